@@ -1,0 +1,53 @@
+"""armdyn: the dynamics of robot manipulators.
+
+From a robot's description to equations one can read, code that is fast, and motion one can trust.
+Conventions (units, frames, signs, orders): `armdyn.conventions`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from armdyn import catalog, mechanics
+    from armdyn.errors import ArmdynError
+    from armdyn.formats import ModelWarning, load, save
+    from armdyn.robot import Robot
+    from armdyn.robot.random import random_robot
+
+_HOME = {
+    "ArmdynError": "armdyn.errors",
+    "ModelWarning": "armdyn.formats",
+    "Robot": "armdyn.robot",
+    "load": "armdyn.formats",
+    "random_robot": "armdyn.robot.random",
+    "save": "armdyn.formats",
+}
+"""Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
+_PACKAGES = ("catalog", "mechanics")
+
+__all__ = [
+    "ArmdynError",
+    "ModelWarning",
+    "Robot",
+    "catalog",
+    "load",
+    "mechanics",
+    "random_robot",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _PACKAGES:
+        return import_module(f"armdyn.{name}")
+    raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

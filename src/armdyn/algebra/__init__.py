@@ -1,0 +1,34 @@
+"""Linear algebra of rigid bodies over any scalar: see `ops` for what a scalar is."""
+
+from armdyn.algebra import ops
+from armdyn.algebra.dual import Dual, dot_of, value_of
+from armdyn.algebra.inertia import CentralInertia, Inertia, parallel_axis
+from armdyn.algebra.ops import Scalar
+from armdyn.algebra.poses import Pose, align_z, rot_rpy, rot_x, rot_y, rot_z, rpy_of
+from armdyn.algebra.vectors import Z_AXIS, ZERO, Mat3, Vec3, cross, dot, outer, skew
+
+__all__ = [
+    "ZERO",
+    "Z_AXIS",
+    "CentralInertia",
+    "Dual",
+    "Inertia",
+    "Mat3",
+    "Pose",
+    "Scalar",
+    "Vec3",
+    "align_z",
+    "cross",
+    "dot",
+    "dot_of",
+    "ops",
+    "outer",
+    "parallel_axis",
+    "rot_rpy",
+    "rot_x",
+    "rot_y",
+    "rot_z",
+    "rpy_of",
+    "skew",
+    "value_of",
+]

@@ -1,0 +1,99 @@
+"""Dual numbers over any scalar: exact first derivatives, and second ones by nesting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.algebra import ops
+from armdyn.algebra.ops import Scalar, add, mul, sub
+
+
+class Dual:
+    """value + dot e, with e^2 = 0.
+
+    `level` keeps nested derivatives apart: a number of a lower level is a constant for one of a higher level.
+
+    >>> x = Dual(3.0, 1)
+    >>> (x * x + 1).dot
+    6.0
+    """
+
+    __slots__ = ("dot", "level", "value")
+    __array_ufunc__ = None
+
+    def __init__(self, value: Scalar, dot: Scalar = 0, level: int = 0) -> None:
+        self.value, self.dot, self.level = value, dot, level
+
+    def _parts(self, other: Any) -> tuple[Scalar, Scalar] | None:
+        """The other operand at this level, or None if it is of a higher level and must lead."""
+        if not isinstance(other, Dual) or other.level < self.level:
+            return other, 0
+        return (other.value, other.dot) if other.level == self.level else None
+
+    def _at(self, value: Scalar, dot: Scalar) -> Dual:
+        return Dual(value, dot, self.level)
+
+    def __add__(self, other: Any) -> Any:
+        parts = self._parts(other)
+        return NotImplemented if parts is None else self._at(add(self.value, parts[0]), add(self.dot, parts[1]))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Dual:
+        return self._at(-self.value, -self.dot)
+
+    def __sub__(self, other: Any) -> Any:
+        parts = self._parts(other)
+        return NotImplemented if parts is None else self._at(sub(self.value, parts[0]), sub(self.dot, parts[1]))
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        parts = self._parts(other)
+        if parts is None:
+            return NotImplemented
+        value, dot = parts
+        return self._at(mul(self.value, value), add(mul(self.value, dot), mul(self.dot, value)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        parts = self._parts(other)
+        if parts is None:
+            return NotImplemented
+        value, dot = parts
+        quotient = self.value / value
+        return self._at(quotient, sub(self.dot, mul(quotient, dot)) / value)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Dual(other, 0, self.level) / self
+
+    def sin(self) -> Dual:
+        return self._at(ops.sin(self.value), mul(ops.cos(self.value), self.dot))
+
+    def cos(self) -> Dual:
+        return self._at(ops.cos(self.value), -mul(ops.sin(self.value), self.dot))
+
+    def sqrt(self) -> Dual:
+        root = ops.sqrt(self.value)
+        return self._at(root, self.dot / mul(2, root))
+
+    def sign(self) -> Scalar:
+        return ops.sign(self.value)
+
+    def select(self, if_not_negative: Scalar, if_negative: Scalar) -> Scalar:
+        return ops.select(self.value, if_not_negative, if_negative)
+
+    def __repr__(self) -> str:
+        return f"Dual({self.value}, {self.dot}, level={self.level})"
+
+
+def value_of(x: Scalar) -> Scalar:
+    """The value at the outermost level."""
+    return x.value if isinstance(x, Dual) else x
+
+
+def dot_of(x: Scalar, level: int = 0) -> Scalar:
+    """The derivative at a level; the literal 0 for what does not depend on it."""
+    return x.dot if isinstance(x, Dual) and x.level == level else 0

@@ -1,0 +1,79 @@
+"""Everything armdyn raises on purpose.
+
+Each message answers four questions: what is wrong, where, what was expected, what to do. The answers are
+attributes too, so that the command line and a page can lay them out.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ArmdynError(Exception):
+    """Root of all errors of armdyn: catch this one to catch them all."""
+
+    def __init__(
+        self, what: str, *, where: str | None = None, expected: str | None = None, advice: str | None = None
+    ) -> None:
+        self.what = what
+        self.where = where
+        self.expected = expected
+        self.advice = advice
+        super().__init__(self.message)
+
+    @property
+    def message(self) -> str:
+        text = self.what if self.where is None else f"{self.where}: {self.what}"
+        text = text.rstrip(".") + "."
+        if self.expected:
+            text += f" Expected: {self.expected.rstrip('.')}."
+        if self.advice:
+            text += f" {self.advice}" if self.advice.endswith(("?", ".")) else f" {self.advice}."
+        return text
+
+    def located(self, where: str) -> ArmdynError:
+        """The same error with its place made more precise (file names are known only to the reader)."""
+        place = where if self.where is None else f"{where}, {self.where}"
+        return type(self)(self.what, where=place, expected=self.expected, advice=self.advice)
+
+
+class FileError(ArmdynError):
+    """A file that cannot be read, or whose text is not what its name says."""
+
+
+class ExpressionError(ArmdynError):
+    """An arithmetic expression of a robot file that cannot be understood or evaluated."""
+
+
+class RobotError(ArmdynError):
+    """A robot description that contradicts itself: names, tree, types, values."""
+
+
+class UnknownName(ArmdynError):
+    """A name that is not there; the message lists those that are."""
+
+
+class ShapeError(ArmdynError):
+    """An argument of the wrong size."""
+
+
+class PhysicsError(ArmdynError):
+    """A model with which no physics is possible: impossible inertia under `strict`, singular mass matrix."""
+
+
+class MissingExtra(ArmdynError):
+    """An optional dependency that is not installed."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str], where: str | None = None) -> UnknownName:
+    """The error for a name that is not there, with the nearest one suggested."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1)
+    listed = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+    return UnknownName(
+        f"unknown {kind} {str(name)!r}",
+        where=where,
+        expected=f"one of: {listed}" if names else f"there is no {kind} here",
+        advice=f"Did you mean {near[0]!r}?" if near else None,
+    )

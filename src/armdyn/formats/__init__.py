@@ -1,0 +1,79 @@
+"""Files <-> Robot. One module per format, each with `read(path)` and `write(robot, path)`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from armdyn import catalog
+from armdyn.errors import FileError, PhysicsError, unknown_name
+from armdyn.robot.robot import Robot
+
+FORMATS = {".toml": "toml", ".urdf": "urdf"}
+"""File name ending -> module of this package."""
+
+
+class ModelWarning(UserWarning):
+    """Something in a robot description that is physically impossible, although usable."""
+
+
+def load(
+    robot: str | Path,
+    *,
+    tip: str | None = None,
+    base: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    strict: bool = False,
+) -> Robot:
+    """A robot by catalog name ("scara5") or from a file (.toml, .urdf).
+
+    tip: body whose frame becomes the tool frame. base: body on which the robot stands (with `tip`: only the chain
+    between them). lock: joints held at a position and merged. An impossible inertia is reported as a warning;
+    with `strict` it is an error.
+    """
+    made = read(robot)
+    if lock:
+        made = made.locked(lock)
+    if tip is not None or base is not None:
+        made = made.chain(base=base, tip=tip)
+    _report(made, strict)
+    return made
+
+
+def read(robot: str | Path) -> Robot:
+    """The robot as its file describes it, without any judgement of its physics."""
+    path = Path(robot)
+    if path.suffix.lower() not in FORMATS and not path.exists():
+        return _format(catalog.path(str(robot))).read(catalog.path(str(robot)))  # type: ignore[no-any-return]
+    return _format(path).read(path)  # type: ignore[no-any-return]
+
+
+def save(robot: Robot, path: str | Path) -> Path:
+    """Write a robot; the ending of the name decides the format."""
+    path = Path(path)
+    try:
+        _format(path).write(robot, path)
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    return path
+
+
+def _format(path: Path) -> Any:
+    ending = path.suffix.lower()
+    if ending not in FORMATS:
+        raise unknown_name("file format", ending, FORMATS, where=str(path))
+    return import_module(f"armdyn.formats.{FORMATS[ending]}")
+
+
+def _report(robot: Robot, strict: bool) -> None:
+    """Say what is impossible in the robot's inertias: never a silent error."""
+    impossible = [finding for finding in robot.checkup().findings if finding.impossible]
+    for finding in impossible:
+        if strict:
+            raise PhysicsError(finding.what, where=f"robot {robot.name!r}, {finding.where}", expected=finding.condition,
+                               advice=finding.advice)  # fmt: skip
+        warnings.warn(f"robot {robot.name!r}, {finding.where}: {finding.what} ({finding.condition}). {finding.advice}",
+                      ModelWarning, stacklevel=3)  # fmt: skip

@@ -1,0 +1,21 @@
+"""Reading files that may be missing, huge, or not text at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armdyn.errors import FileError
+
+LARGEST_FILE = 16 * 2**20
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, UTF-8, at most 16 MiB."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise FileError(f"{path.stat().st_size / 2**20:.0f} MiB", where=str(path), expected="at most 16 MiB")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise FileError("not a UTF-8 text", where=str(path)) from None
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror}", where=str(path)) from None

@@ -1,0 +1,64 @@
+"""Robot files in TOML: named parameters, arithmetic in quotes, one [[joint]] per joint."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from armdyn.errors import ArmdynError, FileError
+from armdyn.formats.text import read_text
+from armdyn.robot.record import record_from_robot, robot_from_record
+from armdyn.robot.robot import Robot
+
+
+def read(path: Path) -> Robot:
+    """The robot of a TOML file."""
+    return loads(read_text(path), str(path))
+
+
+def loads(text: str, where: str = "TOML text") -> Robot:
+    """The robot of a TOML text; `where` names it in messages."""
+    try:
+        record = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, ValueError) as error:
+        raise FileError(f"not a TOML text: {error}", where=where, advice="See armdyn.formats.toml for the format.") from None
+    except RecursionError:
+        raise FileError("nested too deeply", where=where) from None
+    try:
+        return robot_from_record(record)
+    except ArmdynError as error:
+        raise error.located(where) from None
+
+
+def dumps(robot: Robot) -> str:
+    """The robot as TOML; `loads` gives it back."""
+    record = record_from_robot(robot)
+    lines = [f"{key} = {_value(value)}" for key, value in record.items() if not _is_section(key)]
+    if "parameters" in record:
+        lines += ["", "[parameters]"] + [f"{key} = {_value(value)}" for key, value in record["parameters"].items()]
+    for section in ("joint", "loop"):
+        for row in record.get(section, []):
+            lines += ["", f"[[{section}]]"] + [f"{key} = {_value(value)}" for key, value in row.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write(robot: Robot, path: Path) -> None:
+    path.write_text(dumps(robot), encoding="utf-8")
+
+
+def _is_section(key: str) -> bool:
+    return key in ("parameters", "joint", "loop")
+
+
+def _value(value: Any) -> str:
+    """One TOML value. A JSON string is a TOML basic string; Python prints floats so that they read back exactly."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_value(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return repr(value)

@@ -1,0 +1,135 @@
+"""Edits that make a new robot from an old one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, ops, rpy_of
+from armdyn.errors import RobotError, unknown_name
+from armdyn.graph import Node
+from armdyn.algebra import Vec3
+from armdyn.robot.parts import Body, FreeTransform, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
+from armdyn.robot.robot import Robot
+
+
+def add_payload(robot: Robot, load: CentralInertia, on: str | None) -> Robot:
+    """A fixed body at the tool frame (or in the frame of body `on`); the tool stays where it was."""
+    tool_on = robot.tool_on or robot.tree[-1].body.name
+    if on is not None:
+        body_named(robot, on)
+    taken = {joint.body.name for joint in robot.tree} | {joint.name for joint in robot.tree}
+    name = next(n for n in ("payload", *(f"payload{i}" for i in range(2, 1000))) if n not in taken)
+    placement = robot.tool if on is None else Placement()
+    joint = Joint(name, "fixed", FreeTransform(placement), on or tool_on, Body(name, load))
+    return replace(robot, tree=(*robot.tree, joint), tool_on=tool_on)
+
+
+def remove(robot: Robot, parts: Sequence[str]) -> Robot:
+    """The robot without the named parts."""
+    for part in parts:
+        if part == "gravity":
+            robot = replace(robot, gravity=ZERO)
+        elif part == "loops":
+            robot = replace(robot, loops=())
+        else:
+            key = {"friction": "friction", "rotors": "rotor", "limits": "limits"}[part]
+            robot = replace(robot, tree=tuple(replace(joint, **{key: None}) for joint in robot.tree))
+    return robot
+
+
+def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:
+    """The named joints held at a position."""
+    moving = [joint.name for joint in robot.joints]
+    for name in values:
+        if name not in moving:
+            raise unknown_name("moving joint", name, moving, where=f"robot {robot.name!r}")
+    tree = tuple(_held(joint, values[joint.name]) if joint.name in values else joint for joint in robot.tree)
+    return replace(robot, tree=tree)
+
+
+def _held(joint: Joint, value: Scalar) -> Joint:
+    geometry = shifted(joint.geometry, joint.kind, value)
+    return replace(joint, kind="fixed", geometry=geometry, rotor=None, friction=None, limits=None)
+
+
+def shifted(geometry: Geometry, kind: Kind, value: Scalar) -> Geometry:
+    """The constant geometry of a joint held at `value`."""
+    if isinstance(geometry, StandardDH | ModifiedDH):
+        key = "theta" if kind == "revolute" else "d"
+        return replace(geometry, **{key: ops.add(getattr(geometry, key), value)})
+    if value == 0 and geometry.zero == 0:
+        return FreeTransform(geometry.placement)
+    pose = Joint("", kind, geometry, "", Body("")).pose(value)
+    return FreeTransform(numeric_placement(pose))
+
+
+def numeric_placement(pose: Pose) -> Placement:
+    """Position and roll-pitch-yaw of a pose given in numbers."""
+    entries = [entry for row in pose.R.rows for entry in row]
+    if any(isinstance(entry, Node) for entry in entries):
+        raise RobotError("a rotation with named parameters cannot be turned into roll, pitch, yaw",
+                         advice="Give the parameters numbers first.")  # fmt: skip
+    return Placement(pose.p, Vec3(*map(ops.tidy, rpy_of(pose.R.array()))))
+
+
+def body_named(robot: Robot, name: str) -> str:
+    """The body of that name, or the body of the joint of that name."""
+    for joint in robot.tree:
+        if name in (joint.body.name, joint.name):
+            return joint.body.name
+    if name == robot.root.name:
+        return name
+    names = [robot.root.name, *(joint.body.name for joint in robot.tree)]
+    raise unknown_name("body", name, names, where=f"robot {robot.name!r}")
+
+
+def sub_chain(robot: Robot, base: str | None, tip: str | None) -> Robot:
+    """The part of the robot that hangs on `base`; with `tip` too, only the chain between the two."""
+    if tip is not None:
+        robot = replace(robot, tool=Placement(), tool_on=body_named(robot, tip))
+    if base is None:
+        return robot
+    root = body_named(robot, base)
+    tree = _hanging_on(robot, root)
+    if tip is not None:
+        tree, dropped = _on_the_way(tree, root, robot.tool_on or "")
+        if dropped:
+            note = f"left out, beside the chain from {base} to {tip}: {', '.join(dropped)}"
+            robot = replace(robot, notes=(*robot.notes, note))
+    kept = {root, *(joint.body.name for joint in tree)}
+    if robot.tool_on is not None and robot.tool_on not in kept:
+        raise RobotError(f"the tip {tip!r} does not hang on the base {base!r}", where=f"robot {robot.name!r}")
+    loops = tuple(loop for loop in robot.loops if {loop.first, loop.second} <= kept)
+    body = next((joint.body for joint in robot.tree if joint.body.name == root), robot.root)
+    return replace(robot, tree=tree, root=body, base=Placement(), loops=loops)
+
+
+def _hanging_on(robot: Robot, root: str) -> tuple[Joint, ...]:
+    carried = {root}
+    tree = []
+    for joint in robot.tree:
+        if joint.parent in carried:
+            carried.add(joint.body.name)
+            tree.append(joint)
+    return tuple(tree)
+
+
+def _on_the_way(tree: tuple[Joint, ...], root: str, tip: str) -> tuple[tuple[Joint, ...], list[str]]:
+    """Joints from root to tip, and the bodies fixed to them; what moves beside them is left out and named."""
+    by_body = {joint.body.name: joint for joint in tree}
+    way: set[str] = set()
+    body = tip
+    while body in by_body:
+        way.add(body)
+        body = by_body[body].parent
+    kept: set[str] = {root}
+    chain, dropped = [], []
+    for joint in tree:
+        rigid = joint.kind == "fixed" and joint.parent in kept
+        if joint.body.name in way or rigid:
+            kept.add(joint.body.name)
+            chain.append(joint)
+        elif joint.kind != "fixed":
+            dropped.append(joint.name)
+    return tuple(chain), dropped

@@ -1,0 +1,98 @@
+"""The robot as its mechanics sees it: moving links in joint frames.
+
+Each link has one frame whose z is its joint axis (002's choice). Bodies on fixed joints are merged into what carries
+them, exactly. The user's frames are kept beside, as constant poses, so that results return to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from armdyn.algebra import ZERO, Inertia, Pose, Scalar, Vec3, ops, rot_z
+from armdyn.robot.parts import Joint, Kind, Placement
+
+WORLD = -1
+"""Index of the parent of a link that stands on the base: its frame is the world's."""
+
+
+class Frame(NamedTuple):
+    """A frame fixed in link `link` (WORLD: fixed in the world): T_link_frame."""
+
+    link: int
+    pose: Pose
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One moving link.
+
+    index: place in `robot.joints`. parent: index of the carrying link, or WORLD. placement: T_parent_link at joint
+    value 0 (z on the joint axis). inertia: of everything rigid with the link, in the link's frame.
+    """
+
+    index: int
+    name: str
+    parent: int
+    kind: Kind
+    placement: Pose
+    offset: Scalar
+    inertia: Inertia
+
+    @property
+    def revolute(self) -> bool:
+        return self.kind == "revolute"
+
+    def pose(self, q: Scalar) -> Pose:
+        """T_parent_link at joint position q."""
+        value = ops.add(q, self.offset)
+        R, p = self.placement
+        if self.revolute:
+            return Pose(R @ rot_z(value), p)
+        return Pose(R, p + value * R.column(2))
+
+    def spin(self, rate: Scalar) -> Vec3:
+        """Angular rate about the joint axis, in the link's frame; zero for a prismatic joint."""
+        return Vec3(0, 0, rate) if self.revolute else ZERO
+
+    def slide(self, rate: Scalar) -> Vec3:
+        """Linear rate along the joint axis, in the link's frame; zero for a revolute joint."""
+        return ZERO if self.revolute else Vec3(0, 0, rate)
+
+    def along(self, force: Vec3, moment: Vec3) -> Scalar:
+        """The part of a wrench (about the link's origin, in its frame) that the joint's actuator bears."""
+        return moment.z if self.revolute else force.z
+
+
+class Assembly(NamedTuple):
+    """What `assemble` makes of a tree: links in joint order, and every body's frame by name."""
+
+    links: tuple[Link, ...]
+    frames: dict[str, Frame]
+
+
+def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement) -> Assembly:
+    """Merge fixed bodies and put every moving link into its joint frame."""
+    frames = {base_name: Frame(WORLD, base.pose())}
+    links: list[Link] = []
+    inertias: list[Inertia] = []
+    for joint in tree:
+        carrier = frames[joint.parent]
+        if joint.kind == "fixed":
+            frame = Frame(carrier.link, carrier.pose @ joint.pose())
+        else:
+            before = carrier.pose @ joint.geometry.before(joint.kind)
+            offset = joint.geometry.offset(joint.kind)
+            links.append(Link(len(links), joint.name, carrier.link, joint.kind, before, offset, Inertia.zero()))
+            inertias.append(Inertia.zero())
+            frame = Frame(len(links) - 1, joint.geometry.after())
+        frames[joint.body.name] = frame
+        if frame.link != WORLD:
+            body = joint.body.inertia.at_origin()
+            inertias[frame.link] += body.seen_from(frame.pose)
+    carried = [_with_inertia(link, inertia) for link, inertia in zip(links, inertias, strict=True)]
+    return Assembly(tuple(carried), frames)
+
+
+def _with_inertia(link: Link, inertia: Inertia) -> Link:
+    return Link(link.index, link.name, link.parent, link.kind, link.placement, link.offset, inertia)

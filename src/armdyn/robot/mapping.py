@@ -1,0 +1,51 @@
+"""One walk over all scalars of a robot's parts, so that views (numbers, symbols, exact) are one-liners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from armdyn.algebra import Mat3, Scalar, Vec3
+from armdyn.robot.parts import FreeTransform, Joint
+
+Part = TypeVar("Part")
+Change = Callable[[Scalar], Scalar]
+
+ANGLES = frozenset({"theta", "alpha", "gamma", "rpy"})
+"""Fields that hold angles; exact views treat these apart (a rational point of the unit circle, not a number)."""
+
+
+def mapped(part: Part, number: Change, angle: Change | None = None) -> Part:
+    """The same part with every scalar changed: lengths, masses, ... by `number`, angles by `angle`."""
+    angle = angle or number
+    if isinstance(part, Joint) and isinstance(part.geometry, FreeTransform) and part.kind == "revolute":
+        changed = _walk(part, number, angle)
+        zero = angle(part.geometry.zero)
+        return replace(changed, geometry=replace(changed.geometry, zero=zero))  # type: ignore[no-any-return]
+    return _walk(part, number, angle)  # type: ignore[no-any-return]
+
+
+def _walk(value: Any, number: Change, angle: Change, name: str = "") -> Any:
+    change = angle if name in ANGLES else number
+    if isinstance(value, Vec3):
+        return Vec3(*(change(x) for x in value))
+    if isinstance(value, Mat3):
+        return Mat3([[change(x) for x in row] for row in value.rows])
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{f.name: _walk(getattr(value, f.name), number, angle, f.name) for f in fields(value)})
+    if value is None or isinstance(value, str | tuple | bool):
+        return value
+    return change(value)
+
+
+def scalars(part: Any) -> list[Scalar]:
+    """All scalars of a part."""
+    found: list[Scalar] = []
+
+    def note(x: Scalar) -> Scalar:
+        found.append(x)
+        return x
+
+    mapped(part, note)
+    return found

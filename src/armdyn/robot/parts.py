@@ -1,0 +1,218 @@
+"""The parts of a robot: all frozen, all plain data over scalars (numbers, or expressions in named parameters)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from armdyn.algebra import (
+    Z_AXIS,
+    ZERO,
+    CentralInertia,
+    Inertia,
+    Mat3,
+    Pose,
+    Scalar,
+    Vec3,
+    align_z,
+    ops,
+    rot_rpy,
+    rot_x,
+    rot_z,
+)
+
+Kind = Literal["revolute", "prismatic", "fixed"]
+KINDS: tuple[Kind, ...] = ("revolute", "prismatic", "fixed")
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A constant pose by position and roll-pitch-yaw angles (URDF's order: Rz(yaw) Ry(pitch) Rx(roll))."""
+
+    xyz: Vec3 = ZERO
+    rpy: Vec3 = ZERO
+
+    def pose(self) -> Pose:
+        return Pose(rot_rpy(*self.rpy), self.xyz)
+
+
+# How a joint is placed -------------------------------------------------------------------------------------------
+#
+# Every geometry splits the displacement parent body -> body into three: `before` (constant, ends on the joint axis,
+# which is its z), the motion along or about that z by q + `offset`, and `after` (constant, up to the body frame).
+
+
+@dataclass(frozen=True, slots=True)
+class StandardDH:
+    """Rz(theta) Tz(d) Tx(a) Rx(alpha): the joint moves about z of the parent's frame."""
+
+    theta: Scalar = 0
+    d: Scalar = 0
+    a: Scalar = 0
+    alpha: Scalar = 0
+
+    def before(self, kind: Kind) -> Pose:
+        return _along_z(self.theta, self.d, kind)
+
+    def offset(self, kind: Kind) -> Scalar:
+        return _dh_offset(self.theta, self.d, kind)
+
+    def after(self) -> Pose:
+        return Pose(rot_x(self.alpha), Vec3(self.a, 0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class ModifiedDH:
+    """[Rz(gamma) Tz(b)] Rx(alpha) Tx(a) Rz(theta) Tz(d): the joint moves about z of the body's own frame.
+
+    gamma and b place a branch whose x axis is not the parent's (002, after Khalil and Kleinfinger).
+    """
+
+    theta: Scalar = 0
+    d: Scalar = 0
+    a: Scalar = 0
+    alpha: Scalar = 0
+    gamma: Scalar = 0
+    b: Scalar = 0
+
+    def before(self, kind: Kind) -> Pose:
+        branch = Pose(rot_z(self.gamma), Vec3(0, 0, self.b))
+        return branch @ Pose(rot_x(self.alpha), Vec3(self.a, 0, 0)) @ _along_z(self.theta, self.d, kind)
+
+    def offset(self, kind: Kind) -> Scalar:
+        return _dh_offset(self.theta, self.d, kind)
+
+    def after(self) -> Pose:
+        return Pose.identity()
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTransform:
+    """Any constant pose followed by a motion along or about any axis: URDF's joint."""
+
+    placement: Placement = Placement()
+    axis: Vec3 = Z_AXIS
+    zero: Scalar = 0
+    """Added to the joint variable."""
+
+    def before(self, kind: Kind) -> Pose:
+        return self.placement.pose() @ Pose.rotation(align_z(self.axis))
+
+    def offset(self, kind: Kind) -> Scalar:
+        return self.zero
+
+    def after(self) -> Pose:
+        return Pose.rotation(align_z(self.axis).T)
+
+
+Geometry = StandardDH | ModifiedDH | FreeTransform
+
+
+def _along_z(theta: Scalar, d: Scalar, kind: Kind) -> Pose:
+    """The part of Rz(theta) Tz(d) that does not move with the joint."""
+    angle = 0 if kind == "revolute" else theta
+    return Pose(rot_z(angle), Vec3(0, 0, 0 if kind == "prismatic" else d))
+
+
+def _dh_offset(theta: Scalar, d: Scalar, kind: Kind) -> Scalar:
+    return {"revolute": theta, "prismatic": d, "fixed": 0}[kind]
+
+
+def motion(kind: Kind, value: Scalar) -> Pose:
+    """Displacement along or about z."""
+    if kind == "revolute":
+        return Pose.rotation(rot_z(value))
+    return Pose.translation(0, 0, value) if kind == "prismatic" else Pose.identity()
+
+
+# What a joint carries and what drives it -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A rigid body: its name and its inertia in its own frame, in either of the two usual forms."""
+
+    name: str
+    inertia: CentralInertia | Inertia = CentralInertia(0, ZERO, Mat3.zero())
+
+
+@dataclass(frozen=True, slots=True)
+class Rotor:
+    """The rotor of a joint's motor (004 sec. 7.1.1).
+
+    inertia: about its axis, kg m^2. ratio: motor speed over joint speed (rad/m for a prismatic joint).
+    mass, kg, with centre at `position`, and spin `axis`, in the frame of the body that carries the motor: `on`
+    (None: the parent of the joint).
+    """
+
+    inertia: Scalar = 0
+    ratio: Scalar = 1
+    mass: Scalar = 0
+    position: Vec3 = ZERO
+    axis: Vec3 = Z_AXIS
+    on: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """Joint friction (002 [7.26]-[7.28]): tau_f = coulomb sign(qd) + viscous qd + (static - coulomb) e^(-|qd|/stribeck) sign(qd).
+
+    viscous: N m s/rad or N s/m. coulomb, static: N m or N. stribeck: rad/s or m/s.
+    """
+
+    viscous: Scalar = 0
+    coulomb: Scalar = 0
+    static: Scalar = 0
+    stribeck: Scalar = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Symmetric limits of velocity (rad/s, m/s), acceleration, torque (N m, N), and the range of position.
+
+    None: not given.
+    """
+
+    lower: Scalar = None
+    upper: Scalar = None
+    velocity: Scalar = None
+    acceleration: Scalar = None
+    torque: Scalar = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A closure of a kinematic loop: a joint between two bodies of the tree, both ends placed in their body frames.
+
+    kind: what the closing joint leaves free (about or along z of the two placed frames).
+    """
+
+    name: str
+    first: str
+    second: str
+    first_placement: Placement = Placement()
+    second_placement: Placement = Placement()
+    kind: Kind = "revolute"
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A joint, where it stands, and the body it carries.
+
+    parent: name of the body it is mounted on.
+    """
+
+    name: str
+    kind: Kind
+    geometry: Geometry
+    parent: str
+    body: Body
+    rotor: Rotor | None = None
+    friction: Friction | None = None
+    limits: Limits | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def pose(self, q: Scalar = 0) -> Pose:
+        """T_parent_body at joint position q, between the frames the user gave."""
+        before, after = self.geometry.before(self.kind), self.geometry.after()
+        return before @ motion(self.kind, ops.add(q, self.geometry.offset(self.kind))) @ after

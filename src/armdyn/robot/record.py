@@ -1,0 +1,425 @@
+"""Robot <-> record: plain dicts, lists, numbers and strings with the keys of a robot file.
+
+The reader checks every key, type and length and says where it found what; it executes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import Z_AXIS, CentralInertia, Inertia, Mat3, Scalar, Vec3, rpy_of
+from armdyn.algebra.ops import tidy
+from armdyn.conventions import GRAVITY
+from armdyn.errors import ArmdynError, RobotError, unknown_name
+from armdyn.graph import Node
+from armdyn.robot.expression import parse
+from armdyn.robot.parts import (
+    KINDS,
+    Body,
+    Friction,
+    FreeTransform,
+    Geometry,
+    Joint,
+    Limits,
+    Loop,
+    ModifiedDH,
+    Placement,
+    Rotor,
+    StandardDH,
+)
+from armdyn.robot.robot import Robot, tensor_of
+
+CONVENTIONS = ("standard", "modified", "free")
+MOST_JOINTS = 1000
+
+_TOP = {"name", "source", "notes", "convention", "gravity", "base", "tool", "base_name", "parameters", "joint", "loop"}
+_DH = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", "a", "alpha", "gamma", "b")}
+_FREE = ("xyz", "rpy", "axis", "offset")
+_INERTIA = ("mass", "com", "inertia", "moment", "inertia_origin")
+_JOINT = {"name", "type", "parent", "link", "convention", "rotor", "friction", "limits", "notes", *_INERTIA}
+_PART_KEYS: dict[str, tuple[str, ...]] = {
+    "base": ("xyz", "rpy"),
+    "tool": ("xyz", "rpy", "on"),
+    "rotor": ("inertia", "ratio", "mass", "position", "axis", "on"),
+    "friction": ("viscous", "coulomb", "static", "stribeck"),
+    "limits": ("lower", "upper", "velocity", "acceleration", "torque"),
+    "loop": ("name", "type", "first", "second", "first_at", "second_at"),
+    "first_at": ("xyz", "rpy"),
+    "second_at": ("xyz", "rpy"),
+}
+
+
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Reads values of one record; knows its parameters and where it stands."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self.names = names
+
+    def scalar(self, value: Any, where: str) -> Scalar:
+        if isinstance(value, str):
+            try:
+                value = parse(value, self.names)
+            except ArmdynError as error:
+                raise error.located(where) from None
+            return value if isinstance(value, Node) else _plain(value, where)
+        if isinstance(value, Node):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            raise RobotError(f"{_shown(value)} is not a number", where=where, expected="a number or an expression in quotes")
+        return _plain(value, where)
+
+    def vector(self, value: Any, where: str) -> Vec3:
+        return Vec3(*self.list_of(value, 3, where))
+
+    def list_of(self, value: Any, count: int, where: str) -> list[Scalar]:
+        if not isinstance(value, list | tuple | np.ndarray) or len(value) != count:
+            size = f" of {len(value)}" if isinstance(value, list | tuple) else ""
+            raise RobotError(f"{_shown(value)}{size}", where=where, expected=f"a list of {count} numbers")
+        return [self.scalar(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
+
+    def placement(self, record: Mapping[str, Any], where: str) -> Placement:
+        return Placement(
+            self.vector(record.get("xyz", (0, 0, 0)), f"{where}.xyz"),
+            self.vector(record.get("rpy", (0, 0, 0)), f"{where}.rpy"),
+        )
+
+    def part(self, make: Callable[..., Any], record: Any, where: str, kind: str) -> Any:
+        """A part whose fields are the keys of the record."""
+        checked_keys(record, _PART_KEYS[kind], where)
+        values: dict[str, Any] = {}
+        for key, value in record.items():
+            place = f"{where}.{key}"
+            if key in ("axis", "position"):
+                values[key] = unit(self.vector(value, place), place) if key == "axis" else self.vector(value, place)
+            elif key == "on":
+                values[key] = _text(value, place)
+            else:
+                values[key] = self.scalar(value, place)
+        return make(**values)
+
+
+def robot_from_record(record: Mapping[str, Any]) -> Robot:
+    """A Robot from a record as a robot file holds it."""
+    checked_keys(record, _TOP, "robot")
+    reader = _Reader({})
+    parameters = _parameters(record.get("parameters", {}))
+    reader = _Reader(parameters)
+    convention = record.get("convention", "standard")
+    if convention not in CONVENTIONS:
+        raise unknown_name("convention", convention, CONVENTIONS, where="convention")
+    root = _text(record.get("base_name", "base"), "base_name")
+    tree = _tree(record.get("joint", []), convention, reader, root)
+    tool = _table(record.get("tool", {}), "tool")
+    checked_keys(tool, _PART_KEYS["tool"], "tool")
+    base = _table(record.get("base", {}), "base")
+    checked_keys(base, _PART_KEYS["base"], "base")
+    bodies = {root: root} | {joint.name: joint.body.name for joint in tree} | {j.body.name: j.body.name for j in tree}
+    robot = Robot(
+        name=_text(record.get("name", "robot"), "name"),
+        tree=tree,
+        gravity=reader.vector(record.get("gravity", GRAVITY), "gravity"),
+        base=reader.placement(base, "base"),
+        tool=reader.placement(tool, "tool"),
+        tool_on=_named(tool["on"], bodies, "tool.on") if "on" in tool else None,
+        root=Body(root),
+        loops=tuple(_loop(entry, i, reader, bodies) for i, entry in enumerate(_tables(record.get("loop", []), "loop"))),
+        source=_text(record.get("source", ""), "source"),
+        notes=_texts(record.get("notes", ()), "notes"),
+        parameters=parameters,
+    )
+    return robot.bound()
+
+
+def _parameters(record: Any) -> dict[str, Scalar]:
+    """Values of named parameters, each a number or an expression in those above it."""
+    parameters: dict[str, Scalar] = {}
+    for name, value in _table(record, "parameters").items():
+        where = f"parameters.{name}"
+        if not name.isidentifier() or not name.isascii() or name in ("pi", "sin", "cos", "tan", "sqrt"):
+            raise RobotError(f"{name!r} cannot be the name of a parameter", where=where, expected="letters, digits and _")
+        parameters[name] = _Reader(parameters).scalar(value, where)
+    return parameters
+
+
+def _tree(record: Any, convention: str, reader: _Reader, root: str) -> tuple[Joint, ...]:
+    rows = _tables(record, "joint")
+    if not rows:
+        raise RobotError("the robot has no joint", expected="at least one [[joint]]")
+    if len(rows) > MOST_JOINTS:
+        raise RobotError(f"{len(rows)} joints", expected=f"at most {MOST_JOINTS}")
+    bodies = {root: root}
+    tree: list[Joint] = []
+    for i, row in enumerate(rows):
+        joint = _joint(row, i, convention, reader, tree[-1].body.name if tree else root, bodies)
+        tree.append(joint)
+        bodies |= {joint.name: joint.body.name, joint.body.name: joint.body.name}
+    return tuple(tree)
+
+
+def _joint(
+    row: Mapping[str, Any], i: int, convention: str, reader: _Reader, previous: str, bodies: Mapping[str, str]
+) -> Joint:
+    name = _text(row.get("name", f"joint{i + 1}"), f"joint {i + 1}.name")
+    where = f"joint {name!r}"
+    kind = row.get("type", "revolute")
+    if kind not in KINDS:
+        raise unknown_name("joint type", kind, KINDS, where=where)
+    convention = _convention_of(row, convention, where)
+    checked_keys(row, {*_JOINT, *_DH.get(convention, _FREE)}, where)
+    parts: dict[str, Any] = {}
+    for key, make in (("rotor", Rotor), ("friction", Friction), ("limits", Limits)):
+        if key in row:
+            parts[key] = reader.part(make, _table(row[key], f"{where}.{key}"), f"{where}.{key}", key)
+    link = _text(row.get("link", name), f"{where}.link")
+    parent = _text(row["parent"], f"{where}.parent") if "parent" in row else previous
+    return Joint(
+        name=name,
+        kind=kind,
+        geometry=_geometry(row, convention, reader, where),
+        parent=bodies.get(parent, parent),
+        body=Body(link, _inertia(row, reader, where)),
+        notes=_texts(row.get("notes", ()), f"{where}.notes"),
+        **parts,
+    )
+
+
+def _convention_of(row: Mapping[str, Any], default: str, where: str) -> str:
+    """A joint with xyz, rpy or axis is a free transform; else it may say, else the robot's convention holds."""
+    convention = row.get("convention", "free" if any(key in row for key in ("xyz", "rpy", "axis")) else default)
+    if convention not in CONVENTIONS:
+        raise unknown_name("convention", convention, CONVENTIONS, where=where)
+    return str(convention)
+
+
+def _geometry(row: Mapping[str, Any], convention: str, reader: _Reader, where: str) -> Geometry:
+    if convention == "free":
+        axis = unit(reader.vector(row.get("axis", tuple(Z_AXIS)), f"{where}.axis"), f"{where}.axis")
+        return FreeTransform(reader.placement(row, where), axis, reader.scalar(row.get("offset", 0), f"{where}.offset"))
+    make = StandardDH if convention == "standard" else ModifiedDH
+    return make(**{key: reader.scalar(row[key], f"{where}.{key}") for key in _DH[convention] if key in row})
+
+
+def _inertia(row: Mapping[str, Any], reader: _Reader, where: str) -> CentralInertia | Inertia:
+    mass = reader.scalar(row.get("mass", 0), f"{where}.mass")
+    at_origin = [key for key in ("moment", "inertia_origin") if key in row]
+    at_com = [key for key in ("com", "inertia") if key in row]
+    if at_origin and at_com:
+        raise RobotError(f"{at_origin[0]!r} and {at_com[0]!r} together", where=where,
+                         expected="com and inertia (at the centre of mass), or moment and inertia_origin")  # fmt: skip
+    position, tensor = ("moment", "inertia_origin") if at_origin else ("com", "inertia")
+    vector = reader.vector(row.get(position, (0, 0, 0)), f"{where}.{position}")
+    entries = tensor_of(reader.list_of(row.get(tensor, (0,) * 6), 6, f"{where}.{tensor}"))
+    return Inertia(mass, vector, entries) if at_origin else CentralInertia(mass, vector, entries)
+
+
+def _loop(record: Mapping[str, Any], i: int, reader: _Reader, bodies: Mapping[str, str]) -> Loop:
+    where = f"loop {i + 1}"
+    checked_keys(record, _PART_KEYS["loop"], where)
+    kind = record.get("type", "revolute")
+    if kind not in KINDS:
+        raise unknown_name("joint type", kind, KINDS, where=where)
+    ends = []
+    for end in ("first", "second"):
+        if end not in record:
+            raise RobotError(f"{end!r} is missing", where=where, expected="the names of the two bodies that meet")
+        ends.append(_named(record[end], bodies, f"{where}.{end}"))
+        checked_keys(_table(record.get(f"{end}_at", {}), f"{where}.{end}_at"), ("xyz", "rpy"), f"{where}.{end}_at")
+    placements = [reader.placement(record.get(key, {}), f"{where}.{key}") for key in ("first_at", "second_at")]
+    name = _text(record.get("name", f"loop{i + 1}"), f"{where}.name")
+    return Loop(name, ends[0], ends[1], placements[0], placements[1], kind)
+
+
+def unit(axis: Vec3, where: str) -> Vec3:
+    """A numeric axis of length one."""
+    if any(isinstance(x, Node) for x in axis):
+        raise RobotError("an axis cannot hold named parameters", where=where, expected="three numbers")
+    length = math.hypot(*(float(x) for x in axis))
+    if not 1e-9 < length < 1e9:
+        raise RobotError(f"an axis of length {length:g}", where=where, expected="a direction, not zero")
+    if abs(length - 1) < 1e-15 or all(x in (0, 1, -1) for x in axis) and length == 1:
+        return Vec3(*map(tidy, axis))
+    return Vec3(*(tidy(float(x) / length) for x in axis))
+
+
+def placement_from_matrix(matrix: Any, where: str) -> dict[str, list[float]]:
+    """The record of a placement given as a 4x4 homogeneous matrix."""
+    T = np.asarray(matrix, dtype=float)
+    if T.shape != (4, 4) or not np.isfinite(T).all():
+        raise RobotError(f"a matrix of shape {T.shape}", where=where, expected="a finite 4x4 homogeneous matrix")
+    R = T[:3, :3]
+    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(T[3] - (0, 0, 0, 1)).max() > 1e-9:
+        raise RobotError("the matrix is not a rigid displacement", where=where,
+                         expected="a rotation, a translation and the last row 0 0 0 1")  # fmt: skip
+    return {"xyz": T[:3, 3].tolist(), "rpy": list(rpy_of(R))}
+
+
+def checked_keys(record: Mapping[str, Any], known: Any, where: str) -> None:
+    """An unknown key is an error: a misspelt `mas` must not become a silent zero."""
+    for key in record:
+        if key not in known:
+            raise unknown_name("key", key, sorted(known), where=where)
+
+
+def _plain(value: Any, where: str) -> Scalar:
+    if isinstance(value, Fraction):
+        value = float(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:
+        finite = False
+    if not finite or abs(value) > 1e100:
+        raise RobotError(f"{_shown(value)} is not a finite number of a sensible size", where=where)
+    return tidy(value) if isinstance(value, float) or value in (0, 1, -1) else float(value)
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        text = "a huge integer"
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value.isprintable() or len(value) > 2000:
+        raise RobotError(f"{_shown(value)} is not a line of text", where=where)
+    return value
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (_text(value, where),)
+    if not isinstance(value, list | tuple):
+        raise RobotError(f"{_shown(value)} is not a list of texts", where=where)
+    return tuple(_text(entry, where) for entry in value)
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise RobotError(f"{_shown(value)} is not a table", where=where, expected="keys and values")
+    return value
+
+
+def _tables(value: Any, where: str) -> list[Mapping[str, Any]]:
+    if not isinstance(value, list):
+        raise RobotError(f"{_shown(value)} is not a list of tables", where=where, expected=f"[[{where}]]")
+    return [_table(entry, where) for entry in value]
+
+
+def _named(value: Any, bodies: Mapping[str, str], where: str) -> str:
+    name = _text(value, where)
+    if name not in bodies:
+        raise unknown_name("body", name, bodies, where=where)
+    return bodies[name]
+
+
+# Writing ----------------------------------------------------------------------------------------------------------
+
+
+def record_from_robot(robot: Robot) -> dict[str, Any]:
+    """The record of a robot; expressions are written as they were given."""
+    robot = robot.symbolic
+    conventions = {_convention_name(joint.geometry) for joint in robot.tree}
+    convention = next((c for c in ("standard", "modified", "free") if c in conventions), "standard")
+    record: dict[str, Any] = {"name": robot.name}
+    if robot.source:
+        record["source"] = robot.source
+    if robot.notes:
+        record["notes"] = list(robot.notes)
+    record |= {"convention": convention, "gravity": _list(robot.gravity)}
+    if robot.root.name != "base":
+        record["base_name"] = robot.root.name
+    base = _placement_record(robot.base)
+    tool = _placement_record(robot.tool) | ({"on": robot.tool_on} if robot.tool_on else {})
+    record |= {key: value for key, value in (("base", base), ("tool", tool)) if value}
+    if robot.parameters:
+        record["parameters"] = {name: _written(value) for name, value in robot.parameters.items()}
+    previous = robot.root.name
+    record["joint"] = []
+    for joint in robot.tree:
+        record["joint"].append(_joint_record(joint, convention, previous))
+        previous = joint.body.name
+    if robot.loops:
+        record["loop"] = [_loop_record(loop) for loop in robot.loops]
+    return record
+
+
+def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": joint.name, "type": joint.kind}
+    if joint.body.name != joint.name:
+        row["link"] = joint.body.name
+    if joint.parent != previous:
+        row["parent"] = joint.parent
+    own = _convention_name(joint.geometry)
+    if own != convention:
+        row["convention"] = own
+    row |= _geometry_record(joint.geometry)
+    row |= _inertia_record(joint.body.inertia)
+    for key in ("rotor", "friction", "limits"):
+        part = getattr(joint, key)
+        if part is not None:
+            row[key] = {
+                name: _list(value) if isinstance(value, Vec3) else _written(value)
+                for name in _PART_KEYS[key]
+                if (value := getattr(part, name)) is not None
+            }
+    if joint.notes:
+        row["notes"] = list(joint.notes)
+    return row
+
+
+def _convention_name(geometry: Geometry) -> str:
+    return {StandardDH: "standard", ModifiedDH: "modified", FreeTransform: "free"}[type(geometry)]
+
+
+def _geometry_record(geometry: Geometry) -> dict[str, Any]:
+    if isinstance(geometry, FreeTransform):
+        row = _placement_record(geometry.placement)
+        row["axis"] = _list(geometry.axis)
+        return row | ({"offset": _written(geometry.zero)} if isinstance(geometry.zero, Node) or geometry.zero != 0 else {})
+    keys = _DH[_convention_name(geometry)]
+    always = ("theta", "d", "a", "alpha")
+    return {key: _written(value) for key in keys if (value := getattr(geometry, key)) != 0 or key in always}
+
+
+def _inertia_record(inertia: CentralInertia | Inertia) -> dict[str, Any]:
+    if isinstance(inertia, CentralInertia):
+        return {"mass": _written(inertia.mass), "com": _list(inertia.com), "inertia": _upper(inertia.tensor)}
+    moment = _list(inertia.moment)
+    return {"mass": _written(inertia.mass), "moment": moment, "inertia_origin": _upper(inertia.tensor)}
+
+
+def _loop_record(loop: Loop) -> dict[str, Any]:
+    record: dict[str, Any] = {"name": loop.name, "type": loop.kind, "first": loop.first, "second": loop.second}
+    for key, placement in (("first_at", loop.first_placement), ("second_at", loop.second_placement)):
+        if placed := _placement_record(placement):
+            record[key] = placed
+    return record
+
+
+def _placement_record(placement: Placement) -> dict[str, Any]:
+    pairs = (("xyz", placement.xyz), ("rpy", placement.rpy))
+    return {key: _list(value) for key, value in pairs if value != Vec3(0, 0, 0)}
+
+
+def _list(vector: Vec3) -> list[Any]:
+    return [_written(x) for x in vector]
+
+
+def _upper(tensor: Mat3) -> list[Any]:
+    return [_written(x) for x in tensor.upper()]
+
+
+def _written(value: Scalar) -> Any:
+    """Numbers as numbers; expressions as text that `parse` reads back."""
+    return str(value) if isinstance(value, Node) else value

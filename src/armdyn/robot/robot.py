@@ -1,0 +1,294 @@
+"""The Robot: a frozen description that everything else is derived from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armdyn.algebra import CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
+from armdyn.algebra.ops import tidy
+from armdyn.conventions import GRAVITY
+from armdyn.errors import RobotError, unknown_name
+from armdyn.graph import Node, to_float
+from armdyn.robot.links import Assembly, Frame, Link, assemble
+from armdyn.robot.mapping import Change, mapped, scalars
+from armdyn.robot.parts import Body, FreeTransform, Joint, Loop, Placement
+
+if TYPE_CHECKING:
+    from armdyn.robot.checkup import Checkup
+
+PARTS = ("friction", "rotors", "gravity", "limits", "loops")
+"""What `Robot.without` can take away."""
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A robot manipulator: a tree of joints and bodies on a base, with a tool and gravity.
+
+    tree: all joints, parents before children; `joints` are the moving ones. gravity: acceleration of free fall,
+    m/s^2, world axes. base: pose of the base frame in the world. tool: pose of the tool frame in the frame of
+    the body `tool_on` (None: the last body). parameters: values of the names that expressions use.
+
+    A Robot in hand holds numbers. If it was described with named parameters, `symbolic` is the same robot with its
+    expressions kept.
+    """
+
+    name: str
+    tree: tuple[Joint, ...]
+    gravity: Vec3 = Vec3(*GRAVITY)
+    base: Placement = Placement()
+    tool: Placement = Placement()
+    tool_on: str | None = None
+    root: Body = Body("base")
+    loops: tuple[Loop, ...] = ()
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    expressions: Robot | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _validate(self)
+
+    @staticmethod
+    def from_dh(
+        rows: Sequence[Mapping[str, Any]],
+        convention: str = "standard",
+        gravity: Sequence[Scalar] = GRAVITY,
+        base: Any = None,
+        tool: Any = None,
+        *,
+        name: str = "robot",
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Robot:
+        """A robot from a DH table: one mapping per joint with the keys of a robot file.
+
+        base, tool: 4x4 homogeneous matrices or None.
+
+        >>> Robot.from_dh([{"type": "revolute", "a": 0.5, "mass": 2, "com": [-0.25, 0, 0]}]).n
+        1
+        """
+        from armdyn.robot.record import placement_from_matrix, robot_from_record
+
+        record: dict[str, Any] = {"name": name, "convention": convention, "gravity": list(gravity)}
+        record |= {"joint": [dict(row) for row in rows], "parameters": dict(parameters or {})}
+        for key, pose in (("base", base), ("tool", tool)):
+            if pose is not None:
+                record[key] = placement_from_matrix(pose, key)
+        return robot_from_record(record)
+
+    # The tree -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The moving joints: their order is the order of every array."""
+        return tuple(joint for joint in self.tree if joint.kind != "fixed")
+
+    @property
+    def n(self) -> int:
+        """Number of joint variables."""
+        return len(self.joints)
+
+    @cached_property
+    def _assembly(self) -> Assembly:
+        return assemble(self.tree, self.root.name, self.base)
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The moving links in joint frames, fixed bodies merged: what mechanics works on."""
+        return self._assembly.links
+
+    def outward(self) -> Iterator[Link]:
+        """Links, parents before children."""
+        return iter(self.links)
+
+    def inward(self) -> Iterator[Link]:
+        """Links, children before parents."""
+        return reversed(self.links)
+
+    @cached_property
+    def frames(self) -> Mapping[str, Frame]:
+        """Every frame one can ask for: the bodies by name, the joints' bodies by joint name, and `tool`."""
+        bodies = self._assembly.frames
+        frames = {joint.name: bodies[joint.body.name] for joint in self.tree} | bodies
+        carrier = bodies[self.tool_on or (self.tree[-1].body.name if self.tree else self.root.name)]
+        return {"tool": Frame(carrier.link, carrier.pose @ self.tool.pose())} | frames
+
+    def frame(self, name: str = "tool") -> Frame:
+        """The frame of that name, as (link index, pose in the link's frame)."""
+        if name not in self.frames:
+            raise unknown_name("frame", name, self.frames, where=f"robot {self.name!r}")
+        return self.frames[name]
+
+    def path(self, link: int) -> list[int]:
+        """Indices of the links from the base to `link`, both included."""
+        indices: list[int] = []
+        while link >= 0:
+            indices.append(link)
+            link = self.links[link].parent
+        return indices[::-1]
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        for joint in self.tree:
+            if joint.name == name:
+                return joint
+        raise unknown_name("joint", name, [j.name for j in self.tree], where=f"robot {self.name!r}")
+
+    # Views --------------------------------------------------------------------------------------------------------
+
+    @property
+    def symbolic(self) -> Robot:
+        """The same robot in its named parameters (itself, if it was described in numbers alone)."""
+        return self.expressions or self
+
+    def mapped(self, number: Change, angle: Change | None = None) -> Robot:
+        """The same robot with every scalar changed; angles by `angle` (default: like numbers)."""
+        change: Callable[[Any], Any] = lambda part: mapped(part, number, angle)  # noqa: E731
+        return replace(
+            self,
+            tree=tuple(map(change, self.tree)),
+            gravity=change(self.gravity),
+            base=change(self.base),
+            tool=change(self.tool),
+            root=change(self.root),
+            loops=tuple(map(change, self.loops)),
+            expressions=None,
+        )
+
+    def bound(self) -> Robot:
+        """Numbers put in for the named parameters; the expressions stay reachable by `symbolic`."""
+        if not self.has_symbols:
+            return self
+        values: dict[str, Any] = {}
+        for name, value in self.parameters.items():  # a parameter may use those above it
+            values[name] = _number(value, values)
+        numeric = self.mapped(lambda x: _number(x, values))
+        return replace(numeric, parameters=values, expressions=self)
+
+    @cached_property
+    def has_symbols(self) -> bool:
+        parts = (*self.tree, self.gravity, self.base, self.tool, self.root, *self.loops)
+        return any(isinstance(x, Node) for part in parts for x in scalars(part))
+
+    # New robots from this one -------------------------------------------------------------------------------------
+
+    def edited(self, edit: Callable[[Robot], Robot]) -> Robot:
+        """The result of an edit made on the expressions, bound to numbers again."""
+        return edit(self.symbolic).bound()
+
+    def with_parameters(self, **values: float) -> Robot:
+        """The same robot with other values of its named parameters."""
+        for name in values:
+            if name not in self.parameters:
+                raise unknown_name("parameter", name, self.parameters, where=f"robot {self.name!r}")
+        return self.edited(lambda robot: replace(robot, parameters={**robot.parameters, **values}))
+
+    def with_payload(
+        self, mass: Scalar, com: Sequence[Scalar] = (0, 0, 0), inertia: Any = None, *, on: str | None = None
+    ) -> Robot:
+        """The robot holding a load.
+
+        com: centre of mass in the tool frame, m. inertia: six entries xx xy xz yy yz zz or a 3x3 tensor at that
+        centre, kg m^2. on: body that carries it instead of the tool (com then in that body's frame).
+        """
+        from armdyn.robot.edit import add_payload
+
+        load = CentralInertia(mass, Vec3.of(com), tensor_of(inertia))
+        return self.edited(lambda robot: add_payload(robot, load, on))
+
+    def without(self, *parts: str) -> Robot:
+        """The robot without friction, rotors, gravity, limits or loops."""
+        from armdyn.robot.edit import remove
+
+        for part in parts:
+            if part not in PARTS:
+                raise unknown_name("part", part, PARTS, where="Robot.without")
+        return self.edited(lambda robot: remove(robot, parts))
+
+    def locked(self, values: Mapping[str, Scalar]) -> Robot:
+        """The robot with the named joints held at these positions and merged into what carries them."""
+        from armdyn.robot.edit import lock
+
+        return self.edited(lambda robot: lock(robot, values))
+
+    def chain(self, base: str | None = None, tip: str | None = None) -> Robot:
+        """What hangs on body `base` (with `tip` too: only the chain between them), with the tool frame at `tip`."""
+        from armdyn.robot.edit import sub_chain
+
+        return self.edited(lambda robot: sub_chain(robot, base, tip))
+
+    # Reports ------------------------------------------------------------------------------------------------------
+
+    def checkup(self) -> Checkup:
+        """All that looks wrong or doubtful in this description."""
+        from armdyn.robot.checkup import checkup
+
+        return checkup(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the robot to a .toml or .urdf file."""
+        from armdyn.formats import save
+
+        return save(self, path)
+
+    def __str__(self) -> str:
+        from armdyn.robot.describe import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name!r}: {self.n} joints, {' '.join(joint.kind[0].upper() for joint in self.joints)}>"
+
+
+def tensor_of(inertia: Any) -> Mat3:
+    """A symmetric tensor from None, six entries (xx xy xz yy yz zz) or three rows."""
+    if inertia is None:
+        return Mat3.zero()
+    entries = list(inertia)
+    if len(entries) == 6:
+        return Mat3.symmetric(*entries)
+    if len(entries) == 3 and all(len(row) == 3 for row in entries):
+        return Mat3([list(row) for row in entries])
+    raise RobotError(f"an inertia tensor with {len(entries)} entries", expected="xx xy xz yy yz zz, or three rows of three")
+
+
+def _number(x: Scalar, values: Mapping[str, Any]) -> Scalar:
+    return tidy(to_float(x, values)) if isinstance(x, Node) else x
+
+
+def _validate(robot: Robot) -> None:
+    """Names unique, parents known and earlier, kinds known: the tree can be walked."""
+    where = f"robot {robot.name!r}"
+    joints: set[str] = set()
+    bodies = {robot.root.name}
+    for joint in robot.tree:
+        for kind, name, taken in (("joint", joint.name, joints), ("body", joint.body.name, bodies)):
+            if name in taken:
+                raise RobotError(f"two {kind}s are called {name!r}", where=where, advice="Rename one of them.")
+        if joint.parent not in bodies:
+            raise _bad_parent(robot, joint, bodies)
+        joints.add(joint.name)
+        bodies.add(joint.body.name)
+    for name in filter(None, (robot.tool_on, *(end for loop in robot.loops for end in (loop.first, loop.second)))):
+        if name not in bodies:
+            raise unknown_name("body", name, bodies, where=where)
+
+
+def _bad_parent(robot: Robot, joint: Joint, earlier: set[str]) -> RobotError:
+    where = f"robot {robot.name!r}, joint {joint.name!r}"
+    later = {j.body.name for j in robot.tree} - earlier
+    if joint.parent in later:
+        return RobotError(
+            f"its parent {joint.parent!r} comes later in the tree or hangs on the joint itself",
+            where=where,
+            expected="parents before children, without cycles",
+            advice="Move the joint behind its parent.",
+        )
+    error = unknown_name("parent body", joint.parent, sorted(earlier | later), where=where)
+    return RobotError(error.what, where=error.where, expected=error.expected, advice=error.advice)
+
+
+__all__ = ["FreeTransform", "Inertia", "Pose", "Robot", "tensor_of"]
