@@ -1,0 +1,97 @@
+"""What a straight-line program of an expression graph executes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from armdyn.graph.node import ADD, COS, DIV, MUL, NEG, SIN, SQRT, SUB, Node
+from armdyn.graph.structure import leaves, nodes_of, ordered
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Operations at run time; those on parameters only, done once off-line, are in `offline`.
+
+    A subtraction is an addition; a multiplication by a constant counts. `negations` are sign changes that no
+    neighbouring operation absorbs; `others` are sign, abs, exp and select.
+    """
+
+    multiplications: int = 0
+    additions: int = 0
+    divisions: int = 0
+    trigonometric: int = 0
+    square_roots: int = 0
+    negations: int = 0
+    others: int = 0
+    offline: Operations | None = None
+
+    @property
+    def total(self) -> int:
+        """All operations at run time but sign changes."""
+        arithmetic = self.multiplications + self.additions + self.divisions
+        return arithmetic + self.trigonometric + self.square_roots + self.others
+
+    def __str__(self) -> str:
+        words = {
+            "multiplications": self.multiplications,
+            "additions": self.additions,
+            "divisions": self.divisions,
+            "sines and cosines": self.trigonometric,
+            "square roots": self.square_roots,
+            "negations": self.negations,
+            "others": self.others,
+        }
+        text = ", ".join(f"{count} {name}" for name, count in words.items() if count) or "no operations"
+        return f"{text}; off-line: {self.offline}" if self.offline and self.offline != Operations() else text
+
+
+_FIELD = {
+    MUL: "multiplications",
+    ADD: "additions",
+    SUB: "additions",
+    DIV: "divisions",
+    SIN: "trigonometric",
+    COS: "trigonometric",
+    SQRT: "square_roots",
+    NEG: "negations",
+}
+
+
+def count_operations(outputs: Any) -> Operations:
+    """Operations of the program that computes all the outputs, shared parts once.
+
+    >>> from armdyn.graph import symbols
+    >>> (x, y), (m, l) = symbols("x y"), symbols("m l", "parameter")
+    >>> print(count_operations((m * l * x + y, (m * l) * y)))
+    2 multiplications, 1 additions; off-line: 1 multiplications
+    """
+    nodes = nodes_of(outputs)
+    order = ordered(nodes)
+    uses = Counter(arg for node in order for arg in node.args)
+    uses.update(leaves(nodes))
+    online: Counter[str] = Counter()
+    offline: Counter[str] = Counter()
+    for node in order:
+        if node.args and not _is_free(node, uses):
+            (online if node.online else offline)[_FIELD.get(node.op, "others")] += 1
+    return _tally(online, _tally(offline, None))
+
+
+def _tally(counts: Counter[str], offline: Operations | None) -> Operations:
+    return Operations(
+        counts["multiplications"],
+        counts["additions"],
+        counts["divisions"],
+        counts["trigonometric"],
+        counts["square_roots"],
+        counts["negations"],
+        counts["others"],
+        offline,
+    )
+
+
+def _is_free(node: Node, uses: Counter[Node]) -> bool:
+    """-(a - b) costs nothing where a - b itself is not needed: the program writes b - a."""
+    return node.op == NEG and node.args[0].op == SUB and uses[node.args[0]] == 1

@@ -1,0 +1,80 @@
+"""Nested tuples, lists, dicts and arrays of scalars: their leaves, their shape rebuilt, their graph in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from armdyn.errors import ArmdynError
+from armdyn.graph.node import Node, as_node
+
+
+def leaves(structure: Any) -> Iterator[Any]:
+    """All scalars of a nested structure, in order.
+
+    >>> list(leaves((1, [2, {"a": 3}])))
+    [1, 2, 3]
+    """
+    if isinstance(structure, Mapping):
+        structure = structure.values()
+    if is_scalar(structure):
+        yield structure
+        return
+    for part in structure:
+        yield from leaves(part)
+
+
+def rebuilt(structure: Any, function: Callable[[Any], Any]) -> Any:
+    """The same nesting with the function applied to each scalar; sequences become tuples.
+
+    >>> rebuilt((1, [2, {"a": 3}]), lambda x: 10 * x)
+    (10, (20, {'a': 30}))
+    """
+    if isinstance(structure, Mapping):
+        return {name: rebuilt(part, function) for name, part in structure.items()}
+    if is_scalar(structure):
+        return function(structure)
+    return tuple(rebuilt(part, function) for part in structure)
+
+
+def is_scalar(value: Any) -> bool:
+    """True for what has no parts: nodes, numbers, and texts too (their letters are no scalars)."""
+    return isinstance(value, Node | str) or not isinstance(value, Iterable) or getattr(value, "ndim", None) == 0
+
+
+def nodes_of(structure: Any) -> Any:
+    """The structure with every number turned into a node."""
+
+    def convert(value: Any) -> Node:
+        node = as_node(value.item() if getattr(value, "ndim", None) == 0 else value)
+        if node is None:
+            raise ArmdynError(f"expected numbers and expression nodes, found {type(value).__name__}: {value!r}")
+        return node
+
+    return rebuilt(structure, convert)
+
+
+def ordered(outputs: Any) -> tuple[Node, ...]:
+    """Every node the outputs need, operands before their users. What no output needs is not there.
+
+    >>> from armdyn.graph import symbols
+    >>> x, y = symbols("x y")
+    >>> [node.op for node in ordered(x * y + x)]
+    ['symbol', 'symbol', 'mul', 'add']
+    """
+    seen: set[Node] = set()
+    order: list[Node] = []
+    for output in leaves(outputs):
+        stack = [output]
+        while stack:
+            node = stack[-1]
+            if node in seen:
+                stack.pop()
+                continue
+            waiting = [arg for arg in node.args if arg not in seen]
+            if waiting:
+                stack.extend(reversed(waiting))
+            else:
+                seen.add(node)
+                order.append(stack.pop())
+    return tuple(order)
