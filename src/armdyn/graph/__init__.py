@@ -2,29 +2,43 @@
 
 from armdyn.graph.angle import angle_folding, quarter_turns
 from armdyn.graph.count import Operations, count_operations
+from armdyn.graph.derivative import derivative, gradient, numeric, substitute
 from armdyn.graph.evaluate import evaluate, to_float
 from armdyn.graph.exact import RationalAngle
 from armdyn.graph.fold import select
 from armdyn.graph.node import PI, Node, constant, symbol, symbols
+from armdyn.graph.passes import factored, split_angles
+from armdyn.graph.polynomial import NormalForm, identical, normal_form
 from armdyn.graph.structure import ordered
+from armdyn.graph.sympy_view import to_sympy
 from armdyn.graph.trace import Graph, named, trace
 
 __all__ = [
     "PI",
     "Graph",
     "Node",
+    "NormalForm",
     "Operations",
     "RationalAngle",
     "angle_folding",
     "constant",
     "count_operations",
+    "derivative",
     "evaluate",
+    "factored",
+    "gradient",
+    "identical",
     "named",
+    "normal_form",
+    "numeric",
     "ordered",
     "quarter_turns",
     "select",
+    "split_angles",
+    "substitute",
     "symbol",
     "symbols",
     "to_float",
+    "to_sympy",
     "trace",
 ]

@@ -57,11 +57,19 @@ class _Writer:
             return f"({inner[1]} if {inner[0]} >= 0 else {inner[2]})", _ATOM
         return f"{node.op}({', '.join(inner)})", _ATOM
 
-    def _sum(self, node: Node) -> tuple[str, int]:
-        signed = [(sign, self.write(term, _PRODUCT), term) for sign, term in self._terms(node)]
+    def _sum(self, node: Node, factor: int = 1) -> tuple[str, int]:
+        signed = [self._signed(factor * sign, term) for sign, term in self._terms(node)]
         signed.sort(key=lambda each: (each[0] < 0, each[2].op == CONST, _order(each[1])))
         text = "".join(f"{' + ' if sign > 0 else ' - '}{word}" for sign, word, _ in signed)
         return (text[3:] if text.startswith(" + ") else "-" + text[3:]), _SUM
+
+    def _signed(self, sign: int, term: Node) -> tuple[int, str, Node]:
+        """A term with its sign; -(a - b)*c is turned to +(b - a)*c, since either orientation costs the same."""
+        if sign < 0 and term.op == MUL and term not in self.names:
+            text = self._product(term, flip=True)
+            if text:
+                return 1, text, term
+        return sign, self.write(term, _PRODUCT), term
 
     def _terms(self, node: Node) -> list[tuple[int, Node]]:
         terms, stack = [], [(1, node)]
@@ -75,7 +83,8 @@ class _Writer:
                 terms.append((sign, part))
         return terms
 
-    def _product(self, node: Node) -> str:
+    def _product(self, node: Node, flip: bool = False) -> str:
+        """Text of a product; with `flip`, of its negative, or "" if no difference can be turned round."""
         factors, stack, divisor = [], list(node.args), ""
         while stack:
             part = stack.pop()
@@ -85,14 +94,20 @@ class _Writer:
                 divisor = f"/{part.value.denominator}"  # x/3 reads better than 1/3*x
                 if part.value.numerator != 1:
                     factors.append((False, False, str(part.value.numerator)))
+            elif flip and part.op == SUB and part not in self.names:
+                flip = False
+                factors.append((True, part.online, f"({self._sum(part, -1)[0]})"))
             else:
                 factors.append((part.op != CONST, part.online, self.write(part, _ATOM)))
+        if flip:
+            return ""
         factors.sort(key=lambda each: (*each[:2], _order(each[2])))
         return "*".join(word for *_, word in factors) + divisor
 
 
-def _order(word: str) -> tuple[bool, list[str | int]]:
-    return word.startswith("("), natural_key(word)
+def _order(word: str) -> tuple[int, list[str | int]]:
+    """Names first, then functions, then brackets."""
+    return 2 if word.startswith("(") else 1 if "(" in word else 0, natural_key(word)
 
 
 def _number(value: Any) -> tuple[str, int]:

@@ -1,0 +1,200 @@
+"""Polynomial normal form: two expressions are equal exactly if their normal forms are.
+
+An expression becomes a polynomial with rational coefficients in its symbols and in the cosine and sine of each
+angle, reduced with s^2 = 1 - c^2. Numbers are exact: a float constant counts as the rational it is. Functions other
+than sine and cosine (sign, sqrt, ...) and pi are generators of their own, about which nothing is assumed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+
+from armdyn.errors import ArmdynError
+from armdyn.graph.angle import linear_form, natural_order
+from armdyn.graph.node import ADD, CONST, COS, DIV, MUL, NEG, SIN, SUB, Node, constant
+from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
+
+Terms = dict[tuple[int, ...], fmpq]
+"""A polynomial as exponents -> coefficient."""
+
+
+class Ring:
+    """The polynomials in the symbols and angles of some expressions.
+
+    `angles` are the units whose multiples occur (q1, or q1/2 if that occurs, or a constant angle); `symbols` are all
+    other generators. The exponents of a term are those of the sines, then of the cosines, then of the symbols.
+    """
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        order = tuple(nodes)
+        self.units = _angle_units(node.args[0] for node in order if node.op in (SIN, COS))
+        self.angles = tuple(sorted(self.units.values(), key=_angle_order))
+        self.symbols = tuple(sorted(_plain_generators(order), key=lambda node: (not node.online, natural_order(node))))
+        count = len(self.angles)
+        names = [f"s{i}" for i in range(count)] + [f"c{i}" for i in range(count)]
+        # With the sines first in lexicographic order, s^2 leads s^2 + c^2 - 1, so division is the reduction.
+        self.context = fmpq_mpoly_ctx.get([*names, *(f"x{i}" for i in range(len(self.symbols)))], "lex")
+        generators = self.context.gens()
+        self._pairs = {unit: (generators[count + i], generators[i]) for i, unit in enumerate(self.angles)}
+        self._relations = [s * s + c * c - 1 for c, s in self._pairs.values()]
+        self._known = dict(zip(self.symbols, generators[2 * count :], strict=True))
+        self._turns: dict[Node, tuple[fmpq_mpoly, fmpq_mpoly]] = {}
+
+    def polynomial(self, node: Node) -> fmpq_mpoly:
+        """The normal form of an expression over this ring."""
+        stack = [node]
+        while stack:
+            part = stack[-1]
+            waiting = () if part.op in (SIN, COS) else [arg for arg in part.args if arg not in self._known]
+            if part in self._known:
+                stack.pop()
+            elif waiting:
+                stack.extend(waiting)
+            else:
+                self._known[part] = self._convert(part)
+        return self._known[node]
+
+    def _convert(self, node: Node) -> fmpq_mpoly:
+        if node.op == CONST:
+            return self.context.constant(fmpq(*Fraction(node.value).as_integer_ratio()))
+        if node.op in (SIN, COS):
+            return self._turn(node.args[0])[node.op == SIN]
+        if node.op == DIV:
+            raise ArmdynError(
+                f"the normal form is a polynomial, but the expression divides by {node.args[1]!r}",
+                advice="Compare such expressions by exact evaluation, or multiply by the divisor first",
+            )
+        a = self._known[node.args[0]]
+        if node.op == NEG:
+            return -a
+        b = self._known[node.args[1]]
+        return self.reduced(a * b) if node.op == MUL else a + b if node.op == ADD else a - b
+
+    def reduced(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
+        """The polynomial with no sine to a power above one."""
+        degrees = polynomial.degrees()
+        for i, relation in enumerate(self._relations):
+            if degrees[i] > 1:
+                polynomial = polynomial % relation
+        return polynomial
+
+    def _turn(self, angle: Node) -> tuple[fmpq_mpoly, fmpq_mpoly]:
+        """(cos, sin) of a linear combination of the units."""
+        if angle in self._turns:
+            return self._turns[angle]
+        cos, sin = self.context.constant(1), self.context.constant(0)
+        for key, factor in _angle_terms(angle):
+            unit = self.units[key]
+            times = int(factor / _multiple(key, unit))
+            c, s = self._pairs[unit]
+            for _ in range(abs(times)):
+                sign = 1 if times > 0 else -1
+                cos, sin = self.reduced(cos * c - sign * sin * s), self.reduced(sin * c + sign * cos * s)
+        self._turns[angle] = cos, sin
+        return cos, sin
+
+
+def _plain_generators(order: tuple[Node, ...]) -> set[Node]:
+    """Symbols and unknown functions that the expressions contain outside of sines and cosines."""
+    found: set[Node] = set()
+    seen: set[Node] = set()
+    users = {arg for node in order for arg in node.args}
+    stack = [node for node in order if node not in users]
+    while stack:
+        node = stack.pop()
+        if node in seen or node.op in (CONST, SIN, COS):
+            continue
+        seen.add(node)
+        if node.op in (ADD, SUB, MUL, NEG, DIV):
+            stack += node.args
+        else:
+            found.add(node)
+    return found
+
+
+def _angle_terms(angle: Node) -> list[tuple[Node, Fraction]]:
+    """(atom, coefficient) of an angle; a constant part is an atom with coefficient 1."""
+    terms, quarters, offset = linear_form(angle)
+    pairs = sorted(terms.items(), key=lambda item: natural_order(item[0]))
+    rest = angle - sum((constant(factor) * atom for atom, factor in pairs), constant(0))
+    return pairs if quarters == 0 and offset == 0 else [*pairs, (rest, Fraction(1))]
+
+
+def _angle_units(angles: Iterable[Node]) -> dict[Node, Node]:
+    """For each atom of the angles the unit of which only whole multiples occur."""
+    denominators: dict[Node, int] = {}
+    for angle in angles:
+        for atom, factor in _angle_terms(angle):
+            denominators[atom] = math.lcm(denominators.get(atom, 1), factor.denominator)
+    return {atom: atom / denominator for atom, denominator in denominators.items()}
+
+
+def _multiple(atom: Node, unit: Node) -> Fraction:
+    """The coefficient of the atom in its unit."""
+    return Fraction(1) if unit is atom else Fraction(1) / Fraction((atom / unit).value)
+
+
+def _angle_order(unit: Node) -> tuple[object, ...]:
+    terms, _, _ = linear_form(unit)
+    return natural_order(next(iter(terms))) if terms else (2, unit.key)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalForm:
+    """Normal forms of nested expressions over one ring."""
+
+    ring: Ring
+    nodes: Any
+
+    @property
+    def entries(self) -> Any:
+        """The polynomials, nested like the expressions."""
+        return rebuilt(self.nodes, self.ring.polynomial)
+
+    @property
+    def terms(self) -> int:
+        """Number of terms of all entries together."""
+        return sum(len(self.ring.polynomial(node)) for node in leaves(self.nodes))
+
+    @property
+    def is_zero(self) -> bool:
+        """True if every entry vanishes identically."""
+        return all(self.ring.polynomial(node).is_zero() for node in leaves(self.nodes))
+
+
+def normal_form(expressions: Any) -> NormalForm:
+    """The normal forms of nested expressions; shared parts are converted once.
+
+    >>> from armdyn.graph import symbols
+    >>> x, q = symbols("x q")
+    >>> normal_form((x + q.sin()) ** 2 + q.cos() ** 2).terms  # x^2 + 2 x s + 1
+    3
+    """
+    nodes = nodes_of(expressions)
+    ring = Ring(ordered(nodes))
+    for node in leaves(nodes):
+        ring.polynomial(node)
+    return NormalForm(ring, nodes)
+
+
+def identical(a: Any, b: Any) -> bool:
+    """True if the expressions (nested alike) are equal for all values of their symbols: a proof, not a sample.
+
+    False means different, unless functions other than sine and cosine or pi occur: these are taken as unknowns.
+
+    >>> from armdyn.graph import symbols
+    >>> x, q = symbols("x q")
+    >>> identical((2 * q).sin() * x, 2 * q.sin() * q.cos() * x), identical(q.sin(), q.cos())
+    (True, False)
+    """
+    first, second = list(leaves(nodes_of(a))), list(leaves(nodes_of(b)))
+    if len(first) != len(second):
+        raise ArmdynError(f"cannot compare {len(first)} expressions with {len(second)}", expected="the same shape")
+    ring = Ring(ordered((first, second)))
+    return all(ring.polynomial(u) == ring.polynomial(v) for u, v in zip(first, second, strict=True))

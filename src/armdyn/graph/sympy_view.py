@@ -1,0 +1,54 @@
+"""Expressions as SymPy objects, for users who want to go on by hand. SymPy is imported only when this is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node
+from armdyn.graph.structure import is_scalar, nodes_of, ordered
+
+
+def to_sympy(expressions: Any) -> Any:
+    """A scalar as a SymPy expression, a sequence as a column matrix, nested sequences as a matrix.
+
+    Symbols are real; fractions and pi stay exact.
+
+    >>> from armdyn.graph import symbols
+    >>> x, q = symbols("x q")
+    >>> to_sympy(x * q.sin() / 3 - x * x)
+    -x**2 + x*sin(q)/3
+    >>> to_sympy([[x, 0], [1, q]]).det()
+    q*x
+    """
+    import sympy
+
+    nodes = nodes_of(expressions)
+    views: dict[Node, Any] = {}
+    for node in ordered(nodes):
+        views[node] = _view(sympy, node, [views[arg] for arg in node.args])
+    if is_scalar(nodes):
+        return views[nodes]
+    if isinstance(nodes, dict):
+        return {name: to_sympy(part) for name, part in nodes.items()}
+    rows = [[views[row]] if is_scalar(row) else [views[entry] for entry in row] for row in nodes]
+    return sympy.Matrix(rows)
+
+
+def _view(sympy: Any, node: Node, args: list[Any]) -> Any:
+    op = node.op
+    if op == SYMBOL:
+        return sympy.Symbol(node.value, real=True)
+    if op == CONST:
+        number = node.value
+        return sympy.Float(number) if isinstance(number, float) else sympy.Rational(*number.as_integer_ratio())
+    if op == PI_OP:
+        return sympy.pi
+    if op in (ADD, SUB):
+        return args[0] + args[1] if op == ADD else args[0] - args[1]
+    if op in (MUL, DIV):
+        return args[0] * args[1] if op == MUL else args[0] / args[1]
+    if op == NEG:
+        return -args[0]
+    if op == SELECT:
+        return sympy.Piecewise((args[1], args[0] >= 0), (args[2], True))
+    return getattr(sympy, "Abs" if op == "abs" else op)(args[0])
