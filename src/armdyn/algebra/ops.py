@@ -62,6 +62,11 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
     return a - b
 
 
+def half(x: Scalar) -> Scalar:
+    """x / 2; an even literal stays one."""
+    return x // 2 if type(x) is int and x % 2 == 0 else x / 2
+
+
 def total(terms: Any) -> Scalar:
     """Sum of any number of scalars; the literal 0 when there is none."""
     result: Scalar = 0
@@ -98,6 +103,11 @@ def cos(x: Scalar) -> Scalar:
 def sqrt(x: Scalar) -> Scalar:
     """Square root of any scalar that has one."""
     return x if type(x) is int and x in (0, 1) else _function("sqrt", x)
+
+
+def exp(x: Scalar) -> Scalar:
+    """Exponential of any scalar that has one."""
+    return 1 if is_zero(x) else _function("exp", x)
 
 
 def sign(x: Scalar) -> Scalar:

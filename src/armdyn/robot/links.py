@@ -6,10 +6,10 @@ them, exactly. The user's frames are kept beside, as constant poses, so that res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from armdyn.algebra import ZERO, Inertia, Pose, Scalar, Vec3, ops, rot_z
+from armdyn.algebra import ZERO, CentralInertia, Inertia, Pose, Scalar, Vec3, ops, outer, rot_z
 from armdyn.robot.parts import Joint, Kind, Placement
 
 WORLD = -1
@@ -64,11 +64,27 @@ class Link:
         return moment.z if self.revolute else force.z
 
 
+@dataclass(frozen=True, slots=True)
+class Spin:
+    """A rotor that spins on a link: what is left of it when its mass is merged into the carrier.
+
+    joint: index of the joint it drives. carrier: index of the link it is mounted on, or WORLD. axis: unit vector in
+    the carrier's frame; None for the reflected model, in which the carrier does not feel it.
+    """
+
+    joint: int
+    carrier: int
+    axis: Vec3 | None
+    inertia: Scalar
+    ratio: Scalar
+
+
 class Assembly(NamedTuple):
-    """What `assemble` makes of a tree: links in joint order, and every body's frame by name."""
+    """What `assemble` makes of a tree: links in joint order, every body's frame by name, and the rotors."""
 
     links: tuple[Link, ...]
     frames: dict[str, Frame]
+    spins: tuple[Spin, ...]
 
 
 def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement) -> Assembly:
@@ -90,9 +106,21 @@ def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement) -> Assemb
         if frame.link != WORLD:
             body = joint.body.inertia.at_origin()
             inertias[frame.link] += body.seen_from(frame.pose)
-    carried = [_with_inertia(link, inertia) for link, inertia in zip(links, inertias, strict=True)]
-    return Assembly(tuple(carried), frames)
+    moving = [joint for joint in tree if joint.kind != "fixed"]
+    spins = tuple(_spin(i, joint, frames, inertias) for i, joint in enumerate(moving) if joint.rotor)
+    carried = [replace(link, inertia=inertia) for link, inertia in zip(links, inertias, strict=True)]
+    return Assembly(tuple(carried), frames, spins)
 
 
-def _with_inertia(link: Link, inertia: Inertia) -> Link:
-    return Link(link.index, link.name, link.parent, link.kind, link.placement, link.offset, inertia)
+def _spin(index: int, joint: Joint, frames: dict[str, Frame], inertias: list[Inertia]) -> Spin:
+    """The rotor of a joint; in the full model its mass and its inertia at rest go into the carrier. 004 (7.52)"""
+    rotor = joint.rotor
+    assert rotor is not None
+    if rotor.model == "reflected":
+        return Spin(index, WORLD, None, rotor.inertia, rotor.ratio)
+    link, T = frames[rotor.on or joint.parent]
+    axis = T.R @ rotor.axis
+    if link != WORLD:
+        body = CentralInertia(rotor.mass, T.apply(rotor.position), rotor.inertia * outer(axis, axis))
+        inertias[link] += body.at_origin()
+    return Spin(index, link, axis, rotor.inertia, rotor.ratio)

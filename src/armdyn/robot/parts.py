@@ -23,6 +23,8 @@ from armdyn.algebra import (
 
 Kind = Literal["revolute", "prismatic", "fixed"]
 KINDS: tuple[Kind, ...] = ("revolute", "prismatic", "fixed")
+RotorModel = Literal["reflected", "full"]
+ROTOR_MODELS: tuple[RotorModel, ...] = ("reflected", "full")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +143,12 @@ class Rotor:
     """The rotor of a joint's motor (004 sec. 7.1.1).
 
     inertia: about its axis, kg m^2. ratio: motor speed over joint speed (rad/m for a prismatic joint).
-    mass, kg, with centre at `position`, and spin `axis`, in the frame of the body that carries the motor: `on`
-    (None: the parent of the joint).
+    model: "reflected" adds ratio^2 inertia to the joint and nothing else (002 [7.29]); "full" adds the rotor as a body
+    that spins on its carrier (004 (7.21)-(7.32)): mass, kg, with centre at `position`, and spin `axis`, in the frame
+    of the body that carries the motor, `on` (None: the parent of the joint).
     """
+
+    model: RotorModel = "reflected"
 
     inertia: Scalar = 0
     ratio: Scalar = 1

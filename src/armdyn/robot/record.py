@@ -20,6 +20,7 @@ from armdyn.graph import Node
 from armdyn.robot.expression import parse
 from armdyn.robot.parts import (
     KINDS,
+    ROTOR_MODELS,
     Body,
     Friction,
     FreeTransform,
@@ -45,7 +46,7 @@ _JOINT = {"name", "type", "parent", "link", "convention", "rotor", "friction", "
 _PART_KEYS: dict[str, tuple[str, ...]] = {
     "base": ("xyz", "rpy"),
     "tool": ("xyz", "rpy", "on"),
-    "rotor": ("inertia", "ratio", "mass", "position", "axis", "on"),
+    "rotor": ("model", "inertia", "ratio", "mass", "position", "axis", "on"),
     "friction": ("viscous", "coulomb", "static", "stribeck"),
     "limits": ("lower", "upper", "velocity", "acceleration", "torque"),
     "loop": ("name", "type", "first", "second", "first_at", "second_at"),
@@ -73,7 +74,9 @@ class _Reader:
         if isinstance(value, Node):
             return value
         if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-            raise RobotError(f"{_shown(value)} is not a number", where=where, expected="a number or an expression in quotes")
+            raise RobotError(
+                f"{_shown(value)} is not a number", where=where, expected="a number or an expression in quotes"
+            )
         return _plain(value, where)
 
     def vector(self, value: Any, where: str) -> Vec3:
@@ -101,6 +104,10 @@ class _Reader:
                 values[key] = unit(self.vector(value, place), place) if key == "axis" else self.vector(value, place)
             elif key == "on":
                 values[key] = _text(value, place)
+            elif key == "model":
+                if value not in ROTOR_MODELS:
+                    raise unknown_name("rotor model", value, ROTOR_MODELS, where=place)
+                values[key] = value
             else:
                 values[key] = self.scalar(value, place)
         return make(**values)
@@ -144,7 +151,9 @@ def _parameters(record: Any) -> dict[str, Scalar]:
     for name, value in _table(record, "parameters").items():
         where = f"parameters.{name}"
         if not name.isidentifier() or not name.isascii() or name in ("pi", "sin", "cos", "tan", "sqrt"):
-            raise RobotError(f"{name!r} cannot be the name of a parameter", where=where, expected="letters, digits and _")
+            raise RobotError(
+                f"{name!r} cannot be the name of a parameter", where=where, expected="letters, digits and _"
+            )
         parameters[name] = _Reader(parameters).scalar(value, where)
     return parameters
 
@@ -369,7 +378,9 @@ def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any
         part = getattr(joint, key)
         if part is not None:
             row[key] = {
-                name: _list(value) if isinstance(value, Vec3) else _written(value)
+                name: value
+                if isinstance(value, str)
+                else _list(value) if isinstance(value, Vec3) else _written(value)
                 for name in _PART_KEYS[key]
                 if (value := getattr(part, name)) is not None
             }
@@ -386,7 +397,9 @@ def _geometry_record(geometry: Geometry) -> dict[str, Any]:
     if isinstance(geometry, FreeTransform):
         row = _placement_record(geometry.placement)
         row["axis"] = _list(geometry.axis)
-        return row | ({"offset": _written(geometry.zero)} if isinstance(geometry.zero, Node) or geometry.zero != 0 else {})
+        return row | (
+            {"offset": _written(geometry.zero)} if isinstance(geometry.zero, Node) or geometry.zero != 0 else {}
+        )
     keys = _DH[_convention_name(geometry)]
     always = ("theta", "d", "a", "alpha")
     return {key: _written(value) for key in keys if (value := getattr(geometry, key)) != 0 or key in always}

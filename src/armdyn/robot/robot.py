@@ -13,7 +13,7 @@ from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node, to_float
-from armdyn.robot.links import Assembly, Frame, Link, assemble
+from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
 from armdyn.robot.mapping import Change, mapped, scalars
 from armdyn.robot.parts import Body, FreeTransform, Joint, Loop, Placement
 
@@ -99,6 +99,11 @@ class Robot:
     def links(self) -> tuple[Link, ...]:
         """The moving links in joint frames, fixed bodies merged: what mechanics works on."""
         return self._assembly.links
+
+    @property
+    def spins(self) -> tuple[Spin, ...]:
+        """The rotors of the joints' motors."""
+        return self._assembly.spins
 
     def outward(self) -> Iterator[Link]:
         """Links, parents before children."""
@@ -252,7 +257,9 @@ def tensor_of(inertia: Any) -> Mat3:
         return Mat3.symmetric(*entries)
     if len(entries) == 3 and all(len(row) == 3 for row in entries):
         return Mat3([list(row) for row in entries])
-    raise RobotError(f"an inertia tensor with {len(entries)} entries", expected="xx xy xz yy yz zz, or three rows of three")
+    raise RobotError(
+        f"an inertia tensor with {len(entries)} entries", expected="xx xy xz yy yz zz, or three rows of three"
+    )
 
 
 def _number(x: Scalar, values: Mapping[str, Any]) -> Scalar:

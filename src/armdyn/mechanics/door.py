@@ -1,0 +1,126 @@
+"""The door of every formula: numbers, arrays and symbols in, the same out.
+
+A formula of mechanics is written over scalars: `q` is a sequence of n of them. Users pass lists, arrays of shape
+(..., n), symbols or exact numbers. `quantity` takes these apart, checks their sizes, calls the formula, and puts the
+result together again: an array if all input was numeric, nested tuples of scalars otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from armdyn.algebra import Mat3, Pose, Vec3
+from armdyn.errors import ShapeError
+from armdyn.robot.robot import Robot
+
+JOINT_VECTORS = ("q", "qd", "qdd", "tau")
+WRENCH = "wrench"
+
+Formula = TypeVar("Formula", bound=Callable[..., Any])
+
+
+class Argument(NamedTuple):
+    """One argument taken apart: its scalars, the shape of its batch, and whether it is numeric."""
+
+    scalars: Sequence[Any]
+    batch: tuple[int, ...]
+    numeric: bool
+
+
+def quantity(formula: Formula) -> Formula:
+    """Make a formula over scalars callable on numbers, arrays, and symbols alike.
+
+    Arguments called q, qd, qdd, tau have one entry per joint on the last axis; `wrench` has six or is None.
+    """
+    names = list(signature(formula).parameters)
+
+    @wraps(formula)
+    def call(robot: Robot, *values: Any, **options: Any) -> Any:
+        arguments = dict(zip(names[1:], values, strict=False)) | options
+        batch: tuple[int, ...] = ()
+        numeric = True
+        for name, value in arguments.items():
+            if name in JOINT_VECTORS or (name == WRENCH and value is not None):
+                taken = take_apart(name, value, robot)
+                arguments[name] = taken.scalars
+                numeric = numeric and taken.numeric
+                batch = np.broadcast_shapes(batch, taken.batch)
+        result = formula(robot, **arguments)
+        return put_together(result, batch) if numeric else nested(result)
+
+    call.formula = formula  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
+
+
+def take_apart(name: str, value: Any, robot: Robot) -> Argument:
+    """The scalars of one argument."""
+    size = 6 if name == WRENCH else robot.n
+    if isinstance(value, list | tuple) and len(value) == size and not all(_is_number(x) for x in value):
+        if not any(isinstance(x, list | tuple | np.ndarray) for x in value):
+            return Argument(tuple(value), (), numeric=False)
+    array = np.asarray(value)
+    if array.dtype == object:
+        return Argument(tuple(_sized(name, array, size, robot)), (), numeric=False)
+    if not np.issubdtype(array.dtype, np.number):
+        raise ShapeError(f"{name} is not numeric", where=f"robot {robot.name!r}", expected=f"{size} numbers")
+    array = _sized(name, array, size, robot)
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{name} holds NaN or infinity", where=f"robot {robot.name!r}", expected="finite numbers")
+    if array.ndim == 1:
+        return Argument([float(x) if np.isrealobj(x) else complex(x) for x in array], (), numeric=True)
+    array = array.astype(np.result_type(array, float), copy=False)
+    return Argument([array[..., i] for i in range(size)], array.shape[:-1], numeric=True)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float | complex | np.number)
+
+
+def _sized(name: str, array: np.ndarray[Any, Any], size: int, robot: Robot) -> np.ndarray[Any, Any]:
+    if array.ndim == 0 or array.shape[-1] != size:
+        joints = "force and moment" if name == WRENCH else ", ".join(joint.name for joint in robot.joints)
+        raise ShapeError(
+            f"{name} has shape {array.shape}",
+            where=f"robot {robot.name!r}",
+            expected=f"(..., {size}): {joints}",
+        )
+    return array
+
+
+def nested(value: Any) -> Any:
+    """Structures of algebra as nested tuples of scalars."""
+    if isinstance(value, Pose):
+        return (*((*row, p) for row, p in zip(value.R.rows, value.p, strict=True)), (0, 0, 0, 1))
+    if isinstance(value, Mat3):
+        return value.rows
+    if isinstance(value, Vec3):
+        return tuple(value)
+    return tuple(map(nested, value)) if isinstance(value, list | tuple) else value
+
+
+def put_together(value: Any, batch: tuple[int, ...]) -> Any:
+    """Nested scalars, each a number or an array of the batch's shape, as one array of shape (*batch, ...)."""
+    value = nested(value)
+    shape: list[int] = []
+    level = value
+    while isinstance(level, tuple):
+        shape.append(len(level))
+        level = level[0] if level else None
+    flat = _flat(value)
+    kind = np.result_type(float, *flat) if flat else float
+    array = np.empty((*batch, len(flat)), dtype=kind)
+    for i, entry in enumerate(flat):
+        array[..., i] = entry
+    array = array.reshape(*batch, *shape)
+    return array if array.ndim else array[()]
+
+
+def _flat(value: Any) -> list[Any]:
+    if isinstance(value, tuple):
+        return [entry for part in value for entry in _flat(part)]
+    return [value]

@@ -1,0 +1,191 @@
+"""Where the bodies are and how they move: poses, Jacobians, velocities, accelerations.
+
+Frames are named (any body, any joint, `tool`); everything comes in world axes unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops, skew
+from armdyn.errors import unknown_name
+from armdyn.mechanics.door import quantity
+from armdyn.robot.links import WORLD, Frame
+from armdyn.robot.robot import Robot
+
+Scalars = Sequence[Scalar]
+EULER = ("zyz", "rpy")
+
+
+# Over scalars: what other formulas of mechanics build on --------------------------------------------------------
+
+
+def link_poses(robot: Robot, q: Scalars) -> list[Pose]:
+    """T_0i of every link: its joint frame in the world."""
+    poses: list[Pose] = []
+    for link in robot.outward():
+        pose = link.pose(q[link.index])
+        poses.append(pose if link.parent == WORLD else poses[link.parent] @ pose)
+    return poses
+
+
+def frame_pose(poses: Sequence[Pose], frame: Frame) -> Pose:
+    """T_0f of a frame fixed in a link."""
+    return frame.pose if frame.link == WORLD else poses[frame.link] @ frame.pose
+
+
+def point_jacobian(robot: Robot, poses: Sequence[Pose], link: int, point: Vec3) -> tuple[list[Vec3], list[Vec3]]:
+    """Columns of the linear and angular Jacobian of a world point fixed in a link. 004 (7.16)-(7.19)
+
+    A joint that does not carry the link has zero columns.
+    """
+    linear, angular = [ZERO] * robot.n, [ZERO] * robot.n
+    for j in robot.path(link):
+        z, p = poses[j].R.column(2), poses[j].p
+        if robot.links[j].revolute:
+            linear[j], angular[j] = cross(z, point - p), z
+        else:
+            linear[j] = z
+    return linear, angular
+
+
+class Motion:
+    """Velocity and acceleration of every link, in the link's own frame, of its frame's origin. 002 [7.17]-[7.18]"""
+
+    def __init__(self, robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars | None = None) -> None:
+        self.w: list[Vec3] = []
+        self.v: list[Vec3] = []
+        self.wd: list[Vec3] = []
+        self.a: list[Vec3] = []
+        rates = qdd or [0] * robot.n
+        for link in robot.outward():
+            i, at_rest = link.index, link.parent == WORLD
+            R, p = link.pose(q[i])
+            parent = link.parent
+            w, v, wd, a = (ZERO,) * 4 if at_rest else (self.w[parent], self.v[parent], self.wd[parent], self.a[parent])
+            back = R.T
+            spin, slide, carried = link.spin(qd[i]), link.slide(qd[i]), back @ w
+            self.w.append(carried + spin)  # 002 [7.17]
+            self.v.append(back @ (v + cross(w, p)) + slide)  # 002 [7.18]
+            self.wd.append(back @ wd + link.spin(rates[i]) + cross(carried, spin))  # 002 [7.53]
+            drift = back @ (a + cross(wd, p) + cross(w, cross(w, p)))
+            self.a.append(drift + link.slide(rates[i]) + 2 * cross(carried, slide))  # 002 [7.54]
+
+
+def frame_motion(motion: Motion, R: Mat3, frame: Frame) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    """(v, w, a, wd) of a frame's origin in world axes; R takes the carrying link's axes to the world's."""
+    if frame.link == WORLD:
+        return ZERO, ZERO, ZERO, ZERO
+    w, wd, p = motion.w[frame.link], motion.wd[frame.link], frame.pose.p
+    v = motion.v[frame.link] + cross(w, p)
+    a = motion.a[frame.link] + cross(wd, p) + cross(w, cross(w, p))
+    return R @ v, R @ w, R @ a, R @ wd
+
+
+# For users ------------------------------------------------------------------------------------------------------
+
+
+@quantity
+def pose(robot: Robot, q: Scalars, frame: str = "tool") -> Pose:
+    """Pose of a frame in the world.
+
+    Args:    q: (..., n) joint position, rad or m. frame: name of a body or joint, or "tool".
+    Returns: T_0f: (..., 4, 4) homogeneous matrix.
+    """
+    return frame_pose(link_poses(robot, q), robot.frame(frame))
+
+
+@quantity
+def jacobian(robot: Robot, q: Scalars, frame: str = "tool") -> tuple[tuple[Scalar, ...], ...]:
+    """Geometric Jacobian of a frame: (v, w) = J qd.
+
+    Args:    q: (..., n). frame: whose origin and rotation.
+    Returns: J: (..., 6, n), linear rows first; world axes, at the frame's origin. 004 (7.16)-(7.19)
+    """
+    poses, where = link_poses(robot, q), robot.frame(frame)
+    linear, angular = point_jacobian(robot, poses, where.link, frame_pose(poses, where).p)
+    return rows_of(linear, angular)
+
+
+def rows_of(linear: Sequence[Vec3], angular: Sequence[Vec3]) -> tuple[tuple[Scalar, ...], ...]:
+    """The six rows of a Jacobian given by its columns."""
+    columns = [(*v, *w) for v, w in zip(linear, angular, strict=True)]
+    return tuple(zip(*columns, strict=True))
+
+
+@quantity
+def velocity(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") -> tuple[Scalar, ...]:
+    """(v, w) of a frame's origin: (..., 6), m/s and rad/s, world axes. 002 [7.14]-[7.18]"""
+    where = robot.frame(frame)
+    v, w, _, _ = frame_motion(Motion(robot, q, qd), _world_rotation(robot, q, where), where)
+    return (*v, *w)
+
+
+@quantity
+def acceleration(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, frame: str = "tool") -> tuple[Scalar, ...]:
+    """(vd, wd) of a frame's origin: (..., 6), m/s^2 and rad/s^2, world axes, without gravity. 002 [7.53]-[7.54]"""
+    where = robot.frame(frame)
+    _, _, a, wd = frame_motion(Motion(robot, q, qd, qdd), _world_rotation(robot, q, where), where)
+    return (*a, *wd)
+
+
+@quantity
+def jacobian_dot_qd(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") -> tuple[Scalar, ...]:
+    """Jdot(q, qd) qd: (..., 6), the acceleration of the frame that velocities alone cause."""
+    where = robot.frame(frame)
+    _, _, a, wd = frame_motion(Motion(robot, q, qd), _world_rotation(robot, q, where), where)
+    return (*a, *wd)
+
+
+@quantity
+def analytic_jacobian(
+    robot: Robot, q: Scalars, frame: str = "tool", angles: Literal["zyz", "rpy"] = "zyz"
+) -> tuple[tuple[Scalar, ...], ...]:
+    """Jacobian with the rates of Euler angles in the angular rows: (v, phid) = J_A qd.
+
+    angles: "zyz" (phi, theta, psi), R = Rz Ry Rz; "rpy" (roll, pitch, yaw), R = Rz(yaw) Ry(pitch) Rx(roll).
+    Not defined where the angles are not: sin(theta) = 0 or cos(pitch) = 0.
+    """
+    poses, where = link_poses(robot, q), robot.frame(frame)
+    tool = frame_pose(poses, where)
+    linear, angular = point_jacobian(robot, poses, where.link, tool.p)
+    to_rates = euler_rates(tool.R, angles)
+    return rows_of(linear, [to_rates @ w for w in angular])
+
+
+def euler_rates(R: Mat3, angles: str) -> Mat3:
+    """The matrix that takes an angular velocity (world axes) to the rates of the Euler angles of R. 004 (3.64)
+
+    The cosines and sines of the angles are read off R itself, so it works over any scalar with a square root.
+    """
+    if angles not in EULER:
+        raise unknown_name("Euler angles", angles, EULER)
+    (r00, _, r02), (r10, _, r12), (r20, _, r22) = R.rows
+    if angles == "zyz":
+        s = ops.sqrt(r02 * r02 + r12 * r12)
+        c1, s1, c2 = r02 / s, r12 / s, r22
+        cot = c2 / s
+        return Mat3(((-c1 * cot, -s1 * cot, 1), (-s1, c1, 0), (c1 / s, s1 / s, 0)))
+    c = ops.sqrt(r00 * r00 + r10 * r10)
+    cy, sy, tan = r00 / c, r10 / c, -r20 / c
+    return Mat3(((cy / c, sy / c, 0), (-sy, cy, 0), (cy * tan, sy * tan, 1)))
+
+
+def _world_rotation(robot: Robot, q: Scalars, frame: Frame) -> Mat3:
+    return Mat3.identity() if frame.link == WORLD else link_poses(robot, q)[frame.link].R
+
+
+__all__ = [
+    "Motion",
+    "acceleration",
+    "analytic_jacobian",
+    "frame_pose",
+    "jacobian",
+    "jacobian_dot_qd",
+    "link_poses",
+    "point_jacobian",
+    "pose",
+    "skew",
+    "velocity",
+]

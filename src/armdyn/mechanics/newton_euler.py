@@ -1,0 +1,98 @@
+"""Newton-Euler in link frames, linear in the inertial parameters.
+
+Source: 002 sec. 7.4.3, [7.51]-[7.61] (with [7.57] corrected: U_j = skew(wd) + skew(w) skew(w)); the same recursion is
+001 table 2 and 004 (7.107)-(7.114). Cost grows linearly with the number of joints; branches are allowed.
+"""
+
+from __future__ import annotations
+
+from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, skew
+from armdyn.mechanics.actuators import actuated
+from armdyn.mechanics.door import quantity
+from armdyn.mechanics.kinematics import Scalars, link_poses
+from armdyn.robot.links import WORLD
+from armdyn.robot.robot import Robot
+
+
+def joint_torques(
+    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None, *, weightless: bool = False
+) -> list[Scalar]:
+    """Torques of the bodies' motion, gravity and tip wrench. 002 [7.51]-[7.60]"""
+    n = robot.n
+    a_base = ZERO if weightless else -robot.gravity  # the base accelerates upwards instead of the bodies falling
+    w, U, a = [ZERO] * n, [Mat3.zero()] * n, [ZERO] * n
+    wd, f, m = [ZERO] * n, [ZERO] * n, [ZERO] * n
+    poses = [link.pose(q[link.index]) for link in robot.links]
+
+    for link in robot.outward():
+        j, i = link.index, link.parent
+        R, P = poses[j]
+        w_i, wd_i, U_i, a_i = (ZERO, ZERO, Mat3.zero(), a_base) if i == WORLD else (w[i], wd[i], U[i], a[i])
+        spin, slide = link.spin(qd[j]), link.slide(qd[j])
+
+        w_before = R.T @ w_i  # 002 [7.51]
+        w[j] = w_before + spin  # 002 [7.52]
+        wd[j] = R.T @ wd_i + (link.spin(qdd[j]) + cross(w_before, spin))  # 002 [7.53]
+        a[j] = R.T @ (a_i + U_i @ P) + (link.slide(qdd[j]) + 2 * cross(w_before, slide))  # 002 [7.54]
+        U[j] = skew(wd[j]) + skew(w[j]) @ skew(w[j])  # 002 [7.57]
+        body = link.inertia
+        f[j] = body.mass * a[j] + U[j] @ body.moment  # 002 [7.55]
+        m[j] = body.tensor @ wd[j] + cross(body.moment, a[j]) + cross(w[j], body.tensor @ w[j])  # 002 [7.56]
+
+    if wrench is not None:
+        _add_tip_wrench(robot, q, wrench, f, m)
+
+    torques: list[Scalar] = [0] * n
+    for link in robot.inward():
+        j, i = link.index, link.parent
+        R, P = poses[j]
+        torques[j] = link.along(f[j], m[j])  # 002 [7.61]
+        if i != WORLD:
+            f_j = R @ f[j]  # 002 [7.59]
+            f[i] = f[i] + f_j  # 002 [7.58]
+            m[i] = m[i] + R @ m[j] + cross(P, f_j)  # 002 [7.60]
+    return torques
+
+
+def _add_tip_wrench(robot: Robot, q: Scalars, wrench: Scalars, f: list[Vec3], m: list[Vec3]) -> None:
+    """f_e and m_e of 002 [7.58], [7.60], taken from the world's axes to the frame of the link that holds the tool."""
+    link, T = robot.frame("tool")
+    if link == WORLD:
+        return
+    back = link_poses(robot, q)[link].R.T
+    force, moment = back @ Vec3.of(wrench[:3]), back @ Vec3.of(wrench[3:])
+    f[link] = f[link] + force
+    m[link] = m[link] + moment + cross(T.p, force)
+
+
+@actuated
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None) -> list[Scalar]:
+    """Joint torques that produce a motion.
+
+        tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + rotor terms + J^T w
+
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
+    """
+    return joint_torques(robot, q, qd, qdd, wrench)
+
+
+@actuated
+def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
+    """Inertia matrix M(q): (..., n, n), column j the torques of a unit acceleration of joint j. 002 sec. 7.6.1"""
+    rest, unit = [0] * robot.n, range(robot.n)
+    columns = [joint_torques(robot, q, rest, [int(i == j) for i in unit], weightless=True) for j in unit]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+@actuated
+def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
+    """Centrifugal and Coriolis torques C(q, qd) qd: (..., n)."""
+    return joint_torques(robot, q, qd, [0] * robot.n, weightless=True)
+
+
+@quantity
+def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
+    """Torques that hold the robot still against gravity, g(q): (..., n)."""
+    rest = [0] * robot.n
+    return joint_torques(robot, q, rest, rest)

@@ -1,0 +1,1 @@
+"""Independent engines and other helpers of the tests."""

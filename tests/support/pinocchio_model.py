@@ -1,0 +1,88 @@
+"""Our robots in Pinocchio, an engine that shares no code with us."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armdyn.robot import Robot
+from armdyn.robot.links import WORLD
+
+pin = pytest.importorskip("pinocchio", reason="Pinocchio (pip install pin) is not installed")
+
+
+def se3(pose: Any) -> Any:
+    return pin.SE3(np.asarray(pose.R.array(), float), np.asarray(pose.p.array(), float))
+
+
+def build(robot: Robot) -> Any:
+    """The rigid bodies and joints of a robot (no rotors, no friction); joint order kept."""
+    model = pin.Model()
+    model.gravity.linear = np.asarray(robot.gravity.array(), float)
+    ids: list[int] = []
+    for link in robot.links:
+        joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
+        parent = 0 if link.parent == WORLD else ids[link.parent]
+        placement = se3(link.placement) * se3_motion(link.kind, link.offset)
+        ids.append(model.addJoint(parent, joint, placement, link.name))
+        body = link.inertia.about_com()
+        tensor = np.asarray(body.tensor.array(), float)
+        inertia = pin.Inertia(float(body.mass), np.asarray(body.com.array(), float), tensor)
+        model.appendBodyToJoint(ids[-1], inertia, pin.SE3.Identity())
+    frame = robot.frame("tool")
+    if frame.link != WORLD:
+        model.addFrame(pin.Frame("tool", ids[frame.link], 0, se3(frame.pose), pin.FrameType.OP_FRAME))
+    return model
+
+
+def se3_motion(kind: str, value: float) -> Any:
+    if kind == "revolute":
+        c, s = np.cos(float(value)), np.sin(float(value))
+        return pin.SE3(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]), np.zeros(3))
+    return pin.SE3(np.eye(3), np.array([0, 0, float(value)]))
+
+
+def order(model: Any, robot: Robot) -> list[int]:
+    """Index into Pinocchio's joint vectors of each of our joints."""
+    return [model.joints[model.getJointId(link.name)].idx_q for link in robot.links]
+
+
+def inverse_dynamics(robot: Robot, q: Any, qd: Any, qdd: Any, wrench: Any = None) -> np.ndarray:
+    model = build(robot)
+    data, at = model.createData(), order(model, robot)
+    vectors = [np.zeros(robot.n) for _ in range(3)]
+    for vector, values in zip(vectors, (q, qd, qdd), strict=True):
+        vector[at] = values
+    tau = np.atleast_1d(pin.rnea(model, data, *vectors))[at]
+    return tau if wrench is None else tau + jacobian(robot, q).T @ np.asarray(wrench)
+
+
+def mass_matrix(robot: Robot, q: Any) -> np.ndarray:
+    model = build(robot)
+    data, at = model.createData(), order(model, robot)
+    x = np.zeros(robot.n)
+    x[at] = q
+    M = pin.crba(model, data, x)
+    M = np.reshape(M, (robot.n, robot.n))
+    M = np.triu(M) + np.triu(M, 1).T
+    return M[np.ix_(at, at)]
+
+
+def tool_pose(robot: Robot, q: Any) -> np.ndarray:
+    model = build(robot)
+    data, at = model.createData(), order(model, robot)
+    x = np.zeros(robot.n)
+    x[at] = q
+    pin.framesForwardKinematics(model, data, x)
+    return data.oMf[model.getFrameId("tool")].homogeneous
+
+
+def jacobian(robot: Robot, q: Any) -> np.ndarray:
+    model = build(robot)
+    data, at = model.createData(), order(model, robot)
+    x = np.zeros(robot.n)
+    x[at] = q
+    J = pin.computeFrameJacobian(model, data, x, model.getFrameId("tool"), pin.LOCAL_WORLD_ALIGNED)
+    return J.reshape(6, -1)[:, at]
