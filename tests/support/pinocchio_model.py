@@ -21,20 +21,32 @@ def build(robot: Robot) -> Any:
     """The rigid bodies and joints of a robot (no rotors, no friction); joint order kept."""
     model = pin.Model()
     model.gravity.linear = np.asarray(robot.gravity.array(), float)
-    ids: list[int] = []
-    for link in robot.links:
+    ids: dict[int, int] = {}
+    for link in depth_first(robot):
         joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
         parent = 0 if link.parent == WORLD else ids[link.parent]
         placement = se3(link.placement) * se3_motion(link.kind, link.offset)
-        ids.append(model.addJoint(parent, joint, placement, link.name))
+        ids[link.index] = model.addJoint(parent, joint, placement, link.name)
         body = link.inertia.about_com()
         tensor = np.asarray(body.tensor.array(), float)
         inertia = pin.Inertia(float(body.mass), np.asarray(body.com.array(), float), tensor)
-        model.appendBodyToJoint(ids[-1], inertia, pin.SE3.Identity())
+        model.appendBodyToJoint(ids[link.index], inertia, pin.SE3.Identity())
     frame = robot.frame("tool")
     if frame.link != WORLD:
         model.addFrame(pin.Frame("tool", ids[frame.link], 0, se3(frame.pose), pin.FrameType.OP_FRAME))
     return model
+
+
+def depth_first(robot: Robot) -> list[Any]:
+    """Links, each subtree contiguous: Pinocchio's composite-body algorithm relies on it without saying so."""
+    children: dict[int, list[Any]] = {}
+    for link in robot.links:
+        children.setdefault(link.parent, []).append(link)
+
+    def walk(parent: int) -> list[Any]:
+        return [found for link in children.get(parent, []) for found in (link, *walk(link.index))]
+
+    return walk(WORLD)
 
 
 def se3_motion(kind: str, value: float) -> Any:
