@@ -74,13 +74,14 @@ def rot_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat3:
 def rpy_of(R: np.ndarray[Any, Any]) -> tuple[float, float, float]:
     """(roll, pitch, yaw) of a numeric rotation matrix; roll is 0 where only yaw -+ roll is determined.
 
-    Near pitch = +-pi/2 the angles are taken from the entries that stay well conditioned, so that the matrix
-    rebuilt from them agrees with R to rounding.
+    Near pitch = +-pi/2 roll and yaw are badly determined one by one; yaw is therefore taken from what is left after
+    the roll found is undone, so that the matrix rebuilt from the angles agrees with R to rounding.
     """
     pitch = math.atan2(-R[2, 0], math.hypot(R[2, 1], R[2, 2]))
-    if math.hypot(R[2, 1], R[2, 2]) < 1e-9:
-        return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
-    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+    roll = math.atan2(R[2, 1], R[2, 2]) if math.hypot(R[2, 1], R[2, 2]) > 1e-15 else 0.0
+    c, s = cos_sin(roll)
+    yaw = math.atan2(s * R[0, 2] - c * R[0, 1], c * R[1, 1] - s * R[1, 2])
+    return roll, pitch, yaw
 
 
 def align_z(axis: Vec3) -> Mat3:
