@@ -70,7 +70,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str], where: str | Non
     """The error for a name that is not there, with the nearest one suggested."""
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=1)
-    listed = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+    listed = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
     return UnknownName(
         f"unknown {kind} {str(name)!r}",
         where=where,
