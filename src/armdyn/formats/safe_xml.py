@@ -1,0 +1,85 @@
+"""XML from strangers: no DTD, no entities, nothing fetched, bounded depth and size, and line numbers for messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from armdyn.errors import FileError
+from armdyn.formats.text import LARGEST_FILE
+
+DEEPEST = 100
+MOST_ELEMENTS = 500_000
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed text: its root, its name, and the line of every element."""
+
+    root: Element
+    name: str
+    lines: dict[Element, int]
+
+    def at(self, element: Element, label: str = "") -> str:
+        """Where an element stands, for a message."""
+        place = f"{self.name}:{self.lines[element]}"
+        return f"{place}, {label}" if label else place
+
+
+class _Builder(TreeBuilder):
+    """Builds the tree, notes lines, and stops at the first sign of a bomb."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where = where
+        self.expat: Any = None
+        self.lines: dict[Element, int] = {}
+        self.depth = 0
+
+    def start(self, tag: Any, attrs: Any) -> Element:
+        line = self.expat.CurrentLineNumber
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise FileError(f"elements more than {DEEPEST} deep", where=f"{self.where}:{line}")
+        if len(self.lines) == MOST_ELEMENTS:
+            raise FileError(f"more than {MOST_ELEMENTS} elements", where=f"{self.where}:{line}")
+        element: Element = super().start(tag, attrs)
+        self.lines[element] = line
+        return element
+
+    def end(self, tag: str) -> Element:
+        self.depth -= 1
+        return super().end(tag)
+
+
+def parse(text: str, where: str) -> Document:
+    """The elements of an XML text; `where` names it in messages."""
+    if len(text) > LARGEST_FILE:
+        raise FileError(f"{len(text) / 2**20:.0f} MiB", where=where, expected="at most 16 MiB")
+    builder = _Builder(where)
+    parser = DefusedXMLParser(target=builder, forbid_dtd=True, forbid_entities=True, forbid_external=True)
+    builder.expat = parser.parser
+    try:
+        parser.feed(text)
+        return Document(parser.close(), where, builder.lines)
+    except DefusedXmlException:
+        raise FileError(
+            "a document type declaration (<!DOCTYPE ...>)",
+            where=where,
+            expected="plain elements; declared entities can expand without bound or read other files",
+            advice="Remove the declaration.",
+        ) from None
+    except ParseError as error:
+        advice = "It uses xacro: run `xacro FILE > robot.urdf` and read that." if "xacro:" in text else None
+        raise FileError(f"not an XML text: {error}", where=where, advice=advice) from None
+    except (ValueError, LookupError, AssertionError) as error:  # lone surrogates, unknown encodings, no element at all
+        raise FileError(f"not an XML text: {error}", where=where) from None
+
+
+def local_name(element: Element) -> str:
+    """The tag without its namespace (some generators declare a default one)."""
+    return str(element.tag).rpartition("}")[2]

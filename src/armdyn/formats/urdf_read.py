@@ -1,0 +1,372 @@
+"""URDF text -> Robot."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from armdyn.algebra import ZERO, CentralInertia, Mat3, Scalar, Vec3
+from armdyn.algebra.ops import tidy
+from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
+from armdyn.formats.safe_xml import Document, local_name, parse
+from armdyn.formats.text import read_text
+from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement
+from armdyn.robot.record import unit
+from armdyn.robot.robot import Robot
+
+KINDS: dict[str, Kind] = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+}
+REFUSED = {
+    "floating": "A robot of armdyn stands on a base: delete this joint and its parent link if it is the root of a "
+    "free-flying robot (the robot then stands on the child link), or make it fixed.",
+    "planar": "Write it as two prismatic joints and a revolute one, or make it fixed.",
+}
+TOOL = "tool"
+"""A link of this name is the tool frame: the writer says it so, and the reader takes it back."""
+UNLIMITED = 1e30
+"""A limit from here on is no limit. It is below the largest single-precision number, which some readers use."""
+MOST_LINKS = 10_000
+MIMIC = "mimics "
+"""How the note on a mimic joint begins."""
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
+_ATTRIBUTES = {
+    "origin": ("xyz", "rpy"),
+    "axis": ("xyz",),
+    "mass": ("value",),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+}
+"""Elements whose attributes are all physics: a misspelt one must not become a silent zero."""
+
+
+def read(path: Path) -> Robot:
+    """The robot of a URDF file."""
+    source = f"URDF file {path.name}"
+    return loads(read_text(path), str(path), source if source.isprintable() else "")
+
+
+def loads(text: str, where: str = "URDF text", source: str = "") -> Robot:
+    """The robot of a URDF text; `where` names it in messages."""
+    document = parse(text, where)
+    _checked_root(document)
+    links = _by_name(document, "link")
+    joints = _by_name(document, "joint")
+    if not links:
+        raise RobotError("the robot has no link", where=where, expected="<link> elements in <robot>")
+    if max(len(links), len(joints)) > MOST_LINKS:
+        raise RobotError(f"{max(len(links), len(joints))} links", where=where, expected=f"at most {MOST_LINKS}")
+    reader = _Reader(document, joints)
+    bodies = {name: reader.body(name, element) for name, element in links.items()}
+    tree = [reader.joint(name, element, bodies) for name, element in joints.items()]
+    root, ordered = _depth_first(tree, bodies, reader)
+    try:
+        return Robot(
+            name=reader.name(document.root, "robot", document.root.get("name", "robot")),
+            tree=ordered,
+            tool_on=TOOL if TOOL in bodies else None,
+            root=bodies[root],
+            source=source,
+        )
+    except ArmdynError as error:
+        raise error.located(where) from None
+
+
+def _checked_root(document: Document) -> None:
+    """It is a <robot>, and xacro has been run."""
+    tag = local_name(document.root)
+    if tag != "robot":
+        known = {"mujoco": "It is an MJCF file.", "sdf": "It is an SDF file: convert it to URDF first."}
+        raise FileError(
+            f"the root element is <{_shown(tag)}>",
+            where=document.at(document.root),
+            expected="<robot>",
+            advice=known.get(tag),
+        )
+    for element in document.lines:
+        if "xacro}" in str(element.tag):
+            raise FileError(
+                f"<xacro:{local_name(element)}>: a xacro file, not yet a URDF file",
+                where=document.at(element),
+                advice="Run `xacro FILE > robot.urdf` and read that.",
+            )
+
+
+def _by_name(document: Document, tag: str) -> dict[str, Element]:
+    """The links or joints of the robot, in the order of the file."""
+    found: dict[str, Element] = {}
+    for element in document.root:
+        if local_name(element) != tag:
+            continue
+        name = element.get("name")
+        if not name:
+            raise RobotError(f"a <{tag}> without a name", where=document.at(element), advice='Give it name="...".')
+        if name in found:
+            raise RobotError(
+                f"a second {tag} is called {_shown(name)!r}; the first is on line {document.lines[found[name]]}",
+                where=document.at(element),
+                advice="Rename one of them.",
+            )
+        found[name] = element
+    return found
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Makes parts of elements; knows where they stand."""
+
+    document: Document
+    joints: Mapping[str, Element]
+
+    def name(self, element: Element, kind: str, name: str) -> str:
+        if not name.isprintable() or len(name) > 2000:
+            raise RobotError(f"{_shown(name)!r} is not a name", where=self.document.at(element, kind),
+                             expected="one line of printable text")  # fmt: skip
+        return name
+
+    def child(self, element: Element, tag: str, label: str) -> Element | None:
+        """The child of that tag, if there is one; two of them would contradict each other."""
+        found = [child for child in element if local_name(child) == tag]
+        if len(found) > 1:
+            raise RobotError(f"two <{tag}>", where=self.document.at(found[1], label), expected="at most one")
+        for key in found[0].attrib if found and tag in _ATTRIBUTES else ():
+            if key not in _ATTRIBUTES[tag]:
+                raise unknown_name(f"attribute of <{tag}>", key, _ATTRIBUTES[tag], self.document.at(found[0], label))
+        return found[0] if found else None
+
+    def needed(self, element: Element, tag: str, label: str, advice: str) -> Element:
+        child = self.child(element, tag, label)
+        if child is None:
+            raise RobotError(f"<{tag}> is missing in <{local_name(element)}>", where=self.document.at(element, label),
+                             advice=advice)  # fmt: skip
+        return child
+
+    def text(self, element: Element, key: str, label: str) -> str:
+        """An attribute that must be there."""
+        value = element.get(key)
+        if value is None:
+            raise RobotError(f"{key!r} is missing in <{local_name(element)}>", where=self.document.at(element, label))
+        return value
+
+    def numbers(self, text: str, count: int, element: Element, key: str, label: str) -> list[Scalar]:
+        """So many numbers of an attribute."""
+        where = self.document.at(element, f"{label}, <{local_name(element)} {key}>")
+        words = text.split()
+        if len(words) != count:
+            raise RobotError(f"{_shown(text)!r}", where=where,
+                             expected="a number" if count == 1 else f"{count} numbers separated by spaces")  # fmt: skip
+        return [_number(word, where) for word in words]
+
+    def number(self, element: Element, key: str, label: str) -> Scalar:
+        return self.numbers(self.text(element, key, label), 1, element, key, label)[0]
+
+    def optional(self, element: Element, key: str, label: str) -> Scalar | None:
+        return self.number(element, key, label) if key in element.attrib else None
+
+    def vector(self, element: Element | None, key: str, label: str, default: Vec3 = ZERO) -> Vec3:
+        if element is None or key not in element.attrib:
+            return default
+        return Vec3(*self.numbers(element.attrib[key], 3, element, key, label))
+
+    def placement(self, element: Element, label: str) -> Placement:
+        origin = self.child(element, "origin", label)
+        return Placement(self.vector(origin, "xyz", label), self.vector(origin, "rpy", label))
+
+    # Links --------------------------------------------------------------------------------------------------------
+
+    def body(self, name: str, element: Element) -> Body:
+        """A link. Without <inertial> it has no mass: URDF's rule for mere frames."""
+        label = f"link {_shown(name)!r}"
+        body = Body(self.name(element, "link", name))
+        inertial = self.child(element, "inertial", label)
+        return body if inertial is None else Body(body.name, self.inertia(inertial, label))
+
+    def inertia(self, inertial: Element, label: str) -> CentralInertia:
+        """The tensor is given in the axes of the inertial origin; a Body wants it in those of the link."""
+        advice = "Add it, or remove <inertial> if the link is a mere frame."
+        mass = self.number(self.needed(inertial, "mass", label, advice), "value", label)
+        entries = self.needed(inertial, "inertia", label, advice)
+        tensor = Mat3.symmetric(*(self.number(entries, key, label) for key in _ATTRIBUTES["inertia"]))
+        R, com = self.placement(inertial, label).pose()
+        turned = (R @ tensor @ R.T).upper()  # one triangle: rounding must not leave the tensor asymmetric
+        return CentralInertia(mass, com, Mat3.symmetric(*turned))
+
+    # Joints -------------------------------------------------------------------------------------------------------
+
+    def joint(self, name: str, element: Element, bodies: Mapping[str, Body]) -> Joint:
+        label = f"joint {_shown(name)!r}"
+        stated = self.text(element, "type", label)
+        kind = self.kind(stated, element, label)
+        parent, child = (self.end(element, end, label, bodies) for end in ("parent", "child"))
+        geometry = FreeTransform(self.placement(element, label))
+        if kind == "fixed":
+            return Joint(self.name(element, "joint", name), kind, geometry, parent, bodies[child])
+        limits, notes = self.limits(element, label, stated == "continuous")
+        return Joint(
+            name=self.name(element, "joint", name),
+            kind=kind,
+            geometry=FreeTransform(geometry.placement, self.axis(element, label)),
+            parent=parent,
+            body=bodies[child],
+            friction=self.friction(element, label),
+            limits=limits,
+            notes=(*self.mimic(element, label), *notes),
+        )
+
+    def kind(self, stated: str, element: Element, label: str) -> Kind:
+        where = self.document.at(element, label)
+        if stated in REFUSED:
+            raise RobotError(f"a joint of type {stated!r}", where=where, expected=f"one of: {', '.join(KINDS)}",
+                             advice=REFUSED[stated])  # fmt: skip
+        if stated not in KINDS:
+            raise unknown_name("joint type", _shown(stated), KINDS, where=where)
+        return KINDS[stated]
+
+    def end(self, element: Element, end: str, label: str, bodies: Mapping[str, Body]) -> str:
+        """The name of the parent or child link."""
+        found = self.needed(element, end, label, f'Add <{end} link="..."/>.')
+        name = self.text(found, "link", label)
+        if name not in bodies:
+            raise unknown_name(f"{end} link", _shown(name), bodies, where=self.document.at(found, label))
+        return name
+
+    def axis(self, element: Element, label: str) -> Vec3:
+        axis = self.child(element, "axis", label)
+        x_axis = Vec3(1, 0, 0)  # URDF's default
+        if axis is None:
+            return x_axis
+        return unit(self.vector(axis, "xyz", label, x_axis), self.document.at(axis, f"{label}, <axis xyz>"))
+
+    def friction(self, element: Element, label: str) -> Friction | None:
+        dynamics = self.child(element, "dynamics", label)
+        if dynamics is None:
+            return None
+        viscous, coulomb = (self.optional(dynamics, key, label) or 0 for key in ("damping", "friction"))
+        return Friction(viscous=viscous, coulomb=coulomb) if viscous or coulomb else None
+
+    def limits(self, element: Element, label: str, continuous: bool) -> tuple[Limits | None, list[str]]:
+        """The limits, and notes on what was not taken as it stands."""
+        limit = self.child(element, "limit", label)
+        if limit is None:
+            return None, []
+        notes = []
+        values = {key: self.optional(limit, key, label) for key in ("lower", "upper", "velocity", "effort")}
+        for key in ("velocity", "effort"):
+            if values[key] == 0:
+                # Both attributes are compulsory in URDF, so that generators write 0 for what they do not know; a
+                # joint that may not move or be driven at all would be fixed.
+                values[key] = None
+                notes.append(f"{key} limit 0 in the file: taken as not given")
+        if continuous and (values["lower"] or values["upper"]):
+            notes.append("range in the file ignored: a continuous joint has none")
+        if continuous:
+            values["lower"] = values["upper"] = None
+        elif (values["lower"] is None) != (values["upper"] is None):  # one alone: URDF's default of the other is 0
+            values["lower"], values["upper"] = values["lower"] or 0, values["upper"] or 0
+        given = {key: value for key, value in values.items() if value is not None and abs(value) < UNLIMITED}
+        if "effort" in given:
+            given["torque"] = given.pop("effort")
+        return (Limits(**given) if given else None), notes
+
+    def mimic(self, element: Element, label: str) -> list[str]:
+        """A note instead of a coupling: the joint can be locked, and whoever leaves it free is told."""
+        mimic = self.child(element, "mimic", label)
+        if mimic is None:
+            return []
+        leader = self.name(mimic, "mimic", self.text(mimic, "joint", label))
+        unknown = "" if leader in self.joints else ", which is not in the file"
+        factor, offset = self.optional(mimic, "multiplier", label), self.optional(mimic, "offset", label)
+        law = f"{1 if factor is None else factor} q + {offset or 0}"
+        return [f"{MIMIC}{leader!r}{unknown} ({law}): read as an independent joint; lock it to hold it still"]
+
+
+# The tree ---------------------------------------------------------------------------------------------------------
+
+
+def _depth_first(joints: list[Joint], bodies: Mapping[str, Body], reader: _Reader) -> tuple[str, tuple[Joint, ...]]:
+    """The root link and the joints, depth first, children in the order of the file."""
+    children: dict[str, list[Joint]] = {name: [] for name in bodies}
+    carriers: dict[str, Joint] = {}
+    for joint in joints:
+        child = joint.body.name
+        if child in carriers:
+            raise RobotError(
+                f"link {child!r} is the child of two joints: {carriers[child].name!r} and {joint.name!r}",
+                where=reader.document.at(reader.joints[joint.name]),
+                expected="a tree: one parent for every link but the root",
+                advice="Cut the loop by removing one of the joints.",
+            )
+        carriers[child] = joint
+        children[joint.parent].append(joint)
+    root = _root([name for name in bodies if name not in carriers], carriers, reader)
+    ordered: list[Joint] = []
+    waiting = children[root][::-1]
+    while waiting:
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting.extend(reversed(children[joint.body.name]))
+    if len(ordered) < len(joints):
+        raise _cycle(carriers, {joint.name for joint in ordered}, reader)
+    return root, tuple(ordered)
+
+
+def _root(roots: list[str], carriers: Mapping[str, Joint], reader: _Reader) -> str:
+    if not roots:
+        raise _cycle(carriers, set(), reader)
+    if len(roots) > 1:
+        raise RobotError(
+            f"{len(roots)} links have no parent: {_listed(roots)}",
+            where=reader.document.name,
+            expected="one root link that carries all others",
+            advice="Connect them by fixed joints, or remove the links that do not belong to the robot.",
+        )
+    return roots[0]
+
+
+def _cycle(carriers: Mapping[str, Joint], reached: set[str], reader: _Reader) -> RobotError:
+    """The error for joints that carry one another; walking up from any of them ends in the cycle."""
+    link = next(child for child, joint in carriers.items() if joint.name not in reached)
+    seen: list[str] = []
+    while link not in seen:
+        seen.append(link)
+        link = carriers[link].parent
+    cycle = seen[seen.index(link) :][::-1]
+    return RobotError(
+        f"the links {_listed(cycle)} carry one another in a circle",
+        where=reader.document.at(reader.joints[carriers[cycle[0]].name]),
+        expected="a tree with one root",
+        advice="Remove one of the joints between them.",
+    )
+
+
+# Small things -----------------------------------------------------------------------------------------------------
+
+
+def _number(word: str, where: str) -> Scalar:
+    """A finite decimal number; Python's float() would also take nan, inf, 1_000 and digits of other scripts."""
+    if not _NUMBER.fullmatch(word):
+        xacro = "${" in word or "$(" in word
+        raise RobotError(f"{_shown(word)!r} is not a number", where=where, expected="a finite decimal number",
+                         advice="Run `xacro FILE > robot.urdf` and read that." if xacro else None)  # fmt: skip
+    value = float(word)
+    if not math.isfinite(value) or abs(value) > 1e100:
+        raise RobotError(f"{_shown(word)} is not a finite number of a sensible size", where=where)
+    return tidy(value)
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = [repr(_shown(name)) for name in names]
+    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
