@@ -1,0 +1,317 @@
+"""The check-up: what in a robot's description is impossible or probably not meant.
+
+Each rule is a generator of findings. Rules on masses and tensors: `armdyn.robot.checkup_inertia`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from armdyn.algebra import Scalar, Vec3, ops
+from armdyn.robot.checkup_inertia import inertia_findings
+from armdyn.robot.describe import pi_fraction
+from armdyn.robot.findings import Checkup, Finding, listed, sorted_by_severity
+from armdyn.robot.links import WORLD
+from armdyn.robot.parts import FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
+from armdyn.robot.robot import Robot
+
+HAIR = 3e-3
+"""rad. 1.57, 3.14 and 4.71 lie within 2.4e-3 of a multiple of pi/2; a calibrated angle may too, hence only a note."""
+NOISE = 1e-6
+"""rad. An angle this near to zero, but not zero, is what remains of rounding; real corrections start near 1e-4."""
+STRONGEST_GRAVITY = 30.0
+"""m/s^2. More than on any planet with a surface: a unit other than m/s^2 (981 cm/s^2, 386 in/s^2)."""
+MANY_TURNS = 6 * math.pi
+"""rad. A joint range beyond three turns to one side is more often given in degrees."""
+CLOSURE = 1e-6
+"""Part of the longest side by which a loop may fail to close: files give lengths to six digits."""
+
+
+def checkup(robot: Robot) -> Checkup:
+    """All that looks wrong or doubtful in a robot, the worst first."""
+    robot = robot.bound()
+    rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _loops, _notes)
+    return Checkup(robot.name, sorted_by_severity(finding for rule in rules for finding in rule(robot)))
+
+
+# Gravity and tool -------------------------------------------------------------------------------------------------
+
+
+def _gravity(robot: Robot) -> Iterator[Finding]:
+    x, y, z = (float(component) for component in robot.gravity)
+    size = math.hypot(x, y, z)
+    condition = "gravity is the acceleration of free fall in world axes, (0, 0, -9.81) m/s^2 by default"
+    if size == 0:
+        yield Finding("zero-gravity", "note", "gravity", "there is no gravity", condition,
+                      advice="Right for a robot in space or one that moves in a horizontal plane.")  # fmt: skip
+    elif z > math.hypot(x, y):
+        yield Finding("gravity-up", "doubtful", "gravity", f"gravity points up ({z:g} m/s^2 along z)", condition, z,
+                      "m/s^2", "the opposite vector was given: the acceleration of the base that stands for gravity",
+                      f"Give ({_g(-x)}, {_g(-y)}, {_g(-z)}); a robot on the ceiling has a turned base, not a turned "
+                      "gravity")  # fmt: skip
+    if size > STRONGEST_GRAVITY:
+        yield Finding("gravity-size", "doubtful", "gravity", f"gravity is {size:g} m/s^2", condition, size, "m/s^2",
+                      "another unit, such as cm/s^2 or in/s^2", "Give it in m/s^2")  # fmt: skip
+
+
+def _tool(robot: Robot) -> Iterator[Finding]:
+    if robot.n == 0:
+        yield Finding("no-joints", "doubtful", "robot", "no joint moves", "at least one revolute or prismatic joint",
+                      cause="all joints are fixed or locked", advice="Check the joint types")  # fmt: skip
+    elif robot.frame("tool").link == WORLD:
+        carrier = robot.tool_on or robot.tree[-1].body.name
+        yield Finding("tool-stands-still", "doubtful", "tool", f"the tool frame, on {carrier!r}, moves with no joint",
+                      "the tool is on a moving body", cause="the tool was left on the last body of the file, or a "
+                      "name was mistaken", advice="Name the body that carries the tool (tool.on, or tip=)")  # fmt: skip
+
+
+def _g(x: float) -> str:
+    return f"{x:g}" if x else "0"
+
+
+# Angles a hair off a multiple of pi/2 -----------------------------------------------------------------------------
+
+
+def _angles(robot: Robot) -> Iterator[Finding]:
+    beyond = _beyond(robot)
+    for joint in robot.tree:
+        lever = _length(joint.pose().p) + beyond[joint.body.name]
+        yield from _off(f"joint {joint.name!r}", _angles_of(joint), lever)
+    yield from _off("base", _named_rpy(robot.base), beyond[robot.root.name])
+    yield from _off("tool", _named_rpy(robot.tool), 0.0)
+
+
+def _angles_of(joint: Joint) -> list[tuple[str, Scalar]]:
+    geometry = joint.geometry
+    if isinstance(geometry, FreeTransform):
+        zero = [("offset", geometry.zero)] if joint.kind == "revolute" else []
+        return [*_named_rpy(geometry.placement), *zero]
+    return [(key, getattr(geometry, key)) for key in ("theta", "alpha", "gamma") if hasattr(geometry, key)]
+
+
+def _named_rpy(placement: Placement) -> list[tuple[str, Scalar]]:
+    return list(zip(("roll", "pitch", "yaw"), placement.rpy, strict=True))
+
+
+def _off(where: str, angles: list[tuple[str, Scalar]], lever: float) -> Iterator[Finding]:
+    """One finding for all angles of a joint that are a hair off. lever: farthest point that they move, m."""
+    near = [(name, angle, snapped) for name, angle in angles if (snapped := snap(angle)) is not None]
+    if not near:
+        return
+    shown = [
+        f"the angle {name} = {angle!r} is {_shown(snapped)} {angle - snapped:+.2g} rad" for name, angle, snapped in near
+    ]
+    off = sum(abs(angle - snapped) for _, angle, snapped in near)
+    moves = f"moves the tool by at most {off * lever:.2g} m" if lever > 0 else f"turns the tool by {off:.2g} rad"
+    yield Finding("angle-off", "note", where, "; ".join(shown), "an exact multiple of pi/2 makes exact zeros and "
+                  "shorter equations", off * lever if lever > 0 else off, "m at the tool" if lever > 0 else "rad",
+                  "an angle rounded when it was written (a calibrated angle may be meant)",
+                  f"Write {' and '.join(dict.fromkeys(_shown(s) for _, _, s in near))}; that {moves}")  # fmt: skip
+
+
+def snap(angle: Scalar) -> float | None:
+    """The multiple of pi/2 that an angle misses by a hair; None if it hits one or is none.
+
+    >>> snap(1.5708) == math.pi / 2, snap(math.pi), snap(1.5), snap(1e-3)
+    (True, None, None, None)
+    """
+    value = float(angle)
+    if value == 0 or value in ops.QUARTER_TURNS:
+        return None
+    quarters = round(value / (math.pi / 2))
+    snapped = quarters * math.pi / 2
+    distance = abs(value - snapped)
+    return snapped if 0 < distance < (HAIR if quarters else NOISE) else None
+
+
+def _shown(angle: float) -> str:
+    return pi_fraction(angle) or f"{angle!r}"
+
+
+def _beyond(robot: Robot) -> dict[str, float]:
+    """Per body: how far the farthest frame that hangs on it can be from its own frame, m."""
+    beyond = {robot.root.name: 0.0} | {joint.body.name: 0.0 for joint in robot.tree}
+    carrier = robot.tool_on or (robot.tree[-1].body.name if robot.tree else robot.root.name)
+    beyond[carrier] = _length(robot.tool.xyz)
+    for joint in reversed(robot.tree):
+        far = beyond[joint.body.name] + _length(joint.pose().p) + travel(joint)
+        beyond[joint.parent] = max(beyond[joint.parent], far)
+    return beyond
+
+
+def travel(joint: Joint) -> float:
+    """How far a prismatic joint slides from its zero, as far as limits tell, m."""
+    if joint.kind != "prismatic" or joint.limits is None:
+        return 0.0
+    return max((abs(float(end)) for end in (joint.limits.lower, joint.limits.upper) if end is not None), default=0.0)
+
+
+def _length(v: Vec3) -> float:
+    return math.hypot(*(float(x) for x in v))
+
+
+# Drives -----------------------------------------------------------------------------------------------------------
+
+
+def _drives(robot: Robot) -> Iterator[Finding]:
+    bodies = {robot.root.name, *(joint.body.name for joint in robot.tree)}
+    for joint in robot.tree:
+        if joint.friction is not None:
+            yield from _friction(joint, joint.friction)
+        if joint.rotor is not None:
+            yield from _rotor(joint, joint.rotor, bodies)
+
+
+def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
+    where = f"joint {joint.name!r}, friction"
+    force, rate = ("N m", "rad") if joint.kind == "revolute" else ("N", "m")
+    units = {"viscous": f"{force} s/{rate}", "coulomb": force, "static": force, "stribeck": f"{rate}/s"}
+    for key, unit in units.items():
+        value = float(getattr(friction, key))
+        if value < 0:
+            yield Finding("negative-friction", "doubtful", where, f"{key} friction is {value:g} {unit}",
+                          "friction takes energy out: not negative", value, unit,
+                          "a sign, or a value identified from too little motion", "Give its size; the model sets the "
+                          "sign against the motion")  # fmt: skip
+    static, coulomb = float(friction.static), float(friction.coulomb)
+    if 0 < static < coulomb:
+        yield Finding("static-below-coulomb", "doubtful", where, f"static friction ({static:g} {force}) is below "
+                      f"Coulomb friction ({coulomb:g} {force})", "static >= coulomb", coulomb - static, force,
+                      "the two were exchanged", "Exchange them, or leave static out")  # fmt: skip
+    if static > coulomb and float(friction.stribeck) == 0:
+        yield Finding("stribeck-missing", "doubtful", where, "static friction is given without a Stribeck velocity",
+                      "stribeck > 0 where static > coulomb", static - coulomb, force,
+                      "the velocity was left out", "Give stribeck, or leave static out")  # fmt: skip
+
+
+def _rotor(joint: Joint, rotor: Rotor, bodies: set[str]) -> Iterator[Finding]:
+    where = f"joint {joint.name!r}, rotor"
+    for name, value, unit in (("inertia", float(rotor.inertia), "kg m^2"), ("mass", float(rotor.mass), "kg")):
+        if value < 0:
+            yield Finding("negative-rotor", "impossible", where, f"the rotor's {name} is {value:g} {unit}",
+                          f"{name} >= 0", value, unit, "a sign, or a value identified from too little motion",
+                          f"Give the {name} from the motor's data sheet")  # fmt: skip
+    if float(rotor.ratio) == 0:
+        yield Finding("zero-ratio", "doubtful", where, "the gear ratio is 0: the rotor never turns",
+                      "ratio = motor speed over joint speed, not 0", 0.0, "", "the ratio was left out or inverted",
+                      "Give the ratio, 1 for a direct drive")  # fmt: skip
+    if rotor.on is not None and rotor.on not in bodies:
+        yield Finding("rotor-on-nothing", "doubtful", where, f"the rotor stands on {rotor.on!r}, which is no body",
+                      "on: a body of the robot", cause="a misspelt name", advice="Name the body that carries the "
+                      "motor, or leave `on` out for the parent of the joint")  # fmt: skip
+
+
+# Limits -----------------------------------------------------------------------------------------------------------
+
+
+def _limits(robot: Robot) -> Iterator[Finding]:
+    for joint in robot.joints:
+        if joint.limits is not None:
+            yield from _range(joint, joint.limits)
+            yield from _largest_values(joint, joint.limits)
+
+
+def _range(joint: Joint, limits: Limits) -> Iterator[Finding]:
+    if limits.lower is None or limits.upper is None:
+        return
+    where, unit = f"joint {joint.name!r}, limits", "rad" if joint.kind == "revolute" else "m"
+    lower, upper = float(limits.lower), float(limits.upper)
+    if lower >= upper:
+        same = lower == upper
+        yield Finding("range-empty" if same else "range-inverted", "doubtful", where,
+                      f"the range of position is {'empty' if same else 'inverted'}: from {lower:g} to {upper:g} {unit}",
+                      "lower < upper", lower - upper, unit,
+                      "limits never filled in" if same else "the two were exchanged",
+                      "Give the range, or make the joint fixed" if same else "Exchange lower and upper")  # fmt: skip
+    elif joint.kind == "revolute" and max(abs(lower), abs(upper)) > MANY_TURNS:
+        yield Finding("range-in-degrees", "note", where, f"the range goes from {lower:g} to {upper:g} rad: "
+                      f"{(upper - lower) / (2 * math.pi):.0f} turns", "limits in rad",
+                      max(abs(lower), abs(upper)), "rad", "degrees, or a joint without end stops",
+                      "Convert degrees to radians; leave lower and upper out if it turns freely")  # fmt: skip
+
+
+def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
+    force, rate = ("N m", "rad/s") if joint.kind == "revolute" else ("N", "m/s")
+    for key, unit in (("velocity", rate), ("acceleration", f"{rate}^2"), ("torque", force)):
+        value = getattr(limits, key)
+        if value is not None and float(value) <= 0:
+            yield Finding("zero-limit" if value == 0 else "negative-limit", "doubtful", f"joint {joint.name!r}, limits",
+                          f"the {key} limit is {float(value):g} {unit}: the joint cannot move"
+                          if value == 0 else f"the {key} limit is negative", f"{key} > 0", float(value), unit,
+                          "a limit never filled in" if value == 0 else "limits are sizes, for both directions",
+                          "Give the limit, or leave it out")  # fmt: skip
+
+
+def _missing_limits(robot: Robot) -> Iterator[Finding]:
+    """One note for all: a robot without limits is complete for dynamics, not for planning."""
+    missing: dict[str, list[str]] = {}
+    for joint in robot.joints:
+        limits = joint.limits or Limits()
+        unbounded = limits.lower is None and limits.upper is None
+        if unbounded and (joint.limits is None or joint.kind == "prismatic"):
+            missing.setdefault("position", []).append(joint.name)
+        for key in ("velocity", "torque"):
+            if getattr(limits, key) is None:
+                missing.setdefault(key, []).append(joint.name)
+    if not missing:
+        return
+    texts = [
+        f"no limit of {key} for {'any joint' if len(names) == robot.n else listed(names)}"
+        for key, names in missing.items()
+    ]
+    count = len(set().union(*missing.values()))
+    yield Finding("missing-limits", "note", "limits", "; ".join(texts), "limits of position, velocity and torque",
+                  count, f"of {robot.n} joints", "the source gives none",
+                  "Needed for planning and sizing only: add limits to the joints")  # fmt: skip
+
+
+# Loops and notes --------------------------------------------------------------------------------------------------
+
+
+def _loops(robot: Robot) -> Iterator[Finding]:
+    for loop in robot.loops:
+        where = f"loop {loop.name!r}"
+        first, second = robot.frames[loop.first], robot.frames[loop.second]
+        if first.link == second.link:
+            yield Finding("loop-in-one-link", "doubtful", where, f"{loop.first!r} and {loop.second!r} do not move "
+                          "against each other", "a loop closes between two moving links",
+                          cause="a wrong body name", advice="Name the two bodies that meet")  # fmt: skip
+            continue
+        gap = _gap(robot, loop)
+        if gap > 0:
+            yield Finding("loop-out-of-reach", "doubtful", where, "its two ends cannot meet in any position: one side "
+                          "is longer than all the others together", "the longest side is at most the sum of the others",
+                          gap, "m", "a wrong length or end placement", "Check first_at and second_at")  # fmt: skip
+
+
+def _gap(robot: Robot, loop: Loop) -> float:
+    """By how much the polygon of joint origins around a loop fails to close at best, m; 0 if a joint slides."""
+    ends = [robot.frames[name] for name in (loop.first, loop.second)]
+    placements = (loop.first_placement, loop.second_placement)
+    points = [frame.pose.apply(placement.xyz) for frame, placement in zip(ends, placements, strict=True)]
+    paths = [robot.path(frame.link) for frame in ends]
+    shared = sum(1 for a, b in zip(*paths, strict=False) if a == b)
+    branches = [path[shared:] for path in paths]
+    if any(not robot.links[i].revolute for branch in branches for i in branch):
+        return 0.0
+    sides, roots = [], []
+    for branch, point in zip(branches, points, strict=True):
+        inner = [robot.links[i].placement.p for i in branch[1:]] + [point]
+        roots.append(robot.links[branch[0]].placement.p if branch else point)
+        sides += [_length(p) for p in (inner if branch else [])]
+    sides.append(_length(roots[0] - roots[1]))
+    longest = max(sides)
+    gap = 2 * longest - sum(sides)
+    return gap if gap > CLOSURE * longest else 0.0
+
+
+def _notes(robot: Robot) -> Iterator[Finding]:
+    for remark in robot.notes:
+        yield Finding("note", "note", "robot", remark)
+    for joint in robot.tree:
+        for remark in joint.notes:
+            yield Finding("note", "note", f"joint {joint.name!r}", remark)
+
+
+__all__ = ["Checkup", "Finding", "checkup", "snap"]

@@ -1,0 +1,110 @@
+"""Tables as data: one description serves the plain text, the terminal and the page."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+WIDTH = 112
+"""Characters that a plain table may use before its texts are folded."""
+_NARROWEST = 16
+_GAP = "  "
+_NUMBER = re.compile(r"[-+]?(?P<whole>\d+)(?P<rest>\.?\d*(?:e[-+]?\d+)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column. folds: its texts may be broken into lines."""
+
+    head: str
+    unit: str = ""
+    folds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled table of texts; `note` stands below it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+    def aligned(self) -> Section:
+        """The same table with columns of numbers padded so that their decimal points stand below one another."""
+        columns = [_aligned(list(cells)) for cells in zip(*self.rows, strict=True)]
+        return Section(self.title, self.columns, tuple(zip(*columns, strict=True)), self.note)
+
+
+def is_numeric(cells: Iterable[str]) -> bool:
+    """True for a column of numbers (empty cells do not matter)."""
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and all(_NUMBER.fullmatch(cell.strip()) for cell in filled)
+
+
+def _aligned(cells: list[str]) -> list[str]:
+    if not is_numeric(cells):
+        return cells
+    split = [re.match(r"([-+]?\d*)(.*)", cell) for cell in cells]
+    heads, tails = zip(*((m[1], m[2]) if m else ("", "") for m in split), strict=True)
+    left, right = max(map(len, heads)), max(map(len, tails))
+    return [head.rjust(left) + tail.ljust(right) for head, tail in zip(heads, tails, strict=True)]
+
+
+def render(section: Section, width: int = WIDTH) -> str:
+    """The table as plain text: title, heads, units, a line, the rows, the note."""
+    table = section.aligned()
+    cells = [list(column) for column in zip(*table.rows, strict=True)] or [[] for _ in table.columns]
+    widths = _widths(table.columns, cells, width)
+    numeric = [is_numeric(column) for column in cells]
+    lines = [section.title] if section.title else []
+    lines += _line([column.head for column in table.columns], widths, numeric)
+    if any(column.unit for column in table.columns):
+        lines += _line([column.unit for column in table.columns], widths, numeric)
+    lines.append("-" * (sum(widths) + len(_GAP) * (len(widths) - 1)))
+    tall = any(len(cell) > size for column, size in zip(cells, widths, strict=True) for cell in column)
+    for i, row in enumerate(table.rows):
+        lines += [""] if tall and i else []
+        lines += _line(row, widths, numeric)
+    if section.note:
+        lines += textwrap.wrap(section.note, width)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int) -> list[int]:
+    """What each column needs; those that fold give way until the table fits."""
+    widths = [max(map(len, (head.head, head.unit, *column))) for head, column in zip(columns, cells, strict=True)]
+    spare = width - sum(widths) - len(_GAP) * (len(widths) - 1)
+    while spare < 0:
+        folding = [i for i, column in enumerate(columns) if column.folds and widths[i] > _NARROWEST]
+        if not folding:
+            break
+        widest = max(folding, key=widths.__getitem__)
+        widths[widest] -= 1
+        spare += 1
+    return widths
+
+
+def _line(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
+    """One row as lines of text, folded where a cell is wider than its column."""
+    folded = [
+        [cell] if len(cell) <= size else textwrap.wrap(cell, size) or [""]
+        for cell, size in zip(row, widths, strict=True)
+    ]
+    lines = []
+    for i in range(max(map(len, folded))):
+        parts = [column[i] if i < len(column) else "" for column in folded]
+        padded = [
+            part.rjust(size) if right else part.ljust(size)
+            for part, size, right in zip(parts, widths, numeric, strict=True)
+        ]
+        lines.append(_GAP.join(padded))
+    return lines
+
+
+def paragraph(label: str, text: str, indent: int, width: int = WIDTH) -> str:
+    """A labelled text with a hanging indent."""
+    lines = textwrap.wrap(text, max(width - indent, _NARROWEST)) or [""]
+    return "\n".join(((label if i == 0 else "").ljust(indent) + line).rstrip() for i, line in enumerate(lines))
