@@ -26,7 +26,7 @@ def is_zero(x: Scalar) -> bool:
 
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
-    """a * b with literal 0, 1, -1 folded."""
+    """A * b with literal 0, 1, -1 folded."""
     if type(a) is int:
         if a == 0:
             return 0
@@ -45,7 +45,7 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
-    """a + b with literal 0 folded."""
+    """A + b with literal 0 folded."""
     if type(a) is int and a == 0:
         return b
     if type(b) is int and b == 0:
@@ -54,7 +54,7 @@ def add(a: Scalar, b: Scalar) -> Scalar:
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
-    """a - b with literal 0 folded."""
+    """A - b with literal 0 folded."""
     if type(b) is int and b == 0:
         return a
     if type(a) is int and a == 0:
@@ -63,7 +63,7 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
 
 
 def half(x: Scalar) -> Scalar:
-    """x / 2; an even literal stays one."""
+    """X / 2; an even literal stays one."""
     return x // 2 if type(x) is int and x % 2 == 0 else x / 2
 
 
@@ -117,7 +117,7 @@ def sign(x: Scalar) -> Scalar:
     if isinstance(x, np.ndarray):
         return np.sign(x.real)
     real = x.real
-    return (real > 0) - (real < 0)
+    return int(real > 0) - int(real < 0)
 
 
 def select(condition: Scalar, if_not_negative: Scalar, if_negative: Scalar) -> Scalar:

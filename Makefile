@@ -1,0 +1,50 @@
+# Two commands do everything: `make demo` (set up, run the main job) and `make test` (set up, run all tests).
+# Both build a virtual environment in .venv inside this folder; no compiler is needed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test check format clean
+
+help:
+	@echo "make demo    set up .venv and run 'armdyn study scara5': writes out/scara5/report.html"
+	@echo "make test    set up .venv with the test tools and run all tests"
+	@echo "make check   ruff (lint and format) and mypy"
+	@echo "make format  format the code"
+	@echo "make clean   remove .venv and caches"
+
+$(BIN)/python:
+	@echo "Setting up a virtual environment in $(VENV) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "armdyn needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "The venv module is missing (on Debian: apt-get install python3-venv)."; exit 1; }
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	@echo "Installing armdyn and what it needs ..."
+	@$(PIP) install --editable . && touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/.core
+	@echo "Installing the test tools ..."
+	@$(PIP) install --editable '.[test,check]'
+	@echo "Installing independent engines to compare with (Pinocchio, MuJoCo) ..."
+	@$(PIP) install --editable '.[engines]' || echo "Not available here: tests that compare with them will be skipped and say so."
+	@touch $@
+
+demo: $(VENV)/.core
+	@$(BIN)/armdyn study scara5 --out out/scara5
+
+test: $(VENV)/.test
+	@$(BIN)/python -m pytest --numprocesses=2
+
+check: $(VENV)/.test
+	@$(BIN)/ruff check src tests
+	@$(BIN)/ruff format --check src tests
+	@$(BIN)/mypy
+
+format: $(VENV)/.test
+	@$(BIN)/ruff check --fix src tests
+	@$(BIN)/ruff format src tests
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis out
