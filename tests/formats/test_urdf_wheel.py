@@ -1,0 +1,97 @@
+"""Every URDF file of the example-robot-data wheel, against Pinocchio: frames, merged inertias, limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from armdyn.errors import ArmdynError
+from armdyn.formats import urdf
+from armdyn.robot import Robot
+
+TOLERANCE = 1e-10
+WITHOUT_LINKS = {"ur3"}
+"""The one file of the wheel with an empty <robot>: neither we nor Pinocchio make a robot of it."""
+
+
+def robot_of(path: Path) -> Robot:
+    if path.stem in WITHOUT_LINKS:
+        with pytest.raises(ArmdynError, match="the robot has no link"):
+            urdf.read(path)
+        pytest.skip("an empty <robot>")
+    return urdf.read(path)
+
+
+def test_same_joints_and_frames_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
+    robot = robot_of(wheel_file)
+    pin = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
+    assert {joint.name for joint in robot.joints} == set(pin.names)
+    for seed in range(2):
+        q = helpers.random_positions(robot, seed)
+        ours, theirs = helpers.frame_poses(robot, q), pin.frame_poses(q)
+        assert theirs.keys() <= ours.keys()
+        for name, pose in theirs.items():
+            assert np.abs(ours[name] - pose).max() < TOLERANCE, name
+
+
+def test_same_merged_inertias_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
+    robot = robot_of(wheel_file)
+    pin = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
+    ours = helpers.body_inertias(robot, {joint.name: joint.body.name for joint in robot.joints})
+    theirs = pin.inertias()
+    for name in pin.names:
+        scale = np.abs(theirs[name]).max() + 1e-3
+        assert np.abs(ours[name] - theirs[name]).max() < TOLERANCE * scale, name
+
+
+def test_same_limits_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
+    robot = robot_of(wheel_file)
+    pin = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
+    for joint in robot.joints:
+        theirs = pin.model.joints[pin.model.getJointId(joint.name)]
+        if joint.limits is None or theirs.nq == 2:
+            continue
+        at = theirs.idx_q
+        if joint.limits.lower is not None:
+            assert joint.limits.lower == pin.model.lowerPositionLimit[at]
+            assert joint.limits.upper == pin.model.upperPositionLimit[at]
+        given = {joint.limits.velocity: pin.model.velocityLimit, joint.limits.torque: pin.model.upperEffortLimit}
+        for value, values in given.items():
+            assert value is None or value == values[theirs.idx_v]
+
+
+def test_depth_first_in_document_order(wheel_file: Path) -> None:
+    robot = robot_of(wheel_file)
+    for before, after in zip(robot.tree, robot.tree[1:], strict=False):
+        way = {before.body.name}
+        body = before.body.name
+        while body != robot.root.name:
+            body = next(joint.parent for joint in robot.tree if joint.body.name == body)
+            way.add(body)
+        assert after.parent in way
+
+
+@pytest.mark.filterwarnings("ignore::armdyn.ModelWarning")
+def test_written_and_read_back(wheel_file: Path, helpers: Any) -> None:
+    robot = robot_of(wheel_file)
+    again = urdf.loads(urdf.dumps(robot))
+    assert [joint.name for joint in again.joints] == [joint.name for joint in robot.joints]
+    assert [joint.geometry for joint in again.tree] == [joint.geometry for joint in robot.tree]
+    assert [joint.body for joint in again.tree] == [joint.body for joint in robot.tree]
+    assert [joint.friction for joint in again.joints] == [joint.friction for joint in robot.joints]
+    assert [joint.limits for joint in again.joints] == [joint.limits for joint in robot.joints]
+
+
+def test_mimic_joints_carry_a_note_and_can_be_locked(wheel_file: Path) -> None:
+    moving = [
+        joint for joint in ElementTree.parse(wheel_file).getroot().findall("joint") if joint.get("type") != "fixed"
+    ]
+    followers = {joint.get("name"): 0.0 for joint in moving if joint.find("mimic") is not None}
+    robot = robot_of(wheel_file)
+    noted = {joint.name for joint in robot.joints if any(note.startswith("mimics ") for note in joint.notes)}
+    assert noted == set(followers)
+    assert robot.locked(followers).n == robot.n - len(followers)
