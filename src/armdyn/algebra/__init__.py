@@ -1,7 +1,7 @@
 """Linear algebra of rigid bodies over any scalar: see `ops` for what a scalar is."""
 
 from armdyn.algebra import ops
-from armdyn.algebra.dual import Dual, dot_of, value_of
+from armdyn.algebra.dual import Dual, derivative, dot_of, gradient, value_of
 from armdyn.algebra.inertia import CentralInertia, Inertia, parallel_axis
 from armdyn.algebra.ops import Scalar
 from armdyn.algebra.poses import Pose, align_z, rot_rpy, rot_x, rot_y, rot_z, rpy_of
@@ -19,8 +19,10 @@ __all__ = [
     "Vec3",
     "align_z",
     "cross",
+    "derivative",
     "dot",
     "dot_of",
+    "gradient",
     "ops",
     "outer",
     "parallel_axis",

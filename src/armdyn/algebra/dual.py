@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 from armdyn.algebra import ops
@@ -97,3 +99,34 @@ def value_of(x: Scalar) -> Scalar:
 def dot_of(x: Scalar, level: int = 0) -> Scalar:
     """The derivative at a level; the literal 0 for what does not depend on it."""
     return x.dot if isinstance(x, Dual) and x.level == level else 0
+
+
+_fresh_levels = count(1000)
+"""Levels nobody else uses; a derivative taken inside another one begins later and so gets a higher level."""
+
+
+def derivative(function: Callable[[Sequence[Scalar]], Any], x: Sequence[Scalar], direction: Sequence[Scalar]) -> Any:
+    """Derivative of a function of x, nested lists or one scalar, as x moves along the direction.
+
+    May be nested: the function may itself take derivatives, and x may hold dual numbers.
+
+    >>> derivative(lambda x: [x[0] * x[1], x[1]], (2.0, 3.0), (1, 0))
+    [3.0, 0]
+    """
+    level = next(_fresh_levels)
+    return _dots(function([Dual(a, b, level) for a, b in zip(x, direction, strict=True)]), level)
+
+
+def gradient(function: Callable[[Sequence[Scalar]], Any], x: Sequence[Scalar]) -> list[Any]:
+    """The partial derivatives of a function of x, one per entry of x.
+
+    >>> gradient(lambda x: x[0] * x[1], (2.0, 3.0))
+    [3.0, 2.0]
+    """
+    return [derivative(function, x, [int(j == k) for j in range(len(x))]) for k in range(len(x))]
+
+
+def _dots(result: Any, level: int) -> Any:
+    if isinstance(result, list | tuple):
+        return [_dots(part, level) for part in result]
+    return dot_of(result, level)

@@ -50,24 +50,33 @@ def point_jacobian(robot: Robot, poses: Sequence[Pose], link: int, point: Vec3) 
     return linear, angular
 
 
+def velocities(robot: Robot, q: Scalars, qd: Scalars) -> tuple[list[Vec3], list[Vec3]]:
+    """(v, w) of every link: of its frame's origin and its rotation, in the link's own frame."""
+    v: list[Vec3] = []
+    w: list[Vec3] = []
+    for link in robot.outward():
+        j, i = link.index, link.parent
+        R, P = link.pose(q[j])
+        v_i, w_i = (ZERO, ZERO) if i == WORLD else (v[i], w[i])
+        w.append(R.T @ w_i + link.spin(qd[j]))  # 002 [7.17]
+        v.append(R.T @ (v_i + cross(w_i, P)) + link.slide(qd[j]))  # 002 [7.18]
+    return v, w
+
+
 class Motion:
-    """Velocity and acceleration of every link, in the link's own frame, of its frame's origin. 002 [7.17]-[7.18]"""
+    """Velocity and acceleration of every link, in the link's own frame, of its frame's origin."""
 
     def __init__(self, robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars | None = None) -> None:
-        self.w: list[Vec3] = []
-        self.v: list[Vec3] = []
+        self.v, self.w = velocities(robot, q, qd)
         self.wd: list[Vec3] = []
         self.a: list[Vec3] = []
         rates = qdd or [0] * robot.n
         for link in robot.outward():
-            i, at_rest = link.index, link.parent == WORLD
+            i, parent = link.index, link.parent
             R, p = link.pose(q[i])
-            parent = link.parent
-            w, v, wd, a = (ZERO,) * 4 if at_rest else (self.w[parent], self.v[parent], self.wd[parent], self.a[parent])
+            w, wd, a = (ZERO,) * 3 if parent == WORLD else (self.w[parent], self.wd[parent], self.a[parent])
             back = R.T
             spin, slide, carried = link.spin(qd[i]), link.slide(qd[i]), back @ w
-            self.w.append(carried + spin)  # 002 [7.17]
-            self.v.append(back @ (v + cross(w, p)) + slide)  # 002 [7.18]
             self.wd.append(back @ wd + link.spin(rates[i]) + cross(carried, spin))  # 002 [7.53]
             drift = back @ (a + cross(wd, p) + cross(w, cross(w, p)))
             self.a.append(drift + link.slide(rates[i]) + 2 * cross(carried, slide))  # 002 [7.54]
@@ -187,5 +196,6 @@ __all__ = [
     "point_jacobian",
     "pose",
     "skew",
+    "velocities",
     "velocity",
 ]
