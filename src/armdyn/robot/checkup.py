@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator
 
 from armdyn.algebra import Scalar, Vec3, ops
-from armdyn.robot.checkup_inertia import inertia_findings
+from armdyn.robot.checkup_inertia import inertia_findings, travel
 from armdyn.robot.describe import pi_fraction
-from armdyn.robot.findings import Checkup, Finding, listed, sorted_by_severity
+from armdyn.robot.findings import REMARK, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
 from armdyn.robot.robot import Robot
@@ -61,7 +61,8 @@ def _tool(robot: Robot) -> Iterator[Finding]:
                       cause="all joints are fixed or locked", advice="Check the joint types")  # fmt: skip
     elif robot.frame("tool").link == WORLD:
         carrier = robot.tool_on or robot.tree[-1].body.name
-        yield Finding("tool-stands-still", "doubtful", "tool", f"the tool frame, on {carrier!r}, moves with no joint",
+        severity: Severity = "note" if robot.tool_on is None else "doubtful"
+        yield Finding("tool-stands-still", severity, "tool", f"the tool frame, on {carrier!r}, moves with no joint",
                       "the tool is on a moving body", cause="the tool was left on the last body of the file, or a "
                       "name was mistaken", advice="Name the body that carries the tool (tool.on, or tip=)")  # fmt: skip
 
@@ -138,13 +139,6 @@ def _beyond(robot: Robot) -> dict[str, float]:
         far = beyond[joint.body.name] + _length(joint.pose().p) + travel(joint)
         beyond[joint.parent] = max(beyond[joint.parent], far)
     return beyond
-
-
-def travel(joint: Joint) -> float:
-    """How far a prismatic joint slides from its zero, as far as limits tell, m."""
-    if joint.kind != "prismatic" or joint.limits is None:
-        return 0.0
-    return max((abs(float(end)) for end in (joint.limits.lower, joint.limits.upper) if end is not None), default=0.0)
 
 
 def _length(v: Vec3) -> float:
@@ -308,10 +302,10 @@ def _gap(robot: Robot, loop: Loop) -> float:
 
 def _notes(robot: Robot) -> Iterator[Finding]:
     for remark in robot.notes:
-        yield Finding("note", "note", "robot", remark)
+        yield Finding(REMARK, "note", "robot", remark)
     for joint in robot.tree:
         for remark in joint.notes:
-            yield Finding("note", "note", f"joint {joint.name!r}", remark)
+            yield Finding(REMARK, "note", f"joint {joint.name!r}", remark)
 
 
 __all__ = ["Checkup", "Finding", "checkup", "snap"]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.algebra import Inertia, Vec3
-from armdyn.robot.findings import Finding
+from armdyn.robot.findings import Finding, Severity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.parts import Body, Joint
 from armdyn.robot.robot import Robot
@@ -23,12 +23,19 @@ PUBLISHED = 2e-2
 """Part of the largest moment that rounding to two digits, as in printed tables, can explain."""
 AXIAL = 1e-9
 """Part of a link's inertia below which what it has about its joint axis is rounding of a zero."""
-GYRATION_LARGEST = 2.0
-"""Largest radius of gyration in sizes of the robot. A rod has 0.29 of its length; mm for m makes it 1000 times."""
-GYRATION_SMALLEST = 5e-4
-"""Smallest radius of gyration in sizes of the robot: half a millimetre for an arm of one metre."""
+LIGHTEST = 15.0
+"""kg/m^3. Density of foam; the links of real arms, taken as ellipsoids of the same inertia, have 50 to 8000."""
+DENSEST = 25_000.0
+"""kg/m^3. More than osmium (22,600); mass in gram or a tensor a thousand times too small makes far more."""
 COM_FARTHEST = 5.0
-"""Largest distance of a centre of mass from its link's joints, in sizes of the robot; mm for m makes it 1000 times."""
+"""Largest distance of a centre of mass from the link's joints, in reaches of the robot (mm for m: 1000 times)."""
+PART_THAT_COUNTS = 0.01
+"""Part of its link's mass or inertia that makes a body worth a word; sensors and frames of a few gram are not."""
+POINT_MASS_THAT_COUNTS = 0.2
+"""Part of the moving mass that a link without tensor may carry before it is doubted."""
+MOVED_TENSOR = (0.5, 0.75)
+"""From which values on a tensor is suspected to be about the frame's origin: radius of gyration in lengths of the link
+(two masses at its ends, the extreme, have 0.5), and centre of mass in radii of gyration (about the end of a bar: 0.87)."""
 
 
 class _Given(NamedTuple):
@@ -49,8 +56,7 @@ def inertia_findings(robot: Robot) -> Iterator[Finding]:
     tensors = np.array([body.tensor for body in bodies])
     finite = np.isfinite(tensors).all(axis=(1, 2)) & np.array([np.isfinite([b.mass, *b.com]).all() for b in bodies])
     moments = np.linalg.eigvalsh(np.where(finite[:, None, None], tensors, 0.0))
-    sizes = _sizes(robot)
-    tensor_given = any(body.moving and body.mass > 0 and body.tensor.any() for body in bodies)
+    context = _context(robot)
     for body, principal, known in zip(bodies, moments, finite, strict=True):
         if not known:
             yield Finding("not-finite", "impossible", body.where, "its inertia is not made of finite numbers",
@@ -62,7 +68,7 @@ def inertia_findings(robot: Robot) -> Iterator[Finding]:
         broken = list(_impossible(body, principal))
         yield from broken
         if body.moving and not broken:
-            yield from _doubtful(body, principal, sizes, tensor_given)
+            yield from _doubtful(body, principal, context)
     yield from _singular(robot)
 
 
@@ -86,7 +92,8 @@ def _given(body: Body, moving: bool) -> _Given:
 
 
 def _steiner(mass: float, c: Array) -> Array:
-    return mass * (c @ c * np.eye(3) - np.outer(c, c))
+    """What a mass at c adds to the tensor about the origin."""
+    return np.asarray(mass * (c @ c * np.eye(3) - np.outer(c, c)))
 
 
 def _reduced(body: _Given) -> Iterator[Finding]:
@@ -106,10 +113,6 @@ def _impossible(body: _Given, principal: Array) -> Iterator[Finding]:
         yield Finding("negative-mass", "impossible", body.where, f"its mass is {body.mass:g} kg", "mass >= 0",
                       body.mass, "kg", _identified(body, "a sign, or a load taken away from a link"),
                       "Give the mass of the body")  # fmt: skip
-    if body.mass == 0 and body.tensor.any():
-        yield Finding("inertia-without-mass", "doubtful", body.where, "it has a tensor of inertia but no mass",
-                      "a body with inertia has mass", 0.0, "kg", "the mass was left out, or the inertia of a rotor "
-                      "was put here", "Give the mass; the inertia of a motor belongs to `rotor`")  # fmt: skip
     scale = float(np.abs(body.tensor).max())
     asymmetry = float(np.abs(body.tensor - body.tensor.T).max())
     if asymmetry > ROUNDING * scale:
@@ -166,14 +169,24 @@ def _possible(tensor: Array) -> bool:
 # What a link of this size hardly has ------------------------------------------------------------------------------
 
 
-class _Sizes(NamedTuple):
-    """reach: of the robot, m. points: per body, the joints of its link as seen from the body's frame."""
+class _Context(NamedTuple):
+    """What a body is compared with.
+
+    reach: of the robot, m. points: per body, the joints and frames of its link, in the body's axes. link: per body,
+    (mass, largest central moment) of its whole link. turns: bodies that some revolute joint turns. free: bodies whose
+    mass never acts. mass: all moving mass. tensors: some link has a tensor.
+    """
 
     reach: float
     points: dict[str, Array]
+    link: dict[str, tuple[float, float]]
+    turns: set[str]
+    free: set[str]
+    mass: float
+    tensors: bool
 
 
-def _sizes(robot: Robot) -> _Sizes:
+def _context(robot: Robot) -> _Context:
     links, frames = robot.links, robot.frames
     points: list[list[Array]] = [[np.zeros(3)] for _ in links]
     along = [0.0] * len(links)
@@ -183,23 +196,48 @@ def _sizes(robot: Robot) -> _Sizes:
             step = step - _floats(robot.base.xyz)
         else:
             points[link.parent].append(step)
-        slide = 0.0 if link.revolute else abs(float(link.offset)) + _travel(robot.joints[link.index])
+        slide = 0.0 if link.revolute else abs(float(link.offset)) + travel(robot.joints[link.index])
         along[link.index] = (0.0 if link.parent == WORLD else along[link.parent]) + float(np.linalg.norm(step)) + slide
     for frame in frames.values():
         if frame.link != WORLD:
             points[frame.link].append(_floats(frame.pose.p))
     reach = max((along[i] + float(np.linalg.norm(p)) for i, some in enumerate(points) for p in some), default=0.0)
-    seen = {}
+    whole = [_whole(link) for link in links]
+    turning = [False] * len(links)
+    for link in links:
+        turning[link.index] = link.revolute or (link.parent != WORLD and turning[link.parent])
+    context = _Context(reach, {}, {}, set(), set(), sum(mass for mass, _ in whole), any(moment for _, moment in whole))
     for joint in robot.tree:
-        frame = frames[joint.body.name]
-        if frame.link != WORLD:
-            R = np.array([[float(x) for x in row] for row in frame.pose.R.rows])
-            seen[joint.body.name] = (np.array(points[frame.link]) - _floats(frame.pose.p)) @ R
-    return _Sizes(reach, seen)
+        name, frame = joint.body.name, frames[joint.body.name]
+        if frame.link == WORLD:
+            continue
+        R = np.array([[float(x) for x in row] for row in frame.pose.R.rows])
+        context.points[name] = (np.array(points[frame.link]) - _floats(frame.pose.p)) @ R
+        context.link[name] = whole[frame.link]
+        context.turns.update([name] if turning[frame.link] else [])
+        context.free.update([name] if _weightless(robot, links[frame.link]) else [])
+    return context
 
 
-def _travel(joint: Joint) -> float:
-    if joint.limits is None:
+def _whole(link: Link) -> tuple[float, float]:
+    """Mass and largest central moment of a whole link."""
+    mass, moment = float(link.inertia.mass), _floats(link.inertia.moment)
+    tensor = np.array([[float(x) for x in row] for row in link.inertia.tensor.rows])
+    central = tensor - _steiner(1 / mass, moment) if mass > 0 else tensor
+    return mass, float(np.abs(np.diag(central)).max())
+
+
+def _weightless(robot: Robot, link: Link) -> bool:
+    """True for a link that only turns about a vertical axis that stands still: its mass never acts."""
+    if link.parent != WORLD or not link.revolute:
+        return False
+    axis, gravity = _floats(link.placement.R.column(2)), _floats(robot.gravity)
+    return bool(np.linalg.norm(np.cross(axis, gravity)) <= ROUNDING * np.linalg.norm(gravity))
+
+
+def travel(joint: Joint) -> float:
+    """How far a prismatic joint slides from its zero, as far as limits tell, m."""
+    if joint.kind != "prismatic" or joint.limits is None:
         return 0.0
     return max((abs(float(end)) for end in (joint.limits.lower, joint.limits.upper) if end is not None), default=0.0)
 
@@ -208,34 +246,86 @@ def _floats(v: Vec3) -> Array:
     return np.array([float(x) for x in v])
 
 
-def _doubtful(body: _Given, principal: Array, sizes: _Sizes, tensor_given: bool) -> Iterator[Finding]:
+def _doubtful(body: _Given, principal: Array, context: _Context) -> Iterator[Finding]:
     if body.mass == 0:
+        if body.tensor.any():
+            yield _massless_tensor(body, context)
         return
-    distance = float(np.linalg.norm(sizes.points[body.body.name] - body.com, axis=1).min())
-    if sizes.reach > 0 and distance > COM_FARTHEST * sizes.reach:
-        yield Finding("com-far", "doubtful", body.where, f"its centre of mass is {distance:.3g} m off the joints "
-                      f"of its link; the whole robot reaches {sizes.reach:.3g} m", "it lies near the link",
+    points = context.points[body.body.name]
+    distance = float(np.linalg.norm(points - body.com, axis=1).min())
+    if context.reach > 0 and distance > COM_FARTHEST * context.reach:
+        yield Finding("com-far", "doubtful", body.where, f"its centre of mass is {distance:.3g} m off the joints of "
+                      f"its link; the whole robot reaches {context.reach:.3g} m", "it lies near the link",
                       distance, "m", "millimetres instead of metres, or coordinates in the base frame",
                       "Give the centre of mass in metres, in the body's own frame")  # fmt: skip
     if not body.tensor.any():
-        severity, cause = ("doubtful", "the tensor was left out: other links have one") if tensor_given else (
-            "note", "a model of point masses")  # fmt: skip
-        yield Finding("point-mass", severity, body.where, f"it has {body.mass:g} kg but no tensor of inertia",  # type: ignore[arg-type]
-                      "a body with mass has a tensor of inertia", body.mass, "kg", cause,
-                      "Give the tensor at the centre of mass, if it is known")  # fmt: skip
+        yield from _point_mass(body, context)
+    elif _counts(body, principal, context):
+        yield from _gyration(body, principal, np.vstack([points, body.com]))
+
+
+def _massless_tensor(body: _Given, context: _Context) -> Finding:
+    if body.body.name in context.free:
+        return Finding("inertia-without-mass", "note", body.where, "it has a tensor of inertia but no mass", "a body "
+                       "with inertia has mass", 0.0, "kg", "only its inertia is known; it turns about a vertical axis, "
+                       "where its mass never acts", "Nothing; give the mass where energies or base forces "
+                       "matter")  # fmt: skip
+    return Finding("inertia-without-mass", "doubtful", body.where, "it has a tensor of inertia but no mass", "a body "
+                   "with inertia has mass", 0.0, "kg", "the mass was left out, or the inertia of a rotor was put here",
+                   "Give the mass; the inertia of a motor belongs to `rotor`")  # fmt: skip
+
+
+def _point_mass(body: _Given, context: _Context) -> Iterator[Finding]:
+    mass, moment = context.link[body.body.name]
+    heavy = body.mass > POINT_MASS_THAT_COUNTS * context.mass and context.tensors and moment == 0
+    severity: Severity = "doubtful" if heavy and body.body.name in context.turns else "note"
+    if body.mass < PART_THAT_COUNTS * mass:
         return
-    size = max(sizes.reach, float(np.linalg.norm(body.com)))
+    yield Finding("point-mass", severity, body.where, f"it has {body.mass:g} kg but no tensor of inertia",
+                  "a body with mass has a tensor of inertia", body.mass, "kg",
+                  "the tensor was left out: other links have one" if severity == "doubtful" else
+                  "a point mass, as in textbooks, or a tensor too small to be given",
+                  "Give the tensor at the centre of mass, if it is known")  # fmt: skip
+
+
+def _counts(body: _Given, principal: Array, context: _Context) -> bool:
+    mass, moment = context.link[body.body.name]
+    return bool(body.mass >= PART_THAT_COUNTS * mass or principal[2] >= PART_THAT_COUNTS * moment)
+
+
+def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding]:
+    """The ellipsoid of the same mass and inertia must be neither lighter than foam nor denser than any metal."""
+    length = float(np.linalg.norm(points[:, None] - points[None], axis=-1).max())
     gyration = math.sqrt(principal[2] / body.mass)
-    if size > 0 and gyration > GYRATION_LARGEST * size:
-        yield Finding("gyration-large", "doubtful", body.where, f"its radius of gyration is {gyration:.3g} m; the "
-                      f"whole robot reaches {size:.3g} m", f"at most {GYRATION_LARGEST:g} times the robot's reach",
-                      gyration / size, "times the reach", "a tensor in kg mm^2, kg cm^2 or lb in^2, or about another "
-                      "origin; a placeholder such as 1 1 1", "Give kg and kg m^2, at the centre of mass")  # fmt: skip
-    elif size > 0 and gyration < GYRATION_SMALLEST * size:
-        yield Finding("gyration-small", "doubtful", body.where, f"its radius of gyration is {1000 * gyration:.3g} mm; "
-                      f"the robot reaches {size:.3g} m", f"at least {GYRATION_SMALLEST:g} times the robot's reach",
-                      gyration / size, "times the reach", "a mass in gram, or a tensor in another unit",
+    squares = np.maximum(5 / body.mass * (principal.sum() / 2 - principal), 0.0)  # squared semi-axes
+    least = body.mass / (4 / 3 * math.pi * math.sqrt(squares.sum() / 3) ** 3)  # of all shapes a ball fills most space
+    volume = 4 / 3 * math.pi * math.sqrt(squares.prod())
+    if body.mass < LIGHTEST * volume and gyration > length:
+        yield Finding("gyration-large", "doubtful", body.where, f"{body.mass:.3g} kg with a radius of gyration of "
+                      f"{gyration:.3g} m, on a link of {length:.3g} m: less dense than foam "
+                      f"({body.mass / volume:.2g} kg/m^3)", "mass and tensor fit the size of the link",
+                      gyration, "m", "a tensor in kg mm^2, kg cm^2 or lb in^2, about another origin, or a placeholder",
                       "Give kg and kg m^2, at the centre of mass")  # fmt: skip
+    elif least > DENSEST:
+        yield Finding("gyration-small", "doubtful", body.where, f"{body.mass:.3g} kg within a radius of gyration of "
+                      f"{1000 * gyration:.3g} mm: denser than any metal ({least:.2g} kg/m^3)",
+                      "mass and tensor fit each other", 1000 * gyration, "mm", "a mass in gram, or a tensor in another "
+                      "unit", "Give kg and kg m^2, at the centre of mass")  # fmt: skip
+    elif not body.reduced and _about_origin(body, gyration, points):
+        yield Finding("tensor-about-origin", "note", body.where, f"its radius of gyration, {gyration:.3g} m, is large "
+                      f"for a link of {length:.3g} m", "the tensor is about the centre of mass", gyration / length,
+                      "lengths of the link", "a tensor about the frame's origin: moved to the centre of mass, "
+                      f"{np.linalg.norm(body.com):.3g} m away, it would still be possible",
+                      "Compare with the source; subtract m (c.c 1 - c c^T) if it is so")  # fmt: skip
+
+
+def _about_origin(body: _Given, gyration: float, points: Array) -> bool:
+    """True if the tensor is as large as one about the frame's origin would be. A link of unknown length tells nothing."""
+    length = float(np.linalg.norm(points[:-1], axis=1).max())
+    largest, farthest = MOVED_TENSOR
+    if length == 0 or gyration < largest * length or np.linalg.norm(body.com) < farthest * gyration:
+        return False
+    return _possible(body.tensor - _steiner(body.mass, body.com))
 
 
 # What makes the mass matrix singular ------------------------------------------------------------------------------

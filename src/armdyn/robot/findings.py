@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from armdyn.robot.table import WIDTH, Column, Section, render
+from armdyn.robot.table import WIDTH, Column, Section, paragraph, render
 
 Severity = Literal["impossible", "doubtful", "note"]
 SEVERITIES: tuple[Severity, ...] = ("impossible", "doubtful", "note")
 """Impossible: no body or motor has such values. Doubtful: probably not what was meant. Note: for the record."""
+REMARK = "remark"
+"""The rule of findings that only repeat a note of the description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +75,27 @@ class Checkup:
         """The findings as a JSON text."""
         return json.dumps(self.record(), indent=2, ensure_ascii=False)
 
+    @property
+    def remarks(self) -> list[str]:
+        """What the description itself remarks, word by word."""
+        return [f.what if f.where == "robot" else f"{f.where}: {f.what}" for f in self.findings if f.rule == REMARK]
+
     def section(self) -> Section:
-        """The findings as a table."""
+        """The findings as a table; those that differ only in their place share a row."""
         columns = (Column(""), Column("where", folds=True), Column("what is wrong", folds=True),
                    Column("by how much", folds=True), Column("likely cause, and what to do", folds=True))  # fmt: skip
-        rows = tuple(
-            (
-                f.severity,
-                f.where,
-                sentence(f.what),
-                f.amount,
-                " ".join(map(sentence, filter(None, (f.cause, f.advice)))),
-            )
-            for f in self.findings
-        )
+        places: dict[tuple[str, str, str, str], list[str]] = {}
+        for f in self.findings:
+            if f.rule != REMARK:
+                advice = " ".join(map(sentence, filter(None, (f.cause, f.advice))))
+                places.setdefault((f.severity, sentence(f.what), f.amount, advice), []).append(f.where)
+        rows = tuple((severity, listed(where), *rest) for (severity, *rest), where in places.items())
         return Section(f"Check-up of {self.robot}: {self.summary}", columns, rows)
 
     def __str__(self) -> str:
         section = self.section()
-        return render(section, WIDTH) if section.rows else section.title
+        text = render(section, WIDTH) if section.rows else section.title
+        return "\n".join([text, *(paragraph("-", remark, 2) for remark in self.remarks)])
 
 
 def sentence(text: str) -> str:
