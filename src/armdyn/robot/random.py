@@ -47,6 +47,8 @@ def random_robot(
     >>> random_robot(1, 6).tree == random_robot(1, 6).tree
     True
     """
+    if seed < 0:
+        raise RobotError(f"seed = {seed}", where="random_robot", expected="a whole number, not negative")
     if n is not None and n < 1:
         raise RobotError(f"n = {n}", where="random_robot", expected="at least one joint")
     if convention not in (None, *CONVENTIONS):
@@ -132,13 +134,12 @@ class _Dice:
         return {"mass": mass, "com": [self.between(-0.2, 0.2) for _ in range(3)], "inertia": upper}
 
     def rotor(self) -> dict[str, Any]:
-        return {
-            "inertia": self.between(1e-4, 1e-3, 4),
-            "ratio": self.between(20, 120, 0),
-            "mass": self.between(0.1, 1),
-            "position": [self.between(-0.1, 0.1) for _ in range(3)],
-            "axis": self.direction(),
-        }
+        """One that only adds to its joint, or one that is a body on its carrier."""
+        row: dict[str, Any] = {"inertia": self.between(1e-4, 1e-3, 4), "ratio": self.between(20, 120, 0)}
+        if self.chance(0.5):
+            return row | {"model": "reflected"}
+        position = [self.between(-0.1, 0.1) for _ in range(3)]
+        return row | {"model": "full", "mass": self.between(0.1, 1), "position": position, "axis": self.direction()}
 
     def friction(self) -> dict[str, Any]:
         coulomb = self.between(0.1, 2)
