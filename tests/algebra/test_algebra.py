@@ -223,6 +223,7 @@ def test_numpy_scalars_leave_vectors_alone() -> None:
     assert isinstance(np.float64(2) * Vec3(1.0, 2.0, 3.0), Vec3)
     assert isinstance(np.float64(2) * Mat3.identity(), Mat3)
     assert isinstance(np.float64(2) * Dual(1.0, 1), Dual)
+    assert isinstance(Dual(2.0, 1) * Vec3(1, 0, 0), Vec3) and isinstance(Dual(2.0, 1) * Mat3.identity(), Mat3)
 
 
 def test_batches_broadcast() -> None:

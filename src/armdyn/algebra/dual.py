@@ -8,6 +8,7 @@ from typing import Any
 
 from armdyn.algebra import ops
 from armdyn.algebra.ops import Scalar, add, mul, sub
+from armdyn.algebra.vectors import Mat3, Vec3
 
 
 class Dual:
@@ -27,10 +28,13 @@ class Dual:
         self.value, self.dot, self.level = value, dot, level
 
     def _parts(self, other: Any) -> tuple[Scalar, Scalar] | None:
-        """The other operand at this level, or None if it is of a higher level and must lead."""
-        if not isinstance(other, Dual) or other.level < self.level:
-            return other, 0
-        return (other.value, other.dot) if other.level == self.level else None
+        """The other operand at this level, or None if it is a vector, or of a higher level, and must lead."""
+        if isinstance(other, Dual):
+            if other.level >= self.level:
+                return (other.value, other.dot) if other.level == self.level else None
+        elif isinstance(other, Vec3 | Mat3):
+            return None
+        return other, 0
 
     def _at(self, value: Scalar, dot: Scalar) -> Dual:
         return Dual(value, dot, self.level)
