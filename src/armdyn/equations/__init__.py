@@ -1,0 +1,1 @@
+"""Equations of motion as things to read, compare and prove."""

@@ -1,0 +1,253 @@
+"""Proof that the formulations agree: exact arithmetic at random points, with a bound on the chance of error.
+
+Two formulas that differ as polynomials of degree d can coincide at a random point of a grid of size |S| in each
+coordinate with probability at most d/|S| (Schwartz, Zippel). Everything is evaluated over rationals, so there is no
+tolerance; a revolute joint is a rational point of the unit circle. The inertial parameters are random too: what is
+certified holds for any masses on this robot's geometry.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flint import fmpq
+
+from armdyn.algebra import Dual, Inertia, dot_of
+from armdyn.equations.degree import Degree, degree_of
+from armdyn.graph import RationalAngle
+from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.robot.exact import exact
+from armdyn.robot.parts import Body
+from armdyn.robot.robot import Robot
+
+BITS = 62
+"""Coordinates of a point are drawn from 2^62 integers."""
+REFERENCE = "newton_euler"
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement and whether it held at every point."""
+
+    statement: str
+    formulation: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was checked, at how many points, and how likely a false agreement is."""
+
+    robot: str
+    checks: tuple[Check, ...]
+    points: int
+    degree: int
+    error_probability: float
+
+    @property
+    def holds(self) -> bool:
+        return all(check.holds for check in self.checks)
+
+    def __str__(self) -> str:
+        width = max(len(check.statement) for check in self.checks)
+        lines = [f"{'holds' if c.holds else 'FAILS':6} {c.statement:{width}}  {c.formulation}" for c in self.checks]
+        verdict = "All checks hold" if self.holds else "NOT all checks hold"
+        return "\n".join(
+            [
+                f"Certificate of {self.robot!r}, exact at {self.points} random points",
+                *lines,
+                f"{verdict}. Chance that formulas of degree {self.degree} agree by accident: {self.error_probability:.0e}",
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Point:
+    """One random state of a robot with random inertias."""
+
+    robot: Robot
+    q: Sequence[Any]
+    qd: Sequence[Any]
+    qdd: Sequence[Any]
+    wrench: Sequence[Any]
+
+
+def certify(
+    robot: Robot,
+    *,
+    points: int = 3,
+    seed: int = 0,
+    formulations: Sequence[Formulation] = FORMULATIONS,
+    progress: Progress | None = None,
+) -> Certificate:
+    """Exact agreement of all formulations on a robot, and the laws every model must obey.
+
+    points: number of random states. Friction is left out (it is the same term everywhere). Returns a Certificate:
+    `.holds`, `.points`, `.error_probability`, `.checks`.
+    """
+    rigid = robot.without("friction")
+    draws = random.Random(seed)
+    states = [_random_point(exact(rigid), draws) for _ in range(points)]
+    checks: list[Check] = []
+    for statement, formulation, test in _statements(formulations):
+        if progress:
+            progress(f"{statement} ({formulation})")
+        checks.append(Check(statement, formulation, all(test(state) for state in states)))
+    checks.append(Check("M positive definite, with the robot's own inertias", "composite_body", _definite(rigid, draws)))
+    degree = _degree(rigid, formulations)
+    return Certificate(robot.name, tuple(checks), points, degree, (degree / 2.0**BITS) ** points)
+
+
+# The points -----------------------------------------------------------------------------------------------------
+
+
+def _integer(draws: random.Random) -> Any:
+    return fmpq(draws.getrandbits(BITS) - (1 << (BITS - 1)))
+
+
+def _state(robot: Robot, draws: random.Random) -> list[Any]:
+    return [RationalAngle(_integer(draws)) if link.revolute else _integer(draws) for link in robot.links]
+
+
+def _vector(n: int, draws: random.Random) -> list[Any]:
+    return [_integer(draws) for _ in range(n)]
+
+
+def with_inertias(robot: Robot, draw: Callable[[], Any]) -> Robot:
+    """The robot with ten drawn inertial parameters on every body."""
+    tree = [
+        replace(joint, body=Body(joint.body.name, Inertia.from_parameters(*(draw() for _ in range(10)))))
+        for joint in robot.tree
+    ]
+    return replace(robot, tree=tuple(tree), expressions=None)
+
+
+def _random_point(robot: Robot, draws: random.Random) -> Point:
+    n = robot.n
+    robot = with_inertias(robot, lambda: _integer(draws))
+    return Point(robot, _state(robot, draws), _vector(n, draws), _vector(n, draws), _vector(6, draws))
+
+
+# The statements -------------------------------------------------------------------------------------------------
+
+Test = Callable[[Point], bool]
+
+
+def _statements(formulations: Sequence[Formulation]) -> Iterator[tuple[str, str, Test]]:
+    reference = next(f for f in FORMULATIONS if f.name == REFERENCE)
+    for formulation in formulations:
+        for quantity, statement, arguments in _AGREEMENTS:
+            if quantity in formulation.gives and formulation.name != REFERENCE:
+                yield statement, formulation.name, _same(reference.function(quantity), formulation.function(quantity), arguments)
+        for quantity, statement, law in _LAWS:
+            if quantity in formulation.gives:
+                yield statement, formulation.name, _bind(law, formulation, reference)
+
+
+def _same(ours: Callable[..., Any], theirs: Callable[..., Any], arguments: Callable[[Point], tuple[Any, ...]]) -> Test:
+    return lambda at: bool(ours(at.robot, *arguments(at)) == theirs(at.robot, *arguments(at)))
+
+
+def _bind(law: Callable[[Formulation, Formulation, Point], bool], ours: Formulation, reference: Formulation) -> Test:
+    return lambda at: law(ours, reference, at)
+
+
+_AGREEMENTS: tuple[tuple[str, str, Callable[[Point], tuple[Any, ...]]], ...] = (
+    ("inverse_dynamics", "same torques, tip wrench included", lambda at: (at.q, at.qd, at.qdd, at.wrench)),
+    ("mass_matrix", "same inertia matrix", lambda at: (at.q,)),
+    ("coriolis", "same Coriolis and centrifugal torques", lambda at: (at.q, at.qd)),
+    ("gravity", "same gravity torques", lambda at: (at.q,)),
+)
+
+
+def _is_symmetric(ours: Formulation, reference: Formulation, at: Point) -> bool:
+    M = ours.function("mass_matrix")(at.robot, at.q)
+    return bool(M == tuple(zip(*M, strict=True)))
+
+
+def _is_skew(ours: Formulation, reference: Formulation, at: Point) -> bool:
+    """Mdot - 2C + (Mdot - 2C)^T = 0, and C qd are the Coriolis torques."""
+    moving = [Dual(x, rate) for x, rate in zip(at.q, at.qd, strict=True)]
+    Mdot = [[dot_of(x) for x in row] for row in ours.function("mass_matrix")(at.robot, moving)]
+    C = ours.function("coriolis_matrix")(at.robot, at.q, at.qd)
+    n = range(at.robot.n)
+    skew = all(Mdot[i][j] - 2 * C[i][j] + Mdot[j][i] - 2 * C[j][i] == 0 for i in n for j in n)
+    torques = tuple(sum((C[i][j] * at.qd[j] for j in n), 0 * at.qd[0]) for i in n)
+    return skew and torques == reference.function("coriolis")(at.robot, at.q, at.qd)
+
+
+def _balances_power(ours: Formulation, reference: Formulation, at: Point) -> bool:
+    """qd . tau = d/dt (kinetic + potential energy)."""
+    q = [Dual(x, rate) for x, rate in zip(at.q, at.qd, strict=True)]
+    qd = [Dual(x, rate) for x, rate in zip(at.qd, at.qdd, strict=True)]
+    energy = ours.function("kinetic_energy")(at.robot, q, qd) + ours.function("potential_energy")(at.robot, q)
+    torques = reference.function("inverse_dynamics")(at.robot, at.q, at.qd, at.qdd)
+    return bool(sum(tau * rate for tau, rate in zip(torques, at.qd, strict=True)) == dot_of(energy))
+
+
+def _inverts(ours: Formulation, reference: Formulation, at: Point) -> bool:
+    """Forward dynamics gives back the accelerations that inverse dynamics was asked for."""
+    tau = reference.function("inverse_dynamics")(at.robot, at.q, at.qd, at.qdd, at.wrench)
+    return tuple(ours.function("forward_dynamics")(at.robot, at.q, at.qd, tau, at.wrench)) == tuple(at.qdd)
+
+
+def _is_linear(ours: Formulation, reference: Formulation, at: Point) -> bool:
+    """tau(p1 + p2) = tau(p1) + tau(p2) in the inertial parameters."""
+    robot, n = at.robot.without("rotors"), len(at.robot.tree)
+    other = with_inertias(robot, iter(range(1, 10 * n + 1)).__next__)
+    both = replace(robot, tree=tuple(_joined(a, b) for a, b in zip(robot.tree, other.tree, strict=True)))
+    one, two, sum_ = (ours.function("inverse_dynamics")(r, at.q, at.qd, at.qdd) for r in (robot, other, both))
+    return all(a + b == c for a, b, c in zip(one, two, sum_, strict=True))
+
+
+def _joined(a: Any, b: Any) -> Any:
+    return replace(a, body=Body(a.body.name, a.body.inertia.at_origin() + b.body.inertia.at_origin()))
+
+
+_LAWS: tuple[tuple[str, str, Callable[[Formulation, Formulation, Point], bool]], ...] = (
+    ("mass_matrix", "M symmetric", _is_symmetric),
+    ("coriolis_matrix", "Mdot - 2C skew-symmetric, C qd right", _is_skew),
+    ("potential_energy", "power: qd . tau = dE/dt", _balances_power),
+    ("forward_dynamics", "forward dynamics inverts inverse dynamics", _inverts),
+    ("inverse_dynamics", "torques linear in the inertial parameters", _is_linear),
+)
+
+
+def _definite(robot: Robot, draws: random.Random, samples: int = 5) -> bool:
+    """All leading minors of M are positive, exactly, at random positions, with the inertias as given."""
+    composite = next(f for f in FORMULATIONS if f.name == "composite_body").function("mass_matrix")
+    numbers = exact(robot)
+    return all(_minors_positive(composite(numbers, _state(numbers, draws))) for _ in range(samples))
+
+
+def _minors_positive(M: Sequence[Sequence[Any]]) -> bool:
+    rows = [list(row) for row in M]
+    for k in range(len(rows)):
+        if not rows[k][k] > 0:
+            return False
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return True
+
+
+def _degree(robot: Robot, formulations: Sequence[Formulation]) -> int:
+    """Bound on the degree, in all random coordinates, of any torque any formulation computes.
+
+    A polynomial of degree d in cosines and sines, each a quotient over 1 + t^2 in the half-tangent t, has a numerator
+    of degree at most 2 d per angle; a quotient by a mass likewise.
+    """
+    n = robot.n
+    variables = [Degree(1)] * n
+    shadow = with_inertias(robot.mapped(lambda x: x), lambda: Degree(1))
+    degrees = [
+        degree_of(f.function("inverse_dynamics")(shadow, variables, variables, variables, [Degree(1)] * 6))
+        for f in formulations
+        if "inverse_dynamics" in f.gives
+    ]
+    return 2 * max(degrees) * (n + len(robot.tree))

@@ -1,0 +1,76 @@
+"""The formulations, by name: what each is, where it comes from, which quantities it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from armdyn.errors import unknown_name
+
+QUANTITIES = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "coriolis_matrix",
+    "coriolis",
+    "gravity",
+    "forward_dynamics",
+    "kinetic_energy",
+    "potential_energy",
+)
+"""Names and, with them, signatures that are the same in every formulation."""
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """One way to the equations of motion: a module of this package."""
+
+    name: str
+    title: str
+    source: str
+
+    @property
+    def module(self) -> Any:
+        return import_module(f"armdyn.mechanics.{self.name}")
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """The quantities it gives, in the order of QUANTITIES."""
+        return tuple(name for name in QUANTITIES if hasattr(self.module, name))
+
+    def function(self, quantity: str) -> Callable[..., Any]:
+        """One of its quantities, as a function of robot, q, ..."""
+        if quantity not in self.gives:
+            raise unknown_name("quantity", quantity, self.gives, where=f"formulation {self.name!r}")
+        return getattr(self.module, quantity)  # type: ignore[no-any-return]
+
+
+FORMULATIONS = (
+    Formulation("newton_euler", "Newton-Euler, link frames", "002 [7.51]-[7.61], 001 table 2, 004 (7.107)-(7.114)"),
+    Formulation("newton_euler_base", "Newton-Euler, base frame", "001 table 1"),
+    Formulation("lagrange", "Lagrange, energies differentiated", "002 [7.4], 004 (7.1)-(7.3)"),
+    Formulation("gim_christoffel", "Inertia matrix with Christoffel symbols", "002 [7.5]-[7.25], 004 (7.13)-(7.45)"),
+    Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "001 (2.1)-(2.15)"),
+    Formulation("kronecker", "Euler-Lagrange with Kronecker products", "003 (23)-(52)"),
+    Formulation("dalembert", "Generalized d'Alembert", "001 (4.1)-(4.5)"),
+    Formulation("bertrand_bruneau", "New formulation of Bertrand and Bruneau", "000 (1)-(39)"),
+    Formulation("kane", "Kane, partial velocities", "000 [13]"),
+    Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "000 [14]"),
+    Formulation("composite_body", "Composite rigid bodies", "002 sec. 7.6.1"),
+    Formulation("articulated_body", "Articulated bodies", "002 [7.67]-[7.91]"),
+    Formulation("direct", "Direct dynamics, column by column", "002 sec. 7.6.1"),
+)
+
+
+def formulations() -> tuple[Formulation, ...]:
+    """All formulations, each with name, title, source and the quantities it gives."""
+    return FORMULATIONS
+
+
+def formulation(name: str) -> Formulation:
+    """The formulation of that name."""
+    for entry in FORMULATIONS:
+        if entry.name == name:
+            return entry
+    raise unknown_name("formulation", name, [entry.name for entry in FORMULATIONS])
