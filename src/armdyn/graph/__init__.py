@@ -1,6 +1,7 @@
 """The expression graph: symbols, traces, derivatives, operation counts, exact values, readable forms."""
 
 from armdyn.graph.angle import angle_folding, quarter_turns
+from armdyn.graph.closed_form import closed_form
 from armdyn.graph.count import Operations, count_operations
 from armdyn.graph.derivative import derivative, gradient, numeric, substitute
 from armdyn.graph.evaluate import evaluate, to_float
@@ -9,6 +10,7 @@ from armdyn.graph.fold import select
 from armdyn.graph.node import PI, Node, constant, symbol, symbols
 from armdyn.graph.passes import factored, split_angles
 from armdyn.graph.polynomial import NormalForm, identical, normal_form
+from armdyn.graph.render import latex, text
 from armdyn.graph.structure import ordered
 from armdyn.graph.sympy_view import to_sympy
 from armdyn.graph.trace import Graph, named, trace
@@ -21,6 +23,7 @@ __all__ = [
     "Operations",
     "RationalAngle",
     "angle_folding",
+    "closed_form",
     "constant",
     "count_operations",
     "derivative",
@@ -28,6 +31,7 @@ __all__ = [
     "factored",
     "gradient",
     "identical",
+    "latex",
     "named",
     "normal_form",
     "numeric",
@@ -38,6 +42,7 @@ __all__ = [
     "substitute",
     "symbol",
     "symbols",
+    "text",
     "to_float",
     "to_sympy",
     "trace",

@@ -11,17 +11,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import ArmdynError
 from armdyn.graph.angle import linear_form, natural_order
 from armdyn.graph.node import ADD, CONST, COS, DIV, MUL, NEG, SIN, SUB, Node, constant
 from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
 
-Terms = dict[tuple[int, ...], fmpq]
-"""A polynomial as exponents -> coefficient."""
+if TYPE_CHECKING:
+    from flint import fmpq_mpoly
 
 
 class Ring:
@@ -32,9 +30,11 @@ class Ring:
     """
 
     def __init__(self, nodes: Iterable[Node]) -> None:
+        from flint import fmpq_mpoly_ctx  # loaded on first use, to keep the start of the library quick
+
         order = tuple(nodes)
-        self.units = _angle_units(node.args[0] for node in order if node.op in (SIN, COS))
-        self.angles = tuple(sorted(self.units.values(), key=_angle_order))
+        self._parts = _denominators(node.args[0] for node in order if node.op in (SIN, COS))
+        self.angles = tuple(sorted((atom / parts for atom, parts in self._parts.items()), key=_angle_order))
         self.symbols = tuple(sorted(_plain_generators(order), key=lambda node: (not node.online, natural_order(node))))
         count = len(self.angles)
         names = [f"s{i}" for i in range(count)] + [f"c{i}" for i in range(count)]
@@ -62,7 +62,7 @@ class Ring:
 
     def _convert(self, node: Node) -> fmpq_mpoly:
         if node.op == CONST:
-            return self.context.constant(fmpq(*Fraction(node.value).as_integer_ratio()))
+            return self._number(node)
         if node.op in (SIN, COS):
             return self._turn(node.args[0])[node.op == SIN]
         if node.op == DIV:
@@ -75,6 +75,11 @@ class Ring:
             return -a
         b = self._known[node.args[1]]
         return self.reduced(a * b) if node.op == MUL else a + b if node.op == ADD else a - b
+
+    def _number(self, node: Node) -> fmpq_mpoly:
+        from flint import fmpq
+
+        return self.context.constant(fmpq(*Fraction(node.value).as_integer_ratio()))
 
     def reduced(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
         """The polynomial with no sine to a power above one."""
@@ -89,10 +94,9 @@ class Ring:
         if angle in self._turns:
             return self._turns[angle]
         cos, sin = self.context.constant(1), self.context.constant(0)
-        for key, factor in _angle_terms(angle):
-            unit = self.units[key]
-            times = int(factor / _multiple(key, unit))
-            c, s = self._pairs[unit]
+        for atom, factor in _angle_terms(angle):
+            times = int(factor * self._parts[atom])
+            c, s = self._pairs[atom / self._parts[atom]]
             for _ in range(abs(times)):
                 sign = 1 if times > 0 else -1
                 cos, sin = self.reduced(cos * c - sign * sin * s), self.reduced(sin * c + sign * cos * s)
@@ -126,18 +130,13 @@ def _angle_terms(angle: Node) -> list[tuple[Node, Fraction]]:
     return pairs if quarters == 0 and offset == 0 else [*pairs, (rest, Fraction(1))]
 
 
-def _angle_units(angles: Iterable[Node]) -> dict[Node, Node]:
-    """For each atom of the angles the unit of which only whole multiples occur."""
-    denominators: dict[Node, int] = {}
+def _denominators(angles: Iterable[Node]) -> dict[Node, int]:
+    """For each atom of the angles the n such that only whole multiples of atom/n occur."""
+    found: dict[Node, int] = {}
     for angle in angles:
         for atom, factor in _angle_terms(angle):
-            denominators[atom] = math.lcm(denominators.get(atom, 1), factor.denominator)
-    return {atom: atom / denominator for atom, denominator in denominators.items()}
-
-
-def _multiple(atom: Node, unit: Node) -> Fraction:
-    """The coefficient of the atom in its unit."""
-    return Fraction(1) if unit is atom else Fraction(1) / Fraction((atom / unit).value)
+            found[atom] = math.lcm(found.get(atom, 1), factor.denominator)
+    return found
 
 
 def _angle_order(unit: Node) -> tuple[object, ...]:

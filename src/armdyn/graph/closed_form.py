@@ -1,0 +1,212 @@
+"""Explicit closed forms, collected the way a textbook would write them.
+
+Normal form first, so nothing cancels any more; then sums of angles (c23), squares of sines, velocity products outside,
+and inside common parameters in front of brackets, brackets that are powers written as powers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from armdyn.errors import unknown_name
+from armdyn.graph import fold
+from armdyn.graph.angle import natural_order
+from armdyn.graph.node import COS, SIN, SYMBOL, ZERO, Node, constant
+from armdyn.graph.polynomial import Ring, normal_form
+from armdyn.graph.structure import rebuilt
+from armdyn.graph.trigonometry import Factor, Shortener, Terms
+
+if TYPE_CHECKING:
+    from flint import fmpq_mpoly
+
+Monomial = frozenset[tuple[Node, int]]
+"""A product of powers."""
+Sum = dict[Monomial, Fraction]
+
+COLLECT = ("parameters", "angles")
+_RATE = re.compile(r"\w*[A-Za-z](d|dd|_dot|_ddot)_?\d*")
+_LARGEST_FACTORED = 16
+_LARGEST_DENOMINATOR = 10**6
+
+
+def closed_form(expressions: Any, *, collect: str = "parameters") -> Any:
+    """Nested polynomial expressions in explicit form, nested alike.
+
+    Products of velocities and accelerations (names like qd1, qdd2) come outermost. Inside, what most terms share
+    stands before a bracket; where parameters and sines or cosines compete, `collect` says which goes first.
+
+    >>> from armdyn.graph import symbols
+    >>> (q1, q2, qdd), (m, a, l) = symbols("q1 q2 qdd1"), symbols("m a l", "parameter")
+    >>> x = a * q1.cos() + l * (q1.cos() * q2.cos() - q1.sin() * q2.sin())
+    >>> y = a * q1.sin() + l * (q1 + q2).sin()
+    >>> closed_form(m * (x * x + y * y) * qdd)
+    m*qdd1*(a*a + l*l + 2*a*l*cos(q2))
+    """
+    if collect not in COLLECT:
+        raise unknown_name("way to collect", collect, COLLECT)
+    form = normal_form(expressions)
+    shortener = Shortener(len(form.ring.angles))
+    gather = _Gather(angles_first=collect == "angles")
+
+    def write(node: Node) -> Node:
+        return gather.outer(_short_sum(form.ring, node, shortener))
+
+    return rebuilt(form.nodes, write)
+
+
+def _short_sum(ring: Ring, node: Node, shortener: Shortener) -> Sum:
+    """The terms of a normal form with its trigonometric parts in their shortest form."""
+    count = len(ring.angles)
+    by_rest: dict[tuple[int, ...], Terms] = {}
+    for exponents, value in ring.polynomial(node).to_dict().items():
+        terms = by_rest.setdefault(exponents[2 * count :], {})
+        terms[exponents[: 2 * count]] = _fraction(value)
+    total: Sum = {}
+    for rest, terms in by_rest.items():
+        plain = [(symbol, power) for symbol, power in zip(ring.symbols, rest, strict=True) if power]
+        for coefficient, factors in shortener.shortest(terms):
+            sign, trig = _trig_powers(ring, factors)
+            key = frozenset([*plain, *trig])
+            total[key] = total.get(key, Fraction(0)) + sign * coefficient
+    return {key: value for key, value in total.items() if value}
+
+
+def _fraction(value: Any) -> Fraction:
+    """Flint's rational as Python's."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def _trig_powers(ring: Ring, factors: tuple[Factor, ...]) -> tuple[int, list[tuple[Node, int]]]:
+    sign, powers = 1, []
+    for name, combination, power in factors:
+        parts = (times * unit for times, unit in zip(combination, ring.angles, strict=True) if times)
+        angle = sum(parts, ZERO)
+        node = angle.sin() if name == SIN else angle.cos()
+        if node.op not in (SIN, COS):  # sin(-x) = -sin(x)
+            node, sign = -node, sign * (-1) ** power
+        powers.append((node, power))
+    return sign, powers
+
+
+class _Gather:
+    """Turns a sum of monomials into a nested expression."""
+
+    def __init__(self, angles_first: bool) -> None:
+        self.angles_first = angles_first
+
+    def outer(self, terms: Sum) -> Node:
+        """Collected by products of rates; the brackets before them by `inner`."""
+        groups: dict[Monomial, Sum] = {}
+        for monomial, value in terms.items():
+            rates = frozenset(part for part in monomial if part[0].op == SYMBOL and is_rate(part[0]))
+            groups.setdefault(rates, {})[monomial - rates] = value
+        total = ZERO
+        for rates in sorted(groups, key=_monomial_order):
+            total = fold.add(total, fold.mul(self.inner(groups[rates]), _product(rates)))
+        return total
+
+    def inner(self, terms: Sum) -> Node:
+        """Common factors in front, then brackets around what shares a factor."""
+        if len(terms) < 2:
+            return _plain_sum(terms)
+        common = frozenset.intersection(*terms)
+        if common:
+            rest = {monomial - common: value for monomial, value in terms.items()}
+            return fold.mul(_product(common), self.inner(rest))
+        product = _as_product(terms)
+        if product is not None:
+            return product
+        factor = self._best_factor(terms)
+        if factor is None:
+            return _plain_sum(terms)
+        inside = {monomial - {factor}: value for monomial, value in terms.items() if factor in monomial}
+        outside = {monomial: value for monomial, value in terms.items() if factor not in monomial}
+        bracket = fold.mul(_product(frozenset([factor])), self.inner(inside))
+        return fold.add(bracket, self.inner(outside))
+
+    def _best_factor(self, terms: Sum) -> tuple[Node, int] | None:
+        """The factor that most terms share; a symbol that comes in several powers is no candidate."""
+        counts = Counter(part for monomial in terms for part in monomial)
+        powers = Counter(node for node, _ in counts)
+        shared = [part for part, count in counts.items() if count > 1 and powers[part[0]] == 1]
+        if not shared:
+            return None
+
+        def rank(part: tuple[Node, int]) -> tuple[Any, ...]:
+            is_angle = part[0].op in (SIN, COS)
+            return -counts[part], is_angle != self.angles_first, natural_order(part[0])
+
+        return min(shared, key=rank)
+
+
+def is_rate(symbol: Node) -> bool:
+    """True for velocities and accelerations, by their names: qd1, qdd2, theta_dot3.
+
+    >>> from armdyn.graph import symbols
+    >>> [is_rate(each) for each in symbols("qd1 qdd12 q1 d3 x_dot")]
+    [True, True, False, False, True]
+    """
+    return symbol.online and _RATE.fullmatch(symbol.value) is not None
+
+
+def _monomial_order(monomial: Monomial) -> tuple[Any, ...]:
+    """Accelerations before velocities before the rest, then by name."""
+    names = sorted(node.value for node, _ in monomial)
+    return (not any("dd" in name for name in names), not names, names)
+
+
+def _product(monomial: Monomial) -> Node:
+    result = constant(1)
+    for node, power in sorted(monomial, key=lambda part: natural_order(part[0])):
+        result = fold.mul(result, fold.power(node, power))
+    return result
+
+
+def _plain_sum(terms: Sum) -> Node:
+    total = ZERO
+    for monomial, value in sorted(terms.items(), key=lambda item: _sum_order(item[0])):
+        total = fold.add(total, fold.mul(_number(value), _product(monomial)))
+    return total
+
+
+def _sum_order(monomial: Monomial) -> list[tuple[Any, ...]]:
+    return sorted((natural_order(node), power) for node, power in monomial)
+
+
+def _number(value: Fraction) -> Node:
+    """Exact if it looks like a number someone wrote, else the nearest double."""
+    return constant(value if value.denominator <= _LARGEST_DENOMINATOR else float(value))
+
+
+def _as_product(terms: Sum) -> Node | None:
+    """A bracket that is a product of brackets, such as (a + b)^2, or None."""
+    if not 2 < len(terms) <= _LARGEST_FACTORED:
+        return None
+    nodes = sorted({node for monomial in terms for node, _ in monomial}, key=natural_order)
+    scale, factors = _polynomial(terms, nodes).factor()
+    if len(factors) == 1 and factors[0][1] == 1:
+        return None
+    result = _number(_fraction(scale))
+    for factor, power in factors:
+        part = {
+            frozenset((nodes[i], e) for i, e in enumerate(exponents) if e): _fraction(value)
+            for exponents, value in factor.to_dict().items()
+        }
+        result = fold.mul(result, fold.power(_plain_sum(part), int(power)))
+    return result
+
+
+def _polynomial(terms: Sum, nodes: list[Node]) -> fmpq_mpoly:
+    from flint import fmpq, fmpq_mpoly_ctx
+
+    place = {node: i for i, node in enumerate(nodes)}
+    rows: dict[tuple[int, ...], fmpq] = {}
+    for monomial, value in terms.items():
+        exponents = [0] * len(nodes)
+        for node, power in monomial:
+            exponents[place[node]] = power
+        rows[tuple(exponents)] = fmpq(*value.as_integer_ratio())
+    return fmpq_mpoly_ctx.get([f"x{i}" for i in range(len(nodes))], "lex").from_dict(rows)

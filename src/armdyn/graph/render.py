@@ -1,0 +1,273 @@
+"""Expressions as a textbook prints them: c23 for cos(q2 + q3), powers, fractions; plain text or LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from armdyn.graph.angle import linear_form, natural_key, natural_order
+from armdyn.graph.node import ABS, ADD, CONST, COS, DIV, EXP, MUL, NEG, PI_OP, SIGN, SIN, SQRT, SUB, SYMBOL, Node
+from armdyn.graph.structure import is_scalar, nodes_of
+
+_GREEK = frozenset(
+    """alpha beta gamma delta epsilon zeta eta theta vartheta kappa lambda mu nu xi pi rho sigma tau phi varphi
+    chi psi omega Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega""".split()  # noqa: SIM905
+)
+_LETTER = "|".join(sorted(_GREEK, key=len, reverse=True))
+_GREEK_STEM = re.compile(f"({_LETTER})(?![a-z])")
+_RATE_STEM = re.compile(rf"({_LETTER}|[A-Za-z])(_ddot|_dot|dd|d)(?=_?\d*$)")
+
+
+class _Text:
+    """Plain text: `m3*(l1*c2 + r2*c23)^2`."""
+
+    times = "*"
+
+    def symbol(self, node: Node) -> str:
+        return str(node.value)
+
+    def power(self, base: str, exponent: int) -> str:
+        return f"{base}^{exponent}"
+
+    def fraction(self, top: str, bottom: str) -> str:
+        return f"{top}/{bottom}"
+
+    def bracket(self, text: str) -> str:
+        return f"({text})"
+
+    def function(self, name: str, inner: Iterable[str]) -> str:
+        return f"{name}({', '.join(inner)})"
+
+    def short_trig(self, letter: str, indices: list[str]) -> str:
+        return letter + ("_" if any(len(index) > 1 for index in indices) else "").join(indices)
+
+    def number(self, value: Any) -> str:
+        return str(value)
+
+    def pi(self) -> str:
+        return "pi"
+
+
+class _Latex(_Text):
+    r"""LaTeX: `m_{3} \left(l_{1} c_{2} + r_{2} c_{23}\right)^{2}`."""
+
+    times = " "
+
+    def symbol(self, node: Node) -> str:
+        return latex_name(node.value, dots=node.online)
+
+    def power(self, base: str, exponent: int) -> str:
+        return f"{base}^{{{exponent}}}"
+
+    def fraction(self, top: str, bottom: str) -> str:
+        return rf"\frac{{{top}}}{{{bottom}}}"
+
+    def bracket(self, text: str) -> str:
+        return rf"\left({text}\right)"
+
+    def function(self, name: str, inner: Iterable[str]) -> str:
+        words = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", SIGN: r"\operatorname{sgn}"}
+        parts = list(inner)
+        if name == SQRT:
+            return rf"\sqrt{{{parts[0]}}}"
+        if name == ABS:
+            return rf"\left|{parts[0]}\right|"
+        return words.get(name, rf"\operatorname{{{name}}}") + self.bracket(", ".join(parts))
+
+    def short_trig(self, letter: str, indices: list[str]) -> str:
+        between = "," if any(len(index) > 1 for index in indices) else ""
+        return f"{letter}_{{{between.join(indices)}}}"
+
+    def number(self, value: Any) -> str:
+        text = str(value)
+        if "e" in text:
+            mantissa, exponent = text.split("e")
+            return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
+        return text
+
+    def pi(self) -> str:
+        return r"\pi"
+
+
+def latex_name(name: str, *, dots: bool = True) -> str:
+    r"""A symbol name in LaTeX: Greek letters, indices, and dots for rates (parameters such as a gain kd have none).
+
+    >>> print(*map(latex_name, ("qdd1", "theta_dot2", "theta12", "Ixx3", "l_c1", "g")))
+    \ddot{q}_{1} \dot{\theta}_{2} \theta_{12} I_{xx3} l_{c1} g
+    """
+    rate = _RATE_STEM.match(name) if dots else None
+    greek = _GREEK_STEM.match(name)
+    stem = rate[1] if rate else greek[1] if greek else name[0]
+    text = rf"\{stem}" if stem in _GREEK else stem
+    if rate:
+        text = rf"\ddot{{{text}}}" if "dd" in rate[2] else rf"\dot{{{text}}}"
+    index = name[rate.end() if rate else len(stem) :].strip("_").replace("_", ",")
+    return f"{text}_{{{index}}}" if index else text
+
+
+class _Renderer:
+    def __init__(self, style: _Text) -> None:
+        self.style = style
+
+    def total(self, node: Node, factor: int = 1) -> str:
+        """Text of a sum (or a single term) times 1 or -1, terms in a stable order, positive ones first."""
+        terms = [self._term(factor * sign, part) for sign, part in _terms(node)]
+        terms.sort(key=lambda each: (each[0] < 0, _term_order(each[1], each[2])))
+        text = "".join(f"{' + ' if sign > 0 else ' - '}{word}" for sign, _, word in terms)
+        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+    def _term(self, sign: int, part: Node) -> tuple[int, Node, str]:
+        """A term with its sign; -(a - b)*c is written (b - a)*c."""
+        if sign < 0:
+            for factor, power in _gathered(part)[0].items():
+                if factor.op == SUB and power == 1:
+                    return 1, part, self.product(part, turned=factor)
+        return sign, part, self.product(part)
+
+    def product(self, node: Node, turned: Node | None = None) -> str:
+        """Text of one term: number, parameters, brackets, sines and cosines, variables; powers gathered.
+
+        The factor `turned`, a difference, is written the other way round.
+        """
+        powers, number, divisors = _gathered(node)
+        ordered_factors = sorted(powers.items(), key=_factor_order)
+        words = [self._word(part, power, -1 if part is turned else 1) for part, power in ordered_factors]
+        exact = Fraction(number) if not isinstance(number, float) else None
+        bottom = [self.factor(part) for part in divisors]
+        if exact is not None and exact.denominator != 1:
+            bottom.insert(0, str(exact.denominator))
+            number = exact.numerator
+        if number != 1 or not words:
+            words.insert(0, self.style.number(number))
+        top = self.style.times.join(words)
+        return self.style.fraction(top, self.style.times.join(bottom)) if bottom else top
+
+    def _word(self, node: Node, power: int, factor: int) -> str:
+        base = self.factor(node) if factor == 1 else self.style.bracket(self.total(node, factor))
+        return base if power == 1 else self.style.power(base, power)
+
+    def factor(self, node: Node) -> str:
+        """Text that binds at least as strongly as a product."""
+        if node.op == SYMBOL:
+            return self.style.symbol(node)
+        if node.op == PI_OP:
+            return self.style.pi()
+        if node.op in (SIN, COS):
+            return self._trig(node)
+        if node.op == CONST:
+            return self.style.number(node.value)
+        if node.op in (ADD, SUB, NEG, MUL, DIV):
+            return self.style.bracket(self.total(node))
+        return self.style.function(node.op, (self.total(arg) for arg in node.args))
+
+    def _trig(self, node: Node) -> str:
+        indices = _joint_indices(node.args[0])
+        if indices:
+            return self.style.short_trig(node.op[0], indices)
+        return self.style.function(node.op, [self.total(node.args[0])])
+
+
+def _terms(node: Node) -> list[tuple[int, Node]]:
+    terms, stack = [], [(1, node)]
+    while stack:
+        sign, part = stack.pop()
+        if part.op == NEG:
+            stack.append((-sign, part.args[0]))
+        elif part.op in (ADD, SUB):
+            stack += [(sign, part.args[0]), (sign if part.op == ADD else -sign, part.args[1])]
+        elif part.op == CONST and part.value < 0:
+            terms.append((-sign, -part))
+        else:
+            terms.append((sign, part))
+    return terms
+
+
+def _gathered(node: Node) -> tuple[Counter[Node], Any, list[Node]]:
+    """Powers of the factors of a term, its number, and what it is divided by."""
+    powers: Counter[Node] = Counter()
+    number: Any = 1
+    divisors: list[Node] = []
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if part.op == MUL:
+            stack += part.args
+        elif part.op == CONST:
+            number = number * part.value
+        elif part.op == DIV:
+            stack.append(part.args[0])
+            divisors.append(part.args[1])
+        else:
+            powers[part] += 1
+    return powers, number, divisors
+
+
+def _factor_order(item: tuple[Node, int]) -> tuple[Any, ...]:
+    node = item[0]
+    if node.op == SYMBOL:
+        return (4 if node.online else 0, natural_order(node))
+    if node.op == PI_OP:
+        return (-1,)
+    if node.op in (SIN, COS):
+        return (3, natural_key(repr(node)))
+    return (2 if node.op in (ADD, SUB) else 1, node.key)
+
+
+def _term_order(node: Node, text: str) -> tuple[Any, ...]:
+    """Terms with accelerations, then with other variables, then the constant ones."""
+    rates = sorted(part.value for part in _gathered(node)[0] if part.op == SYMBOL and part.online)
+    return (
+        not any("dd" in name for name in rates),
+        not rates,
+        rates,
+        not node.online,
+        node.op == CONST,
+        natural_key(text),
+    )
+
+
+def _joint_indices(angle: Node) -> list[str]:
+    """["2", "3"] for q2 + q3: symbols of one stem, each once, no constant; else nothing."""
+    terms, quarters, offset = linear_form(angle)
+    if quarters or offset or any(atom.op != SYMBOL or factor != 1 for atom, factor in terms.items()):
+        return []
+    names = [re.fullmatch(r"([A-Za-z]+)_?(\d+)", atom.value) for atom in sorted(terms, key=natural_order)]
+    stems = {match[1] for match in names if match}
+    return [match[2] for match in names if match] if all(names) and len(stems) == 1 else []
+
+
+def text(expression: Any) -> Any:
+    """Textbook-like plain text; nested expressions give nested texts.
+
+    >>> from armdyn.graph import symbols
+    >>> (q1, q2, qd2), (m, l) = symbols("q1 q2 qd2"), symbols("m l", "parameter")
+    >>> text(m * l * l * (q1 + q2).cos() * qd2 * qd2 / 2 - m * l)
+    'l^2*m*c12*qd2^2/2 - l*m'
+    """
+    return _rendered(expression, _Text())
+
+
+def latex(expression: Any) -> Any:
+    r"""LaTeX of a scalar; of a sequence a column, of nested sequences a matrix (`bmatrix`).
+
+    >>> from armdyn.graph import symbols
+    >>> (q1, q2, qd2), (m, l) = symbols("q1 q2 qd2"), symbols("m l", "parameter")
+    >>> print(latex(m * l * l * (q1 + q2).cos() * qd2 * qd2 / 2 - m * l))
+    \frac{l^{2} m c_{12} \dot{q}_{2}^{2}}{2} - l m
+    """
+    nodes = nodes_of(expression)
+    if is_scalar(nodes):
+        return _Renderer(_Latex()).total(nodes)
+    rows = [[row] if is_scalar(row) else row for row in nodes]
+    lines = (" & ".join(_Renderer(_Latex()).total(entry) for entry in row) for row in rows)
+    return r"\begin{bmatrix} " + r" \\ ".join(lines) + r" \end{bmatrix}"
+
+
+def _rendered(expression: Any, style: _Text) -> Any:
+    nodes = nodes_of(expression)
+    if is_scalar(nodes):
+        return _Renderer(style).total(nodes)
+    return tuple(_rendered(part, style) for part in nodes)
