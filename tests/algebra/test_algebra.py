@@ -231,3 +231,12 @@ def test_batches_broadcast() -> None:
     batch = Pose(rot_z(angles), Vec3(1, 0, 0)).array()
     assert batch.shape == (5, 4, 4)
     assert np.allclose(batch[3], Pose(rot_z(float(angles[3])), Vec3(1, 0, 0)).array())
+
+
+def test_levels_meet_from_either_side() -> None:
+    """A number of a lower level is a constant for one of a higher level, on the left as on the right."""
+    inner, outer_ = Dual(2.0, 1, level=0), Dual(3.0, 1, level=5)
+    for product in (inner * outer_, outer_ * inner):
+        assert product.level == 5 and product.value.dot == 3.0 and product.dot.dot == 1
+    assert (inner - outer_).dot == -1 and (inner / outer_).dot.value == pytest.approx(-2 / 9)
+    assert (inner + outer_).dot == 1

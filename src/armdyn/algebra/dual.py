@@ -10,6 +10,10 @@ from armdyn.algebra import ops
 from armdyn.algebra.ops import Scalar, add, mul, sub
 from armdyn.algebra.vectors import Mat3, Vec3
 
+STRUCTURES = (Vec3, Mat3)
+"""What a dual number times it is not a dual number: it answers such products itself."""
+from armdyn.algebra.vectors import Mat3, Vec3
+
 
 class Dual:
     """value + dot e, with e^2 = 0.
@@ -27,53 +31,58 @@ class Dual:
     def __init__(self, value: Scalar, dot: Scalar = 0, level: int = 0) -> None:
         self.value, self.dot, self.level = value, dot, level
 
-    def _parts(self, other: Any) -> tuple[Scalar, Scalar] | None:
-        """The other operand at this level, or None if it is a vector, or of a higher level, and must lead."""
+    def _aligned(self, other: Any) -> tuple[int, Scalar, Scalar, Scalar, Scalar] | None:
+        """(level, value, dot, other's value, other's dot) at the higher of the two levels; None for a vector."""
         if isinstance(other, Dual):
-            if other.level >= self.level:
-                return (other.value, other.dot) if other.level == self.level else None
+            if other.level > self.level:
+                return other.level, self, 0, other.value, other.dot
+            if other.level == self.level:
+                return self.level, self.value, self.dot, other.value, other.dot
         elif isinstance(other, Vec3 | Mat3):
             return None
-        return other, 0
-
-    def _at(self, value: Scalar, dot: Scalar) -> Dual:
-        return Dual(value, dot, self.level)
+        return self.level, self.value, self.dot, other, 0
 
     def __add__(self, other: Any) -> Any:
-        parts = self._parts(other)
-        return NotImplemented if parts is None else self._at(add(self.value, parts[0]), add(self.dot, parts[1]))
+        if (aligned := self._aligned(other)) is None:
+            return NotImplemented
+        level, a, da, b, db = aligned
+        return Dual(add(a, b), add(da, db), level)
 
     __radd__ = __add__
 
     def __neg__(self) -> Dual:
-        return self._at(-self.value, -self.dot)
+        return Dual(-self.value, -self.dot, self.level)
 
     def __sub__(self, other: Any) -> Any:
-        parts = self._parts(other)
-        return NotImplemented if parts is None else self._at(sub(self.value, parts[0]), sub(self.dot, parts[1]))
+        if (aligned := self._aligned(other)) is None:
+            return NotImplemented
+        level, a, da, b, db = aligned
+        return Dual(sub(a, b), sub(da, db), level)
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
     def __mul__(self, other: Any) -> Any:
-        parts = self._parts(other)
-        if parts is None:
+        if (aligned := self._aligned(other)) is None:
             return NotImplemented
-        value, dot = parts
-        return self._at(mul(self.value, value), add(mul(self.value, dot), mul(self.dot, value)))
+        level, a, da, b, db = aligned
+        return Dual(mul(a, b), add(mul(a, db), mul(da, b)), level)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        parts = self._parts(other)
-        if parts is None:
+        if (aligned := self._aligned(other)) is None:
             return NotImplemented
-        value, dot = parts
-        quotient = self.value / value
-        return self._at(quotient, sub(self.dot, mul(quotient, dot)) / value)
+        level, a, da, b, db = aligned
+        quotient = a / b
+        slope = sub(da, mul(quotient, db))
+        return Dual(quotient, 0 if ops.is_zero(slope) else slope / b, level)
 
     def __rtruediv__(self, other: Any) -> Any:
         return Dual(other, 0, self.level) / self
+
+    def _at(self, value: Scalar, dot: Scalar) -> Dual:
+        return Dual(value, dot, self.level)
 
     def sin(self) -> Dual:
         return self._at(ops.sin(self.value), mul(ops.cos(self.value), self.dot))
