@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from flint import fmpq
@@ -198,8 +199,8 @@ def _inverts(ours: Formulation, reference: Formulation, at: Point) -> bool:
 
 def _is_linear(ours: Formulation, reference: Formulation, at: Point) -> bool:
     """tau(p1 + p2) = tau(p1) + tau(p2) in the inertial parameters."""
-    robot, n = at.robot.without("rotors"), len(at.robot.tree)
-    other = with_inertias(robot, iter(range(1, 10 * n + 1)).__next__)
+    robot, numbers = at.robot.without("rotors"), count(1)
+    other = with_inertias(robot, lambda: fmpq(next(numbers)))
     both = replace(robot, tree=tuple(_joined(a, b) for a, b in zip(robot.tree, other.tree, strict=True)))
     one, two, sum_ = (ours.function("inverse_dynamics")(r, at.q, at.qd, at.qdd) for r in (robot, other, both))
     return all(a + b == c for a, b, c in zip(one, two, sum_, strict=True))
