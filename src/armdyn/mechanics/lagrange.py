@@ -1,0 +1,76 @@
+"""Lagrange's equations, the energies differentiated directly.
+
+Source: 002 sec. 7.3, [7.4]-[7.25]; the same equations are 001 (2.2), 003 (16), 004 (7.3). The derivatives are exact,
+by dual numbers over whatever scalar is at hand. `gim_christoffel` takes the other way of 002 and 004, from the
+inertia matrix. Any tree of revolute and prismatic joints.
+"""
+
+from __future__ import annotations
+
+from armdyn.algebra import Scalar, derivative, gradient
+from armdyn.algebra.ops import add, sub
+from armdyn.mechanics.actuators import actuated
+from armdyn.mechanics.door import quantity
+from armdyn.mechanics.energies import kinetic, kinetic_energy, potential, potential_energy, tip_torques
+from armdyn.mechanics.kinematics import Scalars
+from armdyn.robot.robot import Robot
+
+
+def momenta(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
+    """dE/dqd, the momentum of each joint."""
+    return gradient(lambda rates: kinetic(robot, q, rates), qd)
+
+
+def inertial_torques(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
+    """d/dt dE/dqd_i - dE/dq_i = (A qdd + C qd)_i. 002 [7.4a], [7.6]"""
+    n = robot.n
+    changes = derivative(lambda state: momenta(robot, state[:n], state[n:]), (*q, *qd), (*qd, *qdd))  # d/dt dE/dqd
+    forces = gradient(lambda x: kinetic(robot, x, qd), q)  # dE/dq
+    return [sub(change, force) for change, force in zip(changes, forces, strict=True)]
+
+
+def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
+    """Q_i = dU/dq_i. 002 [7.8]"""
+    return gradient(lambda x: potential(robot, x), q)
+
+
+@actuated
+def inverse_dynamics(
+    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
+) -> list[Scalar]:
+    """Joint torques that produce a motion: Gamma_i = d/dt dL/dqd_i - dL/dq_i with L = E - U. 002 [7.4]
+
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
+    """
+    terms = inertial_torques(robot, q, qd, qdd), gravity_torques(robot, q), tip_torques(robot, q, wrench)
+    return [add(add(motion, weight), tip) for motion, weight, tip in zip(*terms, strict=True)]
+
+
+@actuated
+def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
+    """Inertia matrix: (..., n, n), A_ij = d^2 E / (dqd_i dqd_j). 002 sec. 7.3.3 i"""
+    return gradient(lambda rates: momenta(robot, q, rates), [0] * robot.n)
+
+
+@actuated
+def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
+    """Centrifugal and Coriolis torques C qd = Adot qd - dE/dq: (..., n). 002 [7.6]"""
+    return inertial_torques(robot, q, qd, [0] * robot.n)
+
+
+@quantity
+def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
+    """Torques that hold the robot still against gravity: (..., n). 002 [7.8]"""
+    return gravity_torques(robot, q)
+
+
+__all__ = [
+    "coriolis",
+    "gravity",
+    "inverse_dynamics",
+    "kinetic_energy",
+    "mass_matrix",
+    "momenta",
+    "potential_energy",
+]

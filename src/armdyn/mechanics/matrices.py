@@ -1,0 +1,49 @@
+"""Matrices of any size over any scalar, as lists of rows; literal zeros and ones cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armdyn.algebra import Scalar
+from armdyn.algebra.ops import mul, total
+
+Vector = Sequence[Scalar]
+Matrix = Sequence[Sequence[Scalar]]
+Rows = list[list[Scalar]]
+
+
+def zeros(rows: int, columns: int) -> Rows:
+    return [[0] * columns for _ in range(rows)]
+
+
+def identity(size: int) -> Rows:
+    return [[int(i == j) for j in range(size)] for i in range(size)]
+
+
+def column(vector: Vector) -> Rows:
+    """A vector as a matrix of one column."""
+    return [[x] for x in vector]
+
+
+def transpose(A: Matrix) -> Rows:
+    return [list(row) for row in zip(*A, strict=True)]
+
+
+def inner(a: Vector, b: Vector) -> Scalar:
+    """Sum of the products of two vectors of one length."""
+    return total(mul(x, y) for x, y in zip(a, b, strict=True))
+
+
+def product(A: Matrix, B: Matrix) -> Rows:
+    """A B. Sizes that do not match are a ValueError.
+
+    >>> product([[1, 2]], [[3], [4]])
+    [[11]]
+    """
+    columns = transpose(B)
+    return [[inner(row, col) for col in columns] for row in A]
+
+
+def times(A: Matrix, x: Vector) -> list[Scalar]:
+    """A x, a vector."""
+    return [inner(row, x) for row in A]
