@@ -12,7 +12,6 @@ from armdyn.algebra.vectors import Mat3, Vec3
 
 STRUCTURES = (Vec3, Mat3)
 """What a dual number times it is not a dual number: it answers such products itself."""
-from armdyn.algebra.vectors import Mat3, Vec3
 
 
 class Dual:
