@@ -11,7 +11,7 @@ from armdyn.algebra.ops import Scalar, add, mul, sub
 from armdyn.algebra.vectors import Mat3, Vec3
 
 STRUCTURES = (Vec3, Mat3)
-"""What a dual number times it is not a dual number: it answers such products itself."""
+"""What answers arithmetic with a dual number itself."""
 
 
 class Dual:
@@ -37,7 +37,7 @@ class Dual:
                 return other.level, self, 0, other.value, other.dot
             if other.level == self.level:
                 return self.level, self.value, self.dot, other.value, other.dot
-        elif isinstance(other, Vec3 | Mat3):
+        elif isinstance(other, STRUCTURES):
             return None
         return self.level, self.value, self.dot, other, 0
 
