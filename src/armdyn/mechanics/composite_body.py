@@ -1,0 +1,105 @@
+"""Composite rigid bodies: the inertia matrix, and direct dynamics with it.
+
+Source: method 3 of Walker and Orin (1982), to which 002 sec. 7.6.1 refers for an efficient inertia matrix ("composite
+links"). When joint j alone accelerates, all that it carries moves as one rigid body; the wrench that moves this body is
+passed inwards, and every joint on its way bears its part along its own axis. Branches are allowed.
+"""
+
+from __future__ import annotations
+
+from armdyn.algebra import Z_AXIS, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops
+from armdyn.algebra.ops import add, mul, sub
+from armdyn.mechanics import direct
+from armdyn.mechanics.actuators import actuated
+from armdyn.mechanics.door import quantity
+from armdyn.mechanics.kinematics import Scalars
+from armdyn.robot.links import WORLD, Link
+from armdyn.robot.robot import Robot
+
+
+@actuated
+def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
+    """Inertia matrix M(q) of the bodies and rotors, by composite rigid bodies.
+
+    Args:    q: (..., n) joint position, rad or m.
+    Returns: M: (..., n, n), both triangles; literal zeros between joints of different branches.
+    """
+    composite = composites(robot, q)
+    M: list[list[Scalar]] = [[0] * robot.n for _ in robot.links]
+    for link in robot.links:
+        j = i = link.index
+        force, moment = unit_wrench(link, composite[j])
+        M[j][j] = link.along(force, moment)
+        while robot.links[i].parent != WORLD:
+            R, P = robot.links[i].pose(q[i])
+            force = R @ force  # 002 [7.59]
+            moment = R @ moment + cross(P, force)  # 002 [7.60] without the links' own parts
+            i = robot.links[i].parent
+            M[i][j] = M[j][i] = robot.links[i].along(force, moment)
+    return M
+
+
+def composites(robot: Robot, q: Scalars) -> list[Inertia]:
+    """Inertia of each link with all that it carries, as one rigid body in the link's frame."""
+    composite = [link.inertia for link in robot.links]
+    for link in robot.inward():
+        j, i = link.index, link.parent
+        if i != WORLD:
+            composite[i] = composite[i] + seen_from_parent(link, q[j], composite[j])
+    return composite
+
+
+def unit_wrench(link: Link, body: Inertia) -> tuple[Vec3, Vec3]:
+    """The wrench of a body whose joint accelerates by one: 002 [7.55], [7.56] with wd = z or a = z, no velocity."""
+    if link.revolute:
+        return cross(Z_AXIS, body.moment), body.tensor.column(2)
+    return body.mass * Z_AXIS, cross(body.moment, Z_AXIS)
+
+
+def seen_from_parent(link: Link, q: Scalar, body: Inertia) -> Inertia:
+    """A body given in the link's frame, in the parent's: turned about (moved along) z, then placed."""
+    value = add(q, link.offset)
+    if not link.revolute:
+        return body.seen_from(Pose(Mat3.identity(), Vec3(0, 0, value))).seen_from(link.placement)
+    c, s = ops.cos_sin(value)
+    x, y, z = body.moment
+    moment = Vec3(sub(mul(c, x), mul(s, y)), add(mul(s, x), mul(c, y)), z)
+    return Inertia(body.mass, moment, turned(body.tensor, c, s)).seen_from(link.placement)
+
+
+def turned(A: Mat3, c: Scalar, s: Scalar) -> Mat3:
+    """Rz A Rz^T for a turn about z with cosine c and sine s; 8 multiplications if A is symmetric.
+
+    In the plane, with t = s (xx - yy) + c (xy + yx): xx' = xx - s t, yy' = yy + s t, xy' = c t - yx, yx' = c t - xy.
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = A.rows
+    t = add(mul(s, sub(xx, yy)), mul(c, add(xy, yx)))
+    st, ct = mul(s, t), mul(c, t)
+    return Mat3(
+        (
+            (sub(xx, st), sub(ct, yx), sub(mul(c, xz), mul(s, yz))),
+            (sub(ct, xy), add(yy, st), add(mul(s, xz), mul(c, yz))),
+            (sub(mul(c, zx), mul(s, zy)), add(mul(s, zx), mul(c, zy)), zz),
+        )
+    )
+
+
+@quantity
+def forward_dynamics(
+    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Scalars | None = None
+) -> list[Scalar]:
+    """Joint accelerations that torques produce.
+
+        qdd = M^-1 (tau - H(q, qd))        002 [7.63], with the composite-body M
+
+    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) exerted by the
+             robot at the tool.
+    Returns: qdd: (..., n).
+    Raises:  PhysicsError if the mass matrix is singular.
+    """
+    H = direct.bias(robot, q, qd, wrench)  # 002 sec. 7.6.1: the inverse dynamics with qdd = 0
+    M = mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
+    return direct.accelerations(robot, M, [torque - h for torque, h in zip(tau, H, strict=True)])
+
+
+__all__ = ["composites", "forward_dynamics", "mass_matrix", "turned"]

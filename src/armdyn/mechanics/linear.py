@@ -1,0 +1,91 @@
+"""Symmetric linear equations over any scalar: M = L^T D L, and its solution.
+
+The last joint is eliminated first. In this order the factor L has no entry where M has none because two joints lie on
+different branches of a tree: literal zeros stay literal zeros and cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from armdyn.algebra import Scalar
+from armdyn.algebra.ops import is_zero, mul, sub
+from armdyn.errors import PhysicsError
+
+Scalars = Sequence[Scalar]
+Matrix = Sequence[Sequence[Scalar]]
+Where = Callable[[int], str]
+
+ROUNDING = 1e-14
+"""A pivot this small against what it was computed from is rounding: the exact one may be zero."""
+
+
+class Factors(NamedTuple):
+    """M = L^T D L. lower: rows of the unit lower triangle L; inverse: the reciprocals of the entries of D."""
+
+    lower: list[list[Scalar]]
+    inverse: list[Scalar]
+
+
+def factor(M: Matrix, where: Where = "joint {}".format) -> Factors:
+    """Factors of a symmetric positive definite matrix, of which the lower triangle is read.
+
+    where: how an error names row k.
+
+    >>> factor([[5.0, 2.0], [2.0, 1.0]])
+    Factors(lower=[[], [2.0]], inverse=[1.0, 1.0])
+    """
+    rows = [list(row[: k + 1]) for k, row in enumerate(M)]
+    n = len(rows)
+    lower: list[list[Scalar]] = [[0] * k for k in range(n)]
+    inverse: list[Scalar] = [0] * n
+    for k in reversed(range(n)):
+        inverse[k] = reciprocal(rows[k][k], M[k][k], where(k))
+        for i in range(k):
+            lower[k][i] = mul(rows[k][i], inverse[k])
+            for j in range(i + 1):
+                rows[i][j] = sub(rows[i][j], mul(lower[k][i], rows[k][j]))
+    return Factors(lower, inverse)
+
+
+def solve(factors: Factors, b: Scalars) -> list[Scalar]:
+    """The x with M x = b.
+
+    >>> solve(factor([[5.0, 2.0], [2.0, 1.0]]), [9.0, 4.0])
+    [1.0, 2.0]
+    """
+    lower, inverse = factors
+    x = list(b)
+    n = range(len(x))
+    for k in reversed(n):  # L^T y = b
+        for i in range(k):
+            x[i] = sub(x[i], mul(lower[k][i], x[k]))
+    x = [mul(inverse[k], x[k]) for k in n]  # D z = y
+    for k in n:  # L x = z
+        for i in range(k):
+            x[k] = sub(x[k], mul(lower[k][i], x[i]))
+    return x
+
+
+def reciprocal(pivot: Scalar, scale: Scalar, where: str) -> Scalar:
+    """1 / pivot. A pivot that vanishes, by itself or against its scale, means that no force can be balanced there."""
+    if _vanishes(pivot, scale):
+        raise PhysicsError(
+            "the inertia seen by this joint is zero, so its acceleration is undetermined",
+            where=where,
+            expected="a positive definite mass matrix",
+            advice="Give the links beyond it a mass, or the joint a rotor with inertia",
+        )
+    return 1 if type(pivot) is int and pivot == 1 else 1 / pivot
+
+
+def _vanishes(pivot: Scalar, scale: Scalar) -> bool:
+    """Known to be zero: exactly, or to rounding for floats and arrays of them. Symbols are never known."""
+    if isinstance(pivot, float | complex) or hasattr(pivot, "dtype"):
+        small = abs(pivot) <= ROUNDING * abs(scale)
+        return bool(small.any() if hasattr(small, "any") else small)
+    return is_zero(pivot) or bool(pivot == 0)
+
+
+__all__ = ["Factors", "factor", "reciprocal", "solve"]
