@@ -15,7 +15,7 @@ from armdyn.errors import unknown_name
 from armdyn.graph import fold
 from armdyn.graph.angle import natural_order
 from armdyn.graph.node import COS, SIN, SYMBOL, ZERO, Node, constant
-from armdyn.graph.polynomial import Ring, normal_form
+from armdyn.graph.polynomial import Ring, normal_form, rational_terms
 from armdyn.graph.structure import rebuilt
 from armdyn.graph.trigonometry import Factor, Shortener, Terms
 
@@ -61,9 +61,8 @@ def _short_sum(ring: Ring, node: Node, shortener: Shortener) -> Sum:
     """The terms of a normal form with its trigonometric parts in their shortest form."""
     count = len(ring.angles)
     by_rest: dict[tuple[int, ...], Terms] = {}
-    for exponents, value in ring.polynomial(node).to_dict().items():
-        terms = by_rest.setdefault(exponents[2 * count :], {})
-        terms[exponents[: 2 * count]] = _fraction(value)
+    for exponents, value in rational_terms(ring.polynomial(node)).items():
+        by_rest.setdefault(exponents[2 * count :], {})[exponents[: 2 * count]] = value
     total: Sum = {}
     for rest, terms in by_rest.items():
         plain = [(symbol, power) for symbol, power in zip(ring.symbols, rest, strict=True) if power]
@@ -72,11 +71,6 @@ def _short_sum(ring: Ring, node: Node, shortener: Shortener) -> Sum:
             key = frozenset([*plain, *trig])
             total[key] = total.get(key, Fraction(0)) + sign * coefficient
     return {key: value for key, value in total.items() if value}
-
-
-def _fraction(value: Any) -> Fraction:
-    """Flint's rational as Python's."""
-    return Fraction(int(value.p), int(value.q))
 
 
 def _trig_powers(ring: Ring, factors: tuple[Factor, ...]) -> tuple[int, list[tuple[Node, int]]]:
@@ -189,11 +183,11 @@ def _as_product(terms: Sum) -> Node | None:
     scale, factors = _polynomial(terms, nodes).factor()
     if len(factors) == 1 and factors[0][1] == 1:
         return None
-    result = _number(_fraction(scale))
+    result = _number(Fraction(int(scale.p), int(scale.q)))
     for factor, power in factors:
         part = {
-            frozenset((nodes[i], e) for i, e in enumerate(exponents) if e): _fraction(value)
-            for exponents, value in factor.to_dict().items()
+            frozenset((nodes[i], e) for i, e in enumerate(exponents) if e): value
+            for exponents, value in rational_terms(factor).items()
         }
         result = fold.mul(result, fold.power(_plain_sum(part), int(power)))
     return result

@@ -104,6 +104,14 @@ class Ring:
         return cos, sin
 
 
+def rational_terms(polynomial: fmpq_mpoly) -> dict[tuple[int, ...], Fraction]:
+    """Exponents -> coefficient, in Python's own numbers."""
+    return {
+        tuple(map(int, exponents)): Fraction(int(value.p), int(value.q))
+        for exponents, value in polynomial.to_dict().items()
+    }
+
+
 def _plain_generators(order: tuple[Node, ...]) -> set[Node]:
     """Symbols and unknown functions that the expressions contain outside of sines and cosines."""
     found: set[Node] = set()

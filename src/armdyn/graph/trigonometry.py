@@ -138,7 +138,7 @@ def _exchanged(terms: Whole, count: int, i: int, j: int, sign: int) -> Whole:
     for k in (i, j):
         s, c = generators[k], generators[count + k]
         result = result % (s * s + c * c - 1)
-    return {e: int(value.p) for e, value in result.to_dict().items()}
+    return {tuple(map(int, e)): int(value.p) for e, value in result.to_dict().items()}
 
 
 def _with_squares(terms: Whole, count: int) -> Whole:
