@@ -161,13 +161,38 @@ def div(a: Node, b: Node) -> Node:
         return neg(div(a.args[0], b))
     if b.op == CONST:
         return _divided(a, b.value)
-    if a is b or a is ZERO:
-        return ONE if a is b else ZERO
-    if a.op == MUL and b in a.args:
-        return a.args[1] if a.args[0] is b else a.args[0]
+    if a is ZERO:
+        return ZERO
+    exact = _quotient(a, b, DEEPEST_QUOTIENT)
+    if exact is not None:
+        return exact
     if a.online and not b.online:
         return mul(a, div(ONE, b))
     return interned(DIV, (a, b))
+
+
+DEEPEST_QUOTIENT = 6
+"""Levels of sums and products in which a divisor is looked for as a factor; bounds the work on shared expressions."""
+
+
+def _quotient(a: Node, b: Node, depth: int) -> Node | None:
+    """A / b where b is a visible factor of every term of a, as the mass is in m l + m (c - l); else None."""
+    if a is b:
+        return ONE
+    if depth == 0 or a.op not in (ADD, SUB, MUL, NEG):
+        return None
+    first = _quotient(a.args[0], b, depth - 1)
+    if a.op == NEG:
+        return None if first is None else neg(first)
+    if a.op == MUL:
+        if first is not None:
+            return mul(first, a.args[1])
+        second = _quotient(a.args[1], b, depth - 1)
+        return None if second is None else mul(a.args[0], second)
+    second = None if first is None else _quotient(a.args[1], b, depth - 1)
+    if first is None or second is None:
+        return None
+    return add(first, second) if a.op == ADD else sub(first, second)
 
 
 def _divided(a: Node, number: Number) -> Node:
