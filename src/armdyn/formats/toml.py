@@ -13,6 +13,9 @@ from armdyn.formats.text import read_text
 from armdyn.robot.record import record_from_robot, robot_from_record
 from armdyn.robot.robot import Robot
 
+LARGEST = 2 * 2**20
+MOST_DOTS = 100
+
 
 def read(path: Path) -> Robot:
     """The robot of a TOML file."""
@@ -21,16 +24,29 @@ def read(path: Path) -> Robot:
 
 def loads(text: str, where: str = "TOML text") -> Robot:
     """The robot of a TOML text; `where` names it in messages."""
+    _refuse_bombs(text, where)
     try:
         record = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError) as error:
-        raise FileError(f"not a TOML text: {error}", where=where, advice="See armdyn.formats.toml for the format.") from None
+        raise FileError(
+            f"not a TOML text: {error}", where=where, advice="See armdyn.formats.toml for the format."
+        ) from None
     except RecursionError:
         raise FileError("nested too deeply", where=where) from None
     try:
         return robot_from_record(record)
     except ArmdynError as error:
         raise error.located(where) from None
+
+
+def _refuse_bombs(text: str, where: str) -> None:
+    """The parser's memory grows with the square of the length of a dotted key: 200 kB of `a.a.a...` take gigabytes."""
+    if len(text) > LARGEST:
+        raise FileError(f"{len(text) / 2**20:.1f} MiB of TOML", where=where, expected=f"at most {LARGEST // 2**20} MiB")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > MOST_DOTS:
+            raise FileError(f"{line.count('.')} dots in a line", where=f"{where}:{number}",
+                            expected=f"at most {MOST_DOTS}", advice="Break the line up.")  # fmt: skip
 
 
 def dumps(robot: Robot) -> str:
