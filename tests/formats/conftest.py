@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +90,7 @@ class PinModel:
 class Helpers:
     """What the tests of this folder share."""
 
-    PinModel = PinModel
+    PinModel = staticmethod(cache(PinModel))
     body_inertias = staticmethod(body_inertias)
     frame_poses = staticmethod(frame_poses)
     random_positions = staticmethod(random_positions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,6 +24,11 @@ def robot_of(path: Path) -> Robot:
         with pytest.raises(ArmdynError, match="the robot has no link"):
             urdf.read(path)
         pytest.skip("an empty <robot>")
+    return _read(path)
+
+
+@cache
+def _read(path: Path) -> Robot:
     return urdf.read(path)
 
 

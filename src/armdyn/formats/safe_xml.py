@@ -13,7 +13,7 @@ from armdyn.errors import FileError
 from armdyn.formats.text import LARGEST_FILE
 
 DEEPEST = 100
-MOST_ELEMENTS = 500_000
+MOST_ELEMENTS = 200_000
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,10 @@ def parse(text: str, where: str) -> Document:
         ) from None
     except ParseError as error:
         advice = "It uses xacro: run `xacro FILE > robot.urdf` and read that." if "xacro:" in text else None
-        raise FileError(f"not an XML text: {error}", where=where, advice=advice) from None
+        line, column = error.position
+        reason = str(error).partition(":")[0]
+        raise FileError(f"not an XML text: {reason} (column {column + 1})", where=f"{where}:{line}",
+                        expected="well-formed XML", advice=advice) from None  # fmt: skip
     except (ValueError, LookupError, AssertionError) as error:  # lone surrogates, unknown encodings, no element at all
         raise FileError(f"not an XML text: {error}", where=where) from None
 

@@ -153,7 +153,9 @@ class _Reader:
         """An attribute that must be there."""
         value = element.get(key)
         if value is None:
-            raise RobotError(f"{key!r} is missing in <{local_name(element)}>", where=self.document.at(element, label))
+            tag = local_name(element)
+            raise RobotError(f"{key!r} is missing in <{tag}>", where=self.document.at(element, label),
+                             expected=f'<{tag} {key}="...">')  # fmt: skip
         return value
 
     def numbers(self, text: str, count: int, element: Element, key: str, label: str) -> list[Scalar]:
@@ -161,7 +163,7 @@ class _Reader:
         where = self.document.at(element, f"{label}, <{local_name(element)} {key}>")
         words = text.split()
         if len(words) != count:
-            raise RobotError(f"{_shown(text)!r}", where=where,
+            raise RobotError(f"{_shown(text)!r} has {len(words)} entries", where=where,
                              expected="a number" if count == 1 else f"{count} numbers separated by spaces")  # fmt: skip
         return [_number(word, where) for word in words]
 
@@ -339,11 +341,12 @@ def _cycle(carriers: Mapping[str, Joint], reached: set[str], reader: _Reader) ->
         seen.append(link)
         link = carriers[link].parent
     cycle = seen[seen.index(link) :][::-1]
+    alone = f"link {_listed(cycle)} carries itself"
     return RobotError(
-        f"the links {_listed(cycle)} carry one another in a circle",
+        f"the links {_listed(cycle)} carry one another in a circle" if len(cycle) > 1 else alone,
         where=reader.document.at(reader.joints[carriers[cycle[0]].name]),
         expected="a tree with one root",
-        advice="Remove one of the joints between them.",
+        advice="Remove a joint of the circle, or correct its parent.",
     )
 
 
@@ -358,7 +361,8 @@ def _number(word: str, where: str) -> Scalar:
                          advice="Run `xacro FILE > robot.urdf` and read that." if xacro else None)  # fmt: skip
     value = float(word)
     if not math.isfinite(value) or abs(value) > 1e100:
-        raise RobotError(f"{_shown(word)} is not a finite number of a sensible size", where=where)
+        raise RobotError(f"{_shown(word)} is not a finite number of a sensible size", where=where,
+                         expected="at most 1e100")  # fmt: skip
     return tidy(value)
 
 
