@@ -7,7 +7,7 @@ passed inwards, and every joint on its way bears its part along its own axis. Br
 
 from __future__ import annotations
 
-from armdyn.algebra import Z_AXIS, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops
+from armdyn.algebra import Z_AXIS, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.mechanics import direct
 from armdyn.mechanics.actuators import actuated
@@ -40,12 +40,18 @@ def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
 
 
 def composites(robot: Robot, q: Scalars) -> list[Inertia]:
-    """Inertia of each link with all that it carries, as one rigid body in the link's frame."""
+    """Inertia of each link with all that it carries, as one rigid body in the link's frame.
+
+    What a link carries is its mass, at its origin, and the rest, without mass. The first is often constant for the
+    parent, and stands first in the sum.
+    """
     composite = [link.inertia for link in robot.links]
     for link in robot.inward():
         j, i = link.index, link.parent
         if i != WORLD:
-            composite[i] = composite[i] + seen_from_parent(link, q[j], composite[j])
+            P = link.pose(q[j]).p
+            mass_there = CentralInertia(composite[j].mass, P, Mat3.zero()).at_origin()
+            composite[i] = composite[i] + mass_there + rest_seen_from_parent(link, q[j], P, composite[j])
     return composite
 
 
@@ -56,15 +62,15 @@ def unit_wrench(link: Link, body: Inertia) -> tuple[Vec3, Vec3]:
     return body.mass * Z_AXIS, cross(body.moment, Z_AXIS)
 
 
-def seen_from_parent(link: Link, q: Scalar, body: Inertia) -> Inertia:
-    """A body given in the link's frame, in the parent's: turned about (moved along) z, then placed."""
-    value = add(q, link.offset)
-    if not link.revolute:
-        return body.seen_from(Pose(Mat3.identity(), Vec3(0, 0, value))).seen_from(link.placement)
-    c, s = ops.cos_sin(value)
-    x, y, z = body.moment
-    moment = Vec3(sub(mul(c, x), mul(s, y)), add(mul(s, x), mul(c, y)), z)
-    return Inertia(body.mass, moment, turned(body.tensor, c, s)).seen_from(link.placement)
+def rest_seen_from_parent(link: Link, q: Scalar, P: Vec3, body: Inertia) -> Inertia:
+    """First moments and tensor of a body without its mass, from the link's frame to the parent's."""
+    moment, tensor = body.moment, body.tensor
+    if link.revolute:
+        c, s = ops.cos_sin(add(q, link.offset))
+        x, y, z = moment
+        moment = Vec3(sub(mul(c, x), mul(s, y)), add(mul(s, x), mul(c, y)), z)
+        tensor = turned(tensor, c, s)
+    return Inertia(0, moment, tensor).seen_from(Pose(link.placement.R, P))
 
 
 def turned(A: Mat3, c: Scalar, s: Scalar) -> Mat3:
