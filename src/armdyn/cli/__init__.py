@@ -1,0 +1,55 @@
+"""The command line: one file per verb. Only typer and rich are imported at the start, so that it starts at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from armdyn import __version__
+from armdyn.cli.check import check
+from armdyn.cli.robots import robots
+from armdyn.cli.show import show
+from armdyn.cli.study import study
+from armdyn.errors import ArmdynError
+
+app = typer.Typer(
+    name="armdyn",
+    help="Dynamics of robot manipulators: from a robot's description to equations, code and motion.",
+    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _verb in (study, show, check, robots):
+    app.command()(_verb)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"armdyn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The program `armdyn`. An error of the input ends it with a message and status 2, without a traceback."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="armdyn")
+    except ArmdynError as error:
+        from armdyn.cli.console import show_error
+
+        show_error(error)
+        sys.exit(2)

@@ -1,0 +1,146 @@
+"""What the verbs share: consoles, tables that fit the terminal, the panel of an error, the loading of a robot."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from armdyn.errors import ArmdynError
+    from armdyn.robot.robot import Robot
+    from armdyn.robot.table import Section
+
+PIPE_WIDTH = 120
+"""Columns of a text that goes into a file or a pipe."""
+STYLE = {"impossible": "bold red", "doubtful": "yellow", "note": "cyan"}
+_GAP = 3  # columns between two cells of a rich table without edges
+
+RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a file.")]
+TipOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame.")]
+BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body on which the robot stands.")]
+LockOption = Annotated[
+    list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Hold a joint at a position (rad or m); repeatable.")
+]
+
+
+def console(stderr: bool = False) -> Console:
+    """A console as wide as the terminal; wider than rich's 80 where there is none."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
+    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
+
+
+def show_error(error: ArmdynError) -> None:
+    """The four answers of an error in a panel on stderr."""
+    lines: list[Text] = [Text(_sentence(error.what), style="bold")]
+    for label, answer in (("where", error.where), ("expected", error.expected)):
+        if answer:
+            lines.append(Text.assemble((f"{label}: ", "dim"), answer))
+    if error.advice:
+        lines.append(Text(error.advice, style="green"))
+    title = f"[red]{escape(_words(type(error).__name__))}[/]"
+    console(stderr=True).print(Panel(Group(*lines), title=title, title_align="left", border_style="red"))
+
+
+def _words(name: str) -> str:
+    """FileError -> File error."""
+    return "".join(f" {c.lower()}" if c.isupper() and i else c for i, c in enumerate(name))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# Robots -----------------------------------------------------------------------------------------------------------
+
+
+def load_robot(name: str, tip: str | None = None, base: str | None = None, lock: list[str] | None = None) -> Robot:
+    """The robot; its check-up is the verb's business, so the warnings of `load` are not repeated."""
+    from armdyn.formats import ModelWarning, load
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        return load(name, tip=tip, base=base, lock=locked(lock))
+
+
+def locked(pairs: list[str] | None) -> Mapping[str, float]:
+    """`["elbow=0.5"]` -> {"elbow": 0.5}."""
+    values: dict[str, float] = {}
+    for pair in pairs or ():
+        name, _, value = pair.rpartition("=")
+        try:
+            values[name] = float(value)
+        except ValueError:
+            name = ""
+        if not name:
+            raise typer.BadParameter(f"{pair!r}: give a joint and its position, as in elbow=0.5", param_hint="--lock")
+    return values
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+
+def tables(section: Section, width: int) -> Iterator[Table]:
+    """The section as one table, or as several that fit the width, each with the names in front."""
+    for i, part in enumerate(_parts(section.aligned(), width)):
+        yield _table(part, section.title if i == 0 else "")
+
+
+def _table(section: Section, title: str) -> Table:
+    from armdyn.robot.table import is_numeric
+
+    table = Table(title=escape(title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
+                  header_style="bold", pad_edge=False, caption=escape(section.note) or None,
+                  caption_justify="left")  # fmt: skip
+    for j, column in enumerate(section.columns):
+        cells = [row[j] for row in section.rows]
+        head = Text(column.head)
+        if any(c.unit for c in section.columns):
+            head.append(f"\n{column.unit}", style="dim not bold")
+        table.add_column(head, justify="right" if is_numeric(cells) else "left", no_wrap=not column.folds,
+                         overflow="fold")  # fmt: skip
+    for row in section.rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _parts(section: Section, width: int) -> Iterator[Section]:
+    """Groups of columns that fit, with the column that names the rows repeated."""
+    from dataclasses import replace
+
+    columns = list(zip(*section.rows, strict=True))
+    sizes = [
+        max(map(len, (head.head, head.unit, *cells))) + _GAP
+        for head, cells in zip(section.columns, columns, strict=True)
+    ]
+    if sum(sizes) <= width + _GAP or any(column.folds for column in section.columns):
+        yield section
+        return
+    names = [i for i, column in enumerate(section.columns) if column.head in ("#", "joint", "body")][:2]
+    if names and section.columns[names[-1]].head == "body" and len(names) == 2 and names[0] != 0:
+        names = names[:1]
+    group = list(names)
+    for i in (i for i in range(len(sizes)) if i not in names):
+        if len(group) > len(names) and sum(sizes[k] for k in group) + sizes[i] > width + _GAP:
+            yield _columns(section, group, note="")
+            group = list(names)
+        group.append(i)
+    yield replace(_columns(section, group, note=section.note))
+
+
+def _columns(section: Section, indices: list[int], note: str) -> Section:
+    from armdyn.robot.table import Section
+
+    rows = tuple(tuple(row[i] for i in indices) for row in section.rows)
+    return Section(section.title, tuple(section.columns[i] for i in indices), rows, note)

@@ -1,0 +1,1 @@
+"""Figures, tables and pages. Matplotlib is used here and nowhere else."""
