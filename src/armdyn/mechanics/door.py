@@ -116,7 +116,7 @@ def put_together(value: Any, batch: tuple[int, ...]) -> Any:
     array = np.empty((*batch, len(flat)), dtype=kind)
     for i, entry in enumerate(flat):
         array[..., i] = entry
-    array = array.reshape(*batch, *shape)
+    array = array.reshape((*batch, *shape))
     return array if array.ndim else array[()]
 
 
