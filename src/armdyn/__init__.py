@@ -13,8 +13,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from armdyn import catalog, mechanics
+    from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
     from armdyn.formats import ModelWarning, load, save
+    from armdyn.mechanics.registry import formulations
     from armdyn.robot import Robot
     from armdyn.robot.random import random_robot
 
@@ -22,6 +24,10 @@ _HOME = {
     "ArmdynError": "armdyn.errors",
     "ModelWarning": "armdyn.formats",
     "Robot": "armdyn.robot",
+    "certify": "armdyn.equations",
+    "compare": "armdyn.equations",
+    "derive": "armdyn.equations",
+    "formulations": "armdyn.mechanics.registry",
     "load": "armdyn.formats",
     "random_robot": "armdyn.robot.random",
     "save": "armdyn.formats",
@@ -34,6 +40,10 @@ __all__ = [
     "ModelWarning",
     "Robot",
     "catalog",
+    "certify",
+    "compare",
+    "derive",
+    "formulations",
     "load",
     "mechanics",
     "random_robot",

@@ -33,9 +33,14 @@ def remove(robot: Robot, parts: Sequence[str]) -> Robot:
         elif part == "loops":
             robot = replace(robot, loops=())
         else:
-            key = {"friction": "friction", "rotors": "rotor", "limits": "limits"}[part]
-            robot = replace(robot, tree=tuple(replace(joint, **{key: None}) for joint in robot.tree))
+            robot = replace(robot, tree=tuple(_bare(joint, part) for joint in robot.tree))
     return robot
+
+
+def _bare(joint: Joint, part: str) -> Joint:
+    if part == "friction":
+        return replace(joint, friction=None)
+    return replace(joint, rotor=None) if part == "rotors" else replace(joint, limits=None)
 
 
 def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:

@@ -99,7 +99,9 @@ def certify(
         if progress:
             progress(f"{statement} ({formulation})")
         checks.append(Check(statement, formulation, all(test(state) for state in states)))
-    checks.append(Check("M positive definite, with the robot's own inertias", "composite_body", _definite(rigid, draws)))
+    checks.append(
+        Check("M positive definite, with the robot's own inertias", "composite_body", _definite(rigid, draws))
+    )
     degree = _degree(rigid, formulations)
     return Certificate(robot.name, tuple(checks), points, degree, (degree / 2.0**BITS) ** points)
 
@@ -144,7 +146,11 @@ def _statements(formulations: Sequence[Formulation]) -> Iterator[tuple[str, str,
     for formulation in formulations:
         for quantity, statement, arguments in _AGREEMENTS:
             if quantity in formulation.gives and formulation.name != REFERENCE:
-                yield statement, formulation.name, _same(reference.function(quantity), formulation.function(quantity), arguments)
+                yield (
+                    statement,
+                    formulation.name,
+                    _same(reference.function(quantity), formulation.function(quantity), arguments),
+                )
         for quantity, statement, law in _LAWS:
             if quantity in formulation.gives:
                 yield statement, formulation.name, _bind(law, formulation, reference)
@@ -168,7 +174,7 @@ _AGREEMENTS: tuple[tuple[str, str, Callable[[Point], tuple[Any, ...]]], ...] = (
 
 def _is_symmetric(ours: Formulation, reference: Formulation, at: Point) -> bool:
     M = ours.function("mass_matrix")(at.robot, at.q)
-    return bool(M == tuple(zip(*M, strict=True)))
+    return bool(tuple(zip(*M, strict=True)) == M)
 
 
 def _is_skew(ours: Formulation, reference: Formulation, at: Point) -> bool:
@@ -183,7 +189,7 @@ def _is_skew(ours: Formulation, reference: Formulation, at: Point) -> bool:
 
 
 def _balances_power(ours: Formulation, reference: Formulation, at: Point) -> bool:
-    """qd . tau = d/dt (kinetic + potential energy)."""
+    """Qd . tau = d/dt (kinetic + potential energy)."""
     q = [Dual(x, rate) for x, rate in zip(at.q, at.qd, strict=True)]
     qd = [Dual(x, rate) for x, rate in zip(at.qd, at.qdd, strict=True)]
     energy = ours.function("kinetic_energy")(at.robot, q, qd) + ours.function("potential_energy")(at.robot, q)

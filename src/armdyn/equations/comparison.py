@@ -1,0 +1,149 @@
+"""All formulations on one robot, side by side: agreement, operation counts, times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armdyn.equations.derivation import symbolic_robot
+from armdyn.graph import Operations, trace
+from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.robot.robot import Robot
+
+Progress = Callable[[str], None]
+
+PUBLISHED: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
+    "lagrange_euler": (
+        lambda n: 128 / 3 * n**4 + 512 / 3 * n**3 + 739 / 3 * n**2 + 160 / 3 * n,
+        lambda n: 98 / 3 * n**4 + 781 / 6 * n**3 + 559 / 3 * n**2 + 245 / 6 * n,
+    ),
+    "newton_euler": (lambda n: 132 * n, lambda n: 111 * n - 4),
+    "dalembert": (
+        lambda n: 13 / 6 * n**3 + 105 / 2 * n**2 + 268 / 3 * n + 69,
+        lambda n: 4 / 3 * n**3 + 44 * n**2 + 146 / 3 * n + 45,
+    ),
+}
+"""Multiplications and additions for n general revolute joints, as 001 table 3 prints them."""
+
+
+class Counted:
+    """A scalar that counts the operations done with it: what a formulation costs as it is written."""
+
+    __slots__ = ("tally",)
+    __array_ufunc__ = None
+
+    def __init__(self, tally: dict[str, int]) -> None:
+        self.tally = tally
+
+    def _count(self, kind: str) -> Counted:
+        self.tally[kind] += 1
+        return self
+
+    def __mul__(self, other: Any) -> Any:
+        return NotImplemented if hasattr(other, "cross") or hasattr(other, "rows") else self._count("multiplications")
+
+    def __add__(self, other: Any) -> Counted:
+        return self._count("additions")
+
+    __rmul__ = __truediv__ = __rtruediv__ = __mul__
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __neg__(self) -> Counted:
+        return self
+
+    def sin(self) -> Counted:
+        return self
+
+    cos = sin
+
+
+@dataclass(frozen=True)
+class Row:
+    """One formulation's inverse dynamics on a robot."""
+
+    formulation: Formulation
+    difference: float
+    """Largest difference from the reference, relative to the largest torque, over random states in floats."""
+    written: tuple[int, int]
+    """Multiplications and additions as written, every one carried out."""
+    operations: Operations
+    """The same traced: common subexpressions once, dead code gone; parameters are constants."""
+    trace_seconds: float
+    evaluation_seconds: float
+    """One direct evaluation on floats, in Python."""
+    published: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All formulations on one robot."""
+
+    robot: str
+    joints: int
+    rows: tuple[Row, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """All torques the same to 1e-9 of the largest: roundings of a few thousand operations."""
+        return all(row.difference < 1e-9 for row in self.rows)
+
+    def __str__(self) -> str:
+        head = f"{'formulation':20} {'difference':>10} {'as written x/+':>17} {'shared x/+':>13} {'trace ms':>9} {'call ms':>8}"
+        lines = [
+            f"{row.formulation.name:20} {row.difference:10.1e} {row.written[0]:>8} /{row.written[1]:>7} "
+            f"{row.operations.multiplications:>6} /{row.operations.additions:>5} "
+            f"{1e3 * row.trace_seconds:9.1f} {1e3 * row.evaluation_seconds:8.2f}"
+            for row in self.rows
+        ]
+        return "\n".join([f"Inverse dynamics of {self.robot!r} by every formulation", head, *lines])
+
+
+def compare(
+    robot: Robot,
+    *,
+    formulations: Sequence[Formulation] = FORMULATIONS,
+    samples: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Inverse dynamics by every formulation: agreement, operation counts, times to trace and to evaluate."""
+    giving = [f for f in formulations if "inverse_dynamics" in f.gives]
+    states = np.random.default_rng(seed).uniform(-1, 1, (samples, 3, robot.n))
+    reference = [giving[0].function("inverse_dynamics")(robot, *state) for state in states]
+    rows = []
+    for entry in giving:
+        if progress:
+            progress(entry.name)
+        rows.append(_row(entry, robot, states, reference))
+    return Comparison(robot.name, robot.n, tuple(rows))
+
+
+def _row(entry: Formulation, robot: Robot, states: Any, reference: Sequence[Any]) -> Row:
+    function = entry.function("inverse_dynamics")
+    begin = time.perf_counter()
+    torques = [function(robot, *state) for state in states]
+    evaluation = (time.perf_counter() - begin) / len(states)
+    scale = max(np.abs(reference).max(), 1e-300)
+    difference = float(np.abs(np.subtract(torques, reference)).max() / scale)
+    model, n = symbolic_robot(robot, "named"), robot.n
+    begin = time.perf_counter()
+    graph = trace(lambda q, qd, qdd: function(model, q, qd, qdd), {"q": n, "qd": n, "qdd": n})
+    tracing = time.perf_counter() - begin
+    return Row(entry, difference, written_operations(entry, robot), graph.operations, tracing, evaluation,
+               _published(entry.name, n))  # fmt: skip
+
+
+def written_operations(entry: Formulation, robot: Robot) -> tuple[int, int]:
+    """Multiplications and additions that one evaluation carries out, literal zeros and ones apart."""
+    tally = {"multiplications": 0, "additions": 0}
+    state = [Counted(tally)] * robot.n
+    entry.function("inverse_dynamics")(robot.without("friction"), state, state, state)
+    return tally["multiplications"], tally["additions"]
+
+
+def _published(name: str, n: int) -> tuple[float, float] | None:
+    return (PUBLISHED[name][0](n), PUBLISHED[name][1](n)) if name in PUBLISHED else None

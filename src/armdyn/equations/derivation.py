@@ -1,0 +1,240 @@
+"""Explicit equations of motion: M(q), C(q, qd), g(q), tau, as a textbook would print them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from armdyn.algebra import Inertia
+from armdyn.equations import writing
+from armdyn.errors import RobotError, unknown_name
+from armdyn.graph import (
+    Graph,
+    Node,
+    Operations,
+    closed_form,
+    constant,
+    derivative,
+    latex,
+    normal_form,
+    symbol,
+    symbols,
+    text,
+    to_sympy,
+    trace,
+)
+from armdyn.mechanics import christoffel, kinematics
+from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.mechanics.registry import formulation as get_formulation
+from armdyn.robot.parts import Body
+from armdyn.robot.robot import Robot
+
+INERTIAL = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+SYMBOLS = ("named", "inertial")
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of motion of a robot, by one formulation.
+
+    M, C, g, tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested tuples of expression nodes.
+    C is the Christoffel matrix: Mdot - 2C is skew-symmetric. Friction is not part of them.
+    """
+
+    robot: Robot
+    formulation: str
+    raw: Mapping[str, Any]
+    """M, christoffel, C, g, tau as the formulation writes them, before expansion."""
+    size: Mapping[str, int]
+    """Number of terms of the normal form: every sum multiplied out, s^2 = 1 - c^2."""
+    graph: Graph
+    seconds: float
+    """Time of derivation, normal forms included."""
+
+    def nodes(self, name: str) -> Any:
+        """M, christoffel, C, g or tau in explicit form, collected as a textbook would."""
+        if name not in self.raw:
+            raise unknown_name("quantity", name, self.raw, where="Equations")
+        return self._explicit(name)
+
+    def _explicit(self, name: str) -> Any:
+        if name not in self._closed:
+            self._closed[name] = closed_form(self.raw[name])
+        return self._closed[name]
+
+    @cached_property
+    def _closed(self) -> dict[str, Any]:
+        return {}
+
+    def _matrix(self, name: str) -> Any:
+        return to_sympy(self.nodes(name))
+
+    @cached_property
+    def M(self) -> Any:
+        """Inertia matrix, (n, n)."""
+        return self._matrix("M")
+
+    @cached_property
+    def C(self) -> Any:
+        """Coriolis matrix of Christoffel symbols, (n, n)."""
+        return self._matrix("C")
+
+    @cached_property
+    def g(self) -> Any:
+        """Gravity torques, (n, 1)."""
+        return self._matrix("g")
+
+    @cached_property
+    def tau(self) -> Any:
+        """Torques, (n, 1): M qdd + C qd + g."""
+        return self._matrix("tau")
+
+    @property
+    def operations(self) -> Operations:
+        """Operations of the inverse dynamics as this formulation writes it, common subexpressions shared."""
+        return self.graph.operations
+
+    def program(self) -> str:
+        """The inverse dynamics as a readable straight-line program."""
+        return self.graph.program()
+
+    def terms(self) -> dict[str, tuple[Node, ...]]:
+        """Torques split by cause, per joint: inertia, centrifugal, coriolis, gravity (their sum is tau), and external.
+
+        external: what a wrench (fx, fy, fz, mx, my, mz) exerted by the robot at the tool, world axes, adds.
+        """
+        n, M, c = range(self.robot.n), self.raw["M"], self.raw["christoffel"]
+        qd, qdd = symbols_of("qd", self.robot.n), symbols_of("qdd", self.robot.n)
+        wrench, J = symbols(" ".join(WRENCH)), kinematics.jacobian(self.robot, symbols_of("q", self.robot.n))
+        parts = {
+            "inertia": [_sum(M[i][j] * qdd[j] for j in n) for i in n],
+            "centrifugal": [_sum(c[i][j][j] * qd[j] * qd[j] for j in n) for i in n],
+            "coriolis": [_sum(2 * c[i][j][k] * qd[j] * qd[k] for j in n for k in n if j < k) for i in n],
+            "gravity": list(self.raw["g"]),
+            "external": [_sum(J[row][i] * wrench[row] for row in range(6)) for i in n],
+        }
+        return {name: tuple(closed_form(part)) for name, part in parts.items()}
+
+    def bodies(self) -> dict[str, tuple[Node, ...]]:
+        """Torques split by body: what each one asks of each joint. Their sum is tau (rotors apart)."""
+        function = get_formulation(self.formulation).function("inverse_dynamics")
+        arguments = [symbols_of(name, self.robot.n) for name in ("q", "qd", "qdd")]
+        parts = {}
+        for joint in self.robot.tree:
+            alone = _only(self.robot, joint.body.name)
+            parts[joint.body.name] = tuple(closed_form(_nodes(function(alone, *arguments))))
+        return {name: tau for name, tau in parts.items() if any(x is not constant(0) for x in tau)}
+
+    def latex(self) -> str:
+        """LaTeX with c_{23}-style abbreviations."""
+        return writing.latex(self, latex)
+
+    def markdown(self) -> str:
+        """A Markdown page with the equations in LaTeX."""
+        return writing.markdown(self, latex)
+
+    def __str__(self) -> str:
+        return writing.plain(self, text)
+
+    def __repr__(self) -> str:
+        return f"<Equations of {self.robot.name!r} by {self.formulation}: {sum(self.size.values())} terms>"
+
+
+def derive(
+    robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", progress: Progress | None = None
+) -> Equations:
+    """Explicit equations of motion by a formulation.
+
+    symbols: "named" keeps the parameters of the robot file and numbers elsewhere; "inertial" gives every body its ten
+    inertial parameters as symbols (XX1 ... M1, about the origin of its frame).
+
+    >>> import armdyn
+    >>> print(armdyn.derive(armdyn.load("cartesian2"), "kane").nodes("g"))
+    (g*(ml1 + ml2 + mm2), 0)
+    """
+    say = progress or (lambda _: None)
+    begin = time.perf_counter()
+    model = symbolic_robot(robot, symbols)
+    method = _derivable(formulation)
+    n = robot.n
+    q, qd = symbols_of("q", n), symbols_of("qd", n)
+    say("inertia matrix")
+    M = _nodes(method.function("mass_matrix")(model, q))
+    say("Christoffel symbols")
+    c = christoffel_symbols(M, q)
+    say("gravity")
+    g = _nodes(method.function("gravity")(model, q))
+    say("torques")
+    function = method.function("inverse_dynamics")
+    graph = trace(lambda *state: {"tau": _nodes(function(model, *state))}, {"q": n, "qd": n, "qdd": n})
+    say("normal forms")
+    raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "tau": graph.outputs["tau"]}
+    size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g")}
+    return Equations(model, method.name, raw, size, graph, time.perf_counter() - begin)
+
+
+def _derivable(name: str) -> Formulation:
+    needed = ("inverse_dynamics", "mass_matrix", "gravity")
+    method = get_formulation(name)
+    missing = [quantity for quantity in needed if quantity not in method.gives]
+    if missing:
+        able = [entry.name for entry in FORMULATIONS if set(needed) <= set(entry.gives)]
+        raise RobotError(f"{name} gives no {', '.join(missing)}", where="armdyn.derive",
+                         advice=f"Use one that does: {', '.join(able)}.")  # fmt: skip
+    return method
+
+
+def symbolic_robot(robot: Robot, symbols: str) -> Robot:
+    """The robot as its equations see it: named parameters, without friction."""
+    if symbols not in SYMBOLS:
+        raise unknown_name("choice of symbols", symbols, SYMBOLS, where="armdyn.derive")
+    model = robot.without("friction").symbolic
+    return with_inertial_symbols(model) if symbols == "inertial" else model
+
+
+def with_inertial_symbols(robot: Robot) -> Robot:
+    """Ten symbols per body: XX XY XZ YY YZ ZZ MX MY MZ M, numbered by joint."""
+    tree = []
+    for i, joint in enumerate(robot.tree, 1):
+        parameters = [symbol(f"{name}{i}", kind="parameter") for name in INERTIAL]
+        tree.append(replace(joint, body=Body(joint.body.name, Inertia.from_parameters(*parameters))))
+    return replace(robot, tree=tuple(tree), expressions=None)
+
+
+def symbols_of(name: str, n: int) -> Sequence[Node]:
+    """q1 ... qn."""
+    return symbols(" ".join(f"{name}{i + 1}" for i in range(n)))
+
+
+def christoffel_symbols(M: Any, q: Sequence[Node]) -> Any:
+    """c_ijk of an explicit inertia matrix."""
+    n = range(len(q))
+    flat = [M[i][j] for i in n for j in n]
+    jacobian = derivative(flat, q)
+    dM = [[[jacobian[i * len(q) + j][k] for j in n] for i in n] for k in n]
+    return christoffel.symbols(dM)
+
+
+def _nodes(value: Any) -> Any:
+    """Literal zeros as nodes, so that every entry is one."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_nodes, value))
+    return value if isinstance(value, Node) else constant(value)
+
+
+def _sum(terms: Any) -> Node:
+    total = constant(0)
+    for term in terms:
+        total = total + term
+    return total
+
+
+def _only(robot: Robot, body: str) -> Robot:
+    """The robot with all bodies massless but one, and without rotors."""
+    tree = [joint if joint.body.name == body else replace(joint, body=Body(joint.body.name)) for joint in robot.tree]
+    return replace(robot, tree=tuple(replace(joint, rotor=None) for joint in tree), expressions=None)
