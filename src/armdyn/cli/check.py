@@ -100,7 +100,7 @@ def _print(out: Console, file: str, result: Checkup | ArmdynError, several: bool
 
     mark = ("clean", "bold green") if result.ok else ("findings", "bold red")
     name = file if several or result.robot == file else f"{result.robot} ({file})"
-    out.print(Text.assemble(mark, "  ", (name, "bold"), f": {result.summary}"))
+    out.print(Text.assemble(mark, "  ", (name, "bold"), f": {result.summary}"), soft_wrap=True)
     print_findings(out, result)
 
 
@@ -120,7 +120,9 @@ def print_findings(out: Console, checkup: Checkup) -> None:
             ("by how much", 3),
             ("likely cause, advice", 7),
         ):
-            table.add_column(head, ratio=ratio or None, no_wrap=not ratio, min_width=10 if not ratio else None)
+            table.add_column(
+                head, ratio=ratio or None, no_wrap=not ratio, overflow="fold", min_width=10 if not ratio else None
+            )
         for severity, *cells in rows:
             table.add_row(Text(severity, style=STYLE[severity]), *map(Text, cells))
         out.print(table)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
 STYLE = {"impossible": "bold red", "doubtful": "yellow", "note": "cyan"}
+_LAST = ("type", "parent", "body")
+"""Columns that give way first where a table is too wide."""
 _GAP = 3  # columns between two cells of a rich table without edges
 
 RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a file.")]
@@ -103,22 +105,26 @@ def _table(section: Section, title: str) -> Table:
     table = Table(title=escape(title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
                   header_style="bold", pad_edge=False, caption=escape(section.note) or None,
                   caption_justify="left")  # fmt: skip
-    for j, column in enumerate(section.columns):
-        cells = [row[j] for row in section.rows]
-        head = Text(column.head)
-        if any(c.unit for c in section.columns):
-            head.append(f"\n{column.unit}", style="dim not bold")
-        table.add_column(head, justify="right" if is_numeric(cells) else "left", no_wrap=not column.folds,
-                         overflow="fold")  # fmt: skip
-    for row in section.rows:
-        table.add_row(*(Text(cell) for cell in row))
+    units = any(column.unit for column in section.columns)
+    columns = []
+    for column, cells in zip(section.columns, zip(*section.rows, strict=True), strict=True):
+        head, unit, *padded = _padded([column.head, column.unit, *cells], is_numeric(cells))
+        title_of = Text(head).append(f"\n{unit}", style="dim not bold") if units else Text(head)
+        table.add_column(title_of, no_wrap=not column.folds, overflow="fold")
+        columns.append([Text(cell) for cell in padded])
+    for row in zip(*columns, strict=True):
+        table.add_row(*row)
     return table
+
+
+def _padded(cells: list[str], numeric: bool) -> list[str]:
+    """Cells of one width with numbers to the right (rich would strip the blanks that align decimal points)."""
+    width = max(map(len, cells))
+    return [cell.rjust(width) for cell in cells] if numeric else cells
 
 
 def _parts(section: Section, width: int) -> Iterator[Section]:
     """Groups of columns that fit, with the column that names the rows repeated."""
-    from dataclasses import replace
-
     columns = list(zip(*section.rows, strict=True))
     sizes = [
         max(map(len, (head.head, head.unit, *cells))) + _GAP
@@ -131,12 +137,13 @@ def _parts(section: Section, width: int) -> Iterator[Section]:
     if names and section.columns[names[-1]].head == "body" and len(names) == 2 and names[0] != 0:
         names = names[:1]
     group = list(names)
-    for i in (i for i in range(len(sizes)) if i not in names):
+    others = [i for i in range(len(sizes)) if i not in names]
+    for i in sorted(others, key=lambda i: section.columns[i].head in _LAST):
         if len(group) > len(names) and sum(sizes[k] for k in group) + sizes[i] > width + _GAP:
             yield _columns(section, group, note="")
             group = list(names)
         group.append(i)
-    yield replace(_columns(section, group, note=section.note))
+    yield _columns(section, group, note=section.note)
 
 
 def _columns(section: Section, indices: list[int], note: str) -> Section:

@@ -104,11 +104,11 @@ def _off(where: str, angles: list[tuple[str, Scalar]], lever: float) -> Iterator
         f"the angle {name} = {angle!r} is {_shown(snapped)} {angle - snapped:+.2g} rad" for name, angle, snapped in near
     ]
     off = sum(abs(angle - snapped) for _, angle, snapped in near)
-    moves = f"moves the tool by at most {off * lever:.2g} m" if lever > 0 else f"turns the tool by {off:.2g} rad"
+    value, unit = (off * lever, "m at the tool, at most") if lever > 0 else (off, "rad")
     yield Finding("angle-off", "note", where, "; ".join(shown), "an exact multiple of pi/2 makes exact zeros and "
-                  "shorter equations", off * lever if lever > 0 else off, "m at the tool" if lever > 0 else "rad",
+                  "shorter equations", value, unit,
                   "an angle rounded when it was written (a calibrated angle may be meant)",
-                  f"Write {' and '.join(dict.fromkeys(_shown(s) for _, _, s in near))}; that {moves}")  # fmt: skip
+                  f"Write {' and '.join(dict.fromkeys(_shown(s) for _, _, s in near))}, if that is meant")  # fmt: skip
 
 
 def snap(angle: Scalar) -> float | None:
@@ -250,9 +250,12 @@ def _missing_limits(robot: Robot) -> Iterator[Finding]:
                 missing.setdefault(key, []).append(joint.name)
     if not missing:
         return
+    together: dict[tuple[str, ...], list[str]] = {}
+    for key, names in missing.items():
+        together.setdefault(tuple(names), []).append(key)
     texts = [
-        f"no limit of {key} for {'any joint' if len(names) == robot.n else listed(names)}"
-        for key, names in missing.items()
+        f"no limits of {', '.join(keys)} for {'any joint' if len(names) == robot.n else listed(names)}"
+        for names, keys in together.items()
     ]
     count = len(set().union(*missing.values()))
     yield Finding("missing-limits", "note", "limits", "; ".join(texts), "limits of position, velocity and torque",

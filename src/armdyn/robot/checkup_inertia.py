@@ -35,7 +35,7 @@ POINT_MASS_THAT_COUNTS = 0.2
 """Part of the moving mass that a link without tensor may carry before it is doubted."""
 MOVED_TENSOR = (0.5, 0.75)
 """From which values on a tensor is suspected to be about the frame's origin: radius of gyration in lengths of the link
-(two masses at its ends, the extreme, have 0.5), and centre of mass in radii of gyration (about the end of a bar: 0.87)."""
+(two masses at its ends, the extreme: 0.5), and centre of mass in radii of gyration (a bar about its end: 0.87)."""
 
 
 class _Given(NamedTuple):
@@ -320,7 +320,7 @@ def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding
 
 
 def _about_origin(body: _Given, gyration: float, points: Array) -> bool:
-    """True if the tensor is as large as one about the frame's origin would be. A link of unknown length tells nothing."""
+    """True if the tensor is as large as one about the frame's origin. A link of unknown length tells nothing."""
     length = float(np.linalg.norm(points[:-1], axis=1).max())
     largest, farthest = MOVED_TENSOR
     if length == 0 or gyration < largest * length or np.linalg.norm(body.com) < farthest * gyration:

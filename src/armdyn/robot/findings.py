@@ -84,18 +84,25 @@ class Checkup:
         """The findings as a table; those that differ only in their place share a row."""
         columns = (Column(""), Column("where", folds=True), Column("what is wrong", folds=True),
                    Column("by how much", folds=True), Column("likely cause, and what to do", folds=True))  # fmt: skip
-        places: dict[tuple[str, str, str, str], list[str]] = {}
+        alike: dict[tuple[str, str, str], list[Finding]] = {}
         for f in self.findings:
             if f.rule != REMARK:
                 advice = " ".join(map(sentence, filter(None, (f.cause, f.advice))))
-                places.setdefault((f.severity, sentence(f.what), f.amount, advice), []).append(f.where)
-        rows = tuple((severity, listed(where), *rest) for (severity, *rest), where in places.items())
+                alike.setdefault((f.severity, sentence(f.what), advice), []).append(f)
+        rows = tuple(
+            (severity, listed([f.where for f in some]), what, max(some, key=_size).amount, advice)
+            for (severity, what, advice), some in alike.items()
+        )
         return Section(f"Check-up of {self.robot}: {self.summary}", columns, rows)
 
     def __str__(self) -> str:
         section = self.section()
         text = render(section, WIDTH) if section.rows else section.title
         return "\n".join([text, *(paragraph("-", remark, 2) for remark in self.remarks)])
+
+
+def _size(finding: Finding) -> float:
+    return abs(finding.value or 0.0)
 
 
 def sentence(text: str) -> str:
