@@ -68,12 +68,18 @@ class MissingExtra(ArmdynError):
 
 def unknown_name(kind: str, name: object, known: Iterable[str], where: str | None = None) -> UnknownName:
     """The error for a name that is not there, with the nearest one suggested."""
-    names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1)
+    names = [_shortened(entry) for entry in known]
+    asked = _shortened(str(name))
+    near = difflib.get_close_matches(asked, names, n=1)
     listed = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
     return UnknownName(
-        f"unknown {kind} {str(name)!r}",
+        f"unknown {kind} {asked!r}",
         where=where,
         expected=f"one of: {listed}" if names else f"there is no {kind} here",
         advice=f"Did you mean {near[0]!r}?" if near else None,
     )
+
+
+def _shortened(text: str) -> str:
+    """A name fit for a message: files may hold names of any length."""
+    return text if len(text) <= 60 else text[:57] + "..."
