@@ -141,7 +141,7 @@ BOMBS = [
     "[[joint]]\na = '1" + "0" * 990 + "'", "[[joint]]\na = '1/" + "9" * 18 + "**64'",
     "[parameters]\np0 = 2\n" + "".join(f"p{i + 1} = 'p{i}*p{i}'\n" for i in range(300)) + "[[joint]]\na = 'p300'",
     "[parameters]\np0 = '1+pi'\n" + "".join(f"p{i + 1} = 'p{i}*p{i}+p{i}'\n" for i in range(40)) + "[[joint]]\na='p40'",
-    "".join(".".join(f"k{i}" for _ in range(100)) + f"{i} = 1\n" for i in range(4000)),
+    "".join(".".join(f"k{i}" for _ in range(100)) + f"{i} = 1\n" for i in range(400)),
 ]  # fmt: skip
 
 
