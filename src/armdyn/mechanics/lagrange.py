@@ -7,6 +7,8 @@ inertia matrix. Any tree of revolute and prismatic joints.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from armdyn.algebra import Scalar, derivative, gradient
 from armdyn.algebra.ops import add, sub
 from armdyn.mechanics.actuators import actuated
@@ -15,22 +17,30 @@ from armdyn.mechanics.energies import kinetic, kinetic_energy, potential, potent
 from armdyn.mechanics.kinematics import Scalars
 from armdyn.robot.robot import Robot
 
-
-def momenta(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """dE/dqd, the momentum of each joint."""
-    return gradient(lambda rates: kinetic(robot, q, rates), qd)
+Lagrangian = Callable[[Scalars, Scalars], Scalar]
+"""A function of positions and velocities."""
 
 
-def inertial_torques(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
-    """d/dt dE/dqd_i - dE/dq_i = (A qdd + C qd)_i. 002 [7.4a], [7.6]"""
-    n = robot.n
-    changes = derivative(lambda state: momenta(robot, state[:n], state[n:]), (*q, *qd), (*qd, *qdd))  # d/dt dE/dqd
-    forces = gradient(lambda x: kinetic(robot, x, qd), q)  # dE/dq
+def momenta(L: Lagrangian, q: Scalars, qd: Scalars) -> list[Scalar]:
+    """dL/dqd."""
+    return gradient(lambda rates: L(q, rates), qd)
+
+
+def equations(L: Lagrangian, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
+    """d/dt dL/dqd_i - dL/dq_i, for any coordinates and any function L over any scalar. 002 [7.4a]"""
+    n = len(q)
+    changes = derivative(lambda state: momenta(L, state[:n], state[n:]), (*q, *qd), (*qd, *qdd))  # d/dt dL/dqd
+    forces = gradient(lambda x: L(x, qd), q)  # dL/dq
     return [sub(change, force) for change, force in zip(changes, forces, strict=True)]
 
 
+def inertial_torques(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
+    """A qdd + C qd: what the kinetic energy asks for. 002 [7.6]"""
+    return equations(lambda x, rates: kinetic(robot, x, rates), q, qd, qdd)
+
+
 def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Q_i = dU/dq_i. 002 [7.8]"""
+    """Q_i = dU/dq_i: U does not depend on the velocities. 002 [7.8]"""
     return gradient(lambda x: potential(robot, x), q)
 
 
@@ -50,7 +60,7 @@ def inverse_dynamics(
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
     """Inertia matrix: (..., n, n), A_ij = d^2 E / (dqd_i dqd_j). 002 sec. 7.3.3 i"""
-    return gradient(lambda rates: momenta(robot, q, rates), [0] * robot.n)
+    return gradient(lambda rates: momenta(lambda x, v: kinetic(robot, x, v), q, rates), [0] * robot.n)
 
 
 @actuated
@@ -67,6 +77,7 @@ def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
 
 __all__ = [
     "coriolis",
+    "equations",
     "gravity",
     "inverse_dynamics",
     "kinetic_energy",
