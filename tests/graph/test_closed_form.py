@@ -141,6 +141,21 @@ def test_three_link_arm_inertia() -> None:
     assert text(closed) == "(Iyy2 + m2*r1^2)*c2^2 + Ixx2*s2^2 + Ixx3*s23^2 + Iyy3*c23^2 + m3*(l1*c2 + r2*c23)^2 + Iyy1"
 
 
+def test_numbers_stand_before_brackets() -> None:
+    assert text(closed_form(2 * a * q1 + 4 * b * q1)) == "2*(a + 2*b)*q1"
+    assert text(closed_form(-a / 4 - 3 * b / 4)) == "-(a + 3*b)/4"
+    assert text(closed_form(a / 2 + b / 3)) == "a/2 + b/3"
+    assert text(closed_form(l * (q1.cos() * (q1 + q2).sin() + q1.sin() * (q1 + q2).cos()))) == "l*(c1*s12 + c12*s1)"
+
+
+def test_gravity_of_the_three_link_arm() -> None:
+    """003 (69), collected by angles as printed and by masses."""
+    l1, r1, r2, m2, m3, g = symbols("l1 r1 r2 m2 m3 g", "parameter")
+    torque = derivative(-g * (m2 * r1 * q2.sin() + m3 * (l1 * q2.sin() + r2 * (q2 + q3).sin())), q2)
+    assert text(closed_form(torque, collect="angles")) == "-g*((l1*m3 + m2*r1)*c2 + m3*r2*c23)"
+    assert text(closed_form(torque)) == "-g*(m2*r1*c2 + m3*(l1*c2 + r2*c23))"
+
+
 def test_latex() -> None:
     assert latex(closed_form(m * (a * q1.cos() + b * (q1 + q2).cos()) ** 2)) == (
         r"m \left(a c_{1} + b c_{12}\right)^{2}"

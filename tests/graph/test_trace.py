@@ -19,7 +19,9 @@ from armdyn.graph import (
     count_operations,
     evaluate,
     named,
+    numeric,
     select,
+    split_angles,
     symbol,
     symbols,
     to_float,
@@ -69,6 +71,7 @@ def test_rotations_about_parallel_axes_collapse() -> None:
     angle = x + y
     assert angle.cos() * d + angle.sin() * t is c, "the difference of sums is found too"
     assert (c * c - s * s).op in ("sub", "neg"), "no double angles"
+    assert (c * angle.sin() + s * angle.cos()).op == "add", "nor any other multiple"
     assert (a * c * d - b * s * t).trig == 0, "different factors stay apart"
 
 
@@ -199,3 +202,12 @@ def test_programs_read_and_run() -> None:
     assert ran["tau"] == pytest.approx(expected["tau"], rel=1e-14)
     with pytest.raises(ArmdynError, match="unknown program style"):
         graph.program("fortran")
+
+
+def test_passes_apply_to_graphs() -> None:
+    graph = trace(lambda u, v: {"w": (named((u + v).sin() * v, "W", 1), u)}, {"u": None, "v": None})
+    split = graph.mapped(split_angles)
+    assert split.operations.trigonometric == 4 and split.inputs == graph.inputs and list(split.outputs) == ["w"]
+    assert split(u=0.3, v=0.4)["w"] == pytest.approx(graph(u=0.3, v=0.4)["w"], rel=1e-15)
+    fixed = graph.mapped(lambda outputs: numeric(outputs, {"u": 0.3}))
+    assert fixed(u=0.0, v=0.4)["w"] == pytest.approx(graph(u=0.3, v=0.4)["w"], rel=1e-15)

@@ -60,7 +60,7 @@ def angle_folding(enabled: bool) -> Iterator[None]:
 
 
 def quarter_turns(value: object) -> int | None:
-    """K if the value is k*pi/2: an exact multiple of PI, 0, or the double nearest to it with |k| <= 8; else None.
+    """The k of a value k*pi/2 (an exact multiple of PI, 0, or the double nearest to it with |k| <= 8), else None.
 
     >>> quarter_turns(math.pi), quarter_turns(PI * 3 / 2), quarter_turns(0), quarter_turns(0.1)
     (2, 3, 0, None)
@@ -210,14 +210,20 @@ def _sum_of_angles(first: list[Node], second: list[Node], sign: int) -> Node | N
     if u.op == v.op:  # cos A cos B +- sin A sin B
         if w.op != z.op or w.op == u.op or {u.args[0], v.args[0]} != {w.args[0], z.args[0]}:
             return None
-        if sign < 0 and u.args[0] is v.args[0]:
-            return None  # c c - s s stays: cos 2q would cost one more function
-        value = (u.args[0] - sign * v.args[0]).cos()
-        return neg(value) if sign < 0 and u.op == SIN else value
+        angle = _simple(u.args[0] - sign * v.args[0])
+        if angle is None:
+            return None
+        return neg(angle.cos()) if sign < 0 and u.op == SIN else angle.cos()
     if u.op == COS:
         u, v = v, u
     if w.op == COS:
         w, z = z, w
     if w.op != SIN or z.op != COS or u.args[0] is not z.args[0] or v.args[0] is not w.args[0]:
         return None
-    return (u.args[0] + sign * v.args[0]).sin()  # sin A cos B +- cos A sin B
+    angle = _simple(u.args[0] + sign * v.args[0])  # sin A cos B +- cos A sin B
+    return None if angle is None else angle.sin()
+
+
+def _simple(angle: Node) -> Node | None:
+    """The angle if it holds no multiple angle: c c - s s stays, cos 2q would cost a function and reads no better."""
+    return angle if all(abs(factor) <= 1 for factor in linear_form(angle)[0].values()) else None

@@ -6,8 +6,10 @@ and inside common parameters in front of brackets, brackets that are powers writ
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +108,10 @@ class _Gather:
         """Common factors in front, then brackets around what shares a factor."""
         if len(terms) < 2:
             return _plain_sum(terms)
+        content = _content(terms.values())
+        if content != 1:
+            rest = {monomial: value / content for monomial, value in terms.items()}
+            return fold.mul(constant(content), self.inner(rest))
         common = frozenset.intersection(*terms)
         if common:
             rest = {monomial - common: value for monomial, value in terms.items()}
@@ -157,6 +163,15 @@ def _product(monomial: Monomial) -> Node:
     for node, power in sorted(monomial, key=lambda part: natural_order(part[0])):
         result = fold.mul(result, fold.power(node, power))
     return result
+
+
+def _content(values: Iterable[Fraction]) -> Fraction:
+    """The number that all coefficients share: 2 of 2 a + 4 b, -1 of -a - b, 1/4 of a/4 + 3 b/4."""
+    numbers = list(values)
+    bottoms = {value.denominator for value in numbers}
+    top = math.gcd(*(value.numerator for value in numbers)) if max(bottoms) <= _LARGEST_DENOMINATOR else 1
+    sign = -1 if all(value < 0 for value in numbers) else 1
+    return Fraction(sign * top, bottoms.pop() if len(bottoms) == 1 and max(bottoms) <= _LARGEST_DENOMINATOR else 1)
 
 
 def _plain_sum(terms: Sum) -> Node:

@@ -176,7 +176,7 @@ DEEPEST_QUOTIENT = 6
 
 
 def _quotient(a: Node, b: Node, depth: int) -> Node | None:
-    """A / b where b is a visible factor of every term of a, as the mass is in m l + m (c - l); else None."""
+    """The quotient a / b if b is a visible factor of every term of a, as the mass in m l + m (c - l); else None."""
     if a is b:
         return ONE
     if depth == 0 or a.op not in (ADD, SUB, MUL, NEG):

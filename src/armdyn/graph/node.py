@@ -142,6 +142,11 @@ class Node:
 
         return infix(self, limit=400)
 
+    def __str__(self) -> str:
+        from armdyn.graph.program import infix  # printing builds on this module
+
+        return infix(self, limit=20_000)  # whole: robot files are written this way
+
     def __copy__(self) -> Node:
         return self
 
@@ -221,13 +226,14 @@ def _plain(value: object) -> Number | None:
     """The value as int, Fraction or float (NumPy scalars included), None if it is no real number."""
     if type(value) is int:
         return value
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Rational):
-        exact = Fraction(value)
-        return exact.numerator if exact.denominator == 1 else exact
-    if not isinstance(value, Real):
-        return None
+    if type(value) is not float:  # the quick way for what is most common
+        if isinstance(value, Integral):
+            return int(value)
+        if isinstance(value, Rational):
+            exact = Fraction(value)
+            return exact.numerator if exact.denominator == 1 else exact
+        if not isinstance(value, Real):
+            return None
     number = float(value)
     if not math.isfinite(number):
         raise ArmdynError(f"a constant must be finite, got {number}; check the value that produced it")

@@ -217,16 +217,11 @@ def _factor_order(item: tuple[Node, int]) -> tuple[Any, ...]:
 
 
 def _term_order(node: Node, text: str) -> tuple[Any, ...]:
-    """Terms with accelerations, then with other variables, then the constant ones."""
+    """Terms with accelerations, then with other variables, then the constant ones; a before 2 b."""
     rates = sorted(part.value for part in _gathered(node)[0] if part.op == SYMBOL and part.online)
-    return (
-        not any("dd" in name for name in rates),
-        not rates,
-        rates,
-        not node.online,
-        node.op == CONST,
-        natural_key(text),
-    )
+    has_acceleration = any("dd" in name for name in rates)
+    letters = natural_key(re.sub(r"^[\d.]+[* ]", "", text))
+    return (not has_acceleration, not rates, rates, not node.online, node.op == CONST, letters)
 
 
 def _joint_indices(angle: Node) -> list[str]:

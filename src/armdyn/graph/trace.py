@@ -83,6 +83,16 @@ class Graph:
         outputs = rebuilt(dict(self.outputs), results.__getitem__)
         return outputs["out"] if list(outputs) == ["out"] else outputs
 
+    def mapped(self, rewrite: Callable[[Any], Any]) -> Graph:
+        """The graph with a pass applied to its outputs, such as `split_angles`, `factored` or `numeric`.
+
+        >>> graph = trace(lambda a, b: (a + b).cos(), {"a": None, "b": None})
+        >>> from armdyn.graph import split_angles
+        >>> graph.mapped(split_angles).operations.trigonometric
+        4
+        """
+        return Graph(self.inputs, MappingProxyType(rewrite(dict(self.outputs))), self.names)
+
     def program(self, style: str = "text") -> str:
         """The graph as readable assignments; style "python" gives a function that runs."""
         from armdyn.graph.program import program  # only printing needs it

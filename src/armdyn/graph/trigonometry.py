@@ -86,12 +86,14 @@ def _best_exchange(
                     continue
                 if _groups(best, len(basis), i, j) >= len(best):
                     continue
+                combination = tuple(b + sign * a for a, b in zip(basis[i], basis[j], strict=True))
+                if max(map(abs, combination)) > 1:
+                    continue  # textbooks write c2 s23, not sin(2 q2 + q3)
                 exchanged = _exchanged(terms, len(basis), i, j, sign)
                 if len(exchanged) > 4 * len(best):
                     continue  # squares of sines cannot make up for that
                 short = _with_squares(exchanged, len(basis))
                 if _weight(short) < _weight(best):
-                    combination = tuple(b + sign * a for a, b in zip(basis[i], basis[j], strict=True))
                     best = short
                     found = exchanged, [*basis[:j], combination, *basis[j + 1 :]], short
     return found
