@@ -15,7 +15,7 @@ from armdyn.robot.robot import Robot
 
 def add_payload(robot: Robot, load: CentralInertia, on: str | None) -> Robot:
     """A fixed body at the tool frame (or in the frame of body `on`); the tool stays where it was."""
-    tool_on = robot.tool_on or robot.tree[-1].body.name
+    tool_on = robot.tool_on or (robot.tree[-1].body.name if robot.tree else robot.root.name)
     if on is not None:
         body_named(robot, on)
     taken = {joint.body.name for joint in robot.tree} | {joint.name for joint in robot.tree}
