@@ -281,7 +281,7 @@ def _validate(robot: Robot) -> None:
         bodies.add(joint.body.name)
     for name in filter(None, (robot.tool_on, *(end for loop in robot.loops for end in (loop.first, loop.second)))):
         if name not in bodies:
-            raise unknown_name("body", name, bodies, where=where)
+            raise unknown_name("body", name, sorted(bodies), where=where)
 
 
 def _bad_parent(robot: Robot, joint: Joint, earlier: set[str]) -> RobotError:
