@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from armdyn.algebra import ZERO, CentralInertia, Mat3, Pose, Scalar, Vec3, cross, ops
-from armdyn.algebra.ops import add, is_zero, mul, sub
+from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import RobotError
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
@@ -54,9 +54,8 @@ def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[Body]:
     for link, (R, _) in zip(robot.links, poses, strict=True):
         s, central = link.index, _central(robot, link)
         step = _before(link, poses).R @ link.pose(q[s]).p
-        reach.append(
-            {s: ZERO} if link.parent == WORLD else {i: p + step for i, p in reach[link.parent].items()} | {s: ZERO}
-        )
+        nearer = {} if link.parent == WORLD else reach[link.parent]
+        reach.append({i: p + step for i, p in nearer.items()} | {s: ZERO})
         c, turn = R @ central.com, R.T
         z = {i: poses[i].R.column(2) for i in reach[s]}
         lever = {i: cross(z[i], p + c) if robot.links[i].revolute else z[i] for i, p in reach[s].items()}
@@ -68,7 +67,7 @@ def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[Body]:
 def _central(robot: Robot, link: Link) -> CentralInertia:
     """Mass, centre and central tensor of a link; the split of these equations needs the centre."""
     body = link.inertia
-    if is_zero(body.mass) and body.moment != ZERO:
+    if type(body.mass) in (int, float) and body.mass == 0 and body.moment != ZERO:
         raise RobotError(
             f"link {link.name!r} has first moments but no mass, so it has no centre of mass",
             where=f"robot {robot.name!r}",
