@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from armdyn.algebra import Scalar
-from armdyn.algebra.ops import is_zero, mul, sub
+from armdyn.algebra.ops import mul, sub
 from armdyn.errors import PhysicsError
 
 Scalars = Sequence[Scalar]
@@ -82,10 +82,13 @@ def reciprocal(pivot: Scalar, scale: Scalar, where: str) -> Scalar:
 
 def _vanishes(pivot: Scalar, scale: Scalar) -> bool:
     """Known to be zero: exactly, or to rounding for floats and arrays of them. Symbols are never known."""
-    if isinstance(pivot, float | complex) or hasattr(pivot, "dtype"):
-        small = abs(pivot) <= ROUNDING * abs(scale)
-        return bool(small.any() if hasattr(small, "any") else small)
-    return is_zero(pivot) or bool(pivot == 0)
+    rounded = _is_rounded(pivot) and _is_rounded(scale)
+    small = abs(pivot) <= ROUNDING * abs(scale) if rounded else pivot == 0
+    return bool(small.any() if hasattr(small, "any") else small)
+
+
+def _is_rounded(x: Scalar) -> bool:
+    return isinstance(x, int | float | complex) or hasattr(x, "dtype")
 
 
 __all__ = ["Factors", "factor", "reciprocal", "solve"]

@@ -65,10 +65,10 @@ def rate_matrix(w: Vec3, wd: Vec3) -> Mat3:
 
 
 def acceleration(w: Vec3, U_z: Vec3, wd_z: Scalar) -> Vec3:
-    """wd from the third column of U and its own z: 002 [7.53] without the cross product.
+    """The wd of 002 [7.53] from the third column of U and its own z, without the cross product.
 
     A point on the joint's axis belongs to both links, so this column is known before wd; the products of w are
-    those of [7.57]. Worth 2 multiplications a link, and more where axes are parallel.
+    those of [7.57]. Saves 2 multiplications a link where axes are at right angles, and more where they are parallel.
     """
     return Vec3(sub(mul(w.y, w.z), U_z.y), sub(U_z.x, mul(w.x, w.z)), wd_z)
 
