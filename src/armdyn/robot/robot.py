@@ -279,7 +279,9 @@ def _validate(robot: Robot) -> None:
             raise _bad_parent(robot, joint, bodies)
         joints.add(joint.name)
         bodies.add(joint.body.name)
-    for name in filter(None, (robot.tool_on, *(end for loop in robot.loops for end in (loop.first, loop.second)))):
+    ends = (end for loop in robot.loops for end in (loop.first, loop.second))
+    carriers = (joint.rotor.on for joint in robot.tree if joint.rotor is not None)
+    for name in filter(None, (robot.tool_on, *ends, *carriers)):
         if name not in bodies:
             raise unknown_name("body", name, sorted(bodies), where=where)
 
