@@ -14,10 +14,12 @@ from armdyn.robot.robot import Robot
 
 FORMATS = {".toml": "toml", ".urdf": "urdf"}
 """File name ending -> module of this package."""
+MIMIC = "mimics "
+"""How a reader's note on a joint begins that should follow another one and is read as independent."""
 
 
 class ModelWarning(UserWarning):
-    """Something in a robot description that is physically impossible, although usable."""
+    """A description that is usable but physically impossible, or not taken over whole by a reader or writer."""
 
 
 def load(
@@ -69,7 +71,10 @@ def _format(path: Path) -> Any:
 
 
 def _report(robot: Robot, strict: bool) -> None:
-    """Say what is impossible in the robot's inertias: never a silent error."""
+    """Say what is impossible in the robot's inertias, and which couplings are left free: never a silent error."""
+    for joint in robot.joints:
+        for note in (note for note in joint.notes if note.startswith(MIMIC)):
+            warnings.warn(f"robot {robot.name!r}, joint {joint.name!r}: {note}.", ModelWarning, stacklevel=3)
     impossible = [finding for finding in robot.checkup().findings if finding.impossible]
     for finding in impossible:
         if strict:

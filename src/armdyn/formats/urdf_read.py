@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import ZERO, CentralInertia, Mat3, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
+from armdyn.formats import MIMIC
 from armdyn.formats.safe_xml import Document, local_name, parse
 from armdyn.formats.text import read_text
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement
@@ -35,8 +36,6 @@ TOOL = "tool"
 UNLIMITED = 1e30
 """A limit from here on is no limit. It is below the largest single-precision number, which some readers use."""
 MOST_LINKS = 10_000
-MIMIC = "mimics "
-"""How the note on a mimic joint begins."""
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
 _ATTRIBUTES = {

@@ -16,7 +16,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Scalar, Vec3
 from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError
-from armdyn.formats.urdf_read import MIMIC, TOOL, UNLIMITED
+from armdyn.formats import MIMIC, ModelWarning
+from armdyn.formats.urdf_read import TOOL, UNLIMITED
 from armdyn.robot.edit import numeric_placement
 from armdyn.robot.parts import FreeTransform, Joint, Limits, Placement, motion
 from armdyn.robot.robot import Robot
@@ -36,8 +37,6 @@ def dumps(robot: Robot) -> str:
     page = _Page(robot)
     lost = _lost(robot, page)
     if lost:
-        from armdyn.formats import ModelWarning
-
         message = f"robot {robot.name!r}: URDF cannot say, and the file leaves out: {'; '.join(lost)}."
         warnings.warn(message, ModelWarning, stacklevel=2)
     indent(page.root, "  ")
