@@ -244,7 +244,8 @@ def use(robot: Robot) -> None:
         lambda: urdf.loads(urdf.dumps(robot)),
         lambda: robot.locked({joint.name: 0.5 for joint in robot.joints}).links,
         lambda: robot.with_payload(1.0, (0, 0, 0.1)).links,
-        lambda: repr(robot),
+        lambda: robot.checkup().findings,
+        lambda: str(robot),
     ]
     for step in steps:
         try:

@@ -1,0 +1,194 @@
+"""What the reader makes of a URDF text: defaults, limits, notes, order, tool."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.algebra import Mat3, Vec3
+from armdyn.formats import urdf
+from armdyn.robot import Friction, Joint, Limits, Placement, Robot
+
+
+def robot_with(inside: str, kind: str = "revolute", link: str = "") -> Robot:
+    """Two links and a joint between them."""
+    return urdf.loads(
+        f'<robot name="r"><link name="base"/><link name="arm">{link}</link>'
+        f'<joint name="j" type="{kind}"><parent link="base"/><child link="arm"/>{inside}</joint></robot>'
+    )
+
+
+def joint_with(inside: str, kind: str = "revolute") -> Joint:
+    return robot_with(inside, kind).tree[0]
+
+
+def test_defaults_of_urdf() -> None:
+    joint = joint_with("")
+    assert joint.geometry.axis == Vec3(1, 0, 0)
+    assert joint.geometry.placement == Placement()
+    assert (joint.limits, joint.friction, joint.notes) == (None, None, ())
+
+
+@pytest.mark.parametrize(
+    ("stated", "kind"),
+    [("revolute", "revolute"), ("continuous", "revolute"), ("prismatic", "prismatic"), ("fixed", "fixed")],
+)
+def test_types(stated: str, kind: str) -> None:
+    assert joint_with("", stated).kind == kind
+
+
+def test_an_axis_is_made_a_direction() -> None:
+    assert joint_with('<axis xyz="0 3 4"/>').geometry.axis == Vec3(0, 0.6, 0.8)
+    axis = joint_with('<axis xyz="0 0 -1.0"/>').geometry.axis
+    assert [type(x) for x in axis] == [int, int, int]
+
+
+def test_the_axis_of_a_fixed_joint_does_not_matter() -> None:
+    assert joint_with('<axis xyz="0 0 0"/>', "fixed").kind == "fixed"
+
+
+def test_an_exact_quarter_turn_is_exact_and_a_rounded_one_is_not_snapped() -> None:
+    exact = joint_with(f'<origin rpy="{math.pi / 2!r} 0 0"/>').geometry.placement.pose().R
+    rounded = joint_with('<origin rpy="1.5708 0 0"/>').geometry.placement.pose().R
+    assert exact == Mat3(((1, 0, 0), (0, 0, -1), (0, 1, 0)))
+    assert rounded.rows[1][1] == math.cos(1.5708) != 0
+
+
+INERTIAL = """<inertial><origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="2"/>
+<inertia ixx="0.3" ixy="0.01" ixz="0.02" iyy="0.2" iyz="-0.03" izz="0.1"/></inertial>"""
+
+
+def test_the_tensor_is_turned_into_the_axes_of_the_link() -> None:
+    inertia = robot_with("", link=INERTIAL).tree[0].body.inertia.about_com()
+    given = np.array([[0.3, 0.01, 0.02], [0.01, 0.2, -0.03], [0.02, -0.03, 0.1]])
+    R = Placement(rpy=Vec3(0.4, -0.5, 0.6)).pose().R.array()
+    tensor = inertia.tensor.array()
+    assert np.abs(tensor - R @ given @ R.T).max() < 1e-15
+    assert (tensor == tensor.T).all()
+    assert (inertia.mass, inertia.com) == (2.0, Vec3(0.1, 0.2, 0.3))
+
+
+def test_damping_and_friction() -> None:
+    assert joint_with('<dynamics damping="0.7" friction="0.2"/>').friction == Friction(viscous=0.7, coulomb=0.2)
+    assert joint_with('<dynamics damping="0.7"/>').friction == Friction(viscous=0.7)
+    assert joint_with('<dynamics damping="0" friction="0.0"/>').friction is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "limits"),
+    [
+        ("revolute", 'lower="-2" upper="3" velocity="4" effort="5"', Limits(-2, 3, 4, None, 5)),
+        ("prismatic", 'lower="-2" upper="3" velocity="4" effort="5"', Limits(-2, 3, 4, None, 5)),
+        ("revolute", 'velocity="4" effort="5"', Limits(None, None, 4, None, 5)),
+        ("revolute", 'upper="3"', Limits(0, 3)),
+        ("revolute", 'lower="-3"', Limits(-3, 0)),
+        ("revolute", 'lower="-1e30" upper="2" velocity="1e31" effort="9"', Limits(None, 2, None, None, 9)),
+        ("continuous", 'velocity="4" effort="5"', Limits(None, None, 4, None, 5)),
+        ("continuous", 'lower="-3" upper="3" velocity="4" effort="5"', Limits(None, None, 4, None, 5)),
+        ("revolute", 'velocity="0" effort="0"', None),
+    ],
+)
+def test_limits(kind: str, attributes: str, limits: Limits | None) -> None:
+    assert joint_with(f"<limit {attributes}/>", kind).limits == limits
+
+
+def test_what_is_not_taken_as_it_stands_leaves_a_note() -> None:
+    assert joint_with('<limit velocity="0" effort="2"/>').notes == ("velocity limit 0 in the file: taken as not given",)
+    assert joint_with('<limit lower="-1" upper="1"/>', "continuous").notes == (
+        "range in the file ignored: a continuous joint has none",
+    )
+    assert joint_with('<mimic joint="j" multiplier="-2" offset="0.5"/>').notes == (
+        "mimics 'j' (-2.0 q + 0.5): read as an independent joint; lock it to hold it still",
+    )
+    assert "which is not in the file" in joint_with('<mimic joint="k"/>').notes[0]
+
+
+def test_order_is_depth_first_and_children_in_document_order() -> None:
+    pairs = [("d", "b"), ("b", "base"), ("c", "base"), ("e", "b"), ("f", "d")]
+    links = "".join(f'<link name="{name}"/>' for name in ("f", "base", "c", "b", "d", "e"))
+    joints = "".join(
+        f'<joint name="{child}" type="revolute"><parent link="{parent}"/><child link="{child}"/></joint>'
+        for child, parent in pairs
+    )
+    robot = urdf.loads(f'<robot name="r">{joints}{links}</robot>')
+    assert [joint.name for joint in robot.joints] == ["b", "d", "f", "e", "c"]
+    assert robot.root.name == "base"
+
+
+def test_a_link_called_tool_is_the_tool() -> None:
+    text = (
+        '<robot name="r"><link name="base"/><link name="tool"/><link name="z"/>'
+        '<joint name="a" type="revolute"><parent link="base"/><child link="tool"/></joint>'
+        '<joint name="b" type="revolute"><parent link="tool"/><child link="z"/></joint></robot>'
+    )
+    assert urdf.loads(text).tool_on == "tool"
+
+
+def test_a_default_namespace_and_foreign_elements_are_passed_over() -> None:
+    text = (
+        '<robot xmlns="http://example.org" xmlns:x="http://example.org/x" name="r"><x:extra/><link name="base">'
+        '<visual/></link><transmission><joint name="nothing"/></transmission>'
+        '<gazebo><link name="base"/></gazebo></robot>'
+    )
+    robot = urdf.loads(text)
+    assert (robot.name, robot.n, robot.root.name) == ("r", 0, "base")
+
+
+def test_a_long_chain_needs_no_recursion() -> None:
+    count = 3000
+    links = "".join(f'<link name="l{i}"/>' for i in range(count + 1))
+    joints = "".join(
+        f'<joint name="j{i}" type="prismatic"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+        for i in reversed(range(count))
+    )
+    robot = urdf.loads(f'<robot name="long">{links}{joints}</robot>')
+    assert [joint.name for joint in robot.joints] == [f"j{i}" for i in range(count)]
+
+
+MIMICKING = """<robot name="gripper"><link name="base"/><link name="left"/><link name="right"/>
+<joint name="a" type="prismatic"><parent link="base"/><child link="left"/><limit lower="0" upper="1"/></joint>
+<joint name="b" type="prismatic"><parent link="base"/><child link="right"/><mimic joint="a"/></joint></robot>"""
+
+
+def test_a_free_mimic_joint_is_reported_at_load_and_a_locked_one_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "gripper.urdf"
+    path.write_text(MIMICKING, encoding="utf-8")
+    with pytest.warns(armdyn.ModelWarning) as caught:
+        assert armdyn.load(path).n == 2
+    assert "robot 'gripper', joint 'b': mimics 'a' (1 q + 0): read as an independent joint" in str(caught[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert armdyn.load(path, lock={"b": 0.0}).n == 1
+
+
+def test_the_checkup_shows_the_notes() -> None:
+    shown = [finding.what for finding in urdf.loads(MIMICKING).checkup().findings]
+    assert any(what.startswith("mimics 'a'") for what in shown)
+
+
+def test_chain_and_lock_through_load(tmp_path: Path, helpers: Any) -> None:
+    """Poses of the cut and locked robot against those of the whole one."""
+    text = (
+        '<robot name="r">'
+        + "".join(f'<link name="l{i}"/>' for i in range(5))
+        + "".join(
+            f'<joint name="j{i}" type="revolute"><origin xyz="0.1 0.2 {i}" rpy="0.3 {i} 0.1"/><parent link="l{i}"/>'
+            f'<child link="l{i + 1}"/><axis xyz="1 {i} 2"/></joint>'
+            for i in range(4)
+        )
+        + "</robot>"
+    )
+    path = tmp_path / "r.urdf"
+    path.write_text(text, encoding="utf-8")
+    q = {"j0": 0.3, "j1": 0.5, "j2": -0.7, "j3": 1.1}
+    whole = helpers.frame_poses(urdf.loads(text), q)
+    part = armdyn.load(path, base="l1", tip="l3", lock={"j1": 0.5})
+    assert [joint.name for joint in part.joints] == ["j2"]
+    poses = helpers.frame_poses(part, q)
+    assert np.abs(np.linalg.inv(whole["l1"]) @ whole["l3"] - poses["tool"]).max() < 1e-14
