@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from armdyn.algebra import ops
-from armdyn.algebra.ops import Scalar, add, mul, sub
+from armdyn.algebra.ops import Scalar, add, div, mul, sub
 from armdyn.algebra.vectors import Mat3, Vec3
 
 STRUCTURES = (Vec3, Mat3)
@@ -73,9 +73,9 @@ class Dual:
         if (aligned := self._aligned(other)) is None:
             return NotImplemented
         level, a, da, b, db = aligned
-        quotient = a / b
+        quotient = 0 if ops.is_zero(a) else a / b
         slope = sub(da, mul(quotient, db))
-        return Dual(quotient, 0 if ops.is_zero(slope) else slope / b, level)
+        return Dual(quotient, div(slope, b), level)
 
     def __rtruediv__(self, other: Any) -> Any:
         return Dual(other, 0, self.level) / self
