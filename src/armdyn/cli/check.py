@@ -47,13 +47,13 @@ def check(
 def _examined(file: str, tip: str | None, base: str | None, lock: Any) -> Checkup | ArmdynError:
     """The check-up of one file, or the error that makes it unreadable."""
     from armdyn.errors import ArmdynError, RobotError, UnknownName
-    from armdyn.formats import read
+    from armdyn.formats import FORMATS, read
     from armdyn.robot.findings import Checkup, Finding
 
     try:
         robot = read(file)
     except (RobotError, UnknownName) as error:
-        if isinstance(error, UnknownName) and not Path(file).exists():
+        if isinstance(error, UnknownName) and Path(file).suffix.lower() not in FORMATS:
             return error
         where = (error.where or "robot").removeprefix(f"{file}, ").removeprefix(file) or "robot"
         finding = Finding("description", "impossible", where, error.what, error.expected or "",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
 STYLE = {"impossible": "bold red", "doubtful": "yellow", "note": "cyan"}
-_LAST = ("type", "parent", "body")
-"""Columns that give way first where a table is too wide."""
 _GAP = 3  # columns between two cells of a rich table without edges
 
 RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a file.")]
@@ -95,14 +93,16 @@ def locked(pairs: list[str] | None) -> Mapping[str, float]:
 
 def tables(section: Section, width: int) -> Iterator[Table]:
     """The section as one table, or as several that fit the width, each with the names in front."""
-    for i, part in enumerate(_parts(section.aligned(), width)):
-        yield _table(part, section.title if i == 0 else "")
+    from armdyn.robot.table import split
+
+    for part in split(section, width, _GAP):
+        yield _table(part)
 
 
-def _table(section: Section, title: str) -> Table:
+def _table(section: Section) -> Table:
     from armdyn.robot.table import is_numeric
 
-    table = Table(title=escape(title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
+    table = Table(title=escape(section.title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
                   header_style="bold", pad_edge=False, caption=escape(section.note) or None,
                   caption_justify="left")  # fmt: skip
     units = any(column.unit for column in section.columns)
@@ -121,33 +121,3 @@ def _padded(cells: list[str], numeric: bool) -> list[str]:
     """Cells of one width with numbers to the right (rich would strip the blanks that align decimal points)."""
     width = max(map(len, cells))
     return [cell.rjust(width) for cell in cells] if numeric else cells
-
-
-def _parts(section: Section, width: int) -> Iterator[Section]:
-    """Groups of columns that fit, with the column that names the rows repeated."""
-    columns = list(zip(*section.rows, strict=True))
-    sizes = [
-        max(map(len, (head.head, head.unit, *cells))) + _GAP
-        for head, cells in zip(section.columns, columns, strict=True)
-    ]
-    if sum(sizes) <= width + _GAP or any(column.folds for column in section.columns):
-        yield section
-        return
-    names = [i for i, column in enumerate(section.columns) if column.head in ("#", "joint", "body")][:2]
-    if names and section.columns[names[-1]].head == "body" and len(names) == 2 and names[0] != 0:
-        names = names[:1]
-    group = list(names)
-    others = [i for i in range(len(sizes)) if i not in names]
-    for i in sorted(others, key=lambda i: section.columns[i].head in _LAST):
-        if len(group) > len(names) and sum(sizes[k] for k in group) + sizes[i] > width + _GAP:
-            yield _columns(section, group, note="")
-            group = list(names)
-        group.append(i)
-    yield _columns(section, group, note=section.note)
-
-
-def _columns(section: Section, indices: list[int], note: str) -> Section:
-    from armdyn.robot.table import Section
-
-    rows = tuple(tuple(row[i] for i in indices) for row in section.rows)
-    return Section(section.title, tuple(section.columns[i] for i in indices), rows, note)

@@ -149,12 +149,11 @@ def _length(v: Vec3) -> float:
 
 
 def _drives(robot: Robot) -> Iterator[Finding]:
-    bodies = {robot.root.name, *(joint.body.name for joint in robot.tree)}
     for joint in robot.tree:
         if joint.friction is not None:
             yield from _friction(joint, joint.friction)
         if joint.rotor is not None:
-            yield from _rotor(joint, joint.rotor, bodies)
+            yield from _rotor(joint, joint.rotor)
 
 
 def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
@@ -179,7 +178,7 @@ def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
                       "the velocity was left out", "Give stribeck, or leave static out")  # fmt: skip
 
 
-def _rotor(joint: Joint, rotor: Rotor, bodies: set[str]) -> Iterator[Finding]:
+def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, rotor"
     for name, value, unit in (("inertia", float(rotor.inertia), "kg m^2"), ("mass", float(rotor.mass), "kg")):
         if value < 0:
@@ -190,10 +189,6 @@ def _rotor(joint: Joint, rotor: Rotor, bodies: set[str]) -> Iterator[Finding]:
         yield Finding("zero-ratio", "doubtful", where, "the gear ratio is 0: the rotor never turns",
                       "ratio = motor speed over joint speed, not 0", 0.0, "", "the ratio was left out or inverted",
                       "Give the ratio, 1 for a direct drive")  # fmt: skip
-    if rotor.on is not None and rotor.on not in bodies:
-        yield Finding("rotor-on-nothing", "doubtful", where, f"the rotor stands on {rotor.on!r}, which is no body",
-                      "on: a body of the robot", cause="a misspelt name", advice="Name the body that carries the "
-                      "motor, or leave `on` out for the parent of the joint")  # fmt: skip
 
 
 # Limits -----------------------------------------------------------------------------------------------------------

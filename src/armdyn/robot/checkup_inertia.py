@@ -23,8 +23,12 @@ PUBLISHED = 2e-2
 """Part of the largest moment that rounding to two digits, as in printed tables, can explain."""
 AXIAL = 1e-9
 """Part of a link's inertia below which what it has about its joint axis is rounding of a zero."""
+DUST = 1e-6
+"""m. A radius of gyration below a micrometre is what rounding left of a tensor of zeros."""
 LIGHTEST = 15.0
 """kg/m^3. Density of foam; the links of real arms, taken as ellipsoids of the same inertia, have 50 to 8000."""
+LONGEST = 2.0
+"""Largest radius of gyration of such a light body, in lengths of its link (a bar as long as its link has 0.29)."""
 DENSEST = 25_000.0
 """kg/m^3. More than osmium (22,600); mass in gram or a tensor a thousand times too small makes far more."""
 COM_FARTHEST = 5.0
@@ -88,6 +92,8 @@ def _given(body: Body, moving: bool) -> _Given:
     if reduced and mass != 0:
         vector = vector / mass
         tensor = tensor - _steiner(mass, vector)
+    if mass > 0 and np.abs(tensor).max() < mass * DUST**2:
+        tensor = np.zeros((3, 3))
     return _Given(f"body {body.name!r}", body, moving, mass, vector, tensor, reduced)
 
 
@@ -125,7 +131,7 @@ def _impossible(body: _Given, principal: Array) -> Iterator[Finding]:
     elif (excess := principal[2] - principal[0] - principal[1]) > ROUNDING * principal[2]:
         yield Finding("triangle", "impossible", body.where, "its principal moments break the triangle inequality: "
                       f"{principal[2]:.4g} > {principal[0]:.4g} + {principal[1]:.4g} kg m^2 (by "
-                      f"{100 * excess / principal[2]:.2g} %)", "the largest principal moment is at most the sum of "
+                      f"{100 * excess / principal[2]:.3g} %)", "the largest principal moment is at most the sum of "
                       "the others", float(excess), "kg m^2", _cause(body, excess / principal[2]), _ADVICE)  # fmt: skip
 
 
@@ -147,6 +153,8 @@ def _cause(body: _Given, part: float) -> str:
             return ("the tensor is given at the centre of mass instead of the frame's origin, or these are grouped or "
                     "identified parameters (then the torques may still be right)")  # fmt: skip
         return "grouped or identified parameters (then the torques may still be right)"
+    if np.ptp(T) == 0:
+        return "a placeholder: all six entries are the same"
     zeros = [axis for axis, moment in zip("xyz", np.diag(T), strict=True) if moment == 0]
     if zeros:
         return f"a moment was left at zero: {' and '.join('I' + 2 * axis for axis in zeros)}"
@@ -206,7 +214,15 @@ def _context(robot: Robot) -> _Context:
     turning = [False] * len(links)
     for link in links:
         turning[link.index] = link.revolute or (link.parent != WORLD and turning[link.parent])
-    context = _Context(reach, {}, {}, set(), set(), sum(mass for mass, _ in whole), any(moment for _, moment in whole))
+    context = _Context(
+        reach,
+        {},
+        {},
+        set(),
+        set(),
+        sum(mass for mass, _ in whole),
+        any(moment > mass * DUST**2 for mass, moment in whole),
+    )
     for joint in robot.tree:
         name, frame = joint.body.name, frames[joint.body.name]
         if frame.link == WORLD:
@@ -277,7 +293,7 @@ def _massless_tensor(body: _Given, context: _Context) -> Finding:
 
 def _point_mass(body: _Given, context: _Context) -> Iterator[Finding]:
     mass, moment = context.link[body.body.name]
-    heavy = body.mass > POINT_MASS_THAT_COUNTS * context.mass and context.tensors and moment == 0
+    heavy = body.mass > POINT_MASS_THAT_COUNTS * context.mass and context.tensors and moment <= mass * DUST**2
     severity: Severity = "doubtful" if heavy and body.body.name in context.turns else "note"
     if body.mass < PART_THAT_COUNTS * mass:
         return
@@ -300,7 +316,7 @@ def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding
     squares = np.maximum(5 / body.mass * (principal.sum() / 2 - principal), 0.0)  # squared semi-axes
     least = body.mass / (4 / 3 * math.pi * math.sqrt(squares.sum() / 3) ** 3)  # of all shapes a ball fills most space
     volume = 4 / 3 * math.pi * math.sqrt(squares.prod())
-    if body.mass < LIGHTEST * volume and gyration > length:
+    if body.mass < LIGHTEST * volume and gyration > LONGEST * length:
         yield Finding("gyration-large", "doubtful", body.where, f"{body.mass:.3g} kg with a radius of gyration of "
                       f"{gyration:.3g} m, on a link of {length:.3g} m: less dense than foam "
                       f"({body.mass / volume:.2g} kg/m^3)", "mass and tensor fit the size of the link",

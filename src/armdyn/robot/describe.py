@@ -18,7 +18,7 @@ from armdyn.graph import Node, ordered
 from armdyn.robot.mapping import mapped
 from armdyn.robot.parts import FreeTransform, Joint, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
-from armdyn.robot.table import Column, Section, paragraph, render
+from armdyn.robot.table import Column, Section, paragraph, render, split
 
 Pair = tuple[Scalar, Scalar]
 """A scalar twice: as described (maybe an expression) and as a number."""
@@ -34,7 +34,7 @@ def text(robot: Robot) -> str:
     indent = max(len(label) for label, _ in facts) + 2
     top = title(robot)
     blocks = [f"{top}\n{'=' * len(top)}\n" + "\n".join(paragraph(label, fact, indent) for label, fact in facts)]
-    blocks += [render(section) for section in sections(robot)]
+    blocks += [render(part) for section in sections(robot) for part in split(section)]
     remarks = notes(robot)
     if remarks:
         blocks.append("Notes\n" + "\n".join(paragraph("-", remark, 2) for remark in remarks))
@@ -198,10 +198,11 @@ def _is_identity(placement: Placement) -> bool:
 def _moving_mass(robot: Robot) -> str:
     try:
         mass = sum(link.inertia.mass for link in robot.links)
-        rotors = sum(joint.rotor.mass for joint in robot.tree if joint.rotor is not None)
+        full = [joint.rotor for joint in robot.tree if joint.rotor is not None and joint.rotor.model == "full"]
+        rotors = sum(r.mass for r in full)
     except (TypeError, ArmdynError):
         return "not a number"
-    return f"{number(mass)} kg" + (f" and {number(rotors)} kg of rotors" if rotors != 0 else "")
+    return f"{number(mass)} kg" + (f" (rotors: {number(rotors)} kg, those on the base included)" if rotors != 0 else "")
 
 
 def _angles(described: Joint, numeric: Joint) -> list[Pair]:
@@ -386,6 +387,8 @@ def _drives(both: _Both) -> Iterator[Section]:
     }
     columns = [*_part_columns(both, rows, "friction", friction), *_part_columns(both, rows, "rotor", rotor)]
     rotors = [joint.rotor for _, joint in rows]
+    if any(r is not None and r.model != "reflected" for r in rotors):
+        columns.append((Column("rotor model"), ["" if r is None else r.model for r in rotors]))
     if any(r is not None and r.on is not None for r in rotors):
         columns.append((Column("rotor on"), [(r.on or b.parent) if r is not None else ""
                                              for r, (_, b) in zip(rotors, rows, strict=True)]))  # fmt: skip

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 WIDTH = 112
 """Characters that a plain table may use before its texts are folded."""
 _NARROWEST = 16
 _GAP = "  "
+_LAST = ("type", "parent", "body")
 _NUMBER = re.compile(r"[-+]?(?P<whole>\d+)(?P<rest>\.?\d*(?:e[-+]?\d+)?)")
 
 
@@ -71,6 +72,34 @@ def render(section: Section, width: int = WIDTH) -> str:
     if section.note:
         lines += textwrap.wrap(section.note, width)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def split(section: Section, width: int = WIDTH, gap: int = len(_GAP)) -> Iterator[Section]:
+    """The table, or several that fit the width, each with the names of the rows in front.
+
+    Texts that fold need no splitting. What is asked for least gives way first: types, parents, bodies.
+    """
+    section = section.aligned()
+    heads = [column.head for column in section.columns]
+    cells = list(zip(*section.rows, strict=True)) or [()] * len(heads)
+    sizes = [max(map(len, (c.head, c.unit, *texts))) + gap for c, texts in zip(section.columns, cells, strict=True)]
+    if sum(sizes) <= width + gap or any(column.folds for column in section.columns):
+        yield section
+        return
+    names = [i for i, head in enumerate(heads) if head == "#" or (i < 2 and head in ("joint", "body"))] or [0]
+    group = list(names)
+    title = section.title
+    for i in sorted((i for i in range(len(heads)) if i not in names), key=lambda i: heads[i] in _LAST):
+        if len(group) > len(names) and sum(sizes[k] for k in group) + sizes[i] > width + gap:
+            yield _chosen(section, group, title, "")
+            group, title = list(names), ""
+        group.append(i)
+    yield _chosen(section, group, title, section.note)
+
+
+def _chosen(section: Section, indices: Sequence[int], title: str, note: str) -> Section:
+    rows = tuple(tuple(row[i] for i in indices) for row in section.rows)
+    return Section(title, tuple(section.columns[i] for i in indices), rows, note)
 
 
 def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int) -> list[int]:

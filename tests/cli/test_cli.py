@@ -1,0 +1,232 @@
+"""The command line as a user sees it: output, exit status, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import armdyn
+from armdyn.cli import main
+
+BROKEN = """
+name = "broken"
+gravity = [0, 0, 9.81]
+[[joint]]
+name = "turn"
+a = 0.4
+mass = -2.0
+inertia = [0.01, 0, 0, 0.01, 0, 0.05]
+"""
+TWICE = """
+[[joint]]
+name = "turn"
+mass = 1
+[[joint]]
+name = "turn"
+mass = 1
+"""
+NO_PARENT = """
+[[joint]]
+name = "turn"
+parent = "nobody"
+mass = 1
+"""
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """Run armdyn; gives (status, stdout, stderr)."""
+
+    def go(*arguments: str, columns: int | None = None) -> tuple[int, str, str]:
+        if columns is None:
+            monkeypatch.delenv("COLUMNS", raising=False)
+        else:
+            monkeypatch.setenv("COLUMNS", str(columns))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return go
+
+
+def written(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_version_and_help(run) -> None:  # type: ignore[no-untyped-def]
+    assert run("--version") == (0, f"armdyn {armdyn.__version__}\n", "")
+    status, out, _ = run("--help")
+    assert status == 0
+    for verb in ("show", "check", "robots", "study"):
+        assert verb in out
+
+
+def test_starts_at_once() -> None:
+    """Neither NumPy nor matplotlib is needed to say what armdyn can do."""
+    code = "import sys, armdyn.cli; print([m for m in ('numpy', 'matplotlib', 'scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    before = os.times()
+    subprocess.run([sys.executable, "-c", "from armdyn.cli import main; main(['--version'])"], capture_output=True)
+    after = os.times()
+    assert after.children_user - before.children_user < 0.8  # processor time: others may use the machine, too
+
+
+def test_robots_lists_the_catalog(run) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = run("robots")
+    assert status == 0
+    for name in armdyn.catalog.names():
+        assert name in out
+    assert "P R R R P" in out
+
+
+def test_show(run) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = run("show", "puma560")
+    assert status == 0
+    for words in ("6 joints", "R R R R R R", "Geometry (standard DH)", "a2 (0.4318)", "pi/2", "Inertia", "gear ratio"):
+        assert words in out
+
+
+def test_show_fits_a_narrow_terminal(run) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = run("show", "panda", columns=80)
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert "…" not in out
+    for number in ("-0.012805", "0.009117", "-3.0718", "d5 (0.384)"):
+        assert number in out
+
+
+def test_show_json_is_the_robot(run) -> None:  # type: ignore[no-untyped-def]
+    from armdyn.robot.record import robot_from_record
+
+    status, out, _ = run("show", "scara5", "--json")
+    assert status == 0
+    assert str(robot_from_record(json.loads(out))) == str(armdyn.load("scara5"))
+
+
+def test_lock_and_tip(run) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = run("show", "scara5", "--lock", "elbow=0.5", "--tip", "hand")
+    assert status == 0
+    assert "4 joints" in out
+    assert "frame of hand" in out
+    status, _, err = run("show", "scara5", "--lock", "elbow")
+    assert status == 2
+    assert "elbow=0.5" in err
+
+
+def test_a_misspelt_robot_is_suggested(run) -> None:  # type: ignore[no-untyped-def]
+    status, out, err = run("show", "pumma560")
+    assert status == 2
+    assert out == ""
+    assert "Did you mean 'puma560'?" in err
+    assert "Traceback" not in err
+
+
+def test_check_clean(run) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = run("check", "scara5")
+    assert status == 0
+    assert "clean" in out
+
+
+def test_check_finds(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    file = written(tmp_path, "broken.toml", BROKEN)
+    for columns in (None, 80):
+        status, out, _ = run("check", file, columns=columns)
+        assert status == 1
+        flat = " ".join(out.split())
+        for words in ("impossible", "doubtful", "-2 kg", "body 'turn'", "Gravity points up", "0.03 kg m^2"):
+            assert words in flat, words
+
+
+def test_check_json(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    file = written(tmp_path, "broken.toml", BROKEN)
+    status, out, _ = run("check", "scara5", file, str(tmp_path / "missing.toml"), "--json")
+    assert status == 2
+    report = json.loads(out)
+    assert report["status"] == 2
+    assert [entry["status"] for entry in report["files"]] == [0, 1, 2]
+    clean, broken, missing = report["files"]
+    assert clean["ok"] and clean["robot"] == "scara5"
+    assert {"negative-mass", "gravity-up"} <= {finding["rule"] for finding in broken["findings"]}
+    assert set(missing["error"]) == {"what", "where", "expected", "advice"}
+
+
+@pytest.mark.parametrize(("text", "words"), [(TWICE, "two joints are called 'turn'"), (NO_PARENT, "'nobody'")])
+def test_a_description_that_contradicts_itself_is_a_finding(run, tmp_path: Path, text: str, words: str) -> None:  # type: ignore[no-untyped-def]
+    file = written(tmp_path, "robot.toml", text)
+    status, out, _ = run("check", file, "--json")
+    assert status == 1
+    (entry,) = json.loads(out)["files"]
+    (finding,) = entry["findings"]
+    assert finding["severity"] == "impossible"
+    assert words in finding["what"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.toml", "not = = toml"), ("a.urdf", "<robot"), ("a.toml", '[[joint]]\nmass = "2 +"'), ("a.xyz", "")],
+)
+def test_unreadable(run, tmp_path: Path, name: str, text: str) -> None:  # type: ignore[no-untyped-def]
+    status, _, err = run("check", written(tmp_path, name, text))
+    assert status == 2
+    assert "error" in err.lower() or "unknown" in err.lower()
+    assert "Traceback" not in err
+
+
+def test_study_writes_a_self_contained_report(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "out"
+    status, out, _ = run("study", "scara5", "--out", str(folder))
+    assert status == 0
+    assert str(folder / "report.html") in out
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "Check-up" in page
+    assert "q1 + l1 (0.524)" in page
+    plain = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+    assert "://" not in plain
+    assert "<script" not in page
+    assert armdyn.load(folder / "robot.toml").n == 5
+    assert armdyn.load(folder / "robot.urdf").n == 5
+
+
+def test_names_are_escaped_in_the_report(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    text = BROKEN.replace('"turn"', '"<b>&turn"').replace('"broken"', '"<script>alert(1)</script>"')
+    folder = tmp_path / "out"
+    status, _, _ = run("study", written(tmp_path, "evil.toml", text), "--out", str(folder))
+    assert status == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "<b>" not in page
+    assert "&lt;b&gt;&amp;turn" in page
+
+
+@pytest.mark.parametrize("name", ["pendulum", "cartesian2", "parallelogram"])
+def test_study_of_small_robots(run, tmp_path: Path, name: str) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = run("study", name, "--out", str(tmp_path))
+    assert status == 0
+    assert "Tool positions" in out
+
+
+def test_brackets_in_names_are_text_not_markup(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    file = written(tmp_path, "odd.toml", BROKEN.replace('"turn"', '"[red]turn[/]"'))
+    _, out, _ = run("show", file)
+    assert "[red]turn[/]" in out
+    _, out, _ = run("check", file, columns=80)
+    assert "[red]turn[/]" in out
+
+
+def test_study_says_where_it_cannot_write(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    file = written(tmp_path, "taken", "")
+    status, _, err = run("study", "pendulum", "--out", os.path.join(file, "below"))
+    assert status == 2
+    assert "cannot be made" in err.lower()
