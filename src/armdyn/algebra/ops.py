@@ -62,9 +62,16 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
     return a - b
 
 
+def div(a: Scalar, b: Scalar) -> Scalar:
+    """a / b; literals stay literals where the quotient is whole, so that exact scalars never meet a float."""
+    if type(a) is int and (a == 0 or (type(b) is int and a % b == 0)):
+        return a // b if type(b) is int else 0
+    return a / b
+
+
 def half(x: Scalar) -> Scalar:
-    """X / 2; an even literal stays one."""
-    return x // 2 if type(x) is int and x % 2 == 0 else x / 2
+    """x / 2; an even literal stays one."""
+    return div(x, 2)
 
 
 def total(terms: Any) -> Scalar:

@@ -62,7 +62,8 @@ class Certificate:
             [
                 f"Certificate of {self.robot!r}, exact at {self.points} random points",
                 *lines,
-                f"{verdict}. Chance that formulas of degree {self.degree} agree by accident: {self.error_probability:.0e}",
+                f"{verdict}. Chance that different formulas (degree up to {self.degree}) agree by accident: "
+                f"{self.error_probability:.0e}",
             ]
         )
 

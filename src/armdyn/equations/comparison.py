@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.algebra import Mat3, Vec3
 from armdyn.equations.derivation import symbolic_robot
 from armdyn.graph import Operations, trace
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
@@ -44,7 +45,7 @@ class Counted:
         return self
 
     def __mul__(self, other: Any) -> Any:
-        return NotImplemented if hasattr(other, "cross") or hasattr(other, "rows") else self._count("multiplications")
+        return NotImplemented if isinstance(other, Vec3 | Mat3) else self._count("multiplications")
 
     def __add__(self, other: Any) -> Counted:
         return self._count("additions")
@@ -92,7 +93,8 @@ class Comparison:
         return all(row.difference < 1e-9 for row in self.rows)
 
     def __str__(self) -> str:
-        head = f"{'formulation':20} {'difference':>10} {'as written x/+':>17} {'shared x/+':>13} {'trace ms':>9} {'call ms':>8}"
+        head = f"{'formulation':20} {'difference':>10} {'as written x/+':>17} {'shared x/+':>13}"
+        head += f" {'trace ms':>9} {'call ms':>8}"
         lines = [
             f"{row.formulation.name:20} {row.difference:10.1e} {row.written[0]:>8} /{row.written[1]:>7} "
             f"{row.operations.multiplications:>6} /{row.operations.additions:>5} "

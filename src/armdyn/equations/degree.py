@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from armdyn.algebra import Mat3, Vec3
+
 
 class Degree:
     """Total degree of a polynomial in cosines, sines and plain variables; quotients count as products.
@@ -22,7 +24,9 @@ class Degree:
     def _largest(self, other: Any) -> Degree:
         return Degree(max(self.degree, degree_of(other)))
 
-    def _product(self, other: Any) -> Degree:
+    def _product(self, other: Any) -> Any:
+        if isinstance(other, Vec3 | Mat3):
+            return NotImplemented
         return Degree(self.degree + degree_of(other))
 
     __add__ = __radd__ = __sub__ = __rsub__ = _largest
