@@ -1,0 +1,73 @@
+"""Kane's equations against Pinocchio, exact arithmetic, and their own definitions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from armdyn.algebra import Inertia
+from armdyn.mechanics import kane, kinematics, newton_euler
+from support import pinocchio_model as engine
+from support.laws import SHAPES, assert_close, check_exact, check_scalars, sample
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_agrees_with_pinocchio(shape):
+    robot, q, qd, qdd, wrench = sample(shape)
+    rest = np.zeros(robot.n)
+    torques = engine.inverse_dynamics(robot, q, qd, qdd, wrench)
+    velocity = engine.inverse_dynamics(robot.without("gravity"), q, qd, rest)
+    assert_close(kane.inverse_dynamics(robot, q, qd, qdd, wrench), torques)
+    assert_close(kane.mass_matrix(robot, q), engine.mass_matrix(robot, q))
+    assert_close(kane.coriolis(robot, q, qd), velocity)
+    assert_close(kane.gravity(robot, q), engine.inverse_dynamics(robot, q, rest, rest))
+
+
+@pytest.mark.parametrize("shape", ["standard", "sliding", "right angles", "tree"])
+def test_equals_newton_euler_exactly(shape):
+    check_exact(kane, shape)
+
+
+def test_rotors_exactly():
+    check_exact(kane, "free axes", rotors=True)
+
+
+def test_every_scalar():
+    check_scalars(kane)
+
+
+def without_mass(robot, keep_moment):
+    """The robot whose second body has no mass: no inertia at all, or grouped parameters with first moments."""
+    joint = robot.tree[1]
+    inertia = replace(joint.body.inertia.at_origin(), mass=0) if keep_moment else Inertia.zero()
+    return replace(
+        robot, tree=(robot.tree[0], replace(joint, body=replace(joint.body, inertia=inertia)), *robot.tree[2:])
+    )
+
+
+@pytest.mark.parametrize("shape", ["modified", "tree"])
+def test_velocities_are_sums_of_partial_velocities(shape):
+    """The definition: v_k = sum_r v_r qd_r, w_k = sum_r w_r qd_r; the velocities from another recursion."""
+    robot, q, qd, _, _ = sample(shape)
+    motion = kinematics.Motion(robot, q, qd)
+    velocities = np.array([(*v, *w) for v, w in zip(motion.v, motion.w, strict=True)], float)
+    assert_close(np.einsum("krx,r->kx", kane.partial_velocities(robot, q), qd), velocities, 1e-13)
+
+
+def test_forces_balance():
+    """F_r + F_r* = 0 for the torques that Pinocchio finds."""
+    robot, q, qd, qdd, wrench = sample("sliding")
+    tau = engine.inverse_dynamics(robot, q, qd, qdd, wrench)
+    active = tau + kane.generalized_active_forces(robot, q, wrench)
+    assert_close(-kane.generalized_inertia_forces(robot, q, qd, qdd), active)
+
+
+@pytest.mark.parametrize("keep_moment", [False, True])
+def test_bodies_without_mass(keep_moment):
+    robot, *motion = sample("standard")
+    light = without_mass(robot, keep_moment)
+    expected = newton_euler.inverse_dynamics(light, *motion)
+    assert_close(kane.inverse_dynamics(light, *motion), expected)
+    assert np.abs(expected - newton_euler.inverse_dynamics(robot, *motion)).max() > 1e-3
