@@ -11,6 +11,7 @@ WIDTH = 112
 """Characters that a plain table may use before its texts are folded."""
 _NARROWEST = 16
 _GAP = "  "
+_EQUALS = "\u00a0=\u00a0"
 _LAST = ("type", "parent", "body")
 _NUMBER = re.compile(r"[-+]?(?P<whole>\d+)(?P<rest>\.?\d*(?:e[-+]?\d+)?)")
 
@@ -134,6 +135,10 @@ def _line(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) ->
 
 
 def paragraph(label: str, text: str, indent: int, width: int = WIDTH) -> str:
-    """A labelled text with a hanging indent."""
-    lines = textwrap.wrap(text, max(width - indent, _NARROWEST)) or [""]
-    return "\n".join(((label if i == 0 else "").ljust(indent) + line).rstrip() for i, line in enumerate(lines))
+    """A labelled text with a hanging indent; `name = value` stays on one line."""
+    together = text.replace(" = ", _EQUALS)
+    lines = textwrap.wrap(together, max(width - indent, _NARROWEST)) or [""]
+    return "\n".join(
+        ((label if i == 0 else "").ljust(indent) + line.replace(_EQUALS, " = ")).rstrip()
+        for i, line in enumerate(lines)
+    )
