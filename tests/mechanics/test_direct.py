@@ -44,6 +44,20 @@ def test_undoes_inverse_dynamics_exactly(shape: str, module: ModuleType) -> None
     assert module.forward_dynamics(robot, q, qd, tau, wrench) == tuple(qdd)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_mixed_chains_and_trees_forth_and_back(seed: int) -> None:
+    """Turning and sliding joints in any order: every inverse gives Pinocchio's torques, every direct undoes them."""
+    robot = armdyn.random_robot(seed, 6, prismatic=0.5, branching=0.3 * (seed % 2), fixed=0.3, any_gravity=True)
+    rng = np.random.default_rng(seed)
+    q, qd, qdd = rng.uniform(-2, 2, (3, robot.n))
+    wrench = rng.uniform(-5, 5, 6)
+    tau = pinocchio_model.inverse_dynamics(robot, q, qd, qdd, wrench)
+    for inverse in (newton_euler, newton_euler_base):
+        assert_close(inverse.inverse_dynamics(robot, q, qd, qdd, wrench), tau)
+    for module in (direct, composite_body, articulated_body):
+        assert_close(module.forward_dynamics(robot, q, qd, tau, wrench), qdd)
+
+
 def test_rotors_and_friction() -> None:
     robot = armdyn.random_robot(7, 4, rotors=True, friction=True)
     q, qd, qdd = np.random.default_rng(7).uniform(-2, 2, (3, 4))
