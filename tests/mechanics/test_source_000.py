@@ -305,6 +305,9 @@ def test_corrected_formulas_are_those_implemented(seed, prismatic):
     assert distance(bertrand_bruneau.external_coefficients(robot, q, wrench), Q) < TOLERANCE
     torques = engine.inverse_dynamics(robot, q, qd, qdd)
     assert distance(printed_torques(robot, q, qd, qdd), torques) < TOLERANCE
+    with_wrench = engine.inverse_dynamics(robot, q, qd, qdd, wrench)
+    for module in FORMULATIONS:
+        assert distance(module.inverse_dynamics(robot, q, qd, qdd, wrench), with_wrench) < TOLERANCE
 
 
 @pytest.mark.parametrize("erratum", ["E000-2", "E000-6", "E000-7"])
