@@ -28,6 +28,7 @@ from armdyn.graph import (
     normal_form,
     numeric,
     select,
+    simplified_parameters,
     split_angles,
     substitute,
     symbols,
@@ -204,6 +205,7 @@ def test_passes_keep_values_and_save_operations(recipes: list[Any]) -> None:
     for old, new, split in zip(nodes, better, split_angles(nodes), strict=True):
         assert close(evaluate(new, POINT), evaluate(old, POINT))
         assert close(evaluate(split, POINT), evaluate(old, POINT))
+        assert close(evaluate(simplified_parameters(old), POINT), evaluate(old, POINT))
 
 
 @given(expressions)
@@ -256,3 +258,21 @@ def test_other_derivatives() -> None:
     value = evaluate(derivative(node, x), {"x": -0.4})
     step = evaluate(node, {"x": -0.4 + 1e-30j}).imag / 1e-30
     assert value == pytest.approx(step, rel=1e-13)
+
+
+def test_common_factors_are_found_across_a_sum() -> None:
+    (m1, m2, m3), (x, y, z) = symbols("m1 m2 m3", "parameter"), symbols("x y z")
+    total = ((m1 * x + y * z) + m2 * x) - (z - m3 * x)
+    counts = count_operations(factored(total))
+    assert (counts.multiplications, counts.additions) == (2, 2)
+    assert identical(factored(total), total)
+    shared = [total, m1 * x]
+    assert count_operations(factored(shared)).total < count_operations(shared).total
+    assert identical(factored(shared), shared)
+
+
+def test_parameters_are_simplified() -> None:
+    (m, l, c), (x, y) = symbols("m l c", "parameter"), symbols("x y")
+    first, second = m * l + m * (c - l), c * m
+    assert simplified_parameters([x * first, y * second / l]) == (x * (c * m), y * second / l)
+    assert count_operations(simplified_parameters([x * first, x * second])).multiplications == 1

@@ -8,7 +8,7 @@ from armdyn.graph.evaluate import evaluate, to_float
 from armdyn.graph.exact import RationalAngle
 from armdyn.graph.fold import select
 from armdyn.graph.node import PI, Node, constant, symbol, symbols
-from armdyn.graph.passes import factored, split_angles
+from armdyn.graph.passes import factored, simplified_parameters, split_angles
 from armdyn.graph.polynomial import NormalForm, identical, normal_form
 from armdyn.graph.render import latex, text
 from armdyn.graph.structure import ordered
@@ -38,6 +38,7 @@ __all__ = [
     "ordered",
     "quarter_turns",
     "select",
+    "simplified_parameters",
     "split_angles",
     "substitute",
     "symbol",

@@ -7,8 +7,10 @@ from typing import Any
 
 from armdyn.graph import fold
 from armdyn.graph.angle import angle_folding, linear_form, natural_order
-from armdyn.graph.derivative import born_again
-from armdyn.graph.node import ADD, COS, MUL, SIN, SUB, Node, constant, interned
+from armdyn.graph.closed_form import closed_form
+from armdyn.graph.count import count_operations
+from armdyn.graph.derivative import born_again, substitute
+from armdyn.graph.node import ADD, COS, DIV, MUL, SIN, SUB, ZERO, Node, constant, interned
 from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
 
 
@@ -45,44 +47,106 @@ def _split(angle: Node) -> tuple[Node, Node]:
 
 
 def factored(outputs: Any) -> Any:
-    """Replace a*x + b*x by (a + b)*x where neither product is needed elsewhere: one multiplication less each.
+    """Replace a*x + ... + b*x by (a + b)*x + ... where the products are needed nowhere else.
 
-    Repeats until nothing changes; the number of additions stays.
+    Each time one multiplication is saved, and an addition too if a and b are known off-line. Whole sums are searched,
+    not only neighbours; the pass repeats as long as it saves something.
 
     >>> from armdyn.graph import symbols
     >>> a, b, x, y = symbols("a b x y")
-    >>> factored(a * x - b * x + y)
+    >>> factored(a * x + y - b * x)
     y + x*(a - b)
     """
     nodes = nodes_of(outputs)
+    cost = _cost(nodes)
     while True:
         better = _factored_once(nodes)
-        if all(old is new for old, new in zip(leaves(nodes), leaves(better), strict=True)):
+        new_cost = _cost(better)
+        if new_cost >= cost:
             return nodes
-        nodes = better
+        nodes, cost = better, new_cost
+
+
+def _cost(nodes: Any) -> tuple[int, int]:
+    """Operations at run time, then off-line."""
+    counts = count_operations(nodes)
+    return counts.total, counts.offline.total if counts.offline else 0
 
 
 def _factored_once(nodes: Any) -> Any:
     order = ordered(nodes)
     uses = Counter(arg for node in order for arg in node.args)
     uses.update(leaves(nodes))
+    inner = {arg for node in order if node.op in (ADD, SUB) for arg in node.args if _is_inner(arg, uses)}
     new: dict[Node, Node] = {}
     for node in order:
-        found = _common_factor(node, uses)
-        if found is None:
-            new[node] = born_again(node, tuple(new[arg] for arg in node.args)) if node.args else node
+        if node.op in (ADD, SUB) and node not in inner:
+            new[node] = _regrouped(_terms(node, inner), uses, new)
         else:
-            common, a, b = (new[part] for part in found)
-            new[node] = fold.mul(common, fold.add(a, b) if node.op == ADD else fold.sub(a, b))
+            new[node] = born_again(node, tuple(new[arg] for arg in node.args)) if node.args else node
     return rebuilt(nodes, new.__getitem__)
 
 
-def _common_factor(node: Node, uses: Counter[Node]) -> tuple[Node, Node, Node] | None:
-    """(x, a, b) of a node a*x + b*x or a*x - b*x whose products are used only here."""
-    if node.op not in (ADD, SUB) or any(arg.op != MUL or uses[arg] > 1 for arg in node.args):
-        return None
-    (p, q), (r, s) = node.args[0].args, node.args[1].args
-    for common, a in ((p, q), (q, p)):
-        if common in (r, s):
-            return common, a, s if common is r else r
-    return None
+def _is_inner(node: Node, uses: Counter[Node]) -> bool:
+    """True for a sum that is only a part of one larger sum."""
+    return node.op in (ADD, SUB) and uses[node] == 1
+
+
+def _terms(node: Node, inner: set[Node]) -> list[tuple[int, Node]]:
+    """(sign, term) of a sum with the sums inside it spelled out."""
+    terms, stack = [], [(1, node)]
+    while stack:
+        sign, part = stack.pop()
+        if part is node or part in inner:
+            stack += [(sign if part.op == ADD else -sign, part.args[1]), (sign, part.args[0])]
+        else:
+            terms.append((sign, part))
+    return terms
+
+
+def _regrouped(terms: list[tuple[int, Node]], uses: Counter[Node], new: dict[Node, Node]) -> Node:
+    """The sum with common factors taken out, the most frequent first."""
+    times = Counter(term for _, term in terms)
+    # Only products that nothing outside this sum needs may be taken apart.
+    loose = {term for term, count in times.items() if term.op == MUL and term.online and uses[term] == count}
+    total = ZERO
+    while True:
+        counts = Counter(factor for _, term in terms if term in loose for factor in set(term.args))
+        factor, count = counts.most_common(1)[0] if counts else (ZERO, 0)
+        if count < 2:
+            break
+        bracket, rest = ZERO, []
+        for sign, term in terms:
+            if term in loose and factor in term.args:
+                a, b = term.args
+                bracket = _signed_sum(bracket, sign, new[b if a is factor else a])
+            else:
+                rest.append((sign, term))
+        total, terms = fold.add(total, fold.mul(new[factor], bracket)), rest
+    for sign, term in terms:
+        total = _signed_sum(total, sign, new[term])
+    return total
+
+
+def _signed_sum(total: Node, sign: int, term: Node) -> Node:
+    return fold.add(total, term) if sign > 0 else fold.sub(total, term)
+
+
+def simplified_parameters(outputs: Any) -> Any:
+    """Write each expression of parameters only in closed form, so that equal constants become one.
+
+    >>> from armdyn.graph import symbols
+    >>> (x,), (m, l, c) = symbols("x"), symbols("m l c", "parameter")
+    >>> simplified_parameters(x * (m * l + m * (c - l)))
+    c*m*x
+    """
+    nodes = nodes_of(outputs)
+    order = ordered(nodes)
+    wanted = {arg for node in order if node.online for arg in node.args if not arg.online and arg.args}
+    wanted |= {node for node in leaves(nodes) if not node.online and node.args}
+    divided = {node for node in ordered(list(wanted)) if node.op == DIV}
+    for node in order:
+        if not divided.isdisjoint(node.args):
+            divided.add(node)
+    plain = [node for node in order if node in wanted and node not in divided]
+    return substitute(nodes, dict(zip(plain, closed_form(plain), strict=True)))
