@@ -18,6 +18,7 @@ LEVEL = {
     "robot": 2,
     "formats": 3,
     "mechanics": 3,
+    "parameters": 4,
     "equations": 4,
     "report": 7,
     "cli": 8,
