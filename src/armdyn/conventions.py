@@ -20,7 +20,8 @@ to d (prismatic).
 Tip wrench. `w = (force, moment)` exerted by the robot on the environment, world axes, at the tool frame's origin.
 
 Jacobian. Six rows, linear first, then angular; world axes; at the origin of the frame asked for (the tool frame
-by default). The tool frame is the last body's frame unless `tool` says otherwise.
+by default). The tool frame is the frame of the last body (the last one that the last joint
+moves) unless `tool` says otherwise.
 
 Inertia. Given at the centre of mass in axes parallel to the body frame, or as (m, m c, I about the frame's origin).
 Products of inertia are entries of the tensor: `I_xy = -integral of x y dm`.

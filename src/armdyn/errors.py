@@ -62,6 +62,10 @@ class PhysicsError(ArmdynError):
     """A model with which no physics is possible: impossible inertia under `strict`, singular mass matrix."""
 
 
+class NotApplicable(ArmdynError):
+    """A method that does not cover this robot, although others do."""
+
+
 class MissingExtra(ArmdynError):
     """An optional dependency that is not installed."""
 

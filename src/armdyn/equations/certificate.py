@@ -18,6 +18,7 @@ from flint import fmpq
 
 from armdyn.algebra import Dual, Inertia, dot_of
 from armdyn.equations.degree import Degree, degree_of
+from armdyn.errors import NotApplicable
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.exact import exact
@@ -46,6 +47,8 @@ class Certificate:
 
     robot: str
     checks: tuple[Check, ...]
+    left_out: tuple[str, ...]
+    """Statements about formulations that do not cover this robot, with the reason."""
     points: int
     degree: int
     error_probability: float
@@ -62,6 +65,7 @@ class Certificate:
             [
                 f"Certificate of {self.robot!r}, exact at {self.points} random points",
                 *lines,
+                *(f"left out: {reason}" for reason in self.left_out),
                 f"{verdict}. Chance that different formulas (degree up to {self.degree}) agree by accident: "
                 f"{self.error_probability:.0e}",
             ]
@@ -96,15 +100,19 @@ def certify(
     draws = random.Random(seed)
     states = [_random_point(exact(rigid), draws) for _ in range(points)]
     checks: list[Check] = []
+    left_out: list[str] = []
     for statement, formulation, test in _statements(formulations):
         if progress:
             progress(f"{statement} ({formulation})")
-        checks.append(Check(statement, formulation, all(test(state) for state in states)))
+        try:
+            checks.append(Check(statement, formulation, all(test(state) for state in states)))
+        except NotApplicable as error:
+            left_out.append(f"{statement} ({formulation}): {error.what}")
     checks.append(
         Check("M positive definite, with the robot's own inertias", "composite_body", _definite(rigid, draws))
     )
     degree = _degree(rigid, formulations)
-    return Certificate(robot.name, tuple(checks), points, degree, (degree / 2.0**BITS) ** points)
+    return Certificate(robot.name, tuple(checks), tuple(left_out), points, degree, (degree / 2.0**BITS) ** points)
 
 
 # The points -----------------------------------------------------------------------------------------------------

@@ -17,5 +17,7 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise FileError("not a UTF-8 text", where=str(path)) from None
+    except ValueError as error:
+        raise FileError(f"cannot be a file name: {error}", where=repr(str(path))) from None
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror}", where=str(path)) from None

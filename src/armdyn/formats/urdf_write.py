@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -56,7 +57,7 @@ class _Page:
             self._joint(joint)
         if needs_tool_link(robot):
             self.link(TOOL)
-            self.fixed(self.fresh(f"{TOOL}_joint", self.joints), _tool_carrier(robot), TOOL, robot.tool)
+            self.fixed(self.fresh(f"{TOOL}_joint", self.joints), robot.tool_body, TOOL, robot.tool)
 
     def fresh(self, name: str, taken: set[str]) -> str:
         """The name, or the name with a number if it is taken; taken from now on."""
@@ -159,14 +160,11 @@ def depth_first(robot: Robot) -> list[Joint]:
     return ordered
 
 
-def _tool_carrier(robot: Robot) -> str:
-    return robot.tool_on or (robot.tree[-1].body.name if robot.tree else robot.root.name)
-
-
 def _tool_understood(robot: Robot) -> bool:
-    """Whether a reader finds the tool frame by itself: in the link `tool`, else in the last one."""
-    names = [robot.root.name, *(joint.body.name for joint in depth_first(robot))]
-    return robot.tool == Placement() and _tool_carrier(robot) == (TOOL if TOOL in names else names[-1])
+    """Whether a reader finds the tool frame by itself: in the link `tool`, else where no tool is named."""
+    names = [robot.root.name, *(joint.body.name for joint in robot.tree)]
+    read = replace(robot, tree=tuple(depth_first(robot)), tool_on=TOOL if TOOL in names else None, expressions=None)
+    return robot.tool == Placement() and robot.tool_body == read.tool_body
 
 
 def needs_tool_link(robot: Robot) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, skew
 from armdyn.algebra.ops import add, mul, sub
-from armdyn.errors import ArmdynError
+from armdyn.errors import NotApplicable
 from armdyn.mechanics import linear
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.composite_body import turned
@@ -65,7 +65,7 @@ def forward_dynamics(
     Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) exerted by the
              robot at the tool.
     Returns: qdd: (..., n).
-    Raises:  PhysicsError if a joint moves nothing. ArmdynError for rotors of the full model on moving links.
+    Raises:  PhysicsError if a joint moves nothing. NotApplicable for rotors of the full model on moving links.
     """
     Ia = rotor_inertias(robot)
     poses = [link.pose(q[link.index]) for link in robot.links]
@@ -130,7 +130,7 @@ def rotor_inertias(robot: Robot) -> list[Scalar]:
     Ia: list[Scalar] = [0] * robot.n
     for spin in robot.spins:
         if spin.axis is not None and spin.carrier != WORLD:
-            raise ArmdynError(
+            raise NotApplicable(
                 "a rotor of the full model that is carried by a moving link does not fit articulated bodies",
                 where=joint_name(robot, spin.joint),
                 expected='rotors with model = "reflected"',

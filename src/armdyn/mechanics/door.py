@@ -60,9 +60,8 @@ def quantity(formula: Formula) -> Formula:
 def take_apart(name: str, value: Any, robot: Robot) -> Argument:
     """The scalars of one argument."""
     size = 6 if name == WRENCH else robot.n
-    if isinstance(value, list | tuple) and len(value) == size and not all(_is_number(x) for x in value):
-        if not any(isinstance(x, list | tuple | np.ndarray) for x in value):
-            return Argument(tuple(value), (), numeric=False)
+    if isinstance(value, list | tuple) and len(value) == size and _are_other_scalars(value):
+        return Argument(tuple(value), (), numeric=False)
     array = np.asarray(value)
     if array.dtype == object:
         return Argument(tuple(_sized(name, array, size, robot)), (), numeric=False)
@@ -77,8 +76,10 @@ def take_apart(name: str, value: Any, robot: Robot) -> Argument:
     return Argument([array[..., i] for i in range(size)], array.shape[:-1], numeric=True)
 
 
-def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float | complex | np.number)
+def _are_other_scalars(values: Sequence[Any]) -> bool:
+    """True if some entry is neither a number nor a sequence: symbols, dual numbers, exact rationals."""
+    plain = all(isinstance(x, int | float | complex | np.number) for x in values)
+    return not plain and not any(isinstance(x, list | tuple | np.ndarray) for x in values)
 
 
 def _sized(name: str, array: np.ndarray[Any, Any], size: int, robot: Robot) -> np.ndarray[Any, Any]:

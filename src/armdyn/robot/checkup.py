@@ -60,7 +60,7 @@ def _tool(robot: Robot) -> Iterator[Finding]:
         yield Finding("no-joints", "doubtful", "robot", "no joint moves", "at least one revolute or prismatic joint",
                       cause="all joints are fixed or locked", advice="Check the joint types")  # fmt: skip
     elif robot.frame("tool").link == WORLD:
-        carrier = robot.tool_on or robot.tree[-1].body.name
+        carrier = robot.tool_body
         severity: Severity = "note" if robot.tool_on is None else "doubtful"
         yield Finding("tool-stands-still", severity, "tool", f"the tool frame, on {carrier!r}, moves with no joint",
                       "the tool is on a moving body", cause="the tool was left on the last body of the file, or a "
@@ -133,7 +133,7 @@ def _shown(angle: float) -> str:
 def _beyond(robot: Robot) -> dict[str, float]:
     """Per body: how far the farthest frame that hangs on it can be from its own frame, m."""
     beyond = {robot.root.name: 0.0} | {joint.body.name: 0.0 for joint in robot.tree}
-    carrier = robot.tool_on or (robot.tree[-1].body.name if robot.tree else robot.root.name)
+    carrier = robot.tool_body
     beyond[carrier] = _length(robot.tool.xyz)
     for joint in reversed(robot.tree):
         far = beyond[joint.body.name] + _length(joint.pose().p) + travel(joint)

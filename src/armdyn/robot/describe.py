@@ -61,7 +61,7 @@ def head(robot: Robot) -> list[tuple[str, str]]:
     facts.append(("gravity", f"{both.vector(lambda r: r.gravity)} m/s^2"))
     if not _is_identity(robot.base):
         facts.append(("base", both.placement(lambda r: r.base)))
-    carrier = robot.tool_on or (robot.tree[-1].body.name if robot.tree else robot.root.name)
+    carrier = robot.tool_body
     if not _is_identity(robot.tool):
         facts.append(("tool", f"{both.placement(lambda r: r.tool)}, on {carrier}"))
     elif robot.tool_on is not None:

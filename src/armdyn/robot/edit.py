@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, ops, rpy_of
+from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, Vec3, ops, rpy_of
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node
-from armdyn.algebra import Vec3
 from armdyn.robot.parts import Body, FreeTransform, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
 
 
 def add_payload(robot: Robot, load: CentralInertia, on: str | None) -> Robot:
     """A fixed body at the tool frame (or in the frame of body `on`); the tool stays where it was."""
-    tool_on = robot.tool_on or (robot.tree[-1].body.name if robot.tree else robot.root.name)
+    tool_on = robot.tool_body
     if on is not None:
         body_named(robot, on)
     taken = {joint.body.name for joint in robot.tree} | {joint.name for joint in robot.tree}

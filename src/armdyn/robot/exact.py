@@ -31,7 +31,7 @@ def rational(x: Any) -> Any:
 
 def exact_angle(x: Any) -> Any:
     """An angle as a rational point of the circle; quarter turns stay numbers, whose cosines are literal integers."""
-    if type(x) is int and x == 0 or float(x) in QUARTER_TURNS:
+    if (type(x) is int and x == 0) or float(x) in QUARTER_TURNS:
         return x
     tangent = Fraction(math.tan(math.remainder(float(x), 2 * math.pi) / 2)).limit_denominator(FINEST_HALF_TANGENT)
     return RationalAngle(fmpq(tangent.numerator, tangent.denominator))

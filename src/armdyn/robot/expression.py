@@ -80,7 +80,7 @@ class _Parser:
         except (ZeroDivisionError, OverflowError, ValueError) as error:
             raise self._error(f"cannot be evaluated: {error}", 0) from None
         if self.position < len(self.tokens):
-            kind, token, at = self.tokens[self.position]
+            _, token, at = self.tokens[self.position]
             raise self._error(f"{token!r} is not expected here", at)
         return value
 

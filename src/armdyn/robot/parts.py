@@ -160,7 +160,9 @@ class Rotor:
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """Joint friction (002 [7.26]-[7.28]): tau_f = coulomb sign(qd) + viscous qd + (static - coulomb) e^(-|qd|/stribeck) sign(qd).
+    """Joint friction (002 [7.26]-[7.28]).
+
+        tau_f = coulomb sign(qd) + viscous qd + (static - coulomb) e^(-|qd|/stribeck) sign(qd)
 
     viscous: N m s/rad or N s/m. coulomb, static: N m or N. stribeck: rad/s or m/s.
     """

@@ -22,8 +22,8 @@ from armdyn.robot.parts import (
     KINDS,
     ROTOR_MODELS,
     Body,
-    Friction,
     FreeTransform,
+    Friction,
     Geometry,
     Joint,
     Limits,
@@ -253,7 +253,7 @@ def unit(axis: Vec3, where: str) -> Vec3:
     length = math.hypot(*(float(x) for x in axis))
     if not 1e-9 < length < 1e9:
         raise RobotError(f"an axis of length {length:g}", where=where, expected="a direction, not zero")
-    if abs(length - 1) < 1e-15 or all(x in (0, 1, -1) for x in axis) and length == 1:
+    if abs(length - 1) < 1e-15 or (all(x in (0, 1, -1) for x in axis) and length == 1):
         return Vec3(*map(tidy, axis))
     return Vec3(*(tidy(float(x) / length) for x in axis))
 
@@ -378,9 +378,7 @@ def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any
         part = getattr(joint, key)
         if part is not None:
             row[key] = {
-                name: value
-                if isinstance(value, str)
-                else _list(value) if isinstance(value, Vec3) else _written(value)
+                name: value if isinstance(value, str) else _list(value) if isinstance(value, Vec3) else _written(value)
                 for name in _PART_KEYS[key]
                 if (value := getattr(part, name)) is not None
             }

@@ -30,7 +30,8 @@ class Robot:
 
     tree: all joints, parents before children; `joints` are the moving ones. gravity: acceleration of free fall,
     m/s^2, world axes. base: pose of the base frame in the world. tool: pose of the tool frame in the frame of
-    the body `tool_on` (None: the last body). parameters: values of the names that expressions use.
+    the body `tool_on` (None: the last one that the last joint moves). parameters: values of the names that
+    expressions use.
 
     A Robot in hand holds numbers. If it was described with named parameters, `symbolic` is the same robot with its
     expressions kept.
@@ -118,8 +119,16 @@ class Robot:
         """Every frame one can ask for: the bodies by name, the joints' bodies by joint name, and `tool`."""
         bodies = self._assembly.frames
         frames = {joint.name: bodies[joint.body.name] for joint in self.tree} | bodies
-        carrier = bodies[self.tool_on or (self.tree[-1].body.name if self.tree else self.root.name)]
-        return {"tool": Frame(carrier.link, carrier.pose @ self.tool.pose())} | frames
+        carrier = bodies[self.tool_body]
+        return frames | {"tool": Frame(carrier.link, carrier.pose @ self.tool.pose())}
+
+    @property
+    def tool_body(self) -> str:
+        """Name of the body that carries the tool: as given, or the last one that the last joint moves."""
+        if self.tool_on is not None or not self.tree:
+            return self.tool_on or self.root.name
+        frames = self._assembly.frames
+        return next(joint.body.name for joint in reversed(self.tree) if frames[joint.body.name].link == self.n - 1)
 
     def frame(self, name: str = "tool") -> Frame:
         """The frame of that name, as (link index, pose in the link's frame)."""
