@@ -1,0 +1,10 @@
+"""Kernels: expression graph -> machine code -> NumPy function. No compiler is needed on the user's machine.
+
+The way of a graph: `ports` (arguments and shapes) -> `schedule` (order, fused operations) -> `single`, `block`,
+`loop`, `fastcall` (assembly of the four functions, by `body` and `sincos`) -> `ir` (the module) -> `jit` (object code,
+loaded) or `cache` (object code of an earlier run) -> `ufunc`, `fastcall`, `calling` (Python functions) -> `kernel`.
+"""
+
+from armdyn.kernels.kernel import Kernel, build
+
+__all__ = ["Kernel", "build"]

@@ -1,0 +1,88 @@
+"""Straight-line code of a plan, for one sample or for a vector of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from armdyn.errors import ArmdynError
+from armdyn.graph import Node, to_float
+from armdyn.graph.node import ABS, ADD, COS, DIV, EXP, MUL, NEG, SELECT, SIGN, SIN, SQRT, SUB, SYMBOL
+from armdyn.kernels.schedule import Plan
+from armdyn.kernels.sincos import Reduction, sincos
+from armdyn.kernels.writer import Writer, flags, splat, suffix, vector
+
+_ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
+_INTRINSIC = {SQRT: "sqrt", ABS: "fabs", EXP: "exp"}
+
+
+class Body:
+    """Values of nodes as they are written; `read` loads an input when it is first needed."""
+
+    def __init__(self, w: Writer, lanes: int, plan: Plan, read: Callable[[Node], str], reduction: Reduction) -> None:
+        self.w, self.lanes, self.plan, self.reduction = w, lanes, plan, reduction
+        self.kind = vector(lanes)
+        self.angles: dict[Node, tuple[str, str]] = {}
+        self.beyond: list[str] = []
+        self._read = read
+        self._values: dict[Node, str] = {}
+
+    def value(self, node: Node) -> str:
+        """The value of a node that is a leaf or has been written."""
+        known = self._values.get(node)
+        if known is None:
+            if node.op == SYMBOL:
+                known = self._read(node)
+            elif node.online:
+                raise AssertionError(f"{node!r} is needed before it is computed")
+            else:
+                known = splat(float(to_float(node)), self.lanes)
+            self._values[node] = known
+        return known
+
+    def write(self, node: Node) -> None:
+        """The instructions of one node, unless they are there already."""
+        if node not in self._values:
+            self._values[node] = self._written(node)
+
+    def _written(self, node: Node) -> str:
+        w, kind, op = self.w, self.kind, node.op
+        if node in self.plan.fused:
+            return self._fused(node)
+        if op in (SIN, COS):
+            return self._angle(node.args[0])[op == COS]
+        args = [self.value(arg) for arg in node.args]
+        if op in _ARITHMETIC:
+            return w.put(f"{_ARITHMETIC[op]} {kind} {args[0]}, {args[1]}")
+        if op == NEG:
+            return w.put(f"fneg {kind} {args[0]}")
+        if op in _INTRINSIC:
+            return w.put(f"call {kind} @llvm.{_INTRINSIC[op]}.{suffix(self.lanes)}({kind} {args[0]})")
+        if op == SELECT:
+            return self._choice("oge", args[0], args[1], args[2])
+        if op == SIGN:  # zero and NaN stay what they are
+            negative = self._choice("olt", args[0], splat(-1.0, self.lanes), args[0])
+            return self._choice("ogt", args[0], splat(1.0, self.lanes), negative)
+        raise ArmdynError(f"no machine code for the operation {op!r}")
+
+    def _choice(self, test: str, x: str, yes: str, no: str) -> str:
+        holds = self.w.put(f"fcmp {test} {self.kind} {x}, {splat(0.0, self.lanes)}")
+        return self.w.put(f"select {flags(self.lanes)} {holds}, {self.kind} {yes}, {self.kind} {no}")
+
+    def _fused(self, node: Node) -> str:
+        """a*b + c, a*b - c or c - a*b; sign changes cost nothing, the instruction has them."""
+        w, kind = self.w, self.kind
+        place = self.plan.fused[node]
+        product, other = node.args[place], self.value(node.args[1 - place])
+        a, b = (self.value(arg) for arg in product.args)
+        if node.op == SUB and place == 0:
+            other = w.put(f"fneg {kind} {other}")
+        elif node.op == SUB:
+            a = w.put(f"fneg {kind} {a}")
+        return w.put(f"call {kind} @llvm.fmuladd.{suffix(self.lanes)}({kind} {a}, {kind} {b}, {kind} {other})")
+
+    def _angle(self, angle: Node) -> tuple[str, str]:
+        if angle not in self.angles:
+            sine, cosine, beyond = sincos(self.w, self.value(angle), self.lanes, self.reduction)
+            self.angles[angle] = sine, cosine
+            self.beyond.append(beyond)
+        return self.angles[angle]

@@ -1,0 +1,210 @@
+"""The quick way in for one sample: a builtin function whose body is machine code of the kernel.
+
+`@fast` looks at each argument: an array of exactly NumPy's type, of the right shape, of doubles, aligned and without
+gaps (a plain float for a scalar). If all are, it allocates the result through NumPy's C interface and computes; for
+anything else it passes the call on, unchanged, to the Python function it was made with. `out=` is taken the same way.
+
+What it reads of an array are the fields that NumPy's public macros read (PyArray_DATA, PyArray_DIMS, ...), at the
+places declared in `ndarraytypes.h`. They are checked on real arrays once per process; if anything is not where it
+should be, or the interpreter is not CPython with its lock, there is no fast path and `layout_holds` says so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from armdyn.kernels.ports import Port, Ports
+from armdyn.kernels.writer import Writer
+
+TYPE, DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64
+"""Places in an array object, in bytes."""
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+NEW_FROM_DESCR, RETURN = 94, 76
+"""Places in NumPy's table of C functions; they never change."""
+METH_FASTCALL, METH_KEYWORDS = 0x80, 0x2
+
+EXTERNALS = {
+    "ndarray": "@ndarray = external global i8",
+    "float64": "@float64 = external global i8",
+    "float": "@float = external global i8",
+    "out": "@out = external global i8",
+    "new_array": "declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
+    "as_scalar": "declare ptr @as_scalar(ptr)",
+    "Py_IncRef": "declare void @Py_IncRef(ptr)",
+    "Py_DecRef": "declare void @Py_DecRef(ptr)",
+    "PyTuple_New": "declare ptr @PyTuple_New(i64)",
+    "PyTuple_SetItem": "declare i32 @PyTuple_SetItem(ptr, i64, ptr)",
+    "PyTuple_Size": "declare i64 @PyTuple_Size(ptr)",
+    "PyTuple_GetItem": "declare ptr @PyTuple_GetItem(ptr, i64)",
+    "PyFloat_AsDouble": "declare double @PyFloat_AsDouble(ptr)",
+    "PyObject_Vectorcall": "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
+    "sin": "declare double @sin(double)",
+    "cos": "declare double @cos(double)",
+}
+"""What the machine code finds outside of itself, by name."""
+
+
+def fast(ports: Ports) -> str:
+    """`ptr @fast(ptr self, ptr args, i64 count, ptr names)`; `self` is the function that takes all other calls."""
+    w = Writer()
+    inputs = len(ports.inputs)
+    w.label("entry")
+    for i, port in enumerate(ports.inputs):
+        if not port.shape:
+            w.do(f"%number{i} = alloca double, align 8")
+    enough = w.put(f"icmp eq i64 %count, {inputs}")
+    w.do(f"br i1 {enough}, label %arguments, label %slow")
+    w.label("arguments")
+    pointers = [_checked(w, port, w.load("ptr", w.offset("%args", 8 * i)), i) for i, port in enumerate(ports.inputs)]
+    plain = w.put("icmp eq ptr %names, null")
+    single_output = len(ports.outputs) == 1 and ports.outputs[0].shape
+    w.do(f"br i1 {plain}, label %allocate, label %{'named' if single_output else 'slow'}")
+    w.label("allocate")
+    made = _allocated(w, ports)
+    given = [w.load("ptr", w.offset(array, DATA)) for array in made]
+    w.do(f"call void @single({', '.join(f'ptr {p}' for p in pointers + given)})")
+    results = [
+        array if port.shape else w.put(f"call ptr @as_scalar(ptr {array})")
+        for port, array in zip(ports.outputs, made, strict=True)
+    ]
+    if len(results) == 1:
+        w.do(f"ret ptr {results[0]}")
+    else:
+        pack = w.put(f"call ptr @PyTuple_New(i64 {len(results)})")
+        w.do(f"br i1 {w.put(f'icmp eq ptr {pack}, null')}, label %lost, label %filled")
+        w.label("lost")
+        for array in results:
+            w.do(f"call void @Py_DecRef(ptr {array})")
+        w.do("ret ptr null")
+        w.label("filled")
+        for i, array in enumerate(results):
+            w.put(f"call i32 @PyTuple_SetItem(ptr {pack}, i64 {i}, ptr {array})")
+        w.do(f"ret ptr {pack}")
+    if single_output:
+        _named_output(w, ports, pointers)
+    w.label("slow")
+    w.do(f"ret ptr {w.put('call ptr @PyObject_Vectorcall(ptr %self, ptr %args, i64 %count, ptr %names)')}")
+    shapes = "".join(
+        f"@shape{j} = private constant [{len(port.shape)} x i64] [{', '.join(f'i64 {s}' for s in port.shape)}]\n"
+        for j, port in enumerate(ports.outputs)
+        if port.shape
+    )
+    return f"{shapes}define ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names) {{\n{w.text}\n}}\n"
+
+
+def _checked(w: Writer, port: Port, array: str, tag: int | str, *, written: bool = False) -> str:
+    """The address of an argument's data; control goes to %slow if the argument is not as it should be."""
+    kind = w.load("ptr", w.offset(array, TYPE))
+    if not port.shape:
+        _require(w, w.put(f"icmp eq ptr {kind}, @float"), f"value{tag}")
+        w.store("double", w.put(f"call double @PyFloat_AsDouble(ptr {array})"), f"%number{tag}")
+        return f"%number{tag}"
+    _require(w, w.put(f"icmp eq ptr {kind}, @ndarray"), f"array{tag}")
+    rank = w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape)}")
+    doubles = w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64")
+    wanted = CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0)
+    bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
+    tidy = w.put(f"icmp eq i32 {bits}, {wanted}")
+    _require(w, w.put(f"and i1 {w.put(f'and i1 {rank}, {doubles}')}, {tidy}"), f"tidy{tag}")
+    dims = w.load("ptr", w.offset(array, DIMS))
+    fits = "true"
+    for axis, size in enumerate(port.shape):
+        right = w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}")
+        fits = w.put(f"and i1 {fits}, {right}")
+    _require(w, fits, f"sized{tag}")
+    return w.load("ptr", w.offset(array, DATA))
+
+
+def _require(w: Writer, holds: str, label: str) -> None:
+    w.do(f"br i1 {holds}, label %{label}, label %slow")
+    w.label(label)
+
+
+def _allocated(w: Writer, ports: Ports) -> list[str]:
+    """New arrays for the results; without memory those already made are let go."""
+    made: list[str] = []
+    for j, port in enumerate(ports.outputs):
+        w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
+        shape = f"@shape{j}" if port.shape else "null"
+        rest = f"i32 {len(port.shape)}, ptr {shape}, ptr null, ptr null, i32 0, ptr null"
+        array = w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
+        w.do(f"br i1 {w.put(f'icmp eq ptr {array}, null')}, label %none{j}, label %made{j}")
+        w.label(f"none{j}")
+        for earlier in made:
+            w.do(f"call void @Py_DecRef(ptr {earlier})")
+        w.do("ret ptr null")
+        w.label(f"made{j}")
+        made.append(array)
+    return made
+
+
+def _named_output(w: Writer, ports: Ports, pointers: list[str]) -> None:
+    """kernel(..., out=array): the only keyword that does not need the slow way."""
+    w.label("named")
+    _require(w, w.put(f"icmp eq i64 {w.put('call i64 @PyTuple_Size(ptr %names)')}, 1"), "onename")
+    _require(w, w.put(f"icmp eq ptr {w.put('call ptr @PyTuple_GetItem(ptr %names, i64 0)')}, @out"), "isout")
+    array = w.load("ptr", w.offset("%args", 8 * len(ports.inputs)))
+    target = _checked(w, ports.outputs[0], array, "out", written=True)
+    w.do(f"call void @single({', '.join(f'ptr {p}' for p in [*pointers, target])})")
+    w.do(f"call void @Py_IncRef(ptr {array})")
+    w.do(f"ret ptr {array}")
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("ml_name", ctypes.c_char_p),
+        ("ml_meth", ctypes.c_void_p),
+        ("ml_flags", ctypes.c_int),
+        ("ml_doc", ctypes.c_char_p),
+    )
+
+
+def builtin(address: int, name: str, doc: str, slow: Callable[..., Any], code: object) -> Any:
+    """The builtin function around `@fast`. It keeps the Python function alive, and that the code and this record."""
+    record = _MethodDef(name.encode(), address, METH_FASTCALL | METH_KEYWORDS, doc.encode())
+    slow.__dict__["_kept"] = (record, code)
+    create = ctypes.pythonapi.PyCFunction_NewEx
+    create.restype, create.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return create(ctypes.addressof(record), slow, None)
+
+
+@cache
+def layout_holds() -> bool:
+    """Whether arrays look in memory as their public declaration says, tried on arrays of many kinds."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or object.__basicsize__ != 16 or sys.byteorder != "little":
+        return False
+    block = np.arange(24.0)
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+    trials = [block, block.reshape(2, 3, 4)[:, ::-1, ::2], block.reshape(4, 6).T, np.zeros((0, 3), "f4"), frozen]
+    trials += [np.array(1.5), np.frombuffer(bytes(17), np.uint8)[1:].view("f8"), np.zeros(2, ">f8")]
+    return all(_looks_right(array) for array in trials) and np.dtype(float) is np.zeros(1).dtype
+
+
+def _looks_right(array: Any) -> bool:
+    at, rank = id(array), array.ndim
+
+    def pointer(place: int) -> int:
+        return ctypes.c_void_p.from_address(at + place).value or 0
+
+    def vector(place: int) -> tuple[int, ...]:
+        return tuple((ctypes.c_ssize_t * rank).from_address(pointer(place))) if rank else ()
+
+    return (
+        pointer(TYPE) == id(np.ndarray)
+        and pointer(DATA) == array.ctypes.data
+        and ctypes.c_int.from_address(at + NDIM).value == rank
+        and vector(DIMS) == array.shape
+        and vector(STRIDES) == array.strides
+        and pointer(DESCR) == id(array.dtype)
+        and ctypes.c_int.from_address(at + FLAGS).value == array.flags.num
+    )

@@ -1,0 +1,51 @@
+"""From a graph to LLVM assembly: the text of one kernel's module.
+
+A module has `@loop` for NumPy and `@fast` for the single call from Python; both rest on `@single` (one sample) and
+`@rows` (blocks of samples). All of them execute the same plan with the same fused operations, so a sample's result
+does not depend on the batch it came in. No address of the running process is in the text: what lies outside is an
+external symbol, bound when the code is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+
+from armdyn.graph.node import Node
+from armdyn.kernels.block import rows
+from armdyn.kernels.fastcall import EXTERNALS, fast
+from armdyn.kernels.loop import loop
+from armdyn.kernels.ports import Ports
+from armdyn.kernels.schedule import plan
+from armdyn.kernels.sincos import FUSED, PLAIN, exact_lanes
+from armdyn.kernels.single import single
+from armdyn.kernels.writer import vector
+
+FAST, SLOW = 2**20, 1
+"""Weights of the rare branch for the compiler."""
+
+
+def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = True) -> str:
+    """The module's text. `lanes` 1 means no blocks; `fused` tells that the machine has fused multiply-adds."""
+    reduction = FUSED if fused else PLAIN
+    program = plan(nodes, [node for port in ports.outputs for node in port.nodes])
+    parts = [single(ports, program, reduction)]
+    if lanes > 1:
+        parts.append(rows(ports, program, lanes, reduction))
+    parts.append(loop(ports, lanes))
+    parts.append(fast(ports))
+    if program.angles:
+        parts.append(exact_lanes(reduction.limit))
+    text = "\n".join(parts)
+    weights = f'!0 = !{{!"branch_weights", i32 {SLOW}, i32 {FAST}}}\n'
+    return _declared(text) + "\n" + text + "\n" + weights
+
+
+def _declared(text: str) -> str:
+    """Declarations of the intrinsics and outside functions that the text uses."""
+    lines = {line for name, line in EXTERNALS.items() if f"@{name}" in text}
+    for name, ending in set(re.findall(r"@llvm\.(\w+)\.((?:v\d+)?f64)\(", text)):
+        kind = vector(int(ending[1:-3]) if ending.startswith("v") else 1)
+        lines.add(f"declare {kind} @llvm.{name}.{ending}({', '.join([kind] * (3 if name == 'fmuladd' else 1))})")
+    for lanes in set(re.findall(r"@llvm\.vector\.reduce\.or\.v(\d+)i1\(", text)):
+        lines.add(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)")
+    return "\n".join(sorted(lines))

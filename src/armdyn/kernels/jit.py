@@ -1,0 +1,115 @@
+"""LLVM: assembly to object code for this machine, object code to functions in this process."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+import threading
+from functools import cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+
+from armdyn.kernels.fastcall import EXTERNALS, NEW_FROM_DESCR, RETURN
+from armdyn.kernels.ufunc import table
+
+_lock = threading.Lock()
+_numbers = itertools.count(1)
+_OUT = sys.intern("out")
+
+
+@cache
+def machine_description() -> str:
+    """What object code depends on besides the program: processor, features, LLVM."""
+    features = llvm.get_host_cpu_features().flatten()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return "\n".join((llvm.get_process_triple(), llvm.get_host_cpu_name(), features, version, llvmlite.__version__))
+
+
+@cache
+def has_fma() -> bool:
+    """Whether the processor multiplies and adds in one instruction."""
+    if not llvm.get_process_triple().startswith(("x86", "i386", "i686")):
+        return True
+    return bool(llvm.get_host_cpu_features().get("fma", False))
+
+
+@cache
+def _target(level: int) -> Any:
+    if getattr(llvm, "initialize_native_target", None) is not None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=level,
+        reloc="pic",
+        codemodel="small",
+    )
+
+
+@cache
+def _engine() -> Any:
+    engine = llvm.create_lljit_compiler(_target(2), use_jit_link=False)
+    return engine
+
+
+def compiled(text: str, level: int = 2) -> bytes:
+    """Object code of a module."""
+    with _lock:
+        module = llvm.parse_assembly(text)
+        module.verify()
+        return bytes(_target(level).emit_object(module))
+
+
+class Code:
+    """Machine code in this process. It stays as long as this object; functions made of it hold on to it."""
+
+    def __init__(self, image: bytes, names: tuple[str, ...] = ("loop", "fast")) -> None:
+        builder = llvm.JITLibraryBuilder().add_object_img(image)
+        for name, address in _outside().items():
+            builder.import_symbol(name, address)
+        for name in names:
+            builder.export_symbol(name)
+        with _lock:
+            self._tracker: Any = builder.link(_engine(), f"kernel{next(_numbers)}")
+
+    def address(self, name: str) -> int:
+        return int(self._tracker[name])
+
+    def __del__(self) -> None:
+        tracker = self.__dict__.pop("_tracker", None)
+        if tracker is None:
+            return
+        if sys.is_finalizing():
+            tracker.detach()  # the process ends anyway, and LLVM may already be gone
+        else:
+            tracker.close()
+
+
+@cache
+def _outside() -> dict[str, int]:
+    """Addresses of all that kernels use from outside."""
+    found = {
+        "ndarray": id(np.ndarray),
+        "float64": id(np.dtype(np.float64)),
+        "float": id(float),
+        "out": id(_OUT),
+        "new_array": table("_ARRAY_API")[NEW_FROM_DESCR],
+        "as_scalar": table("_ARRAY_API")[RETURN],
+    }
+    for name in EXTERNALS:
+        if name.startswith("Py"):
+            found[name] = _address(getattr(ctypes.pythonapi, name))
+    for name in ("sin", "cos", "exp"):
+        found[name] = llvm.address_of_symbol(name) or _address(getattr(ctypes.CDLL(None), name))
+    return found
+
+
+def _address(function: Any) -> int:
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address
+    return address

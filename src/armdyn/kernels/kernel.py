@@ -1,0 +1,118 @@
+"""Kernel: a graph as a NumPy function in machine code."""
+
+from __future__ import annotations
+
+import keyword
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from armdyn.errors import ArmdynError
+from armdyn.graph import Graph, Operations
+from armdyn.kernels import cache as disk
+from armdyn.kernels import fastcall, ir, jit
+from armdyn.kernels.calling import general_call
+from armdyn.kernels.ports import Ports, digest, ports_of
+from armdyn.kernels.ufunc import generalised_ufunc
+
+LANES = (1, 4, 8)
+WIDE = 700
+"""Up to this many operations 8 samples at a time are fastest, beyond it 4: registers run out."""
+LARGE = 5_000
+"""Beyond this many operations the compiler's quicker settings are used."""
+LARGEST = 25_000
+"""Straight-line code beyond this takes minutes to compile and no longer fits the caches."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kernel:
+    """A compiled graph. Call it like a NumPy function: arrays (..., n) in, arrays out, leading axes broadcast.
+
+    `call` is the quickest way in and takes every call (a builtin function where possible); `kernel(...)` is the same,
+    a little slower. Keywords: `out=` (a tuple for several outputs), `threads=` (0: one per processor), and those of
+    NumPy's ufuncs. A sample's result is the same to the last bit in every batch. Finiteness of input is not checked.
+    """
+
+    name: str
+    signature: str
+    operations: Operations
+    lanes: int
+    compile_seconds: float
+    from_cache: bool
+    ports: Ports
+    call: Callable[..., Any]
+    ufunc: Any
+    fast: Callable[..., Any] | None
+    _graph: Graph = field()
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self.call(*arguments, **options)
+
+    def source(self) -> str:
+        """The LLVM assembly of this kernel."""
+        return ir.module(self.ports, self._graph.nodes, self.lanes, fused=jit.has_fma())
+
+    def __repr__(self) -> str:
+        where = "from the cache" if self.from_cache else "compiled"
+        return f"Kernel({self.name} {self.signature}: {self.operations}; {where} in {self.compile_seconds:.3f} s)"
+
+
+def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int | None = None) -> Kernel:
+    """Turn a graph into machine code.
+
+    Args:    graph: no free parameters; inputs and outputs are scalars, vectors or matrices. lanes: samples computed at
+             a time in a batch (1, 4 or 8; default by size). cache: keep the code on disk for the next time.
+    Raises:  ArmdynError for free parameters and for graphs beyond 25,000 operations.
+
+    >>> from armdyn.graph import trace
+    >>> kernel = build(trace(lambda q: [q[0].sin() * q[1], q[0] + q[1]], {"q": 2}))
+    >>> kernel.signature, kernel([[0.0, 1.0], [0.5, 2.0]]).round(3).tolist()
+    ('(2)->(2)', [[0.0, 1.0], [0.959, 2.5]])
+    """
+    start = time.perf_counter()
+    ports = ports_of(graph)
+    operations = graph.operations
+    if operations.total > LARGEST:
+        raise ArmdynError(
+            f"{operations.total} operations are too many for straight-line code",
+            where=name,
+            expected=f"at most {LARGEST}",
+            advice="Choose a formulation that grows linearly with the joints, or split the function",
+        )
+    if lanes not in (None, *LANES):
+        raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
+    width = 1 if not ports.sizes else lanes or (8 if operations.total <= WIDE else 4)
+    code, cached = _code(graph, ports, width, cache, 2 if operations.total <= LARGE else 1)
+    function = _identifier(name)
+    doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
+    counts = len(ports.inputs), len(ports.outputs)
+    ufunc = generalised_ufunc(code.address("loop"), function, doc, *counts, ports.signature, code)
+    general = general_call(function, ports, ufunc)
+    fast = None
+    if fastcall.layout_holds():
+        fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
+    seconds = time.perf_counter() - start
+    return Kernel(name, ports.signature, operations, width, seconds, cached, ports, fast or general, ufunc, fast, graph)
+
+
+def _code(graph: Graph, ports: Ports, lanes: int, cache: bool, level: int) -> tuple[jit.Code, bool]:
+    """The machine code, and whether it came from the disk."""
+    key = disk.key(digest(ports, graph.nodes), jit.machine_description(), lanes, level)
+    image = disk.load(key) if cache else None
+    if image is not None:
+        try:
+            return jit.Code(image), True
+        except RuntimeError:  # sound file, but not for this process: compile again
+            pass
+    image = jit.compiled(ir.module(ports, graph.nodes, lanes, fused=jit.has_fma()), level)
+    code = jit.Code(image)
+    if cache:
+        disk.save(key, image)
+    return code, False
+
+
+def _identifier(name: str) -> str:
+    """A name fit for a function, whatever the robot is called."""
+    text = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name) or "kernel"
+    return f"_{text}" if text[0].isdigit() or keyword.iskeyword(text) else text

@@ -1,0 +1,107 @@
+"""Inputs and outputs of a kernel: names, shapes, the nodes behind them, and the signature NumPy sees."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.graph import Graph, Node
+from armdyn.graph.structure import leaves
+
+
+@dataclass(frozen=True)
+class Port:
+    """One argument or result: its shape without batch axes, and its nodes in row-major order."""
+
+    name: str
+    shape: tuple[int, ...]
+    nodes: tuple[Node, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def core(self) -> str:
+        """The shape as it stands in a NumPy signature."""
+        return f"({','.join(map(str, self.shape))})"
+
+
+@dataclass(frozen=True)
+class Ports:
+    """All arguments and results of a kernel."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+    @cached_property
+    def all(self) -> tuple[Port, ...]:
+        return self.inputs + self.outputs
+
+    @cached_property
+    def signature(self) -> str:
+        """Sizes are frozen, so that a wrong one is an error: "(7),(7),(7)->(7)"."""
+        return "->".join(",".join(port.core for port in side) for side in (self.inputs, self.outputs))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The distinct core dimensions, in order of appearance, as NumPy numbers them."""
+        return tuple(dict.fromkeys(size for port in self.all for size in port.shape))
+
+
+def ports_of(graph: Graph) -> Ports:
+    """The arguments and results of a graph; its outputs must be free of parameters."""
+    if graph.parameters:
+        names = ", ".join(node.value for node in graph.parameters[:8])
+        raise ArmdynError(
+            f"the graph has free parameters: {names}",
+            expected="a graph whose outputs depend on its inputs only",
+            advice="Give the robot numbers, or make the parameters inputs of the trace",
+        )
+    inputs, outputs = _side(graph.inputs, "input"), _side(graph.outputs, "output")
+    if not inputs or not outputs:
+        raise ArmdynError("a kernel needs at least one input and one output")
+    if len(inputs) + len(outputs) > 32:  # what NumPy 1 allows; NumPy 2 allows 64
+        raise ArmdynError(
+            f"{len(inputs)} inputs and {len(outputs)} outputs are too many", expected="at most 32 together"
+        )
+    return Ports(inputs, outputs)
+
+
+def _side(structures: Mapping[str, Any], side: str) -> tuple[Port, ...]:
+    found = []
+    for name, structure in structures.items():
+        shape = _shape(structure, f"{side} {name!r}")
+        found.append(Port(name, shape, tuple(leaves(structure))))
+    return tuple(found)
+
+
+def _shape(structure: Any, where: str) -> tuple[int, ...]:
+    if isinstance(structure, Node):
+        return ()
+    parts = list(structure.values() if isinstance(structure, Mapping) else structure)
+    shapes = {_shape(part, where) for part in parts}
+    if len(shapes) != 1:
+        what = "has no entries" if not parts else f"is ragged: parts of shapes {sorted(shapes)}"
+        raise ShapeError(
+            f"the {what.removeprefix('the ')}", where=where, expected="a full array with at least one entry"
+        )
+    return (len(parts), *shapes.pop())
+
+
+def digest(ports: Ports, nodes: tuple[Node, ...]) -> str:
+    """A hash of the program: operations, constants and shapes, whatever the symbols are called."""
+    index = {node: i for i, node in enumerate(nodes)}
+    place = {node: (i, j) for i, port in enumerate(ports.inputs) for j, node in enumerate(port.nodes)}
+    lines = [ports.signature]
+    for node in nodes:
+        if node.args:
+            lines.append(f"{node.op} {' '.join(str(index[arg]) for arg in node.args)}")
+        else:
+            lines.append(f"in {place[node]}" if node in place else f"{node.op} {node.value!r}")
+    lines.extend(" ".join(str(index[node]) for node in port.nodes) for port in ports.outputs)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,0 +1,85 @@
+"""A page of LLVM assembly: numbered values, constants, the few instructions that kernels need."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+
+class Writer:
+    """Lines of one function body. Values are names ("%12") or literals; `kind` is a scalar or vector of doubles."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._count = 0
+
+    def name(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
+
+    def put(self, text: str) -> str:
+        """A line that defines a new value."""
+        name = self.name()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """A line that defines nothing."""
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def offset(self, base: str, displacement: int | str) -> str:
+        """A pointer so many bytes further."""
+        return base if displacement == 0 else self.put(f"getelementptr i8, ptr {base}, i64 {displacement}")
+
+    def load(self, kind: str, pointer: str, align: int = 8) -> str:
+        return self.put(f"load {kind}, ptr {pointer}, align {align}")
+
+    def store(self, kind: str, value: str, pointer: str, align: int = 8) -> None:
+        self.do(f"store {kind} {value}, ptr {pointer}, align {align}")
+
+    def shuffle(self, lanes: int, a: str, b: str, pick: Sequence[int]) -> str:
+        """Entries of two vectors of `lanes` doubles put together, b's counted from `lanes` on."""
+        mask = ", ".join(f"i32 {i}" for i in pick)
+        kind = f"<{lanes} x double>"
+        return self.put(f"shufflevector {kind} {a}, {kind} {b}, <{len(pick)} x i32> <{mask}>")
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def vector(lanes: int) -> str:
+    """The type of a value: double, or a vector of them."""
+    return "double" if lanes == 1 else f"<{lanes} x double>"
+
+
+def suffix(lanes: int) -> str:
+    """The ending of intrinsics of that type."""
+    return "f64" if lanes == 1 else f"v{lanes}f64"
+
+
+def literal(value: float) -> str:
+    """A double, to the last bit."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def splat(value: float, lanes: int) -> str:
+    """A constant in every lane."""
+    text = literal(value)
+    return text if lanes == 1 else "<" + ", ".join([f"double {text}"] * lanes) + ">"
+
+
+def whole(value: int, lanes: int) -> str:
+    """An integer of 64 bits in every lane."""
+    return str(value) if lanes == 1 else "<" + ", ".join([f"i64 {value}"] * lanes) + ">"
+
+
+def integers(lanes: int) -> str:
+    return "i64" if lanes == 1 else f"<{lanes} x i64>"
+
+
+def flags(lanes: int) -> str:
+    return "i1" if lanes == 1 else f"<{lanes} x i1>"
