@@ -20,6 +20,7 @@ LEVEL = {
     "mechanics": 3,
     "parameters": 4,
     "equations": 4,
+    "kernels": 5,
     "report": 7,
     "cli": 8,
 }
