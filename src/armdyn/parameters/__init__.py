@@ -1,6 +1,9 @@
 """Standard and base parameters, grouping, the regressor, physical consistency."""
 
+from armdyn.parameters.base import BaseParameters, base_parameters
 from armdyn.parameters.grouping import grouped
+from armdyn.parameters.physical import PhysicalConsistency, physical_consistency
+from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import (
     StandardParameters,
     parameter_names,
@@ -10,9 +13,14 @@ from armdyn.parameters.standard import (
 )
 
 __all__ = [
+    "BaseParameters",
+    "PhysicalConsistency",
     "StandardParameters",
+    "base_parameters",
     "grouped",
     "parameter_names",
+    "physical_consistency",
+    "regressor",
     "standard_parameters",
     "with_links",
     "with_standard_parameters",

@@ -146,7 +146,7 @@ def _group_rotor(structure: Structure, link: Link, loads: Loads, rotors: list[Sc
             loads.put(link.parent, negative(Inertia(0, ZERO, Ia * outer(z, z))))
     elif not link.revolute and structure.slides_alone(link, loads.offsets is not None):
         loads.put(j, Inertia(Ia, ZERO, Mat3.zero()))
-        loads.put(link.parent, negative(Inertia(Ia, ZERO, Mat3.zero())))
+        loads.put(link.parent, negative(Inertia(Ia, ZERO, Mat3.zero())).seen_from(link.placement))
         if loads.offsets is not None and not structure.level(link):
             loads.offsets[j] = add(loads.offsets[j], mul(Ia, structure.weight_along(link)))
     else:
@@ -183,7 +183,7 @@ class Structure:
         self.axis: list[Vec3] = []
         """Of every link that turns about one direction: that direction in its frame, in numbers."""
         self.slides: list[list[Vec3]] = []
-        """Of every link that does not turn: the directions in which it slides, in the world."""
+        """Of every link: the axes of the prismatic joints on the way to it, in the world when all joints are at 0."""
         for link, twin in zip(robot.links, self.numeric.links, strict=True):
             self._add(link, twin)
 
@@ -198,7 +198,7 @@ class Structure:
             steady = all(parallel(direction, z_world) for direction in [*slides, self.numeric.gravity])
             freedom, axis = Freedom("about", Z_AXIS, steady), Z_AXIS
         elif parent.turning == "none":
-            freedom, slides = BASE, [*slides, z_world]
+            freedom = BASE
         elif parent.turning == "about":
             R, p = twin.placement
             along = parallel(R.column(2), parent_axis)
@@ -210,7 +210,7 @@ class Structure:
                 freedom = Freedom("about", _aligned(link.placement.R.T @ parent.axis, axis))
         self.freedom.append(freedom)
         self.axis.append(axis)
-        self.slides.append(slides)
+        self.slides.append(slides if link.revolute else [*slides, z_world])
 
     # Rotors
 
@@ -242,12 +242,16 @@ class Structure:
         return self.across(link.parent, difference) or all(abs(float(x)) < ALIGNED for x in difference)
 
     def slides_alone(self, link: Link, offsets: bool) -> bool:
-        """A sliding joint's rotor has the energy of M (less M on the parent), and weighs nothing or an offset."""
-        if link.parent != WORLD and self.freedom[link.parent].turning != "none":
+        """A sliding joint's rotor has the energy of M (less M on the parent), and weighs nothing or an offset.
+
+        So it is if the parent never turns about anything but the joint's axis, and never moves along it.
+        """
+        if link.parent != WORLD and self.freedom[link.parent].turning != "none" and not self.freedom[link.index].glides:
             return False
         z = self.poses[link.index].R.column(2)
         before = [] if link.parent == WORLD else self.slides[link.parent]
-        return all(abs(float(z.dot(other))) < ALIGNED for other in before) and (offsets or self.level(link))
+        alone = not self.felt(link) and all(abs(float(z.dot(other))) < ALIGNED for other in before)
+        return alone and (offsets or self.level(link))
 
     def level(self, link: Link) -> bool:
         return abs(float(self.poses[link.index].R.column(2).dot(self.numeric.gravity))) < ALIGNED

@@ -1,0 +1,353 @@
+"""Base parameters: the smallest set of combinations of standard parameters that determines the torques.
+
+Found twice. The rules of `grouping` give the combinations, each an identity of mechanics, so there are at most as many
+base parameters as they leave. The rank of the regressor over random states says that there are no fewer: over exact
+rationals a rank needs no threshold, and a rank reached at some states is reached. Where both agree the count is proved.
+What rules do not know (unusual rotors, say) is found in numbers, from the regressor's null space.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import Inertia, Scalar
+from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.graph import Node, closed_form, constant, ordered, symbol, text
+from armdyn.mechanics.kinematics import Scalars
+from armdyn.parameters.grouping import Loads, regroup
+from armdyn.parameters.regressor import regressor
+from armdyn.parameters.standard import (
+    INERTIAL,
+    StandardParameters,
+    parameter_names,
+    standard_parameters,
+    with_standard_parameters,
+)
+from armdyn.robot import Robot
+
+Array = np.ndarray[Any, Any]
+
+STRUCTURAL_ZEROS = "zeros"
+"""Value of `absent`: the parameters that the robot's description gives as 0, such as those of symmetric links."""
+
+RANK_THRESHOLD = 1e-9
+"""Smallest singular value that counts, relative to the largest, of a regressor with columns scaled to length 1.
+
+Dependent columns leave 1e-15 times the square root of the size; independent ones of the arms and random robots tried
+leave more than 1e-5."""
+
+NEGLIGIBLE = 1e-13
+"""A coefficient this small is the rounding of a sum that vanishes: coefficients are of the size of lengths squared."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """The map from standard to base parameters: pi_base = matrix @ pi_standard.
+
+    standard: names of the columns of `matrix`. names: of the base parameters, after the standard parameter that each
+    contains (an R stands for a regrouped one). columns: as many standard parameters with independent columns of the
+    regressor. groups: the base parameters as expressions in the standard ones and the robot's named lengths and angles.
+    proved: the count was confirmed over exact rationals, not to a tolerance.
+    """
+
+    robot: Robot
+    include: tuple[str, ...]
+    standard: tuple[str, ...]
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    matrix: Array
+    groups: Mapping[str, Node]
+    proved: bool
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return len(self.names)
+
+    @cached_property
+    def no_effect(self) -> tuple[str, ...]:
+        """Standard parameters that no torque depends on."""
+        return tuple(np.array(self.standard)[~self.matrix.any(axis=0)].tolist())
+
+    @cached_property
+    def _chosen(self) -> list[int]:
+        return [self.standard.index(name) for name in self.columns]
+
+    @cached_property
+    def _from_base(self) -> Array:
+        """What the chosen standard parameters are when all others are 0."""
+        return np.linalg.inv(self.matrix[:, self._chosen])
+
+    @cached_property
+    def values(self) -> Array:
+        """(count,) base parameters of the robot itself."""
+        return self.from_standard(standard_parameters(self.robot, self.include))
+
+    def from_standard(self, parameters: StandardParameters | Mapping[str, float] | Sequence[float] | Array) -> Array:
+        """(..., count) base parameters of standard ones: a named set, a mapping, or an array in `standard` order."""
+        if isinstance(parameters, StandardParameters | Mapping):
+            known = parameters.as_dict() if isinstance(parameters, StandardParameters) else parameters
+            parameters = [float(known.get(name, 0)) for name in self.standard]
+        array = np.asarray(parameters, dtype=float)
+        if array.shape[-1:] != (len(self.standard),):
+            raise ShapeError(f"parameters of shape {array.shape}", expected=f"(..., {len(self.standard)})")
+        return array @ self.matrix.T
+
+    def to_standard(self, base: Sequence[float] | Array) -> Array:
+        """(..., p) one set of standard parameters that has these base parameters: zeros outside `columns`."""
+        array = np.asarray(base, dtype=float)
+        if array.shape[-1:] != (self.count,):
+            raise ShapeError(f"base parameters of shape {array.shape}", expected=f"(..., {self.count})")
+        standard = np.zeros((*array.shape[:-1], len(self.standard)))
+        standard[..., self._chosen] = array @ self._from_base.T
+        return standard
+
+    def robot_with(self, base: Sequence[float] | Array) -> Robot:
+        """The robot with other base parameters."""
+        values = dict.fromkeys(parameter_names(self.robot, self.include), 0.0)
+        values |= dict(zip(self.standard, self.to_standard(base).tolist(), strict=True))
+        return with_standard_parameters(self.robot, values)
+
+    def regressor(self, q: Scalars, qd: Scalars, qdd: Scalars) -> Array:
+        """(..., n, count) the matrix with Y_base pi_base = tau, on numbers."""
+        names = parameter_names(self.robot, self.include)
+        chosen = [names.index(name) for name in self.columns]
+        Y: Array = np.asarray(regressor(self.robot, q, qd, qdd, self.include))[..., chosen]
+        return Y @ self._from_base
+
+    def __str__(self) -> str:
+        how = "proved over exact rationals" if self.proved else "rank found in floating point"
+        families = ", ".join(self.include)
+        lines = [f"{self.robot.name}: {self.count} base parameters ({families}) of {len(self.standard)}; {how}"]
+        width = max(map(len, self.names), default=0)
+        lines += [f"  {name:{width}} = {text(self.groups[name])}" for name in self.names]
+        if self.no_effect:
+            lines.append(f"  no effect: {', '.join(self.no_effect)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<BaseParameters of {self.robot.name!r}: {self.count} of {len(self.standard)}>"
+
+
+def base_parameters(
+    robot: Robot, include: Iterable[str] = ("inertial",), *, absent: Iterable[str] | str = ()
+) -> BaseParameters:
+    """The base parameters of a robot.
+
+    include: families of standard parameters, "inertial", "rotor", "friction", "offset". absent: names of parameters
+    known to be zero, or "zeros" for those that the robot's description gives as 0 (symmetric links).
+
+    >>> import armdyn
+    >>> print(base_parameters(armdyn.load("pendulum"), absent="zeros"))
+    pendulum: 2 base parameters (inertial) of 5; proved over exact rationals
+      ZZ1 = ZZ1
+      MX1 = MX1
+      no effect: XX1, YY1, M1
+    """
+    include = (include,) if isinstance(include, str) else tuple(include)
+    names = parameter_names(robot, include)
+    left_out = _left_out(robot, include, absent)
+    known = tuple(name for name in names if name not in left_out)
+    numeric = robot.bound()
+    symbolic = numeric if _ambiguous(numeric.symbolic, names) else numeric.symbolic
+
+    units = {name: np.eye(len(known))[i] for i, name in enumerate(known)}
+    rows = _regrouped(numeric, names, units)
+    nodes = _regrouped(symbolic, names, {name: symbol(name, kind="parameter") for name in known})
+    kept = [name for name in names if not isinstance(rows[name], int) and np.abs(rows[name]).max() > NEGLIGIBLE]
+    matrix = np.array([rows[name] for name in kept]).reshape(len(kept), len(known))
+    matrix[np.abs(matrix) < NEGLIGIBLE] = 0.0
+    groups = dict(zip(kept, _written([nodes[name] for name in kept]), strict=True))
+
+    proved = _exact_rank(numeric, include, known, enough=len(kept)) == len(kept)
+    if not proved:
+        kept, matrix, groups = _reduced(numeric, include, names, kept, matrix, groups)
+    titles = [_title(name, row, known) for name, row in zip(kept, matrix, strict=True)]
+    columns = _independent_columns(matrix, known, kept)
+    return BaseParameters(
+        numeric,
+        include,
+        known,
+        tuple(titles),
+        columns,
+        matrix,
+        dict(zip(titles, groups.values(), strict=True)),
+        proved,
+    )
+
+
+def _left_out(robot: Robot, include: tuple[str, ...], absent: Iterable[str] | str) -> set[str]:
+    standard = standard_parameters(robot.symbolic, include).as_dict()
+    if absent == STRUCTURAL_ZEROS:
+        return {name for name, value in standard.items() if type(value) is int and value == 0}
+    left_out = {absent} if isinstance(absent, str) else set(absent)
+    for name in left_out:
+        if name not in standard:
+            raise unknown_name("parameter", name, standard, where="absent")
+    return left_out
+
+
+def _ambiguous(robot: Robot, names: Sequence[str]) -> bool:
+    """A length or angle of the robot has the name of a standard parameter: groups are then written in numbers."""
+    geometry = [x for link in robot.links for x in (*link.placement.p, *sum(link.placement.R.rows, ()))]
+    nodes = [x for x in (*geometry, *robot.gravity) if isinstance(x, Node)]
+    return any(node.op == "symbol" and node.value in names for node in ordered(tuple(nodes)))
+
+
+def _title(name: str, row: Array, known: Sequence[str]) -> str:
+    """ZZ6, or ZZR6 if anything else is in the group."""
+    alone = np.count_nonzero(row) == 1 and name in known and row[known.index(name)] == 1
+    kind = name.rstrip("0123456789")
+    return name if alone else f"{kind}R{name[len(kind) :]}"
+
+
+# By rules -----------------------------------------------------------------------------------------------------------
+
+
+def _regrouped(robot: Robot, names: Sequence[str], values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The standard parameters after grouping; what has no effect or was moved is the literal 0."""
+    known = {name: values.get(name, 0) for name in names}
+    joints = range(1, robot.n + 1)
+
+    def all_of(kind: str) -> list[Scalar] | None:
+        return [known[f"{kind}{j}"] for j in joints] if f"{kind}1" in known else None
+
+    inertias = [Inertia.from_parameters(*(known.get(f"{kind}{j}", 0) for kind in INERTIAL)) for j in joints]
+    loads = regroup(robot, Loads(inertias, all_of("Ia"), all_of("off")))
+    for j, body in zip(joints, loads.inertias, strict=True):
+        known |= {f"{kind}{j}": value for kind, value in zip(INERTIAL, body.parameters(), strict=True)}
+    for kind, moved in (("Ia", loads.rotors), ("off", loads.offsets)):
+        if moved is not None:
+            known |= {f"{kind}{j}": value for j, value in zip(joints, moved, strict=True)}
+    return {name: known[name] for name in names}
+
+
+def _written(values: Sequence[Scalar]) -> list[Node]:
+    """Expressions with like terms together; left as they are where a length or an angle divides."""
+    nodes = [value if isinstance(value, Node) else constant(value) for value in values]
+    try:
+        return list(closed_form(nodes))
+    except ArmdynError:
+        return nodes
+
+
+# By rank ------------------------------------------------------------------------------------------------------------
+
+
+def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], enough: int) -> int:
+    """Rank of the regressor over states, exactly, of the robot with its numbers and angles made rational.
+
+    Counted modulo a prime of 61 bits, which can lose rank but not gain any; so can too few states. States are added
+    until `enough` is reached, or long after more could help. Friction columns change sign with qd and no other column
+    does, so they are always independent.
+    """
+    from flint import fmpq, nmod_mat  # loaded on first use, to keep the start of the library quick
+
+    from armdyn.graph import RationalAngle
+    from armdyn.robot.exact import exact
+
+    prime = 2**61 - 1
+    view = exact(robot)
+    families = tuple(family for family in include if family != "friction")
+    names = parameter_names(robot, families)
+    chosen = [i for i, name in enumerate(names) if name in known]
+    friction = sum(name.startswith(("Fv", "Fc")) for name in known)
+    rng = np.random.default_rng(0)
+
+    def draw(size: int) -> list[Any]:
+        return [fmpq(int(a), int(b)) for a, b in zip(rng.integers(-9, 10, size), rng.integers(1, 9, size), strict=True)]
+
+    def residue(x: Any) -> int:
+        return int(x.p) * pow(int(x.q), -1, prime) % prime if isinstance(x, fmpq) else int(x) % prime
+
+    rows: list[list[int]] = []
+    rank, states = 0, 0
+    while rank + friction < enough and states * robot.n < 4 * len(names) + 40:
+        for _ in range(max(4, math.ceil(0.4 * len(names) / max(robot.n, 1)))):
+            q = [RationalAngle(x) if link.revolute else x for link, x in zip(view.links, draw(robot.n), strict=True)]
+            Y = regressor(view, q, draw(robot.n), draw(robot.n), families)
+            rows += [[residue(row[i]) for i in chosen] for row in Y]
+            states += 1
+        rank = nmod_mat(len(rows), len(chosen), [x for row in rows for x in row], prime).rank() if chosen else 0
+    return rank + friction
+
+
+def stacked_regressor(robot: Robot, include: Iterable[str], states: int | None = None, seed: int = 0) -> Array:
+    """(states n, p) regressors over random states, one below the other."""
+    names = parameter_names(robot, include)
+    count = states or 2 * len(names) // max(robot.n, 1) + 10
+    rng = np.random.default_rng(seed)
+    q, qd, qdd = rng.uniform(-1, 1, (3, count, robot.n)) * np.array([np.pi, 3, 10])[:, None, None]
+    return np.reshape(regressor(robot, q, qd, qdd, include), (count * robot.n, len(names)))
+
+
+def numeric_rank(W: Array) -> int:
+    """Number of independent columns, by singular values of the matrix with its columns scaled to length 1."""
+    length = np.linalg.norm(W, axis=0)
+    scaled = W[:, length > RANK_THRESHOLD * max(length.max(initial=0.0), 1e-300)]
+    if not scaled.size:
+        return 0
+    singular = np.linalg.svd(scaled / np.linalg.norm(scaled, axis=0), compute_uv=False)
+    return int((singular > RANK_THRESHOLD * singular[0]).sum())
+
+
+def _reduced(
+    robot: Robot, include: tuple[str, ...], names: Sequence[str], kept: list[str], matrix: Array,
+    groups: dict[str, Node],
+) -> tuple[list[str], Array, dict[str, Node]]:  # fmt: skip
+    """Relations between the groups that the rules did not find: columns and rows that depend on others, in numbers."""
+    from scipy.linalg import qr
+
+    W = stacked_regressor(robot, include)[:, [list(names).index(name) for name in kept]]
+    # What the torques depend on is W @ matrix: independent columns of W, then independent rows of the matrix.
+    for of_torques in (True, False):
+        A = W if of_torques else matrix.T
+        rank = numeric_rank(A)
+        if rank == len(kept):
+            continue
+        order = qr(A / np.linalg.norm(A, axis=0), mode="economic", pivoting=True)[2]
+        chosen, rest = sorted(order[:rank].tolist()), sorted(order[rank:].tolist())
+        share = np.linalg.lstsq(A[:, chosen], A[:, rest], rcond=None)[0]
+        share[np.abs(share) < RANK_THRESHOLD] = 0.0
+        if of_torques:  # W_rest = W_chosen share, so that the dependent groups join the others
+            matrix = matrix[chosen] + share @ matrix[rest]
+            joined = [_joined(groups, kept[c], [kept[r] for r in rest], share[i]) for i, c in enumerate(chosen)]
+            groups = {kept[c]: node for c, node in zip(chosen, joined, strict=True)}
+        else:  # the dependent groups are multiples of others: known with them
+            matrix = matrix[chosen]
+            groups = {kept[c]: groups[kept[c]] for c in chosen}
+        W = W[:, chosen]
+        kept = [kept[c] for c in chosen]
+    return kept, matrix, groups
+
+
+def _joined(groups: Mapping[str, Node], name: str, others: Sequence[str], share: Array) -> Node:
+    node = groups[name]
+    for other, factor in zip(others, share, strict=True):
+        if factor:
+            node = node + float(f"{factor:.12g}") * groups[other]
+    return node
+
+
+def _independent_columns(matrix: Array, known: Sequence[str], kept: Sequence[str]) -> tuple[str, ...]:
+    """Standard parameters whose columns span the matrix: those that name the groups, where they are there."""
+    chosen: list[str] = []
+    basis = np.zeros((len(matrix), 0))
+    for name in [*(name for name in kept if name in known), *known]:
+        if len(chosen) == len(matrix):
+            break
+        column = matrix[:, known.index(name)]
+        rest = column - basis @ (basis.T @ column)
+        if name not in chosen and np.linalg.norm(rest) > RANK_THRESHOLD * np.linalg.norm(column):
+            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+            chosen.append(name)
+    return tuple(sorted(chosen, key=known.index))
+
+
+__all__ = ["BaseParameters", "base_parameters", "numeric_rank", "stacked_regressor"]

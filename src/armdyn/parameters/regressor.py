@@ -1,0 +1,86 @@
+"""The regressor: torques are linear in the standard parameters, tau = Y(q, qd, qdd) pi.
+
+Source: 004 (7.76)-(7.81), 002 sec. 7.3.3. A column is the torque of a robot in which one parameter is 1 and all others
+are 0: the wrench of a unit inertia (the same `Inertia.wrench` that the recursions use) on the partial velocities of
+its link. Columns of joints that do not carry the link are literal zeros.
+
+Rotors enter by Ia = ratio^2 inertia, in either model: reflected, or full with its coupling to the carrier (004 (7.80)
+with the rotor's own moment of inertia, scaled by the gear ratio). Friction enters by Fv qd + Fc sign(qd); static and
+Stribeck friction are not linear and stay out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from armdyn.algebra import Inertia, Scalar, Vec3, ops
+from armdyn.algebra.ops import add
+from armdyn.mechanics.actuators import rotor_torques
+from armdyn.mechanics.door import quantity
+from armdyn.mechanics.kane import link_partials, seen_by_links
+from armdyn.mechanics.kinematics import Motion, Scalars
+from armdyn.parameters.standard import FAMILIES, INERTIAL, included, with_exact_links
+from armdyn.robot import Robot
+from armdyn.robot.links import WORLD, Spin
+
+UNITS = tuple(Inertia.from_parameters(*(int(i == k) for i in range(10))) for k in range(len(INERTIAL)))
+"""The ten unit inertias, in the order of the standard parameters."""
+
+
+@quantity
+def regressor(
+    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, include: Iterable[str] = tuple(FAMILIES)
+) -> list[list[Scalar]]:
+    """The matrix Y with Y(q, qd, qdd) pi = tau.
+
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives: numbers, arrays, symbols, exact numbers. include: families
+             of parameters, as in `standard_parameters`, whose order the columns have.
+    Returns: Y: (..., n, p).
+    """
+    kinds = included(include)
+    columns: dict[str, list[list[Scalar]]] = {}
+    if "M" in kinds:
+        columns |= inertial_columns(robot, q, qd, qdd)
+    if "Ia" in kinds:
+        columns["Ia"] = [rotor_torques(_with_unit_rotor(robot, j), q, qd, qdd) for j in range(robot.n)]
+    columns["Fv"] = [_only(robot, j, rate) for j, rate in enumerate(qd)]
+    columns["off"] = [_only(robot, j, 1) for j in range(robot.n)]
+    if "Fc" in kinds:
+        columns["Fc"] = [_only(robot, j, ops.sign(rate)) for j, rate in enumerate(qd)]
+    ordered = [columns[kind][j] for j in range(robot.n) for kind in kinds]
+    return [[column[i] for column in ordered] for i in range(robot.n)]
+
+
+def inertial_columns(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[str, list[list[Scalar]]]:
+    """Torques of unit inertias: by parameter, then by link. 004 (7.79), by way of Kane's partial velocities."""
+    motion, partials = Motion(robot, q, qd, qdd), link_partials(robot, q)
+    columns: dict[str, list[list[Scalar]]] = {kind: [] for kind in INERTIAL}
+    for j, g in enumerate(seen_by_links(robot, q, robot.gravity)):
+        a = motion.a[j] - g
+        for kind, unit in zip(INERTIAL, UNITS, strict=True):
+            force, moment = unit.wrench(motion.w[j], motion.wd[j], a)
+            column: list[Scalar] = [0] * robot.n
+            for i, (v, w) in partials[j].items():
+                column[i] = add(v.dot(force), w.dot(moment))
+            columns[kind].append(column)
+    return columns
+
+
+def _only(robot: Robot, j: int, value: Scalar) -> list[Scalar]:
+    return [value if i == j else 0 for i in range(robot.n)]
+
+
+def _with_unit_rotor(robot: Robot, j: int) -> Robot:
+    """The robot with one rotor left, that of joint j, of inertia 1 seen at the joint.
+
+    With Ia = k^2 I its energy is Ia qd^2/2 + Ia qd (a/k).w: a rotor without gear on the axis a/k.
+    """
+    spin = next((spin for spin in robot.spins if spin.joint == j), Spin(j, WORLD, None, 1, 1))
+    axis = spin.axis
+    if axis is not None and not (type(spin.ratio) is int and spin.ratio == 1):
+        axis = Vec3(*(x if ops.is_zero(x) else x / spin.ratio for x in axis))
+    unit = Spin(j, spin.carrier, axis, 1, 1)
+    return with_exact_links(robot, [link.inertia for link in robot.links], [unit])
+
+
+__all__ = ["regressor"]
