@@ -93,6 +93,10 @@ class Dual:
         root = ops.sqrt(self.value)
         return self._at(root, self.dot / mul(2, root))
 
+    def exp(self) -> Dual:
+        value = ops.exp(self.value)
+        return self._at(value, mul(value, self.dot))
+
     def sign(self) -> Scalar:
         return ops.sign(self.value)
 
