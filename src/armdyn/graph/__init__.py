@@ -7,6 +7,7 @@ from armdyn.graph.derivative import derivative, gradient, numeric, substitute
 from armdyn.graph.evaluate import evaluate, to_float
 from armdyn.graph.exact import RationalAngle
 from armdyn.graph.fold import select
+from armdyn.graph.mathml import mathml
 from armdyn.graph.node import PI, Node, constant, symbol, symbols
 from armdyn.graph.passes import factored, simplified_parameters, split_angles
 from armdyn.graph.polynomial import NormalForm, identical, normal_form
@@ -32,6 +33,7 @@ __all__ = [
     "gradient",
     "identical",
     "latex",
+    "mathml",
     "named",
     "normal_form",
     "numeric",

@@ -12,19 +12,23 @@ from armdyn.graph.angle import linear_form, natural_key, natural_order
 from armdyn.graph.node import ABS, ADD, CONST, COS, DIV, EXP, MUL, NEG, PI_OP, SIGN, SIN, SQRT, SUB, SYMBOL, Node
 from armdyn.graph.structure import is_scalar, nodes_of
 
-_GREEK = frozenset(
+GREEK = frozenset(
     """alpha beta gamma delta epsilon zeta eta theta vartheta kappa lambda mu nu xi pi rho sigma tau phi varphi
     chi psi omega Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega""".split()  # noqa: SIM905
 )
-_LETTER = "|".join(sorted(_GREEK, key=len, reverse=True))
+_LETTER = "|".join(sorted(GREEK, key=len, reverse=True))
 _GREEK_STEM = re.compile(f"({_LETTER})(?![a-z])")
 _RATE_STEM = re.compile(rf"({_LETTER}|[A-Za-z])(_ddot|_dot|dd|d)(?=_?\d*$)")
 
 
-class _Text:
+class TextStyle:
     """Plain text: `m3*(l1*c2 + r2*c23)^2`."""
 
-    times = "*"
+    times, plus, minus, negative = "*", " + ", " - ", "-"
+
+    def letters(self, word: str) -> str:
+        """What is read of a word: terms are sorted by it."""
+        return word
 
     def symbol(self, node: Node) -> str:
         return str(node.value)
@@ -51,7 +55,7 @@ class _Text:
         return "pi"
 
 
-class _Latex(_Text):
+class _Latex(TextStyle):
     r"""LaTeX: `m_{3} \left(l_{1} c_{2} + r_{2} c_{23}\right)^{2}`."""
 
     times = " "
@@ -98,26 +102,37 @@ def latex_name(name: str, *, dots: bool = True) -> str:
     >>> print(*map(latex_name, ("qdd1", "theta_dot2", "theta12", "Ixx3", "l_c1", "g")))
     \ddot{q}_{1} \dot{\theta}_{2} \theta_{12} I_{xx3} l_{c1} g
     """
-    rate = _RATE_STEM.match(name) if dots else None
-    greek = _GREEK_STEM.match(name)
-    stem = rate[1] if rate else greek[1] if greek else name[0]
-    text = rf"\{stem}" if stem in _GREEK else stem
+    stem, rate, index = name_parts(name, dots=dots)
+    text = rf"\{stem}" if stem in GREEK else stem
     if rate:
-        text = rf"\ddot{{{text}}}" if "dd" in rate[2] else rf"\dot{{{text}}}"
-    index = name[rate.end() if rate else len(stem) :].strip("_").replace("_", ",")
+        text = rf"\{'d' * rate}ot{{{text}}}"
     return f"{text}_{{{index}}}" if index else text
 
 
+def name_parts(name: str, *, dots: bool = True) -> tuple[str, int, str]:
+    """The letter a name begins with, how many dots it gets, and its index.
+
+    >>> name_parts("qdd1"), name_parts("theta_dot2"), name_parts("kd", dots=False)
+    (('q', 2, '1'), ('theta', 1, '2'), ('k', 0, 'd'))
+    """
+    rate = _RATE_STEM.match(name) if dots else None
+    greek = _GREEK_STEM.match(name)
+    stem = rate[1] if rate else greek[1] if greek else name[0]
+    index = name[rate.end() if rate else len(stem) :].strip("_").replace("_", ",")
+    return stem, 0 if rate is None else 2 if "dd" in rate[2] else 1, index
+
+
 class _Renderer:
-    def __init__(self, style: _Text) -> None:
+    def __init__(self, style: TextStyle) -> None:
         self.style = style
 
     def total(self, node: Node, factor: int = 1) -> str:
         """Text of a sum (or a single term) times 1 or -1, terms in a stable order, positive ones first."""
         terms = [self._term(factor * sign, part) for sign, part in _terms(node)]
-        terms.sort(key=lambda each: (each[0] < 0, _term_order(each[1], each[2])))
-        text = "".join(f"{' + ' if sign > 0 else ' - '}{word}" for sign, _, word in terms)
-        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+        style = self.style
+        terms.sort(key=lambda each: (each[0] < 0, _term_order(each[1], style.letters(each[2]))))
+        rest = "".join(f"{style.plus if sign > 0 else style.minus}{word}" for sign, _, word in terms[1:])
+        return ("" if terms[0][0] > 0 else style.negative) + terms[0][2] + rest
 
     def _term(self, sign: int, part: Node) -> tuple[int, Node, str]:
         """A term with its sign; -(a - b)*c is written (b - a)*c."""
@@ -242,7 +257,7 @@ def text(expression: Any) -> Any:
     >>> text(m * l * l * (q1 + q2).cos() * qd2 * qd2 / 2 - m * l)
     'l^2*m*c12*qd2^2/2 - l*m'
     """
-    return _rendered(expression, _Text())
+    return rendered(expression, TextStyle())
 
 
 def latex(expression: Any) -> Any:
@@ -261,8 +276,8 @@ def latex(expression: Any) -> Any:
     return r"\begin{bmatrix} " + r" \\ ".join(lines) + r" \end{bmatrix}"
 
 
-def _rendered(expression: Any, style: _Text) -> Any:
+def rendered(expression: Any, style: TextStyle) -> Any:
     nodes = nodes_of(expression)
     if is_scalar(nodes):
         return _Renderer(style).total(nodes)
-    return tuple(_rendered(part, style) for part in nodes)
+    return tuple(rendered(part, style) for part in nodes)

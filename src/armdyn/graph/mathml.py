@@ -1,0 +1,78 @@
+"""Expressions as MathML, which browsers typeset without any library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from armdyn.graph.node import ABS, SIGN, SQRT, Node
+from armdyn.graph.render import GREEK, TextStyle, name_parts, rendered
+
+_DOTS = {1: "&#x2D9;", 2: "&#xA8;"}
+_TAG = re.compile(r"<[^>]*>|&[^;]*;")
+
+
+class _MathML(TextStyle):
+    """Presentation MathML: rows of mi, mn, mo."""
+
+    times, plus, minus, negative = "<mo>&#x2062;</mo>", "<mo>+</mo>", "<mo>&#x2212;</mo>", "<mo>&#x2212;</mo>"
+
+    def letters(self, word: str) -> str:
+        return _TAG.sub("", word)
+
+    def symbol(self, node: Node) -> str:
+        return mathml_name(str(node.value), dots=node.online)
+
+    def power(self, base: str, exponent: int) -> str:
+        return f"<msup><mrow>{base}</mrow><mn>{exponent}</mn></msup>"
+
+    def fraction(self, top: str, bottom: str) -> str:
+        return f"<mfrac><mrow>{top}</mrow><mrow>{bottom}</mrow></mfrac>"
+
+    def bracket(self, text: str) -> str:
+        return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>"
+
+    def function(self, name: str, inner: Iterable[str]) -> str:
+        parts = list(inner)
+        if name == SQRT:
+            return f"<msqrt>{parts[0]}</msqrt>"
+        if name == ABS:
+            return f"<mrow><mo>|</mo>{parts[0]}<mo>|</mo></mrow>"
+        word = "sgn" if name == SIGN else escape(name)
+        return f"<mi>{word}</mi><mo>&#x2061;</mo>{self.bracket('<mo>,</mo>'.join(parts))}"
+
+    def short_trig(self, letter: str, indices: list[str]) -> str:
+        between = "," if any(len(index) > 1 for index in indices) else ""
+        return f"<msub><mi>{letter}</mi><mn>{between.join(indices)}</mn></msub>"
+
+    def number(self, value: Any) -> str:
+        return f"<mn>{value}</mn>"
+
+    def pi(self) -> str:
+        return "<mi>&#x3C0;</mi>"
+
+
+def mathml_name(name: str, *, dots: bool = True) -> str:
+    """A symbol name in MathML: Greek letters, indices, and dots for rates.
+
+    >>> mathml_name("qd1")
+    '<msub><mover accent="true"><mi>q</mi><mo>&#x2D9;</mo></mover><mn>1</mn></msub>'
+    """
+    stem, rate, index = name_parts(name, dots=dots)
+    text = f"<mi>&{stem};</mi>" if stem in GREEK else f"<mi>{escape(stem)}</mi>"
+    if rate:
+        text = f'<mover accent="true">{text}<mo>{_DOTS[rate]}</mo></mover>'
+    kind = "mn" if index.isdigit() else "mi"
+    return f"<msub>{text}<{kind}>{escape(index)}</{kind}></msub>" if index else text
+
+
+def mathml(expression: Any) -> Any:
+    """The inside of a `math` element; nested expressions give nested texts.
+
+    >>> from armdyn.graph import symbol
+    >>> mathml(symbol("q1").cos() - 2)
+    '<msub><mi>c</mi><mn>1</mn></msub><mo>&#x2212;</mo><mn>2</mn>'
+    """
+    return rendered(expression, _MathML())
