@@ -9,7 +9,11 @@ from typing import Annotated
 import typer
 
 from armdyn import __version__
+from armdyn.cli.certify import certify
 from armdyn.cli.check import check
+from armdyn.cli.compare import compare
+from armdyn.cli.derive import derive
+from armdyn.cli.formulations import formulations
 from armdyn.cli.robots import robots
 from armdyn.cli.show import show
 from armdyn.cli.study import study
@@ -25,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (study, show, check, robots):
+for _verb in (study, show, check, derive, compare, certify, robots, formulations):
     app.command()(_verb)
 
 

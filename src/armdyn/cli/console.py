@@ -1,11 +1,12 @@
-"""What the verbs share: consoles, tables that fit the terminal, the panel of an error, the loading of a robot."""
+"""What the verbs share: consoles, tables that fit the terminal, errors, robots, marks, progress."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +14,7 @@ from rich import box
 from rich.console import Console, Group
 from rich.markup import escape
 from rich.panel import Panel
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -121,3 +122,35 @@ def _padded(cells: list[str], numeric: bool) -> list[str]:
     """Cells of one width with numbers to the right (rich would strip the blanks that align decimal points)."""
     width = max(map(len, cells))
     return [cell.rjust(width) for cell in cells] if numeric else cells
+
+
+# Marks and progress -----------------------------------------------------------------------------------------------
+
+
+def mark(out: Console, holds: bool) -> Text:
+    """A green tick or a red cross; words where the terminal knows no such letters."""
+    ascii_only = not out.encoding.startswith("utf")
+    if holds:
+        return Text("ok" if ascii_only else "✓", style="green")
+    return Text("NO" if ascii_only else "✗", style="bold red")
+
+
+@contextmanager
+def working(first: str, steps: int | None = None) -> Iterator[Callable[..., None]]:
+    """A line on stderr, while there is a terminal, that says what is being done; gives `say(step, done=None)`.
+
+    steps: how many there will be; `done` of them are behind us.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    screen = console(stderr=True)
+    bar = Progress(TextColumn("{task.description:<48}", table_column=Column(no_wrap=True)), BarColumn(bar_width=16),
+                   TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal,
+                   redirect_stdout=False, redirect_stderr=False)  # fmt: skip
+    with bar:
+        task = bar.add_task(first, total=steps)
+
+        def say(step: str, done: int | None = None) -> None:
+            bar.update(task, description=step, completed=done)
+
+        yield say

@@ -21,7 +21,7 @@ def study(
     base: BaseOption = None,
     lock: LockOption = None,
 ) -> None:
-    """Study a robot: model, check-up, poses, figure, report."""
+    """Study a robot: model, check-up, poses, equations, certificate of agreement, report."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
@@ -43,6 +43,9 @@ def study(
         print_findings(screen, checkup)
     for table in tables(result.poses, screen.width):
         screen.print(table)
+    if result.agrees is not None:
+        verdict = ("all agree exactly", "green") if result.agrees else ("DO NOT agree: see the report", "bold red")
+        screen.print(Text.assemble("Formulations: ", verdict))
     for note in result.notes:
         screen.print(Text(note, style="yellow"))
     names = ", ".join(path.name for path in result.files if path != result.report)

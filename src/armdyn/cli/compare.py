@@ -1,0 +1,128 @@
+"""armdyn compare: all formulations on one robot. Exit status 0 they agree, 1 they do not, 2 error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables, working
+
+if TYPE_CHECKING:
+    from armdyn.equations import Comparison
+    from armdyn.equations.comparison import Row
+    from armdyn.graph import Operations
+    from armdyn.robot.table import Section
+
+AGREE, DIFFER = 0, 1
+
+
+def compare(
+    robot: RobotArgument,
+    json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    tip: TipOption = None,
+    base: BaseOption = None,
+    lock: LockOption = None,
+) -> None:
+    """Compare all formulations: agreement, operation counts, times.
+
+    Exit status: 0 they agree, 1 they do not, 2 error.
+    """
+    made = load_robot(robot, tip, base, lock)
+    from armdyn.mechanics.registry import formulations
+
+    able = [entry.name for entry in formulations() if "inverse_dynamics" in entry.gives]
+    with working("comparing", len(able)) as say:
+        from armdyn.equations import compare as run
+
+        result = run(made, progress=lambda name: say(name, able.index(name)))
+    if json:
+        from json import dumps
+
+        print(dumps(_record(result), indent=2, ensure_ascii=False))
+    else:
+        _print(result)
+    raise typer.Exit(AGREE if result.agrees else DIFFER)
+
+
+def _print(result: Comparison) -> None:
+    from rich.text import Text
+
+    out = console()
+    for table in tables(_section(result), out.width):
+        out.print(table)
+    largest = max(row.difference for row in result.rows)
+    words = "All agree" if result.agrees else "They do NOT agree"
+    style = "bold green" if result.agrees else "bold red"
+    out.print(Text.assemble((words, style), f": torques differ by at most {largest:.0e} of the largest one (floats). "
+                            "Exact agreement: armdyn certify."))  # fmt: skip
+    for label, note in NOTES.items():
+        out.print(Text.assemble((f"{label}: ", "bold"), (note, "dim")))
+
+
+NOTES = {
+    "as written": "multiplications / additions of one evaluation, each carried out where it is written; zeros and "
+    "ones left out.",
+    "shared": "the same with common subexpressions once and parameters known beforehand; off-line: what depends on "
+    "parameters alone.",
+    "001 table 3": "polynomials in n for n general revolute joints: other people's counts for other implementations.",
+}
+
+
+def _section(result: Comparison) -> Section:
+    from armdyn.robot.table import Column, Section
+
+    heads = (("formulation", ""), ("differs by", "of largest"), ("as written", "x / +"), ("shared", "x / +"),
+             ("off-line", "x / +"), ("trace", "ms"), ("one call", "ms"), ("001 table 3", "x / +"),
+             ("source", ""))  # fmt: skip
+    columns = [[row.formulation.name for row in result.rows],
+               [f"{row.difference:.0e}" if row.difference else "0" for row in result.rows],
+               _pairs([row.written for row in result.rows]),
+               _pairs([(row.operations.multiplications, row.operations.additions) for row in result.rows]),
+               _pairs([_offline(row.operations) for row in result.rows]),
+               [f"{1e3 * row.trace_seconds:.1f}" for row in result.rows],
+               [f"{1e3 * row.evaluation_seconds:.2f}" for row in result.rows],
+               _pairs([_rounded(row) for row in result.rows]),
+               [row.formulation.source for row in result.rows]]  # fmt: skip
+    rows = tuple(zip(*columns, strict=True))
+    return Section(f"Inverse dynamics of {result.robot} by every formulation", tuple(Column(*head) for head in heads),
+                   rows)  # fmt: skip
+
+
+def _pairs(counts: list[tuple[int, int] | None]) -> list[str]:
+    """Two counts in one cell, slashes below one another."""
+    left, right = (max((len(str(pair[k])) for pair in counts if pair), default=1) for k in (0, 1))
+    return [f"{pair[0]:>{left}} / {pair[1]:>{right}}" if pair else "" for pair in counts]
+
+
+def _offline(operations: Operations) -> tuple[int, int]:
+    offline = operations.offline
+    return (offline.multiplications, offline.additions) if offline else (0, 0)
+
+
+def _rounded(row: Row) -> tuple[int, int] | None:
+    return (round(row.published[0]), round(row.published[1])) if row.published else None
+
+
+def _record(result: Comparison) -> dict[str, Any]:
+    return {"robot": result.robot, "joints": result.joints, "agrees": result.agrees,
+            "formulations": [_row_record(row) for row in result.rows]}  # fmt: skip
+
+
+def _row_record(row: Row) -> dict[str, Any]:
+    def counts(pair: tuple[int, int] | None) -> dict[str, int] | None:
+        return {"multiplications": pair[0], "additions": pair[1]} if pair else None
+
+    shared = (row.operations.multiplications, row.operations.additions)
+    return {
+        "name": row.formulation.name,
+        "title": row.formulation.title,
+        "source": row.formulation.source,
+        "difference": row.difference,
+        "written": counts(row.written),
+        "shared": counts(shared),
+        "offline": counts(_offline(row.operations)),
+        "trace_seconds": row.trace_seconds,
+        "evaluation_seconds": row.evaluation_seconds,
+        "published_001_table_3": counts(_rounded(row)),
+    }
