@@ -175,6 +175,12 @@ def builtin(address: int, name: str, doc: str, slow: Callable[..., Any], code: o
     return create(ctypes.addressof(record), slow, None)
 
 
+def rebound(fast: Any, slow: Callable[..., Any]) -> Any:
+    """The same builtin function, with another Python function for the calls it does not take itself."""
+    record, code = fast.__self__.__dict__["_kept"]
+    return builtin(record.ml_meth, record.ml_name.decode(), record.ml_doc.decode(), slow, code)
+
+
 @cache
 def layout_holds() -> bool:
     """Whether arrays look in memory as their public declaration says, tried on arrays of many kinds."""
