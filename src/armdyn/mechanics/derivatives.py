@@ -90,7 +90,7 @@ class Moving(NamedTuple):
     def row(self, link: Link) -> Vec3:
         """S^T B of the link's own axis: what it is multiplied with is the angular part of a screw."""
         if link.revolute:
-            return self.A.trace * Z_AXIS - self.A.T @ Z_AXIS
+            return self.A.trace * Z_AXIS - Vec3(*self.A.rows[2])  # type: ignore[no-any-return]
         return cross(self.p, Z_AXIS)
 
 
