@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -53,6 +53,7 @@ class BaseParameters:
     standard: names of the columns of `matrix`. names: of the base parameters, after the standard parameter that each
     contains (an R stands for a regrouped one). columns: as many standard parameters with independent columns of the
     regressor. groups: the base parameters as expressions in the standard ones and the robot's named lengths and angles.
+    places: the standard parameter whose place each base parameter takes in the model, all others being 0.
     proved: the count was confirmed over exact rationals, not to a tolerance.
     """
 
@@ -63,6 +64,7 @@ class BaseParameters:
     columns: tuple[str, ...]
     matrix: Array
     groups: Mapping[str, Node]
+    places: tuple[str, ...]
     proved: bool
 
     @property
@@ -113,6 +115,17 @@ class BaseParameters:
         values = dict.fromkeys(parameter_names(self.robot, self.include), 0.0)
         values |= dict(zip(self.standard, self.to_standard(base).tolist(), strict=True))
         return with_standard_parameters(self.robot, values)
+
+    @cached_property
+    def symbolic_robot(self) -> Robot:
+        """The robot with symbols for its base parameters (ZZR1, ...): the model that 002's programs are made of.
+
+        Standard parameters that are not included keep their values or names. `bound()` puts the numbers in.
+        """
+        values: dict[str, Scalar] = dict.fromkeys(parameter_names(self.robot, self.include), 0)
+        values |= {place: symbol(name, kind="parameter") for place, name in zip(self.places, self.names, strict=True)}
+        known = {**self.robot.symbolic.parameters, **dict(zip(self.names, self.values.tolist(), strict=True))}
+        return with_standard_parameters(replace(self.robot.symbolic, parameters=known), values)
 
     def regressor(self, q: Scalars, qd: Scalars, qdd: Scalars) -> Array:
         """(..., n, count) the matrix with Y_base pi_base = tau, on numbers."""
@@ -178,6 +191,7 @@ def base_parameters(
         columns,
         matrix,
         dict(zip(titles, groups.values(), strict=True)),
+        tuple(kept),
         proved,
     )
 

@@ -14,8 +14,9 @@ A link that can only turn about one direction n, or not at all, feels less than 
                      no first moment acts if the origin keeps its distance: it moves along n at most, and
                      gravity is along n                                                                       [G-6]
 
-[G-5] is the rule by which a SCARA arm with a quill loses two more parameters than by the published list. The rotor
-inertia of a joint joins ZZ (revolute) or M (prismatic) where the parent's motion cannot tell them apart     [G-7].
+Along n means along or against it: a SCARA arm's quill that points down is such a link (a list of rules that asks for
+equal directions leaves its MX and MY). The rotor inertia of a joint joins ZZ (revolute) or M (prismatic) where the
+parent's motion cannot tell them apart [G-7].
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ import numpy as np
 from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.errors import RobotError, ShapeError, unknown_name
+from armdyn.graph import Node
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Assembly, Spin
 from armdyn.robot.parts import Body, Friction, Joint, Rotor
@@ -168,7 +169,8 @@ def with_links(robot: Robot, inertias: Sequence[Inertia], rotorless: Iterable[st
     for joint in robot.tree:
         body = joint.body if robot.frame(joint.body.name).link == WORLD else Body(joint.body.name, Inertia.zero())
         hollow.append(replace(joint, body=body, rotor=None if joint.name in left_out else joint.rotor))
-    parameters = robot.parameters if robot.has_symbols else {}
+    symbolic = robot.has_symbols or any(isinstance(x, Node) for body in inertias for x in body.parameters())
+    parameters = robot.parameters if symbolic else {}
     empty = replace(robot, tree=tuple(hollow), expressions=None, parameters=parameters)
     rotors = {joint.name: link.inertia for joint, link in zip(empty.joints, empty.links, strict=True)}
     wanted = dict(zip(rotors, inertias, strict=True))
