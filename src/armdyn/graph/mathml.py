@@ -10,7 +10,8 @@ from typing import Any
 from armdyn.graph.node import ABS, SIGN, SQRT, Node
 from armdyn.graph.render import GREEK, TextStyle, name_parts, rendered
 
-_DOTS = {1: "&#x2D9;", 2: "&#xA8;"}
+_DOTS = {1: "&#x307;", 2: "&#x308;"}
+"""Combining dots: browsers set them well, while accents by `mover` land on the letter or vanish in some fonts."""
 _TAG = re.compile(r"<[^>]*>|&[^;]*;")
 
 
@@ -58,14 +59,21 @@ def mathml_name(name: str, *, dots: bool = True) -> str:
     """A symbol name in MathML: Greek letters, indices, and dots for rates.
 
     >>> mathml_name("qd1")
-    '<msub><mover accent="true"><mi>q</mi><mo>&#x2D9;</mo></mover><mn>1</mn></msub>'
+    '<msub><mi>&#x1D45E;&#x307;</mi><mn>1</mn></msub>'
     """
     stem, rate, index = name_parts(name, dots=dots)
     text = f"<mi>&{stem};</mi>" if stem in GREEK else f"<mi>{escape(stem)}</mi>"
     if rate:
-        text = f'<mover accent="true">{text}<mo>{_DOTS[rate]}</mo></mover>'
+        text = f"<mi>{_italic(stem)}{_DOTS[rate]}</mi>"
     kind = "mn" if index.isdigit() else "mi"
     return f"<msub>{text}<{kind}>{escape(index)}</{kind}></msub>" if index else text
+
+
+def _italic(stem: str) -> str:
+    """The letter in mathematical italics: `mi` slants a letter by itself only if it stands alone."""
+    if stem in GREEK:
+        return f"&{stem};"
+    return f"&#x{0x1D44E + ord(stem) - ord('a'):X};" if stem.islower() and stem != "h" else escape(stem)
 
 
 def mathml(expression: Any) -> Any:

@@ -31,6 +31,7 @@ p.source { color: var(--soft); margin: .25rem 0 1.5rem; }
 figure { margin: 1.5rem 0; } figure svg { width: 100%; height: auto; display: block; }
 figcaption, .remark { color: var(--soft); font-size: .88rem; }
 .scroll { overflow-x: auto; }
+.formula { padding: .3rem 0 .3rem 1.5rem; overflow-y: hidden; white-space: nowrap; } .formula math { font-size: 1.1rem; }
 table { border-collapse: collapse; font-size: .88rem; }
 th, td { padding: .3rem .8rem .3rem 0; text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--line); font-weight: 600; white-space: nowrap; vertical-align: bottom; }
@@ -72,6 +73,19 @@ def page(title: str, subtitle: str, blocks: Iterable[str]) -> str:
 
 def heading(text: str) -> str:
     return f"<h2>{escape(text)}</h2>"
+
+
+def subheading(text: str) -> str:
+    return f"<h3>{escape(text)}</h3>"
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def formula(mathml: str) -> str:
+    """A displayed equation, given as the inside of a `math` element; wide ones scroll."""
+    return f'<div class="scroll formula"><math displaystyle="true">{mathml}</math></div>'
 
 
 def facts(pairs: Sequence[tuple[str, str]], ok: bool) -> str:

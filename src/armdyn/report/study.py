@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.equations import certify, compare, derive
 from armdyn.errors import ArmdynError, FileError
 from armdyn.formats import ModelWarning
 from armdyn.mechanics import kinematics
-from armdyn.report import html
+from armdyn.report import html, mechanics
 from armdyn.report.figures import robot_figure
 from armdyn.robot import describe
 from armdyn.robot.parts import Joint
@@ -39,6 +40,8 @@ class Study:
     files: tuple[Path, ...]
     poses: Section
     notes: tuple[str, ...]
+    agrees: bool | None
+    """Whether all formulations agree exactly; None for a robot without joints."""
 
 
 def study(robot: Robot, folder: Path, say: Callable[[str], object] = lambda step: None) -> Study:
@@ -54,10 +57,25 @@ def study(robot: Robot, folder: Path, say: Callable[[str], object] = lambda step
     figure = robot_figure(robot, shown)
     say("robot files")
     files, notes = _saved(robot, folder)
+    chapter: list[str] = []
+    verdict = None
+    if robot.n:
+        equations = derive(robot, progress=lambda step: say(f"equations: {step}"))
+        certificate = certify(robot, progress=lambda step: say(f"certificate: {step}"))
+        comparison = compare(robot, progress=lambda step: say(f"formulations: {step}"))
+        say("equations on paper")
+        files += mechanics.write_equations(equations, folder)
+        chapter = [
+            html.heading("Equations of motion"),
+            mechanics.equations_block(equations),
+            html.table(mechanics.certificate_section(certificate)),
+            html.table(mechanics.comparison_section(comparison)),
+        ]
+        verdict = certificate.holds
     say("report")
     report = folder / "report.html"
-    report.write_text(_page(robot, figure, poses, notes), encoding="utf-8")
-    return Study(report, (report, *files), poses, tuple(notes))
+    report.write_text(_page(robot, figure, poses, notes, chapter), encoding="utf-8")
+    return Study(report, (report, *files), poses, tuple(notes), verdict)
 
 
 def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
@@ -135,7 +153,7 @@ def _saved(robot: Robot, folder: Path) -> tuple[list[Path], list[str]]:
     return files, notes
 
 
-def _page(robot: Robot, figure: str, poses: Section, notes: list[str]) -> str:
+def _page(robot: Robot, figure: str, poses: Section, notes: list[str], chapter: list[str]) -> str:
     checkup = robot.checkup()
     mass = sum(float(link.inertia.mass) for link in robot.links)
     facts = [("joints", str(robot.n)), ("types", describe.types(robot) or "none"),
@@ -150,6 +168,7 @@ def _page(robot: Robot, figure: str, poses: Section, notes: list[str]) -> str:
         html.definitions(describe.head(robot)),
         *map(html.table, describe.sections(robot)),
         html.table(poses),
+        *chapter,
         html.bullets("Notes", [*describe.notes(robot), *notes]),
     ]  # fmt: skip
     return html.page(robot.name, robot.source, blocks)
