@@ -84,5 +84,5 @@ class CentralInertia:
 
 def parallel_axis(mass: Scalar, c: Vec3) -> Mat3:
     """What a mass at c adds to the tensor about the origin: m (c.c 1 - c c^T)."""
-    around: Mat3 = Mat3.identity() * c.dot(c) - outer(c, c)
-    return around * mass
+    tensor: Mat3 = mass * (Mat3.identity() * c.dot(c) - outer(c, c))
+    return tensor

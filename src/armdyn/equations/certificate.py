@@ -29,7 +29,7 @@ BITS = 62
 """Coordinates of a point are drawn from 2^62 integers."""
 REFERENCE = "newton_euler"
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from armdyn.graph import Operations, trace
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.robot import Robot
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 
 PUBLISHED: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
     "lagrange_euler": (

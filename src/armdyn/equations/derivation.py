@@ -35,7 +35,7 @@ from armdyn.robot.robot import Robot
 INERTIAL = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 SYMBOLS = ("named", "inertial")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ p.source { color: var(--soft); margin: .25rem 0 1.5rem; }
 figure { margin: 1.5rem 0; } figure svg { width: 100%; height: auto; display: block; }
 figcaption, .remark { color: var(--soft); font-size: .88rem; }
 .scroll { overflow-x: auto; }
-.formula { padding: .3rem 0 .3rem 1.5rem; overflow-y: hidden; white-space: nowrap; } .formula math { font-size: 1.1rem; }
+.formula { padding: .3rem 0 .3rem 1.5rem; overflow-y: hidden; white-space: nowrap; }
+.formula math { font-size: 1.1rem; }
 table { border-collapse: collapse; font-size: .88rem; }
 th, td { padding: .3rem .8rem .3rem 0; text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--line); font-weight: 600; white-space: nowrap; vertical-align: bottom; }
