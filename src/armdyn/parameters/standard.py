@@ -193,12 +193,16 @@ def with_exact_links(robot: Robot, inertias: Sequence[Inertia], spins: Sequence[
     """A view of the robot whose links have exactly these inertias (and whose rotors are these).
 
     The tree of bodies is left alone. Where it says the same (see `with_links`), this keeps zeros that would come back
-    from the bodies' frames as 1e-17 and cost operations in generated code; robots derived from the view assemble their
-    links anew.
+    from the bodies' frames as 1e-17 and cost operations in generated code.
     """
     links = tuple(replace(link, inertia=body) for link, body in zip(robot.links, inertias, strict=True))
+    return assembled(robot, Assembly(links, dict(robot.frames), robot.spins if spins is None else tuple(spins)))
+
+
+def assembled(robot: Robot, assembly: Assembly) -> Robot:
+    """A view of the robot that mechanics sees by this assembly; robots derived from the view assemble themselves."""
     view = replace(robot, expressions=None)
-    view.__dict__["_assembly"] = Assembly(links, dict(robot.frames), robot.spins if spins is None else tuple(spins))
+    view.__dict__["_assembly"] = assembly
     return view
 
 
