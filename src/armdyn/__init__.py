@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from armdyn import catalog, mechanics
+    from armdyn.dynamics import Dynamics, compile
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
     from armdyn.formats import ModelWarning, load, save
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 _HOME = {
     "ArmdynError": "armdyn.errors",
+    "Dynamics": "armdyn.dynamics",
     "ModelWarning": "armdyn.formats",
     "Robot": "armdyn.robot",
     "certify": "armdyn.equations",
     "compare": "armdyn.equations",
+    "compile": "armdyn.dynamics",
     "derive": "armdyn.equations",
     "formulations": "armdyn.mechanics.registry",
     "load": "armdyn.formats",
@@ -37,11 +40,13 @@ _PACKAGES = ("catalog", "mechanics")
 
 __all__ = [
     "ArmdynError",
+    "Dynamics",
     "ModelWarning",
     "Robot",
     "catalog",
     "certify",
     "compare",
+    "compile",
     "derive",
     "formulations",
     "load",

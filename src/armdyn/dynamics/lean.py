@@ -1,0 +1,109 @@
+"""The robot that code is generated from: the same torques as the user's, with fewer operations.
+
+Frames: as they are, or re-expressed (robot.reframing); parameters: grouped (parameters.grouping). Whichever inverse
+dynamics has the fewest operations is taken, so that neither can make anything worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from armdyn.algebra import Inertia, ops
+from armdyn.graph import Graph, Operations, angle_folding, factored, split_angles, trace
+from armdyn.mechanics import newton_euler
+from armdyn.parameters.grouping import NEGLIGIBLE, Loads, regroup
+from armdyn.parameters.standard import seen_at_joints, with_exact_links
+from armdyn.robot import Robot
+from armdyn.robot.reframing import reframed
+
+SMALL = 3000
+"""Operations up to which rewriting passes are tried; beyond it they cost more time than they save."""
+DIVISION, ANGLE = 5, 14
+"""What a division and a sine or cosine cost, in multiplications: as measured in batches of samples."""
+
+Formula = Callable[..., Any]
+
+
+def cost(operations: Operations) -> int:
+    """Operations at run time, weighted."""
+    extra = (DIVISION - 1) * operations.divisions + (ANGLE - 1) * operations.trigonometric
+    return operations.total + extra + DIVISION * operations.square_roots
+
+
+def cheapest(graphs: Iterable[Graph]) -> Graph:
+    """The graph that costs least; of equal ones the first."""
+    return min(graphs, key=lambda graph: cost(graph.operations))
+
+
+def traced(formula: Formula, inputs: Mapping[str, Any]) -> Graph:
+    """The graph of a formula over scalars: sums of angles as they come or split up, common factors in or out."""
+    plain = trace(formula, inputs, fold_angles=False)
+    if plain.operations.total > SMALL:
+        return plain
+    with angle_folding(False):
+        tried = [plain, plain.mapped(factored)]
+        if _has_sums(formula, inputs):
+            split = trace(formula, inputs).mapped(split_angles)
+            tried += [split, split.mapped(factored)]
+    return cheapest(tried)
+
+
+def _has_sums(formula: Formula, inputs: Mapping[str, Any]) -> bool:
+    """Whether angles add up (parallel axes): only then the two ways to write them differ."""
+    robot = getattr(formula, "robot", None)
+    if not isinstance(robot, Robot):
+        return True
+    return any(
+        link.revolute and link.parent >= 0 and robot.links[link.parent].revolute and _along(link.placement.R.rows[2][2])
+        for link in robot.links
+    )
+
+
+def _along(cosine: Any) -> bool:
+    return type(cosine) is int and abs(cosine) == 1
+
+
+def lean(robot: Robot, group: bool) -> tuple[Robot, Robot]:
+    """(for torques, for places): the cheapest frames, with parameters grouped if asked for, and without."""
+    candidates = [robot, *_other_frames(robot)]
+    pairs = [(grouped_view(each) if group else each, each) for each in candidates]
+    if len(pairs) == 1:
+        return pairs[0]
+    return min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0])))
+
+
+def _other_frames(robot: Robot) -> list[Robot]:
+    found: list[Robot] = []
+    known = [_frames(robot)]
+    for level in (True, False):
+        view = reframed(robot, level=level)
+        if _frames(view) not in known:
+            known.append(_frames(view))
+            found.append(view)
+    return found
+
+
+def _frames(robot: Robot) -> list[Any]:
+    return [(link.placement, link.offset) for link in robot.links]
+
+
+def _inverse_dynamics(robot: Robot) -> Operations:
+    n = robot.n
+    formula = newton_euler.inverse_dynamics.formula  # type: ignore[attr-defined]
+    inputs = {"q": n, "qd": n, "qdd": n}
+    return trace(lambda q, qd, qdd: formula(robot, q, qd, qdd), inputs, fold_angles=False).operations
+
+
+def grouped_view(robot: Robot) -> Robot:
+    """The robot with its inertial parameters grouped, in its present frames."""
+    loads = regroup(robot, Loads([link.inertia for link in robot.links], seen_at_joints(robot)))
+    spins = [spin for spin in robot.spins if spin.joint not in loads.grouped_rotors]
+    return with_exact_links(robot, [_tidy(body) for body in loads.inertias], spins)
+
+
+def _tidy(body: Inertia) -> Inertia:
+    """Parameters that are only the rounding of a sum that vanishes become the literal 0."""
+    values = body.parameters()
+    least = NEGLIGIBLE * max(abs(float(value)) for value in values)
+    return Inertia.from_parameters(*(0 if abs(float(value)) <= least else ops.tidy(value) for value in values))

@@ -1,0 +1,138 @@
+"""From a graph to a function: one kernel; several, if it is too long for one; or NumPy, if it is far too long."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.graph import Graph, Operations
+from armdyn.kernels import Kernel, build
+from armdyn.kernels.kernel import LARGEST
+
+SHARE = 16_000
+"""Operations of one kernel, when a graph is split among several."""
+
+
+class Program(Protocol):
+    """What a graph became: a Kernel or one of the classes below."""
+
+    @property
+    def operations(self) -> Operations: ...
+
+    @property
+    def compile_seconds(self) -> float: ...
+
+    @property
+    def from_cache(self) -> bool: ...
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Split:
+    """Several kernels, each of which computes some columns of every output."""
+
+    kernels: tuple[Kernel, ...]
+    outputs: int
+    operations: Operations
+
+    @property
+    def compile_seconds(self) -> float:
+        return sum(kernel.compile_seconds for kernel in self.kernels)
+
+    @property
+    def from_cache(self) -> bool:
+        return all(kernel.from_cache for kernel in self.kernels)
+
+    def __call__(self, *arguments: Any, out: Any = None, **options: Any) -> Any:
+        parts = [kernel.call(*arguments, **options) for kernel in self.kernels]
+        columns = zip(*(part if isinstance(part, tuple) else (part,) for part in parts), strict=True)
+        return _delivered([np.concatenate(part, axis=-1) for part in columns], out)
+
+
+@dataclass(frozen=True)
+class Interpreted:
+    """The graph, operation by operation on arrays: for programs that no compiler should be asked to take."""
+
+    graph: Graph
+    compile_seconds: float = 0.0
+    from_cache: bool = False
+
+    @property
+    def operations(self) -> Operations:
+        return self.graph.operations
+
+    def __call__(self, *arguments: Any, out: Any = None, threads: int | None = None) -> Any:
+        names = list(self.graph.inputs)
+        arrays = [np.asarray(value, dtype=float) for value in arguments]
+        for name, array in zip(names, arrays, strict=True):
+            size = len(self.graph.inputs[name])
+            if array.shape[-1:] != (size,):
+                raise ShapeError(f"got shape {array.shape}", where=f"input {name!r}", expected=f"shape (..., {size})")
+        batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        with np.errstate(all="ignore"):
+            results = self.graph(**dict(zip(names, arrays, strict=True)))
+        listed = results.values() if isinstance(results, dict) else [results]
+        return _delivered([_stacked(result, batch) for result in listed], out)
+
+
+def _stacked(value: Any, batch: tuple[int, ...]) -> Any:
+    """Nested tuples of numbers and arrays as one array, batch axes first."""
+    if isinstance(value, tuple):
+        inner = [_stacked(part, batch) for part in value]
+        return np.stack(inner, axis=len(batch))
+    return np.broadcast_to(np.asarray(value, dtype=float), batch)
+
+
+def _delivered(results: list[Any], out: Any) -> Any:
+    if out is not None:
+        targets = out if isinstance(out, tuple) else (out,)
+        for target, result in zip(targets, results, strict=True):
+            np.copyto(target, result)
+        results = list(targets)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def program(graph: Graph, name: str, cache: bool) -> Program:
+    """The fastest function there is for a graph."""
+    total = graph.operations.total
+    if total <= LARGEST:
+        return build(graph, name, cache=cache)
+    shares = math.ceil(total / SHARE)
+    parts = _columns(graph, shares) or _columns(graph, 2 * shares)
+    if parts is None:
+        return Interpreted(graph)
+    kernels = tuple(build(part, f"{name}_{k}", cache=cache) for k, part in enumerate(parts))
+    return Split(kernels, len(graph.outputs), graph.operations)
+
+
+def _columns(graph: Graph, shares: int) -> list[Graph] | None:
+    """The graph in parts of some columns each; None if a part is still too long, or there are no columns."""
+    outputs = dict(graph.outputs)
+    if not all(isinstance(rows, tuple) and isinstance(rows[0], tuple) for rows in outputs.values()):
+        return None
+    width = min(len(rows[0]) for rows in outputs.values())
+    if any(len(rows[0]) != width for rows in outputs.values()) or shares > width:
+        return None
+    bounds = np.linspace(0, width, shares + 1).astype(int)
+    parts = []
+    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        chosen = {name: tuple(row[start:stop] for row in rows) for name, rows in outputs.items()}
+        part = Graph(graph.inputs, chosen, graph.names)
+        if part.operations.total > LARGEST:
+            return None
+        parts.append(part)
+    return parts
+
+
+def finite(value: Any) -> bool:
+    """Whether all entries are finite, by their sum: it is not finite if one of them is not."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise ArmdynError(f"got {array.dtype} entries", expected="real numbers")
+    with np.errstate(all="ignore"):
+        return math.isfinite(np.add.reduce(array, axis=None)) or bool(np.isfinite(array).all())
