@@ -90,10 +90,10 @@ def grouped(robot: Robot, *, rotors: bool = True, turn_tips: bool = False) -> Ro
     regroup(robot, loads)
     inertias = [_tidied(body) for body in loads.inertias]
     model = with_links(robot, inertias, [robot.joints[j].name for j in loads.grouped_rotors])
-    return _with_turned_tips(model) if turn_tips else model
+    return with_turned_tips(model) if turn_tips else model
 
 
-def _with_turned_tips(robot: Robot) -> Robot:
+def with_turned_tips(robot: Robot) -> Robot:
     """The same model with MY = 0 in the links that carry no other: their frames may stand at any angle."""
     links, frames = list(robot.links), dict(robot.frames)
     carriers = {link.parent for link in links}
@@ -302,4 +302,4 @@ def _aligned(axis: Vec3, twin: Vec3) -> Vec3:
     return Vec3(*(b if type(b) is int else a for a, b in zip(axis, twin, strict=True)))
 
 
-__all__ = ["Freedom", "Loads", "Structure", "grouped", "regroup"]
+__all__ = ["Freedom", "Loads", "Structure", "grouped", "regroup", "with_turned_tips"]
