@@ -2,7 +2,8 @@
 
 An expression becomes a polynomial with rational coefficients in its symbols and in the cosine and sine of each
 angle, reduced with s^2 = 1 - c^2. Numbers are exact: a float constant counts as the rational it is. Functions other
-than sine and cosine (sign, sqrt, ...) and pi are generators of their own, about which nothing is assumed.
+than sine and cosine (sign, sqrt, ...) and pi are generators of their own, about which nothing is assumed. A quotient
+is allowed where the divisor cancels in the end, as the mass does in m (a/m) b, and holds no sine or cosine.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Ring:
         order = tuple(nodes)
         self._parts = _denominators(node.args[0] for node in order if node.op in (SIN, COS))
         self.angles = tuple(sorted((atom / parts for atom, parts in self._parts.items()), key=_angle_order))
-        self.symbols = tuple(sorted(_plain_generators(order), key=lambda node: (not node.online, natural_order(node))))
+        self._divisors = {1 / node.args[1]: node.args[1] for node in order if node.op == DIV}
+        plain = sorted(_plain_generators(order), key=lambda node: (not node.online, natural_order(node)))
+        self.symbols = (*plain, *self._divisors)
         count = len(self.angles)
         names = [f"s{i}" for i in range(count)] + [f"c{i}" for i in range(count)]
         # With the sines first in lexicographic order, s^2 leads s^2 + c^2 - 1, so division is the reduction.
@@ -45,9 +48,18 @@ class Ring:
         self._relations = [s * s + c * c - 1 for c, s in self._pairs.values()]
         self._known = dict(zip(self.symbols, generators[2 * count :], strict=True))
         self._turns: dict[Node, tuple[fmpq_mpoly, fmpq_mpoly]] = {}
+        self._cleared: dict[Node, fmpq_mpoly] = {}
 
     def polynomial(self, node: Node) -> fmpq_mpoly:
         """The normal form of an expression over this ring."""
+        if not self._divisors:
+            return self._polynomial(node)
+        if node not in self._cleared:
+            self._cleared[node] = self._without_quotients(self._polynomial(node))
+        return self._cleared[node]
+
+    def _polynomial(self, node: Node) -> fmpq_mpoly:
+        """The same with the reciprocals of divisors as generators."""
         stack = [node]
         while stack:
             part = stack[-1]
@@ -65,16 +77,32 @@ class Ring:
             return self._number(node)
         if node.op in (SIN, COS):
             return self._turn(node.args[0])[node.op == SIN]
-        if node.op == DIV:
-            raise ArmdynError(
-                f"the normal form is a polynomial, but the expression divides by {node.args[1]!r}",
-                advice="Compare such expressions by exact evaluation, or multiply by the divisor first",
-            )
         a = self._known[node.args[0]]
         if node.op == NEG:
             return -a
-        b = self._known[node.args[1]]
-        return self.reduced(a * b) if node.op == MUL else a + b if node.op == ADD else a - b
+        b = self._known[1 / node.args[1] if node.op == DIV else node.args[1]]
+        return self.reduced(a * b) if node.op in (MUL, DIV) else a + b if node.op == ADD else a - b
+
+    def _without_quotients(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
+        """The polynomial with every reciprocal y of a divisor d gone: sum p_k y^k is (sum p_k d^(n-k)) / d^n."""
+        first = len(self.symbols) - len(self._divisors) + 2 * len(self.angles)
+        for place, divisor in enumerate(self._divisors.values(), first):
+            highest = polynomial.degrees()[place]
+            if highest <= 0:
+                continue
+            d = self.polynomial(divisor)
+            parts: dict[int, dict[tuple[int, ...], Any]] = {}
+            for exponents, value in polynomial.to_dict().items():
+                rest = (*exponents[:place], 0, *exponents[place + 1 :])
+                parts.setdefault(int(exponents[place]), {})[rest] = value
+            top = sum((self.context.from_dict(part) * d ** (highest - k) for k, part in parts.items()), 0 * d)
+            polynomial, left = divmod(top, d**highest)
+            if left or any(d.degrees()[: 2 * len(self.angles)]):
+                raise ArmdynError(
+                    f"the normal form is a polynomial, but the expression divides by {divisor!r}",
+                    advice="Compare such expressions by exact evaluation, or multiply by the divisor first",
+                )
+        return polynomial
 
     def _number(self, node: Node) -> fmpq_mpoly:
         from flint import fmpq
