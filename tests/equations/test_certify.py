@@ -1,0 +1,84 @@
+"""armdyn.certify: what holds, what fails, how sure one can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import armdyn
+from armdyn.equations import certify
+from armdyn.equations.degree import Degree, degree_of
+from armdyn.mechanics import gim_christoffel, newton_euler
+from armdyn.mechanics.registry import FORMULATIONS, Formulation
+
+
+@pytest.mark.parametrize("name", ["pendulum", "planar2r", "scara5", "three_link"])
+def test_certificate_holds(name: str) -> None:
+    result = certify(armdyn.load(name), points=1)
+    assert result.holds
+    assert result.points == 1
+    assert 0 < result.error_probability < 1e-12
+    named = {check.formulation for check in result.checks}
+    assert {entry.name for entry in FORMULATIONS} - named <= {"articulated_body"}
+    assert all(reason.startswith("forward dynamics") for reason in result.left_out)
+    assert "All checks hold" in str(result)
+
+
+def test_every_point_multiplies_the_certainty() -> None:
+    robot = armdyn.load("pendulum")
+    one, three = certify(robot, points=1), certify(robot, points=3)
+    assert three.error_probability == pytest.approx(one.error_probability**3)
+
+
+@dataclass(frozen=True)
+class Spoilt(Formulation):
+    """A formulation of functions that are given here."""
+
+    functions: Any = None
+
+    @property
+    def module(self) -> Any:
+        return self.functions
+
+
+def test_a_wrong_sign_is_found() -> None:
+    """Gravity with the other sign fails, and what is right still holds."""
+
+    def gravity(robot: armdyn.Robot, q: Any) -> Any:
+        return tuple(-x for x in newton_euler.gravity(robot, q))
+
+    wrong = Spoilt("wrong", "wrong", "here", SimpleNamespace(gravity=gravity, mass_matrix=newton_euler.mass_matrix,
+                   inverse_dynamics=newton_euler.inverse_dynamics))  # fmt: skip
+    result = certify(armdyn.load("planar2r"), points=1, formulations=(wrong,))
+    assert not result.holds
+    assert [check.statement for check in result.checks if not check.holds] == ["same gravity torques"]
+    assert "NOT all checks hold" in str(result)
+
+
+def test_a_coriolis_matrix_that_is_not_skew_is_found() -> None:
+    """004 (7.41), (7.43): C from h_ijk gives the right torques, but Mdot - 2C is not skew."""
+    from armdyn.mechanics import christoffel
+
+    def coriolis_matrix(robot: armdyn.Robot, q: Any, qd: Any) -> Any:
+        return christoffel.matrix_from_symbols(gim_christoffel.velocity_coefficients(robot, q), qd)
+
+    other = Spoilt("other", "other", "004 (7.43)", SimpleNamespace(
+        coriolis_matrix=coriolis_matrix, coriolis=gim_christoffel.coriolis, mass_matrix=gim_christoffel.mass_matrix,
+        inverse_dynamics=gim_christoffel.inverse_dynamics))  # fmt: skip
+    result = certify(armdyn.load("planar2r"), points=1, formulations=(other,))
+    assert [check.statement for check in result.checks if not check.holds] == ["Mdot - 2C skew-symmetric, C qd right"]
+
+
+def test_degrees() -> None:
+    x = Degree(1)
+    assert degree_of((x * x * x + 1, [x.cos() * 2, 0])) == 3
+    assert degree_of(7) == 0
+
+
+def test_progress_names_statement_and_formulation() -> None:
+    steps: list[str] = []
+    certify(armdyn.load("pendulum"), points=1, progress=steps.append)
+    assert "same inertia matrix (kane)" in steps

@@ -1,0 +1,61 @@
+"""armdyn.compare: agreement, counts that a hand can follow, counts as printed."""
+
+from __future__ import annotations
+
+import pytest
+
+import armdyn
+from armdyn.equations import compare
+from armdyn.equations.comparison import PUBLISHED, written_operations
+from armdyn.mechanics.registry import FORMULATIONS, formulation
+
+
+@pytest.mark.parametrize("name", ["pendulum", "planar2r", "scara5", "three_link", "parallelogram"])
+def test_all_formulations_agree(name: str) -> None:
+    result = compare(armdyn.load(name), samples=2)
+    assert result.agrees
+    assert max(row.difference for row in result.rows) < 1e-12
+    assert [row.formulation.name for row in result.rows] == [
+        entry.name for entry in FORMULATIONS if "inverse_dynamics" in entry.gives
+    ]
+    for row in result.rows:
+        assert row.trace_seconds > 0 and row.evaluation_seconds > 0
+        assert row.operations.multiplications <= row.written[0]
+    assert name in str(result)
+
+
+def bare_pendulum() -> armdyn.Robot:
+    """One joint, a body with mass, a centre of mass on x and a moment of inertia about z; no rotor, no friction."""
+    row = {"type": "revolute", "mass": "m", "moment": ["m*l", 0, 0], "inertia_origin": [0, 0, 0, 0, 0, "I"]}
+    return armdyn.Robot.from_dh([row], gravity=(0, "-g", 0), parameters={"m": 2.0, "l": 0.4, "I": 0.7, "g": 9.81})
+
+
+def test_counts_of_a_pendulum_by_hand() -> None:
+    """Newton-Euler, link by link as mechanics/newton_euler.py writes it; zeros and ones are free.
+
+    a = R^T (0, g, 0)            2 x       U = wd^ + w^ w^               2 x
+    f = m a + U (m l, 0, 0)      4 x 2 +   I wd, and w_z^2 for its part  2 x
+    m = I wd + (m l, 0, 0) x a   1 x 1 +
+    """
+    assert written_operations(formulation("newton_euler"), bare_pendulum()) == (11, 3)
+
+
+def test_shared_counts_of_a_pendulum_by_hand() -> None:
+    """What is left when dead code is gone: I qdd + (m l) (g c): 3 x, 1 +, 1 cosine; m l is known off-line."""
+    row = compare(bare_pendulum()).rows[0]
+    assert (row.operations.multiplications, row.operations.additions, row.operations.trigonometric) == (3, 1, 1)
+    assert row.operations.offline is not None
+    assert (row.operations.offline.multiplications, row.operations.offline.additions) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"), [("lagrange_euler", (101348, 77405)), ("newton_euler", (792, 662)), ("dalembert", (2963, 2209))]
+)
+def test_published_polynomials_of_001_table_3_at_six_joints(name: str, counts: tuple[int, int]) -> None:
+    assert tuple(polynomial(6) for polynomial in PUBLISHED[name]) == pytest.approx(counts, abs=1e-6)
+
+
+def test_only_published_counts_are_quoted() -> None:
+    rows = {row.formulation.name: row for row in compare(armdyn.load("planar2r"), samples=1).rows}
+    assert rows["kane"].published is None
+    assert rows["newton_euler"].published == (264, 218)

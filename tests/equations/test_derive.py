@@ -1,0 +1,228 @@
+"""armdyn.derive: explicit forms against print, and the parts against the whole, as identities."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+import armdyn
+from armdyn.equations import Equations, derive
+from armdyn.equations.writing import broken, wrapped
+from armdyn.errors import RobotError, UnknownName
+from armdyn.graph import constant, identical, symbols
+from armdyn.mechanics import kinematics
+from armdyn.mechanics.matrices import times
+from armdyn.mechanics.registry import FORMULATIONS
+
+DERIVABLE = [entry.name for entry in FORMULATIONS if {"inverse_dynamics", "mass_matrix", "gravity"} <= set(entry.gives)]
+ROBOTS = ("planar2r", "scara5")
+_made: dict[tuple[str, str, str], Equations] = {}
+
+
+def equations(robot: str, formulation: str = "newton_euler", kind: str = "named") -> Equations:
+    """Derived once, whoever asks."""
+    key = robot, formulation, kind
+    if key not in _made:
+        _made[key] = derive(armdyn.load(robot), formulation, symbols=kind)
+    return _made[key]
+
+
+def rates(n: int) -> tuple[Any, Any, Any]:
+    return tuple(symbols(" ".join(f"{name}{i + 1}" for i in range(n))) for name in ("q", "qd", "qdd"))  # type: ignore[return-value]
+
+
+def total(parts: Any) -> list[Any]:
+    """Sum of vectors."""
+    return [sum(column, constant(0)) for column in zip(*parts, strict=True)]
+
+
+# Against print --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", ["newton_euler", "lagrange_euler"])
+def test_planar_arm_is_004_7_82_in_sympy(formulation: str) -> None:
+    """M, C, g, tau of the two-link planar arm, typed from print, against the SymPy matrices."""
+    q1, q2, qd1, qd2, qdd1, qdd2 = sympy.symbols("q1 q2 qd1 qd2 qdd1 qdd2", real=True)
+    Il1, Il2, ml1, ml2, mm2, a1, l1, l2, kr1, kr2, Im1, Im2, g = sympy.symbols(
+        "Il1 Il2 ml1 ml2 mm2 a1 l1 l2 kr1 kr2 Im1 Im2 g", real=True
+    )
+    c1, c2, s2, c12 = sympy.cos(q1), sympy.cos(q2), sympy.sin(q2), sympy.cos(q1 + q2)
+    b11 = Il1 + ml1 * l1**2 + kr1**2 * Im1 + Il2 + ml2 * (a1**2 + l2**2 + 2 * a1 * l2 * c2) + Im2 + mm2 * a1**2
+    b12 = Il2 + ml2 * (l2**2 + a1 * l2 * c2) + kr2 * Im2
+    b22 = Il2 + ml2 * l2**2 + kr2**2 * Im2
+    M = sympy.Matrix([[b11, b12], [b12, b22]])
+    h = -ml2 * a1 * l2 * s2
+    C = sympy.Matrix([[h * qd2, h * (qd1 + qd2)], [-h * qd1, 0]])
+    swing = ml2 * l2 * g * c12
+    weight = sympy.Matrix([(ml1 * l1 + mm2 * a1 + ml2 * a1) * g * c1 + swing, swing])
+    tau = sympy.Matrix([
+        b11 * qdd1 + b12 * qdd2 + 2 * h * qd1 * qd2 + h * qd2**2 + weight[0],
+        b12 * qdd1 + b22 * qdd2 - h * qd1**2 + weight[1],
+    ])  # fmt: skip
+    ours = equations("planar2r", formulation)
+    for found, printed in ((ours.M, M), (ours.C, C), (ours.g, weight), (ours.tau, tau)):
+        assert found.shape == printed.shape
+        assert (found - printed).applyfunc(sympy.expand) == sympy.zeros(*printed.shape)
+
+
+def test_textbook_form() -> None:
+    """The text is what a textbook prints."""
+    text = str(equations("planar2r"))
+    assert "M22 = Il2 + Im2*kr2^2 + l2^2*ml2" in text
+    assert "C21 = a1*l2*ml2*s2*qd1" in text
+    assert "g2 = g*l2*ml2*c12" in text
+    assert "M21" not in text  # symmetric
+
+
+# The parts and the whole ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("formulation", DERIVABLE)
+def test_torques_are_M_qdd_C_qd_g(robot: str, formulation: str) -> None:
+    eq = equations(robot, formulation)
+    _, qd, qdd = rates(eq.robot.n)
+    sum_ = total([times(eq.raw["M"], qdd), times(eq.raw["C"], qd), eq.raw["g"]])
+    assert identical(sum_, eq.raw["tau"])
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("name", ["M", "christoffel", "C", "g", "tau"])
+def test_explicit_forms_are_what_was_derived(robot: str, name: str) -> None:
+    eq = equations(robot, "lagrange")
+    assert identical(eq.nodes(name), eq.raw[name])
+
+
+@pytest.mark.parametrize("formulation", DERIVABLE[1:])
+def test_every_formulation_derives_the_same(formulation: str) -> None:
+    ours, reference = equations("scara5", formulation), equations("scara5")
+    assert ours.size == reference.size
+    for name in ("M", "C", "g"):
+        assert identical(ours.raw[name], reference.raw[name])
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_causes_sum_to_the_torques(robot: str) -> None:
+    eq = equations(robot, "kane")
+    causes = eq.terms()
+    external = causes.pop("external")
+    assert identical(total(causes.values()), eq.raw["tau"])
+    q, _, _ = rates(eq.robot.n)
+    J = kinematics.jacobian(eq.robot, q)
+    wrench = symbols("fx fy fz mx my mz")
+    transposed = [sum((J[row][i] * wrench[row] for row in range(6)), constant(0)) for i in range(eq.robot.n)]
+    assert identical(external, transposed)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("formulation", ["newton_euler", "bertrand_bruneau"])
+def test_bodies_sum_to_the_torques_without_rotors(robot: str, formulation: str) -> None:
+    parts = equations(robot, formulation).bodies()
+    whole = derive(armdyn.load(robot).without("rotors"), formulation)
+    assert identical(total(parts.values()), whole.raw["tau"])
+
+
+@pytest.mark.parametrize("robot", ["pendulum", "planar2r", "scara5"])
+@pytest.mark.parametrize("formulation", ["newton_euler_base", "dalembert"])
+def test_masses_cancel_where_a_formulation_divides_by_them(robot: str, formulation: str) -> None:
+    """Centres of mass are first moments over masses; no mass is left below a line in the end."""
+    ours, reference = equations(robot, formulation, "inertial"), equations(robot, kind="inertial")
+    assert identical(ours.raw["tau"], reference.raw["tau"])
+    assert ours.size == reference.size
+    assert "/M" not in str(ours)
+
+
+# Symbols --------------------------------------------------------------------------------------------------------
+
+
+def test_ten_inertial_symbols_per_body() -> None:
+    eq = equations("scara5", kind="inertial")
+    names = {str(node.value) for node in eq.graph.parameters}
+    assert {"ZZ2", "MX3", "MY3", "M4", "M5", "l2", "g"} <= names
+    assert not {"m2", "lc2", "Izz2"} & names
+    assert identical(eq.nodes("M")[4][4], symbols("M5", "parameter"))
+
+
+def test_symbols_is_one_of_two() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'inertial'"):
+        derive(armdyn.load("pendulum"), symbols="inertia")
+
+
+# Written forms --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("robot", [*ROBOTS, "three_link"])
+@pytest.mark.parametrize("kind", ["named", "inertial"])
+def test_latex_and_markdown_are_well_formed(robot: str, kind: str) -> None:
+    eq = equations(robot, kind=kind)
+    for text in (eq.latex(), eq.markdown()):
+        depth = 0
+        for letter in text:
+            depth += {"{": 1, "}": -1}.get(letter, 0)
+            assert depth >= 0
+        assert depth == 0
+        assert text.count(r"\left(") == text.count(r"\right)")
+        assert text.count(r"\begin{") == text.count(r"\end{")
+        assert "**" not in text and "*" not in text
+    assert eq.markdown().count("$$") % 2 == 0
+    for line in eq.latex().split(r"\\"):  # a line must not break inside of brackets
+        assert line.count(r"\left(") == line.count(r"\right)")
+
+
+def test_long_lines_are_broken() -> None:
+    eq = equations("scara5", kind="inertial")
+    assert max(map(len, str(eq).splitlines())) <= 112
+    unbroken = re.sub(r"\n +", " ", str(eq))
+    assert "M22 = " in unbroken and "\n  " not in unbroken
+    assert wrapped("x = ", "a + b", 80) == "x = a + b"
+    assert broken("a + b") == "a + b"
+
+
+@pytest.mark.parametrize("formulation", DERIVABLE)
+def test_program_reproduces_the_torques(formulation: str) -> None:
+    robot = armdyn.load("scara5")
+    eq = equations("scara5", formulation)
+    values = {str(node.value): robot.parameters[node.value] for node in eq.graph.parameters}
+    module: dict[str, Any] = {}
+    exec(eq.graph.program("python"), module)
+    for state in np.random.default_rng(5).uniform(-1, 1, (3, 3, 5)):
+        found = module["function"](*state.tolist(), **values)["tau"]
+        expected = armdyn.mechanics.newton_euler.inverse_dynamics(robot, *state)
+        assert found == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+
+def test_program_is_short_assignments() -> None:
+    program = equations("scara5").program()
+    assert all(re.fullmatch(r"\w+ = .+", line) for line in program.splitlines())
+    assert program.splitlines()[-1].startswith("tau5 = ")
+    count = equations("scara5").operations
+    assert (count.multiplications, count.additions) <= (46, 36)
+
+
+# Errors ---------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_formulation_is_suggested() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'kronecker'"):
+        derive(armdyn.load("pendulum"), "kroneker")
+
+
+@pytest.mark.parametrize("formulation", ["composite_body", "articulated_body", "direct"])
+def test_formulation_without_inverse_dynamics(formulation: str) -> None:
+    with pytest.raises(RobotError, match=f"{formulation} gives no inverse_dynamics.*Use one that does: newton_euler"):
+        derive(armdyn.load("pendulum"), formulation)
+
+
+def test_unknown_quantity() -> None:
+    with pytest.raises(UnknownName, match="unknown quantity 'B'"):
+        equations("planar2r").nodes("B")
+
+
+def test_progress() -> None:
+    steps: list[str] = []
+    derive(armdyn.load("pendulum"), progress=steps.append)
+    assert steps[0] == "inertia matrix" and len(steps) >= 4
