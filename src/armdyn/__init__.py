@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from armdyn import catalog, mechanics
+    from armdyn import catalog, mechanics, parameters
     from armdyn.dynamics import Dynamics, compile
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
     from armdyn.formats import ModelWarning, load, save
     from armdyn.mechanics.registry import formulations
+    from armdyn.parameters import base_parameters
     from armdyn.robot import Robot
     from armdyn.robot.random import random_robot
 
@@ -26,6 +27,7 @@ _HOME = {
     "Dynamics": "armdyn.dynamics",
     "ModelWarning": "armdyn.formats",
     "Robot": "armdyn.robot",
+    "base_parameters": "armdyn.parameters",
     "certify": "armdyn.equations",
     "compare": "armdyn.equations",
     "compile": "armdyn.dynamics",
@@ -36,13 +38,14 @@ _HOME = {
     "save": "armdyn.formats",
 }
 """Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
-_PACKAGES = ("catalog", "mechanics")
+_PACKAGES = ("catalog", "mechanics", "parameters")
 
 __all__ = [
     "ArmdynError",
     "Dynamics",
     "ModelWarning",
     "Robot",
+    "base_parameters",
     "catalog",
     "certify",
     "compare",
@@ -51,6 +54,7 @@ __all__ = [
     "formulations",
     "load",
     "mechanics",
+    "parameters",
     "random_robot",
     "save",
 ]

@@ -19,12 +19,18 @@ LEVEL = {
     "formats": 3,
     "mechanics": 3,
     "parameters": 4,
-    "equations": 4,
+    "equations": 5,
     "kernels": 5,
-    "report": 7,
-    "cli": 8,
+    "dynamics": 6,
+    "export": 7,
+    "trajectory": 7,
+    "control": 7,
+    "simulation": 8,
+    "report": 9,
+    "cli": 10,
 }
-LAZY = {("robot", "formats")}  # Robot.save: a convenience, imported when called
+# Conveniences (robot.save, trajectory.plot, run.plot), imported when they are called.
+LAZY = {("robot", "formats"), ("trajectory", "report"), ("simulation", "report")}
 HEAVY = {"matplotlib": {"report"}, "sympy": {"graph", "equations"}, "llvmlite": {"kernels"}}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
 

@@ -5,7 +5,7 @@ from armdyn.algebra.dual import Dual, derivative, dot_of, gradient, value_of
 from armdyn.algebra.inertia import CentralInertia, Inertia, parallel_axis
 from armdyn.algebra.ops import Scalar
 from armdyn.algebra.poses import Pose, align_z, rot_rpy, rot_x, rot_y, rot_z, rpy_of
-from armdyn.algebra.vectors import Z_AXIS, ZERO, Mat3, Vec3, cross, dot, outer, skew
+from armdyn.algebra.vectors import Z_AXIS, ZERO, Mat3, Vec3, cross, dot, named, outer, skew
 
 __all__ = [
     "ZERO",
@@ -23,6 +23,7 @@ __all__ = [
     "dot",
     "dot_of",
     "gradient",
+    "named",
     "ops",
     "outer",
     "parallel_axis",

@@ -174,6 +174,20 @@ _IDENTITY = Mat3(((1, 0, 0), (0, 1, 0), (0, 0, 1)))
 _ZERO = Mat3(((0, 0, 0), (0, 0, 0), (0, 0, 0)))
 
 
+def named(value: Any, stem: str, index: int) -> Any:
+    """The vector or matrix itself, its entries told the names that printed programs give them: W23 is y of w of link 3.
+
+    Only scalars that keep names (with a method `named`) listen.
+    """
+    rows = value.rows if isinstance(value, Mat3) else ((x,) for x in value)
+    for i, row in enumerate(rows, 1):
+        for j, entry in enumerate(row, 1):
+            listen = getattr(entry, "named", None)
+            if listen is not None:
+                listen(stem, *((i, j) if isinstance(value, Mat3) else (i,)), index)
+    return value
+
+
 def dot(a: Vec3, b: Vec3) -> Scalar:
     return a.dot(b)
 

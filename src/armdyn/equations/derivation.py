@@ -29,11 +29,12 @@ from armdyn.graph import (
 from armdyn.mechanics import christoffel, kinematics
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
+from armdyn.parameters import base_parameters
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
 
 INERTIAL = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
-SYMBOLS = ("named", "inertial")
+SYMBOLS = ("named", "inertial", "base")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 Progress = Callable[[str], object]
 
@@ -151,7 +152,8 @@ def derive(
     """Explicit equations of motion by a formulation.
 
     symbols: "named" keeps the parameters of the robot file and numbers elsewhere; "inertial" gives every body its ten
-    inertial parameters as symbols (XX1 ... M1, about the origin of its frame).
+    inertial parameters as symbols (XX1 ... M1, about the origin of its frame); "base" uses the smallest set of grouped
+    parameters, without those that are zero in the robot's description (002 sec. 7.5: a customised model).
 
     >>> import armdyn
     >>> print(armdyn.derive(armdyn.load("cartesian2"), "kane").nodes("g"))
@@ -194,6 +196,8 @@ def symbolic_robot(robot: Robot, symbols: str) -> Robot:
     if symbols not in SYMBOLS:
         raise unknown_name("choice of symbols", symbols, SYMBOLS, where="armdyn.derive")
     model = robot.without("friction").symbolic
+    if symbols == "base":
+        return base_parameters(model, include=("inertial", "rotor"), absent="zeros").symbolic_robot
     return with_inertial_symbols(model) if symbols == "inertial" else model
 
 

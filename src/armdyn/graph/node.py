@@ -109,6 +109,12 @@ class Node:
     def __abs__(self) -> Node:
         return self.abs()
 
+    def named(self, name: str, *indices: object) -> Node:
+        """The node itself, with a readable name for the printed program of the trace under way."""
+        from armdyn.graph.trace import named
+
+        return named(self, name, *indices)
+
     def sin(self) -> Node:
         from armdyn.graph.angle import sine  # angle.py builds on this module
 

@@ -4,12 +4,13 @@ Source: 002 sec. 7.4.3, [7.51]-[7.61] (with [7.57] corrected: U_j = skew(wd) + s
 001 table 2 and 004 (7.107)-(7.114). Cost grows linearly with the number of joints; branches are allowed.
 
 The recursion follows the source line by line; [7.53] and [7.56] call functions that write them in an equal form with
-fewer operations. Friction and rotor inertia of [7.61] come from `actuated`.
+fewer operations. Friction and rotor inertia of [7.61] come from `actuated`. The names told to `named` are those of the
+programs in 002's appendix.
 """
 
 from __future__ import annotations
 
-from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, skew
+from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, named, skew
 from armdyn.algebra.ops import mul, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
@@ -34,15 +35,17 @@ def joint_torques(
         w_i, wd_i, U_i, a_i = (ZERO, ZERO, Mat3.zero(), a_base) if i == WORLD else (w[i], wd[i], U[i], a[i])
         spin, slide = link.spin(qd[j]), link.slide(qd[j])
 
-        w_before = R.T @ w_i  # 002 [7.51]
-        w[j] = w_before + spin  # 002 [7.52]
+        w_before = named(R.T @ w_i, "WI", j + 1)  # 002 [7.51]
+        w[j] = named(w_before + spin, "W", j + 1)  # 002 [7.52]
         U_z = R.T @ (U_i @ R.column(2))  # U_j z: points on the joint's axis move with both links
-        wd[j] = acceleration(w[j], U_z, (R.T @ wd_i + link.spin(qdd[j])).z)  # 002 [7.53]
-        a[j] = R.T @ (a_i + U_i @ P) + (link.slide(qdd[j]) + 2 * cross(w_before, slide))  # 002 [7.54]
-        U[j] = rate_matrix(w[j], wd[j])  # 002 [7.57]
+        wd[j] = named(acceleration(w[j], U_z, (R.T @ wd_i + link.spin(qdd[j])).z), "WP", j + 1)  # 002 [7.53]
+        a_before = named(a_i + U_i @ P, "VSP", j + 1)
+        a[j] = named(R.T @ a_before + (link.slide(qdd[j]) + 2 * cross(w_before, slide)), "VP", j + 1)  # 002 [7.54]
+        U[j] = named(rate_matrix(w[j], wd[j]), "U", j + 1)  # 002 [7.57]
         body = link.inertia
-        f[j] = body.mass * a[j] + U[j] @ body.moment  # 002 [7.55]
-        m[j] = turning_moment(body.tensor, w[j], wd[j], U[j]) + cross(body.moment, a[j])  # 002 [7.56]
+        f[j] = named(body.mass * a[j] + U[j] @ body.moment, "F", j + 1)  # 002 [7.55]
+        turning = named(turning_moment(body.tensor, w[j], wd[j], U[j]), "No", j + 1)
+        m[j] = turning + cross(body.moment, a[j])  # 002 [7.56]
 
     if wrench is not None:
         j, f_e, m_e = tip_wrench(robot, q, wrench)
@@ -53,9 +56,10 @@ def joint_torques(
     for link in robot.inward():
         j, i = link.index, link.parent
         R, P = poses[j]
+        named(f[j], "E", j + 1), named(m[j], "N", j + 1)
         torques[j] = link.along(f[j], m[j])  # 002 [7.61]
         if i != WORLD:
-            f_j = R @ f[j]  # 002 [7.59]
+            f_j = named(R @ f[j], "FDI", j + 1)  # 002 [7.59]
             f[i] = f[i] + f_j  # 002 [7.58]
             m[i] = m[i] + R @ m[j] + cross(P, f_j)  # 002 [7.60]
     return torques
