@@ -124,7 +124,7 @@ def function_value(op: str, x: Any, exact: bool = False) -> Any:
         return method()
     if op == SIGN:
         real = x.real if hasattr(x, "real") else x
-        return np.sign(real) if isinstance(x, np.ndarray) else (real > 0) - (real < 0)
+        return np.sign(real) if isinstance(x, np.ndarray | np.generic) else (real > 0) - (real < 0)
     if op == ABS:
         return x * function_value(SIGN, x) if np.iscomplexobj(x) else abs(x)
     if exact:
