@@ -1,3 +1,5 @@
+# mypy: disable-error-code="empty-body"
+# The quantities are declared here; what answers is made at first access.
 """Dynamics: all functions of a robot, compiled when they are first used."""
 
 from __future__ import annotations
@@ -228,7 +230,7 @@ class Dynamics:
         return "\n".join(lines)
 
 
-def compile(  # noqa: A001
+def compile(
     robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
 ) -> Dynamics:
     """The robot's dynamics as machine code, each function made at its first use.
@@ -273,8 +275,9 @@ def _dispatcher(dynamics: Dynamics, recipe: Recipe, main: Program) -> Callable[.
         elif choice is not None and choice != "tool":
             dynamics.robot.frame(choice)
             chosen = dynamics.program(recipe.name, choice)
-        result = chosen(*values, **options)
-        _require_finite(dynamics, recipe, values, result)
+        with np.errstate(all="ignore"):  # what NumPy would warn of is an error here
+            result = chosen(*values, **options)
+            _require_finite(dynamics, recipe, values, result)
         return result
 
     call.__name__ = call.__qualname__ = recipe.name
@@ -288,7 +291,9 @@ def _sorted(dynamics: Dynamics, recipe: Recipe, arguments: tuple[Any, ...], name
     where = f"{recipe.name} of robot {dynamics.robot.name!r}"
     wanted = ", ".join(recipe.inputs) + (f" and, if wanted, {recipe.choice}" if recipe.choice else "")
     if len(arguments) > len(names):
-        raise ShapeError(f"{len(arguments)} arguments given", where=where, expected=wanted, advice="out= needs its name.")
+        raise ShapeError(
+            f"{len(arguments)} arguments given", where=where, expected=wanted, advice="out= needs its name."
+        )
     values: dict[str, Any] = dict(zip(names, arguments, strict=False))
     for name, value in named.items():
         if name not in names:

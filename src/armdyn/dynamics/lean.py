@@ -15,10 +15,11 @@ from armdyn.mechanics import newton_euler
 from armdyn.parameters.grouping import NEGLIGIBLE, Loads, regroup
 from armdyn.parameters.standard import seen_at_joints, with_exact_links
 from armdyn.robot import Robot
+from armdyn.robot.links import WORLD
 from armdyn.robot.reframing import reframed
 
-SMALL = 3000
-"""Operations up to which rewriting passes are tried; beyond it they cost more time than they save."""
+SMALL = 900
+"""Operations up to which rewriting passes are tried; beyond it they take more time than they save."""
 DIVISION, ANGLE = 5, 14
 """What a division and a sine or cosine cost, in multiplications: as measured in batches of samples."""
 
@@ -43,25 +44,23 @@ def traced(formula: Formula, inputs: Mapping[str, Any]) -> Graph:
         return plain
     with angle_folding(False):
         tried = [plain, plain.mapped(factored)]
-        if _has_sums(formula, inputs):
+        if _adds_angles(formula):
             split = trace(formula, inputs).mapped(split_angles)
             tried += [split, split.mapped(factored)]
     return cheapest(tried)
 
 
-def _has_sums(formula: Formula, inputs: Mapping[str, Any]) -> bool:
-    """Whether angles add up (parallel axes): only then the two ways to write them differ."""
+def _adds_angles(formula: Formula) -> bool:
+    """Whether sums of angles can occur: only then the two ways to write them differ."""
     robot = getattr(formula, "robot", None)
-    if not isinstance(robot, Robot):
-        return True
-    return any(
-        link.revolute and link.parent >= 0 and robot.links[link.parent].revolute and _along(link.placement.R.rows[2][2])
-        for link in robot.links
-    )
+    return not isinstance(robot, Robot) or has_parallel_axes(robot)
 
 
-def _along(cosine: Any) -> bool:
-    return type(cosine) is int and abs(cosine) == 1
+def has_parallel_axes(robot: Robot) -> bool:
+    """Whether a joint turns about an axis parallel to that of the joint before."""
+    turning = [link for link in robot.links if link.revolute and link.parent != WORLD]
+    cosines = [link.placement.R.rows[2][2] for link in turning if robot.links[link.parent].revolute]
+    return any(type(cosine) is int and abs(cosine) == 1 for cosine in cosines)
 
 
 def lean(robot: Robot, group: bool) -> tuple[Robot, Robot]:

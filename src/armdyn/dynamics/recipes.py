@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from armdyn.algebra import Scalar
-from armdyn.dynamics.lean import cheapest, lean, traced
+from armdyn.dynamics.lean import cheapest, has_parallel_axes, lean, traced
 from armdyn.errors import ArmdynError, PhysicsError
 from armdyn.graph import Graph, derivative
 from armdyn.mechanics import (
@@ -25,14 +25,17 @@ from armdyn.mechanics import (
     newton_euler,
 )
 from armdyn.mechanics.actuators import friction_torques
+from armdyn.mechanics.door import nested
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
 
 Forward = Literal["auto", "composite", "articulated"]
 FORWARD: tuple[Forward, ...] = ("auto", "composite", "articulated")
+TINY = 4
+"""Joints up to which formulas that grow fast with the joints may win."""
 SHORT = 7
-"""Joints up to which the cheaper way is known: composite bodies; derivatives link by link."""
+"""Joints up to which composite bodies always win, and wrenches passed from link to link."""
 DEEP = 14
 """Joints one behind the other beyond which articulated bodies are cheaper without counting."""
 
@@ -45,7 +48,6 @@ class Recipe:
     inputs: tuple[str, ...]
     choice: str | None = None
     """`wrench` (a further input) or `frame` (the name of a frame)."""
-    unit: str = ""
 
 
 RECIPES = {
@@ -113,8 +115,10 @@ class Kitchen:
         return self._traced(self.torques, composite_body.mass_matrix, ("q",))
 
     def _coriolis_matrix(self) -> Graph:
-        ways = [self._traced(self.torques, derivatives.coriolis_matrix, ("q", "qd"), axes=axes) for axes in self._axes()]
-        if self.robot.n <= SHORT:
+        ways = [
+            self._traced(self.torques, derivatives.coriolis_matrix, ("q", "qd"), axes=axes) for axes in self._axes()
+        ]
+        if self.robot.n <= (SHORT if has_parallel_axes(self.torques) else TINY):
             ways.append(self._traced(self.torques, gim_christoffel.coriolis_matrix, ("q", "qd")))
         return cheapest(ways)
 
@@ -148,7 +152,7 @@ class Kitchen:
         formula = derivatives.inverse_dynamics_derivatives
         ways = [self._traced(self.torques, formula, inputs, axes=axes) for axes in self._axes()]
         pairs = [replace_outputs(way, dtau_dq=way.outputs["out"][0], dtau_dqd=way.outputs["out"][1]) for way in ways]
-        if self.robot.n <= SHORT:
+        if self.robot.n <= TINY:
             graph = self.graph("inverse_dynamics")
             q, qd = graph.inputs["q"], graph.inputs["qd"]
             tau = graph.outputs["out"]
@@ -207,8 +211,6 @@ class _Bound:
         self.robot, self.formula, self.options = robot, formula, options
 
     def __call__(self, *values: Any) -> Any:
-        from armdyn.mechanics.door import nested
-
         result = self.formula(self.robot, *values, **self.options)
         return result if isinstance(result, dict) else nested(result)
 

@@ -1,0 +1,199 @@
+"""Every function of Dynamics against Pinocchio: the catalog, random robots, arms from URDF files.
+
+Graphs are what Dynamics compiles; evaluating them checks the same mathematics without the compiler. Machine code is
+checked on the catalog and on some random robots, on a hundred of them with ARMDYN_FULL=1.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.dynamics.recipes import RECIPES
+from armdyn.graph import Graph
+from armdyn.robot import Robot
+from support import pinocchio_model
+
+pin = pinocchio_model.pin
+FULL = bool(os.environ.get("ARMDYN_FULL"))
+TOLERANCE, OF_DERIVATIVES = 1e-10, 1e-8  # relative to the largest entry
+COMPARED = sorted(set(RECIPES) - {"friction", "regressor", "coriolis_matrix"})  # those have no counterpart there
+
+
+class Oracle:
+    """The quantities of Dynamics by Pinocchio, in our joint order."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot, self.model = robot, pinocchio_model.build(robot)
+        self.data, self.at = self.model.createData(), pinocchio_model.order(self.model, robot)
+        self.zero = np.zeros(robot.n)
+        self.tool = self.model.getFrameId("tool") if self.model.existFrame("tool") else None
+
+    def to(self, *vectors: Any) -> list[np.ndarray]:
+        result = []
+        for values in vectors:
+            x = np.zeros(self.robot.n)
+            x[self.at] = values
+            result.append(x)
+        return result
+
+    def square(self, A: Any) -> np.ndarray:
+        return np.array(A).reshape(self.robot.n, self.robot.n)[np.ix_(self.at, self.at)]
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Any:
+        return np.atleast_1d(pin.rnea(self.model, self.data, *self.to(q, qd, qdd)))[self.at]
+
+    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Any:
+        return np.atleast_1d(pin.aba(self.model, self.data, *self.to(q, qd, tau)))[self.at]
+
+    def mass_matrix(self, q: Any) -> Any:
+        return pinocchio_model.mass_matrix(self.robot, q)
+
+    def gravity(self, q: Any) -> Any:
+        return self.inverse_dynamics(q, self.zero, self.zero)
+
+    def coriolis(self, q: Any, qd: Any) -> Any:
+        return self.inverse_dynamics(q, qd, self.zero) - self.gravity(q)
+
+    def pose(self, q: Any) -> Any:
+        return pinocchio_model.tool_pose(self.robot, q)
+
+    def jacobian(self, q: Any) -> Any:
+        return pinocchio_model.jacobian(self.robot, q)
+
+    def jacobian_dot_qd(self, q: Any, qd: Any) -> Any:
+        pin.forwardKinematics(self.model, self.data, *self.to(q, qd, self.zero))
+        pin.updateFramePlacements(self.model, self.data)
+        frame = self.tool, pin.LOCAL_WORLD_ALIGNED
+        return pin.getFrameClassicalAcceleration(self.model, self.data, *frame).vector
+
+    def inverse_dynamics_derivatives(self, q: Any, qd: Any, qdd: Any) -> Any:
+        dq, dqd, _ = pin.computeRNEADerivatives(self.model, self.data, *self.to(q, qd, qdd))
+        return self.square(dq), self.square(dqd)
+
+    def forward_dynamics_derivatives(self, q: Any, qd: Any, tau: Any) -> Any:
+        dq, dqd, inverse = pin.computeABADerivatives(self.model, self.data, *self.to(q, qd, tau))
+        inverse = np.array(inverse).reshape(self.robot.n, self.robot.n)
+        return self.square(dq), self.square(dqd), self.square(np.triu(inverse) + np.triu(inverse, 1).T)
+
+    def kinetic_energy(self, q: Any, qd: Any) -> Any:
+        return pin.computeKineticEnergy(self.model, self.data, *self.to(q, qd))
+
+    def potential_energy(self, q: Any) -> Any:
+        return pin.computePotentialEnergy(self.model, self.data, *self.to(q))
+
+
+def compare(robot: Robot, function: Callable[[str], Callable[..., Any]], names: list[str], seed: int = 0) -> None:
+    oracle = Oracle(robot)
+    rng = np.random.default_rng(seed)
+    q, qd, qdd = rng.uniform(-2, 2, (3, robot.n))
+    state = {"q": q, "qd": qd, "qdd": qdd, "tau": oracle.inverse_dynamics(q, qd, qdd)}
+    # Errors of accelerations are errors of torques times the inverse of M, so its condition enters.
+    condition = np.linalg.cond(oracle.mass_matrix(q))
+    for name in names:
+        if oracle.tool is None and RECIPES[name].choice == "frame":
+            continue
+        values = [state[each] for each in RECIPES[name].inputs]
+        found, expected = function(name)(*values), getattr(oracle, name)(*values)
+        tolerance = OF_DERIVATIVES if name.endswith("derivatives") else TOLERANCE
+        tolerance *= max(1.0, condition / 1e4) if name.startswith("forward") else 1.0
+        for a, b in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, expected)), strict=True):
+            scale = np.abs(b).max() + 1e-3 * np.abs(state["tau"]).max() * (not name.startswith(("pose", "jac")))
+            assert np.shape(a) == np.shape(b), name
+            assert np.abs(a - b).max() <= tolerance * max(scale, 1e-12), (name, np.abs(a - b).max() / scale)
+
+
+def evaluated(graph: Graph) -> Callable[..., Any]:
+    """A graph as a function of arrays, without machine code."""
+
+    def call(*values: Any) -> Any:
+        results = graph(**dict(zip(graph.inputs, values, strict=True)))
+        return tuple(map(np.array, results.values())) if isinstance(results, dict) else np.array(results)
+
+    return call
+
+
+def random_robot(seed: int) -> Robot:
+    return armdyn.random_robot(
+        seed,
+        1 + seed % 10,
+        convention=("standard", "modified", "free", None)[seed % 4],
+        prismatic=(0.3, 0.0, 0.6)[seed % 3],
+        branching=0.4 * (seed % 2),
+        fixed=0.3 * (seed % 5 == 0),
+        skew=seed % 7 < 4,
+        any_gravity=seed % 3 == 0,
+    )
+
+
+@pytest.mark.parametrize("seed", range(100 if FULL else 30))
+def test_graphs_of_random_robots(seed: int) -> None:
+    robot = random_robot(seed)
+    forward = ("auto", "composite", "articulated")[seed % 3]
+    dyn = armdyn.compile(robot, forward=forward, group=seed % 5 != 4)
+    names = COMPARED if robot.n < 7 or FULL else [name for name in COMPARED if name != "forward_dynamics_derivatives"]
+    compare(robot, lambda name: evaluated(dyn.graph(name)), names, seed)
+
+
+@pytest.mark.parametrize("seed", range(100) if FULL else (1, 2, 12))
+def test_machine_code_of_random_robots(seed: int) -> None:
+    robot = random_robot(seed)
+    dyn = armdyn.compile(robot)
+    compare(robot, lambda name: getattr(dyn, name), COMPARED, seed)
+
+
+@pytest.mark.parametrize("name", armdyn.catalog.names())
+def test_the_catalog(name: str) -> None:
+    robot = armdyn.load(name).without("friction", "rotors", "loops")
+    if np.linalg.matrix_rank(pinocchio_model.mass_matrix(robot, np.full(robot.n, 0.4))) < robot.n:
+        pytest.skip(f"without its rotors the mass matrix of {name} is singular")
+    dyn = armdyn.compile(robot)
+    compare(robot, lambda each: evaluated(dyn.graph(each)), COMPARED)
+    compiled = ["inverse_dynamics", "forward_dynamics"] if FULL or robot.n < 6 or name == "panda" else ["gravity"]
+    compare(robot, lambda each: getattr(dyn, each), compiled)
+
+
+# Arms from files ------------------------------------------------------------------------------------------------------
+
+ARMS = {
+    "ur5_robot.urdf": {},
+    "panda.urdf": {"lock": {"panda_finger_joint1": 0.0, "panda_finger_joint2": 0.0}},
+    "kinova.urdf": {},
+    "xarm7.urdf": {},
+    "z1.urdf": {},
+    "so100.urdf": {},
+    "talos_left_arm.urdf": {},
+    "baxter.urdf": {},
+}
+
+
+def wheel_file(name: str) -> Path:
+    try:
+        files = importlib.metadata.files("example-robot-data") or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    found = [Path(str(file.locate())) for file in files if file.name == name]
+    if not found:
+        pytest.skip(f"{name}: the wheel example-robot-data is not installed")
+    return found[0]
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_arms_of_example_robot_data(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ModelWarning)
+        robot = armdyn.load(wheel_file(name), **ARMS[name]).without("friction", "rotors")
+    dyn = armdyn.compile(robot)
+    slow = "forward_dynamics_derivatives"  # the largest graph: on the short arms only
+    names = [each for each in COMPARED if robot.n < 8 or each != slow]
+    compare(robot, lambda each: evaluated(dyn.graph(each)), names)
+    if FULL or name == "kinova.urdf":
+        compare(robot, lambda each: getattr(dyn, each), names if FULL else ["inverse_dynamics", "mass_matrix"])
