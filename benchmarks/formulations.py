@@ -1,8 +1,8 @@
 """How long the equations of motion take to derive, and how large they are: `python benchmarks/formulations.py`.
 
 Everything is measured in one run, in seconds of the processor (others may use the machine, too), each derivation in a
-fresh interpreter whose imports are done, and printed as Markdown beside published figures. `--write` also puts it into FORMULATIONS.md; `--limit` bounds SymPy's
-simplification.
+fresh interpreter whose imports are done, and printed as Markdown beside published figures. `--write` also puts it into
+FORMULATIONS.md; `--limit` bounds SymPy's simplification.
 """
 
 from __future__ import annotations
@@ -323,8 +323,8 @@ def main() -> None:
         warnings.simplefilter("ignore")
         print(json.dumps(WORK[chosen.work[0]](chosen.work[1])))
         return
-    parts = ["# Derivation of the equations of motion",
-             f"Printed by `python benchmarks/formulations.py` in one run; seconds of the processor.\n{machine()}."]  # fmt: skip
+    head = "Printed by `python benchmarks/formulations.py` in one run; seconds of the processor."
+    parts = ["# Derivation of the equations of motion", f"{head}\n{machine()}."]
     print("\n\n".join(parts), flush=True)
     sections: tuple[Callable[[], str], ...] = (lambda: derivations(chosen.limit), programs, explicit)
     for section in sections:
