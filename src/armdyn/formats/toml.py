@@ -71,6 +71,8 @@ def _is_section(key: str) -> bool:
 
 def _value(value: Any) -> str:
     """One TOML value. A JSON string is a TOML basic string; Python prints floats so that they read back exactly."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):

@@ -182,6 +182,8 @@ def _lost(robot: Robot, page: _Page) -> list[str]:
         lost.append(f"the tool frame, because a body is already called {TOOL!r}")
     if robot.loops:
         lost.append(f"loops ({_listed(loop.name for loop in robot.loops)})")
+    if robot.coupling:
+        lost.append("the coupling of motors and joints")
     moving = [joint.name for joint in page.order if joint.kind != "fixed"]
     if moving != [joint.name for joint in robot.joints]:
         lost.append(f"the order of the joints, which on reading will be {_listed(moving)}")
@@ -193,6 +195,9 @@ def _lost_of_joints(robot: Robot) -> Iterator[str]:
     tests = {
         "rotors": [j for j in joints if j.rotor is not None],
         "static friction": [j for j in joints if j.friction and (j.friction.static != 0 or j.friction.stribeck != 0)],
+        "friction laws": [j for j in joints if j.friction and j.friction.law not in (None, "viscous", "coulomb")],
+        "motors": [j for j in joints if j.motor is not None],
+        "elastic joints": [j for j in joints if j.elastic is not None],
         "acceleration limits": [j for j in joints if j.limits and j.limits.acceleration is not None],
         "mimic couplings": [j for j in joints if any(note.startswith(MIMIC) for note in j.notes)],
         "first moments of bodies without mass": [j for j in robot.tree if _massless_moment(j.body.inertia)],

@@ -136,6 +136,13 @@ def rotor_inertias(robot: Robot) -> list[Scalar]:
                 expected='rotors with model = "reflected"',
                 advice="Use composite_body.forward_dynamics.",
             )
+        if spin.others:
+            raise NotApplicable(
+                "a rotor that several joints turn, by a coupling, does not fit articulated bodies",
+                where=joint_name(robot, spin.joint),
+                expected="motors that drive one joint each",
+                advice="Use composite_body.forward_dynamics.",
+            )
         Ia[spin.joint] = add(Ia[spin.joint], mul(spin.ratio, mul(spin.ratio, spin.inertia)))
     return Ia
 

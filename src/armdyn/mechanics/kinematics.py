@@ -81,6 +81,10 @@ class Motion:
             drift = back @ (a + cross(wd, p) + cross(w, cross(w, p)))
             self.a.append(drift + link.slide(rates[i]) + 2 * cross(carried, slide))  # 002 [7.54]
 
+    def turning(self, link: int) -> tuple[Vec3, Vec3]:
+        """(w, wd) of a link, in its own frame; of the base, for WORLD."""
+        return (ZERO, ZERO) if link == WORLD else (self.w[link], self.wd[link])
+
 
 def frame_motion(motion: Motion, R: Mat3, frame: Frame) -> tuple[Vec3, Vec3, Vec3, Vec3]:
     """(v, w, a, wd) of a frame's origin in world axes; R takes the carrying link's axes to the world's."""

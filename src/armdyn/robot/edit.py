@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, Vec3, ops, rpy_of
 from armdyn.errors import RobotError, unknown_name
@@ -31,15 +32,20 @@ def remove(robot: Robot, parts: Sequence[str]) -> Robot:
             robot = replace(robot, gravity=ZERO)
         elif part == "loops":
             robot = replace(robot, loops=())
+        elif part == "coupling":
+            robot = replace(robot, coupling=())
         else:
             robot = replace(robot, tree=tuple(_bare(joint, part) for joint in robot.tree))
     return robot
 
 
+FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors": "motor", "elastic": "elastic"}
+"""Which field of a joint holds a part that can be taken away."""
+
+
 def _bare(joint: Joint, part: str) -> Joint:
-    if part == "friction":
-        return replace(joint, friction=None)
-    return replace(joint, rotor=None) if part == "rotors" else replace(joint, limits=None)
+    changes: dict[str, Any] = {FIELDS[part]: None}
+    return replace(joint, **changes)
 
 
 def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:
@@ -54,7 +60,8 @@ def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:
 
 def _held(joint: Joint, value: Scalar) -> Joint:
     geometry = shifted(joint.geometry, joint.kind, value)
-    return replace(joint, kind="fixed", geometry=geometry, rotor=None, friction=None, limits=None)
+    bare: dict[str, Any] = dict.fromkeys(FIELDS.values())
+    return replace(joint, kind="fixed", geometry=geometry, passive=False, **bare)
 
 
 def shifted(geometry: Geometry, kind: Kind, value: Scalar) -> Geometry:

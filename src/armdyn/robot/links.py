@@ -6,12 +6,15 @@ them, exactly. The user's frames are kept beside, as constant poses, so that res
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from armdyn.algebra import ZERO, CentralInertia, Inertia, Pose, Scalar, Vec3, ops, outer, rot_z
+from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, ops, outer, rot_z
+from armdyn.algebra.elimination import inverse
 from armdyn.robot.parts import Joint, Kind, Placement
 
+Rows = Sequence[Sequence[Scalar]]
 WORLD = -1
 """Index of the parent of a link that stands on the base: its frame is the world's."""
 
@@ -69,7 +72,8 @@ class Spin:
     """A rotor that spins on a link: what is left of it when its mass is merged into the carrier.
 
     joint: index of the joint it drives. carrier: index of the link it is mounted on, or WORLD. axis: unit vector in
-    the carrier's frame; None for the reflected model, in which the carrier does not feel it.
+    the carrier's frame; None for the reflected model, in which the carrier does not feel it. others: further joints
+    that turn it, by a coupling, with their ratios.
     """
 
     joint: int
@@ -77,6 +81,12 @@ class Spin:
     axis: Vec3 | None
     inertia: Scalar
     ratio: Scalar
+    others: tuple[tuple[int, Scalar], ...] = ()
+
+    @property
+    def rates(self) -> tuple[tuple[int, Scalar], ...]:
+        """(joint, ratio): the rotor spins with the sum of ratio times joint rate."""
+        return ((self.joint, self.ratio), *self.others)
 
 
 class Assembly(NamedTuple):
@@ -87,7 +97,7 @@ class Assembly(NamedTuple):
     spins: tuple[Spin, ...]
 
 
-def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement) -> Assembly:
+def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement, coupling: Rows = ()) -> Assembly:
     """Merge fixed bodies and put every moving link into its joint frame."""
     frames = {base_name: Frame(WORLD, base.pose())}
     links: list[Link] = []
@@ -108,6 +118,9 @@ def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement) -> Assemb
             inertias[frame.link] += body.seen_from(frame.pose)
     moving = [joint for joint in tree if joint.kind != "fixed"]
     spins = tuple(_spin(i, joint, frames, inertias) for i, joint in enumerate(moving) if joint.rotor)
+    if coupling and spins:
+        ratios = inverse(coupling)
+        spins = tuple(_coupled(spin, ratios[spin.joint]) for spin in spins)
     carried = [replace(link, inertia=inertia) for link, inertia in zip(links, inertias, strict=True)]
     return Assembly(tuple(carried), frames, spins)
 
@@ -121,6 +134,16 @@ def _spin(index: int, joint: Joint, frames: dict[str, Frame], inertias: list[Ine
     link, T = frames[rotor.on or joint.parent]
     axis = T.R @ rotor.axis
     if link != WORLD:
-        body = CentralInertia(rotor.mass, T.apply(rotor.position), rotor.inertia * outer(axis, axis))
+        along = outer(axis, axis)
+        tensor = rotor.inertia * along
+        if not ops.is_zero(rotor.transverse):
+            tensor += rotor.transverse * (Mat3.identity() - along)  # 004 (7.66)
+        body = CentralInertia(rotor.mass, T.apply(rotor.position), tensor)
         inertias[link] += body.at_origin()
     return Spin(index, link, axis, rotor.inertia, rotor.ratio)
+
+
+def _coupled(spin: Spin, ratios: Sequence[Scalar]) -> Spin:
+    """The rotor that turns with qd_m = J^-1 qd. 002 [7.31]"""
+    others = tuple((j, k) for j, k in enumerate(ratios) if j != spin.joint and not ops.is_zero(k))
+    return replace(spin, ratio=ratios[spin.joint], others=others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -34,7 +34,11 @@ def _walk(value: Any, number: Change, angle: Change, name: str = "") -> Any:
         return Mat3([[change(x) for x in row] for row in value.rows])
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{f.name: _walk(getattr(value, f.name), number, angle, f.name) for f in fields(value)})
-    if value is None or isinstance(value, str | tuple | bool):
+    if isinstance(value, tuple):
+        return tuple(_walk(entry, number, angle, name) for entry in value)
+    if isinstance(value, Mapping):
+        return {key: change(entry) for key, entry in value.items()}
+    if value is None or isinstance(value, str | bool):
         return value
     return change(value)
 

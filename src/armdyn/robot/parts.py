@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -145,7 +146,8 @@ class Rotor:
     inertia: about its axis, kg m^2. ratio: motor speed over joint speed (rad/m for a prismatic joint).
     model: "reflected" adds ratio^2 inertia to the joint and nothing else (002 [7.29]); "full" adds the rotor as a body
     that spins on its carrier (004 (7.21)-(7.32)): mass, kg, with centre at `position`, and spin `axis`, in the frame
-    of the body that carries the motor, `on` (None: the parent of the joint).
+    of the body that carries the motor, `on` (None: the parent of the joint). transverse: inertia about any line
+    through its centre across the axis, kg m^2 (004 (7.66)); only the full model feels it.
     """
 
     model: RotorModel = "reflected"
@@ -156,6 +158,7 @@ class Rotor:
     position: Vec3 = ZERO
     axis: Vec3 = Z_AXIS
     on: str | None = None
+    transverse: Scalar = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +168,46 @@ class Friction:
         tau_f = coulomb sign(qd) + viscous qd + (static - coulomb) e^(-|qd|/stribeck) sign(qd)
 
     viscous: N m s/rad or N s/m. coulomb, static: N m or N. stribeck: rad/s or m/s.
+    law: name of another law (see `armdyn.mechanics.friction`; None: the one above). width: velocity over which the law
+    "smooth" changes sign, rad/s or m/s. values: further numbers, by name, for a law of the user's own.
     """
 
     viscous: Scalar = 0
     coulomb: Scalar = 0
     static: Scalar = 0
     stribeck: Scalar = 0
+    width: Scalar = 0
+    law: str | None = None
+    values: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Motor:
+    """The motor of a joint, as its amplifier sees it (002 [9.4]); the gear is the rotor's `ratio`.
+
+    torque_constant: N m/A. amplifier: current per unit of control input, A. torque, speed, current: limits at the
+    motor, N m, rad/s, A (None: not given).
+    """
+
+    torque_constant: Scalar = 1
+    amplifier: Scalar = 1
+    torque: Scalar = None
+    speed: Scalar = None
+    current: Scalar = None
+
+
+@dataclass(frozen=True, slots=True)
+class Elastic:
+    """An elastic transmission between motor and joint (002 [7.34]-[7.35]), all referred to the joint side.
+
+    stiffness: N m/rad or N/m. damping: of the spring, N m s/rad or N s/m. viscous, coulomb: friction of the motor's
+    side. The friction of the joint itself acts on the link's side.
+    """
+
+    stiffness: Scalar
+    damping: Scalar = 0
+    viscous: Scalar = 0
+    coulomb: Scalar = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +243,7 @@ class Loop:
 class Joint:
     """A joint, where it stands, and the body it carries.
 
-    parent: name of the body it is mounted on.
+    parent: name of the body it is mounted on. passive: without a motor, moved by a closed loop.
     """
 
     name: str
@@ -218,6 +255,9 @@ class Joint:
     friction: Friction | None = None
     limits: Limits | None = None
     notes: tuple[str, ...] = field(default=())
+    motor: Motor | None = None
+    elastic: Elastic | None = None
+    passive: bool = False
 
     def pose(self, q: Scalar = 0) -> Pose:
         """T_parent_body at joint position q, between the frames the user gave."""

@@ -22,6 +22,7 @@ from armdyn.robot.parts import (
     KINDS,
     ROTOR_MODELS,
     Body,
+    Elastic,
     FreeTransform,
     Friction,
     Geometry,
@@ -29,6 +30,7 @@ from armdyn.robot.parts import (
     Limits,
     Loop,
     ModifiedDH,
+    Motor,
     Placement,
     Rotor,
     StandardDH,
@@ -38,16 +40,20 @@ from armdyn.robot.robot import Robot, tensor_of
 CONVENTIONS = ("standard", "modified", "free")
 MOST_JOINTS = 1000
 
-_TOP = {"name", "source", "notes", "convention", "gravity", "base", "tool", "base_name", "parameters", "joint", "loop"}
+_TOP = {"name", "source", "notes", "convention", "gravity", "base", "tool", "base_name", "parameters", "joint", "loop",
+        "coupling"}  # fmt: skip
 _DH = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", "a", "alpha", "gamma", "b")}
 _FREE = ("xyz", "rpy", "axis", "offset")
 _INERTIA = ("mass", "com", "inertia", "moment", "inertia_origin")
-_JOINT = {"name", "type", "parent", "link", "convention", "rotor", "friction", "limits", "notes", *_INERTIA}
+_PARTS = {"rotor": Rotor, "friction": Friction, "limits": Limits, "motor": Motor, "elastic": Elastic}
+_JOINT = {"name", "type", "parent", "link", "convention", "passive", "notes", *_PARTS, *_INERTIA}
 _PART_KEYS: dict[str, tuple[str, ...]] = {
     "base": ("xyz", "rpy"),
     "tool": ("xyz", "rpy", "on"),
-    "rotor": ("model", "inertia", "ratio", "mass", "position", "axis", "on"),
-    "friction": ("viscous", "coulomb", "static", "stribeck"),
+    "rotor": ("model", "inertia", "ratio", "mass", "position", "axis", "on", "transverse"),
+    "friction": ("law", "viscous", "coulomb", "static", "stribeck", "width", "values"),
+    "motor": ("torque_constant", "amplifier", "torque", "speed", "current"),
+    "elastic": ("stiffness", "damping", "viscous", "coulomb"),
     "limits": ("lower", "upper", "velocity", "acceleration", "torque"),
     "loop": ("name", "type", "first", "second", "first_at", "second_at"),
     "first_at": ("xyz", "rpy"),
@@ -88,6 +94,12 @@ class _Reader:
             raise RobotError(f"{_shown(value)}{size}", where=where, expected=f"a list of {count} numbers")
         return [self.scalar(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
 
+    def named(self, record: Mapping[str, Any], where: str) -> dict[str, Scalar]:
+        for name in record:
+            if not name.isidentifier() or not name.isascii():
+                raise RobotError(f"{name!r} cannot be a name", where=where, expected="letters, digits and _")
+        return {name: self.scalar(value, f"{where}.{name}") for name, value in record.items()}
+
     def placement(self, record: Mapping[str, Any], where: str) -> Placement:
         return Placement(
             self.vector(record.get("xyz", (0, 0, 0)), f"{where}.xyz"),
@@ -102,14 +114,18 @@ class _Reader:
             place = f"{where}.{key}"
             if key in ("axis", "position"):
                 values[key] = unit(self.vector(value, place), place) if key == "axis" else self.vector(value, place)
-            elif key == "on":
+            elif key in ("on", "law"):
                 values[key] = _text(value, place)
+            elif key == "values":
+                values[key] = self.named(_table(value, place), place)
             elif key == "model":
                 if value not in ROTOR_MODELS:
                     raise unknown_name("rotor model", value, ROTOR_MODELS, where=place)
                 values[key] = value
             else:
                 values[key] = self.scalar(value, place)
+        if kind == "elastic" and "stiffness" not in values:
+            raise RobotError("'stiffness' is missing", where=where, expected="N m/rad, or N/m for a sliding joint")
         return make(**values)
 
 
@@ -141,8 +157,16 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
         source=_text(record.get("source", ""), "source"),
         notes=_texts(record.get("notes", ()), "notes"),
         parameters=parameters,
+        coupling=_coupling(record.get("coupling", []), sum(joint.kind != "fixed" for joint in tree), reader),
     )
     return robot.bound()
+
+
+def _coupling(rows: Any, n: int, reader: _Reader) -> tuple[tuple[Scalar, ...], ...]:
+    """The matrix from motor rates to joint rates. 002 [7.31]"""
+    if not isinstance(rows, list | tuple | np.ndarray) or len(rows) not in (0, n):
+        raise RobotError(_shown(rows), where="coupling", expected=f"{n} rows, one per moving joint")
+    return tuple(tuple(reader.list_of(row, n, f"coupling[{i}]")) for i, row in enumerate(rows))
 
 
 def _parameters(record: Any) -> dict[str, Scalar]:
@@ -184,7 +208,7 @@ def _joint(
     convention = _convention_of(row, convention, where)
     checked_keys(row, {*_JOINT, *_DH.get(convention, _FREE)}, where)
     parts: dict[str, Any] = {}
-    for key, make in (("rotor", Rotor), ("friction", Friction), ("limits", Limits)):
+    for key, make in _PARTS.items():
         if key in row:
             parts[key] = reader.part(make, _table(row[key], f"{where}.{key}"), f"{where}.{key}", key)
     link = _text(row.get("link", name), f"{where}.link")
@@ -196,6 +220,7 @@ def _joint(
         parent=bodies.get(parent, parent),
         body=Body(link, _inertia(row, reader, where)),
         notes=_texts(row.get("notes", ()), f"{where}.notes"),
+        passive=_flag(row.get("passive", False), f"{where}.passive"),
         **parts,
     )
 
@@ -305,6 +330,12 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
+def _flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise RobotError(f"{_shown(value)} is neither true nor false", where=where, expected="true or false")
+    return value
+
+
 def _texts(value: Any, where: str) -> tuple[str, ...]:
     if isinstance(value, str):
         return (_text(value, where),)
@@ -351,6 +382,8 @@ def record_from_robot(robot: Robot) -> dict[str, Any]:
     base = _placement_record(robot.base)
     tool = _placement_record(robot.tool) | ({"on": robot.tool_on} if robot.tool_on else {})
     record |= {key: value for key, value in (("base", base), ("tool", tool)) if value}
+    if robot.coupling:
+        record["coupling"] = [list(map(_written, row)) for row in robot.coupling]
     if robot.parameters:
         record["parameters"] = {name: _written(value) for name, value in robot.parameters.items()}
     previous = robot.root.name
@@ -374,17 +407,27 @@ def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any
         row["convention"] = own
     row |= _geometry_record(joint.geometry)
     row |= _inertia_record(joint.body.inertia)
-    for key in ("rotor", "friction", "limits"):
+    for key in _PARTS:
         part = getattr(joint, key)
         if part is not None:
-            row[key] = {
-                name: value if isinstance(value, str) else _list(value) if isinstance(value, Vec3) else _written(value)
-                for name in _PART_KEYS[key]
-                if (value := getattr(part, name)) is not None
-            }
+            row[key] = {name: _entry(value) for name in _PART_KEYS[key] if _said(name, value := getattr(part, name))}
+    if joint.passive:
+        row["passive"] = True
     if joint.notes:
         row["notes"] = list(joint.notes)
     return row
+
+
+def _said(name: str, value: Any) -> bool:
+    """Whether a field is worth writing: what is not given is left out, and so is a rare number that is zero."""
+    rare = name in ("transverse", "width", "values")
+    return value is not None and not (rare and (value == 0 or value == {}))
+
+
+def _entry(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _written(x) for name, x in value.items()}
+    return value if isinstance(value, str) else _list(value) if isinstance(value, Vec3) else _written(value)
 
 
 def _convention_name(geometry: Geometry) -> str:

@@ -20,7 +20,7 @@ from armdyn.robot.parts import Body, FreeTransform, Joint, Loop, Placement
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
 
-PARTS = ("friction", "rotors", "gravity", "limits", "loops")
+PARTS = ("friction", "rotors", "gravity", "limits", "loops", "motors", "elastic", "coupling")
 """What `Robot.without` can take away."""
 
 
@@ -30,8 +30,9 @@ class Robot:
 
     tree: all joints, parents before children; `joints` are the moving ones. gravity: acceleration of free fall,
     m/s^2, world axes. base: pose of the base frame in the world. tool: pose of the tool frame in the frame of
-    the body `tool_on` (None: the last one that the last joint moves). parameters: values of the names that
-    expressions use.
+    the body `tool_on` (None: the last one that the last joint moves). coupling: rows of the constant matrix J with
+    qd = J qd_m from motors to joints, gears included (002 [7.31]; empty: every motor drives one joint, through the
+    ratio of its rotor). parameters: values of the names that expressions use.
 
     A Robot in hand holds numbers. If it was described with named parameters, `symbolic` is the same robot with its
     expressions kept.
@@ -49,6 +50,7 @@ class Robot:
     notes: tuple[str, ...] = ()
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     expressions: Robot | None = field(default=None, repr=False)
+    coupling: tuple[tuple[Scalar, ...], ...] = ()
 
     def __post_init__(self) -> None:
         _validate(self)
@@ -94,7 +96,7 @@ class Robot:
 
     @cached_property
     def _assembly(self) -> Assembly:
-        return assemble(self.tree, self.root.name, self.base)
+        return assemble(self.tree, self.root.name, self.base, self.coupling)
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -169,6 +171,7 @@ class Robot:
             tool=change(self.tool),
             root=change(self.root),
             loops=tuple(map(change, self.loops)),
+            coupling=change(self.coupling),
             expressions=None,
         )
 
@@ -184,7 +187,7 @@ class Robot:
 
     @cached_property
     def has_symbols(self) -> bool:
-        parts = (*self.tree, self.gravity, self.base, self.tool, self.root, *self.loops)
+        parts = (*self.tree, self.gravity, self.base, self.tool, self.root, *self.loops, self.coupling)
         return any(isinstance(x, Node) for part in parts for x in scalars(part))
 
     # New robots from this one -------------------------------------------------------------------------------------
@@ -214,7 +217,7 @@ class Robot:
         return self.edited(lambda robot: add_payload(robot, load, on))
 
     def without(self, *parts: str) -> Robot:
-        """The robot without friction, rotors, gravity, limits or loops."""
+        """The robot without friction, rotors, gravity, limits, loops, motors, elastic joints or coupling."""
         from armdyn.robot.edit import remove
 
         for part in parts:
@@ -293,6 +296,22 @@ def _validate(robot: Robot) -> None:
     for name in filter(None, (robot.tool_on, *ends, *carriers)):
         if name not in bodies:
             raise unknown_name("body", name, sorted(bodies), where=where)
+    if robot.coupling:
+        _validate_coupling(robot, where)
+
+
+def _validate_coupling(robot: Robot, where: str) -> None:
+    n = robot.n
+    if len(robot.coupling) != n or any(len(row) != n for row in robot.coupling):
+        raise RobotError(f"a coupling of {len(robot.coupling)} rows for {n} moving joints", where=where,
+                         expected=f"{n} rows of {n}: joint rates from motor rates",
+                         advice="A robot with locked or left out joints needs a coupling of its own: take the old one "
+                         'away first, with .without("coupling").')  # fmt: skip
+    for joint in robot.joints:
+        if joint.rotor is not None and not (type(joint.rotor.ratio) is int and joint.rotor.ratio == 1):
+            raise RobotError(f"a rotor's ratio ({joint.rotor.ratio}) beside a coupling",
+                             where=f"{where}, joint {joint.name!r}", expected="the gears in the coupling alone",
+                             advice="Leave the ratio out; the coupling holds 1/ratio on its diagonal.")  # fmt: skip
 
 
 def _bad_parent(robot: Robot, joint: Joint, earlier: set[str]) -> RobotError:

@@ -1,0 +1,113 @@
+"""Laws of joint friction, by name; a user adds one with one function.
+
+    >>> from armdyn.mechanics.friction import register_friction
+    >>> register_friction("quadratic", lambda friction, rate: friction.viscous * rate * rate * ops.sign(rate))
+
+The function gets the joint's `Friction` and the joint's rate and returns the torque that the actuator must add; it is
+written over any scalar (`armdyn.algebra.ops`), so that kernels, derivatives and batches have it too. It must be zero at
+rest. A robot file names the law: `friction = {law = "quadratic", viscous = 0.3}`; numbers without a field of their own
+go to `values = {...}` and come as `friction.values["..."]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from armdyn.algebra import Scalar, ops
+from armdyn.algebra.ops import add, div, mul
+from armdyn.errors import PhysicsError, RobotError, unknown_name
+from armdyn.robot.parts import Friction
+from armdyn.robot.robot import Robot
+
+Law = Callable[[Friction, Scalar], Scalar]
+
+GENERAL = "stribeck"
+"""The law of a joint that names none: with static = 0 it is Coulomb's, with coulomb = 0 too it is viscous."""
+
+
+def viscous(friction: Friction, rate: Scalar) -> Scalar:
+    """Fv qd."""
+    return mul(friction.viscous, rate)
+
+
+def coulomb(friction: Friction, rate: Scalar) -> Scalar:
+    """Fc sign(qd) + Fv qd. 002 [7.27]"""
+    return _with_dry(friction, rate, friction.coulomb)
+
+
+def stribeck(friction: Friction, rate: Scalar) -> Scalar:
+    """Fc sign(qd) + Fv qd + (Fst - Fc) sign(qd) exp(-|qd| / v_s). 002 [7.26], v_s = 1/B"""
+    dry = friction.coulomb
+    if not ops.is_zero(friction.static):
+        excess = friction.static - friction.coulomb
+        dry = add(dry, excess * ops.exp(-rate * ops.sign(rate) / _stribeck_rate(friction)))
+    return _with_dry(friction, rate, dry)
+
+
+def smooth(friction: Friction, rate: Scalar) -> Scalar:
+    """002 [7.26] with r = sqrt(qd^2 + width^2) - width for |qd| and qd / sqrt(qd^2 + width^2) for sign(qd).
+
+    Differentiable any number of times; the law of [7.26] is its limit for width -> 0, the error of the sign being
+    (width/qd)^2 / 2. For integrators.
+    """
+    if ops.is_zero(friction.width):
+        raise PhysicsError('the friction law "smooth" needs a width', expected="width, rad/s or m/s, greater than zero",
+                           advice="A tenth of the slowest rate that matters is a good choice.")  # fmt: skip
+    root = ops.sqrt(add(mul(rate, rate), mul(friction.width, friction.width)))
+    dry = friction.coulomb
+    if not ops.is_zero(friction.static):
+        excess = friction.static - friction.coulomb
+        dry = add(dry, excess * ops.exp((friction.width - root) / _stribeck_rate(friction)))
+    return add(viscous(friction, rate), mul(dry, div(rate, root)))
+
+
+def _with_dry(friction: Friction, rate: Scalar, dry: Scalar) -> Scalar:
+    torque = viscous(friction, rate)
+    return torque if ops.is_zero(dry) else add(torque, mul(dry, ops.sign(rate)))
+
+
+def _stribeck_rate(friction: Friction) -> Scalar:
+    if ops.is_zero(friction.stribeck):
+        raise PhysicsError("static friction without the rate at which it falls off",
+                           expected="stribeck, rad/s or m/s, greater than zero",
+                           advice='Give it, or leave static out, or say law = "coulomb".')  # fmt: skip
+    return friction.stribeck
+
+
+LAWS: dict[str, Law] = {"viscous": viscous, "coulomb": coulomb, "stribeck": stribeck, "smooth": smooth}
+
+
+def register_friction(name: str, law: Law) -> None:
+    """Make a law known under a name that robots may use; a name in use is an error."""
+    if name in LAWS and LAWS[name] is not law:
+        raise RobotError(f"a friction law {name!r} exists already", advice="Choose another name.")
+    LAWS[name] = law
+
+
+def friction_laws() -> tuple[str, ...]:
+    """Names of the laws known."""
+    return tuple(LAWS)
+
+
+def friction_torque(friction: Friction | None, rate: Scalar, where: str | None = None) -> Scalar:
+    """What friction of one joint asks of its actuator."""
+    if friction is None:
+        return 0
+    name = friction.law or GENERAL
+    if name not in LAWS:
+        raise unknown_name("friction law", name, LAWS, where=where)
+    try:
+        return LAWS[name](friction, rate)
+    except PhysicsError as error:
+        raise error if where is None else error.located(where) from None
+
+
+def friction_torques(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
+    """Friction of every joint, by its law. 002 [7.26]-[7.28]"""
+    return [
+        friction_torque(joint.friction, rate, f"robot {robot.name!r}, joint {joint.name!r}")
+        for joint, rate in zip(robot.joints, qd, strict=True)
+    ]
+
+
+__all__ = ["LAWS", "Law", "friction_laws", "friction_torque", "friction_torques", "register_friction"]
