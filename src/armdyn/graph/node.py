@@ -174,7 +174,7 @@ _set = object.__setattr__
 def _forget(reference: weakref.KeyedRef[Any, Node], table: dict[Any, Any] = _TABLE) -> None:
     # The entry may already belong to a younger twin, born after this one died.
     if table.get(reference.key) is reference:
-        del table[reference.key]
+        table.pop(reference.key, None)  # another thread may have been quicker
 
 
 def _born(entry: tuple[object, ...], op: str, args: tuple[Node, ...], value: object, key: int, online: bool) -> Node:
