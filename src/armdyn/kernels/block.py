@@ -7,32 +7,30 @@ transposed in registers, results go back the same way.
 from __future__ import annotations
 
 from armdyn.graph import Node
-from armdyn.kernels.body import Body
+from armdyn.kernels.body import Body, joined
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction
-from armdyn.kernels.writer import Writer, flags, vector
+from armdyn.kernels.writer import Constants, Writer, flags, vector
 
 
-def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction) -> str:
-    """`void @rows(ptr args, ptr steps, i64 blocks)`: that many blocks of samples, rows without gaps inside.
+def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction, constants: Constants) -> str:
+    """`void @rows(ptr args, i64 blocks)`: that many blocks of samples, of arrays without gaps that start at `args`.
 
-    `args` and `steps` are NumPy's: the first row of each array and the bytes from row to row. Results must not
-    overlap arguments. Blocks with an angle beyond the range of the fast sine are computed again, sample by sample.
+    Results must not overlap arguments. Blocks with an angle beyond the range of the fast sine are computed again,
+    sample by sample.
     """
     w = Writer()
     count = range(len(ports.all))
     w.label("entry")
     bases = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
-    steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
-    strides = [w.put(f"mul i64 {step}, {lanes}") for step in steps]
     w.do("br label %block")
     w.label("block")
     w.do("%left = phi i64 [ %blocks, %entry ], [ %fewer, %next ]")
     for i in count:
         w.do(f"%a{i} = phi ptr [ {bases[i]}, %entry ], [ %b{i}, %next ]")
-    memory = _Memory(w, ports, lanes, steps)
-    body = Body(w, lanes, plan, memory.read, reduction)
+    memory = _Memory(w, ports, lanes)
+    body = Body(w, lanes, plan, memory.read, reduction, constants)
     memory.begin(body)
     for node in plan.order:
         body.write(node)
@@ -50,38 +48,31 @@ def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction) -> str:
             w.do(f"call void @single({pointers})")
     w.do("br label %next")
     w.label("next")
-    for i in count:
-        w.do(f"%b{i} = getelementptr i8, ptr %a{i}, i64 {strides[i]}")
+    for i, port in enumerate(ports.all):
+        w.do(f"%b{i} = getelementptr i8, ptr %a{i}, i64 {8 * lanes * port.size}")
     w.do("%fewer = sub i64 %left, 1")
     w.do("%more = icmp sgt i64 %fewer, 0")
     w.do("br i1 %more, label %block, label %done")
     w.label("done")
     w.do("ret void")
-    head = 'define internal void @rows(ptr %args, ptr %steps, i64 %blocks) "stackrealign"'
+    head = 'define internal void @rows(ptr %args, i64 %blocks) "stackrealign"'
     return f"{head} {{\n{w.text}\n}}\n"
 
 
 class _Memory:
     """Loads and stores of one block."""
 
-    def __init__(self, w: Writer, ports: Ports, lanes: int, steps: list[str]) -> None:
-        self.w, self.ports, self.lanes, self.steps = w, ports, lanes, steps
+    def __init__(self, w: Writer, ports: Ports, lanes: int) -> None:
+        self.w, self.ports, self.lanes = w, ports, lanes
         self.place = {node: (i, j) for i, port in enumerate(ports.inputs) for j, node in enumerate(port.nodes)}
         self._read: dict[Node, str] = {}
-        self._rows: dict[tuple[int, int], str] = {}
 
-    def row(self, i: int, lane: int) -> str:
-        """The address of one sample's row of array i."""
-        if lane == 0:
-            return f"%a{i}"
-        distance = self.w.put(f"mul i64 {self.steps[i]}, {lane}")
-        return self.w.offset(f"%a{i}", distance)
+    def row(self, i: int, lane: int, j: int = 0) -> str:
+        """The address of component j of one sample's row of array i."""
+        return self.w.offset(f"%a{i}", 8 * (lane * self.ports.all[i].size + j))
 
     def begin(self, body: Body) -> None:
         self.body = body
-        for i in range(len(self.ports.all)):
-            for lane in range(self.lanes):
-                self._rows[i, lane] = self.row(i, lane)
         first = len(self.ports.inputs)
         self._due: dict[Node, list[tuple[int, int]]] = {}
         self._missing: dict[tuple[int, int], int] = {}
@@ -111,7 +102,7 @@ class _Memory:
     def _lone(self, i: int) -> str:
         kind, value = vector(self.lanes), "undef"
         for lane in range(self.lanes):
-            entry = self.w.load("double", self._rows[i, lane])
+            entry = self.w.load("double", self.row(i, lane))
             value = self.w.put(f"insertelement {kind} {value}, double {entry}, i32 {lane}")
         return value
 
@@ -120,20 +111,12 @@ class _Memory:
         w = self.w
         evens, odds = [], []
         for base in range(0, self.lanes, 4):
-            parts = [w.load("<2 x double>", w.offset(self._rows[i, base + lane], 8 * j)) for lane in (0, 1, 2, 3)]
+            parts = [w.load("<2 x double>", self.row(i, base + lane, j)) for lane in (0, 1, 2, 3)]
             a = w.shuffle(2, parts[0], parts[2], (0, 1, 2, 3))
             b = w.shuffle(2, parts[1], parts[3], (0, 1, 2, 3))
             evens.append(w.shuffle(4, a, b, (0, 4, 2, 6)))
             odds.append(w.shuffle(4, a, b, (1, 5, 3, 7)))
-        return self._joined(evens), self._joined(odds)
-
-    def _joined(self, parts: list[str]) -> str:
-        while len(parts) > 1:
-            lanes = self.lanes // len(parts)
-            parts = [
-                self.w.shuffle(lanes, a, b, range(2 * lanes)) for a, b in zip(parts[::2], parts[1::2], strict=True)
-            ]
-        return parts[0]
+        return joined(w, 4, evens), joined(w, 4, odds)
 
     def computed(self, node: Node) -> None:
         """Store the pairs of results that are complete with this node."""
@@ -152,7 +135,7 @@ class _Memory:
         if len(values) == 1:
             for lane in range(self.lanes):
                 entry = w.put(f"extractelement {vector(self.lanes)} {values[0]}, i32 {lane}")
-                w.store("double", entry, w.offset(self._rows[i, lane], 8 * j))
+                w.store("double", entry, self.row(i, lane, j))
             return
         a, b = values
         n = self.lanes
@@ -161,4 +144,4 @@ class _Memory:
                 low, high = base + first, base + first + 2
                 both = w.shuffle(n, a, b, (low, n + low, high, n + high))
                 for lane, pick in ((low, (0, 1)), (high, (2, 3))):
-                    w.store("<2 x double>", w.shuffle(4, both, both, pick), w.offset(self._rows[i, lane], 8 * j))
+                    w.store("<2 x double>", w.shuffle(4, both, both, pick), self.row(i, lane, j))

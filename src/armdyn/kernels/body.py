@@ -9,17 +9,21 @@ from armdyn.graph import Node, to_float
 from armdyn.graph.node import ABS, ADD, COS, DIV, EXP, MUL, NEG, SELECT, SIGN, SIN, SQRT, SUB, SYMBOL
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction, sincos
-from armdyn.kernels.writer import Writer, flags, splat, suffix, vector
+from armdyn.kernels.writer import Constants, Writer, flags, splat, suffix, vector
 
 _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _INTRINSIC = {SQRT: "sqrt", ABS: "fabs", EXP: "exp"}
+ANGLES = 2
+"""Angles of a block done together."""
 
 
 class Body:
     """Values of nodes as they are written; `read` loads an input when it is first needed."""
 
-    def __init__(self, w: Writer, lanes: int, plan: Plan, read: Callable[[Node], str], reduction: Reduction) -> None:
-        self.w, self.lanes, self.plan, self.reduction = w, lanes, plan, reduction
+    def __init__(
+        self, w: Writer, lanes: int, plan: Plan, read: Callable[[Node], str], reduction: Reduction, constants: Constants
+    ) -> None:
+        self.w, self.lanes, self.plan, self.reduction, self.constants = w, lanes, plan, reduction, constants
         self.kind = vector(lanes)
         self.angles: dict[Node, tuple[str, str]] = {}
         self.beyond: list[str] = []
@@ -35,7 +39,7 @@ class Body:
             elif node.online:
                 raise AssertionError(f"{node!r} is needed before it is computed")
             else:
-                known = splat(float(to_float(node)), self.lanes)
+                return self.constants.load(self.w, float(to_float(node)), self.lanes)
             self._values[node] = known
         return known
 
@@ -82,7 +86,39 @@ class Body:
 
     def _angle(self, angle: Node) -> tuple[str, str]:
         if angle not in self.angles:
-            sine, cosine, beyond = sincos(self.w, self.value(angle), self.lanes, self.reduction)
-            self.angles[angle] = sine, cosine
-            self.beyond.append(beyond)
+            self._write_angles(self._company(angle))
         return self.angles[angle]
+
+    def _company(self, angle: Node) -> list[Node]:
+        """The angle and others that can be done with it, so that constants are loaded once for all of them."""
+        ready = [
+            other
+            for other in self.plan.angles
+            if other is not angle and other not in self.angles and (other.op == SYMBOL or other in self._values)
+        ]
+        return [angle, *ready][: ANGLES if len(ready) >= ANGLES - 1 else 1]
+
+    def _write_angles(self, angles: list[Node]) -> None:
+        w, lanes, count = self.w, self.lanes, len(angles)
+        x = joined(w, lanes, [self.value(angle) for angle in angles])
+        sine, cosine, beyond = sincos(w, x, lanes * count, self.reduction, self.constants)
+        for i, angle in enumerate(angles):
+            pick = range(i * lanes, (i + 1) * lanes)
+            s, c = (v if count == 1 else w.shuffle(lanes * count, v, v, pick) for v in (sine, cosine))
+            self.angles[angle] = s, c
+            mask = ", ".join(f"i32 {k}" for k in pick)
+            kind = flags(lanes * count)
+            part = (
+                beyond
+                if count == 1
+                else w.put(f"shufflevector {kind} {beyond}, {kind} {beyond}, <{lanes} x i32> <{mask}>")
+            )
+            self.beyond.append(part)
+
+
+def joined(w: Writer, lanes: int, parts: list[str]) -> str:
+    """Vectors of that many lanes, end to end; their number is a power of two."""
+    while len(parts) > 1:
+        parts = [w.shuffle(lanes, a, b, range(2 * lanes)) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        lanes *= 2
+    return parts[0]

@@ -4,6 +4,11 @@
 gaps (a plain float for a scalar). If all are, it allocates the result through NumPy's C interface and computes; for
 anything else it passes the call on, unchanged, to the Python function it was made with. `out=` is taken the same way.
 
+Making and freeing a small array costs as much as the dynamics of an arm. So the last two results are remembered, and
+one that nobody else holds any more (its reference count is one, it has no weak references, its shape, type and flags
+are as made) is given out again instead of a new one: `tau = f(q, qd, qdd)` in a loop needs two arrays in all. Results
+that are kept are never touched.
+
 What it reads of an array are the fields that NumPy's public macros read (PyArray_DATA, PyArray_DIMS, ...), at the
 places declared in `ndarraytypes.h`. They are checked on real arrays once per process; if anything is not where it
 should be, or the interpreter is not CPython with its lock, there is no fast path and `layout_holds` says so.
@@ -14,6 +19,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -23,9 +29,11 @@ import numpy as np
 from armdyn.kernels.ports import Port, Ports
 from armdyn.kernels.writer import Writer
 
-TYPE, DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64
+COUNT, TYPE, DATA, NDIM, DIMS, STRIDES, BASE, DESCR, FLAGS, WEAK = 0, 8, 16, 24, 32, 40, 48, 56, 64, 72
 """Places in an array object, in bytes."""
-CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+CONTIGUOUS, FORTRAN, OWNED, ALIGNED, WRITEABLE = 0x1, 0x2, 0x4, 0x100, 0x400
+SLOTS = 2
+"""Results remembered per output."""
 NEW_FROM_DESCR, RETURN = 94, 76
 """Places in NumPy's table of C functions; they never change."""
 METH_FASTCALL, METH_KEYWORDS = 0x80, 0x2
@@ -96,6 +104,7 @@ def fast(ports: Ports) -> str:
         for j, port in enumerate(ports.outputs)
         if port.shape
     )
+    shapes += f"@slots = global [{SLOTS * len(ports.outputs)} x ptr] zeroinitializer\n@turn = internal global i64 0\n"
     return f"{shapes}define ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names) {{\n{w.text}\n}}\n"
 
 
@@ -107,8 +116,7 @@ def _checked(w: Writer, port: Port, array: str, tag: int | str, *, written: bool
         w.store("double", w.put(f"call double @PyFloat_AsDouble(ptr {array})"), f"%number{tag}")
         return f"%number{tag}"
     _require(w, w.put(f"icmp eq ptr {kind}, @ndarray"), f"array{tag}")
-    rank = w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape)}")
-    doubles = w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64")
+    rank, doubles = _shaped(w, port, array)
     wanted = CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0)
     bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
     tidy = w.put(f"icmp eq i32 {bits}, {wanted}")
@@ -128,21 +136,65 @@ def _require(w: Writer, holds: str, label: str) -> None:
 
 
 def _allocated(w: Writer, ports: Ports) -> list[str]:
-    """New arrays for the results; without memory those already made are let go."""
+    """Arrays for the results, remembered or new; without memory those already made are let go."""
     made: list[str] = []
+    turn = w.load("i64", "@turn")
+    w.store("i64", w.put(f"xor i64 {turn}, 1"), "@turn")
     for j, port in enumerate(ports.outputs):
+        place = w.put(f"getelementptr ptr, ptr @slots, i64 {w.put(f'add i64 {turn}, {SLOTS * j}')}")
+        old = w.load("ptr", place)
+        w.do(f"br i1 {w.put(f'icmp eq ptr {old}, null')}, label %new{j}, label %old{j}")
+        w.label(f"old{j}")
+        w.do(f"br i1 {_untouched(w, port, old)}, label %again{j}, label %new{j}")
+        w.label(f"again{j}")
+        w.do(f"call void @Py_IncRef(ptr {old})")
+        w.do(f"br label %made{j}")
+        w.label(f"new{j}")
         w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
         shape = f"@shape{j}" if port.shape else "null"
         rest = f"i32 {len(port.shape)}, ptr {shape}, ptr null, ptr null, i32 0, ptr null"
-        array = w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
-        w.do(f"br i1 {w.put(f'icmp eq ptr {array}, null')}, label %none{j}, label %made{j}")
+        new = w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
+        w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %keep{j}")
         w.label(f"none{j}")
         for earlier in made:
             w.do(f"call void @Py_DecRef(ptr {earlier})")
         w.do("ret ptr null")
+        w.label(f"keep{j}")
+        w.do(f"call void @Py_IncRef(ptr {new})")
+        w.store("ptr", new, place)
+        w.do(f"br i1 {w.put(f'icmp eq ptr {old}, null')}, label %made{j}, label %drop{j}")
+        w.label(f"drop{j}")
+        w.do(f"call void @Py_DecRef(ptr {old})")
+        w.do(f"br label %made{j}")
         w.label(f"made{j}")
-        made.append(array)
+        made.append(w.put(f"phi ptr [ {old}, %again{j} ], [ {new}, %keep{j} ], [ {new}, %drop{j} ]"))
     return made
+
+
+def _untouched(w: Writer, port: Port, array: str) -> str:
+    """Whether a remembered result is nobody's but ours, and as it was made."""
+    flags = CONTIGUOUS | OWNED | ALIGNED | WRITEABLE
+    if sum(size > 1 for size in port.shape) < 2:
+        flags |= FORTRAN
+    tests = [
+        w.put(f"icmp eq i32 {w.load('i32', w.offset(array, COUNT), 4)}, 1"),
+        w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, WEAK))}, null"),
+        w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, BASE))}, null"),
+        w.put(f"icmp eq i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {flags}"),
+        *_shaped(w, port, array),
+    ]
+    holds = tests[0]
+    for test in tests[1:]:
+        holds = w.put(f"and i1 {holds}, {test}")
+    return holds
+
+
+def _shaped(w: Writer, port: Port, array: str) -> list[str]:
+    """Tests that an array holds doubles and has the port's rank."""
+    return [
+        w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape)}"),
+        w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64"),
+    ]
 
 
 def _named_output(w: Writer, ports: Ports, pointers: list[str]) -> None:
@@ -193,7 +245,27 @@ def layout_holds() -> bool:
     frozen.flags.writeable = False
     trials = [block, block.reshape(2, 3, 4)[:, ::-1, ::2], block.reshape(4, 6).T, np.zeros((0, 3), "f4"), frozen]
     trials += [np.array(1.5), np.frombuffer(bytes(17), np.uint8)[1:].view("f8"), np.zeros(2, ">f8")]
-    return all(_looks_right(array) for array in trials) and np.dtype(float) is np.zeros(1).dtype
+    return all(map(_looks_right, trials)) and np.dtype(float) is np.zeros(1).dtype and _counts_right()
+
+
+def _counts_right() -> bool:
+    """Whether the reference count, the base and the weak references of an array are where they should be."""
+    held = [np.zeros(3)]
+    at = id(held[0])
+
+    def count() -> int:
+        return ctypes.c_int32.from_address(at + COUNT).value
+
+    def pointers() -> tuple[int | None, ...]:
+        return tuple(ctypes.c_void_p.from_address(at + place).value for place in (BASE, WEAK))
+
+    alone, bare = count(), pointers()
+    held += held * 4
+    five = count()
+    reference = weakref.ref(held[0])
+    view = held[0][1:]
+    based = ctypes.c_void_p.from_address(id(view) + BASE).value
+    return (alone, five, bare) == (1, 5, (None, None)) and pointers() == (None, id(reference)) and based == at
 
 
 def _looks_right(array: Any) -> bool:

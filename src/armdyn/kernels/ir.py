@@ -18,7 +18,7 @@ from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, exact_lanes
 from armdyn.kernels.single import single
-from armdyn.kernels.writer import vector
+from armdyn.kernels.writer import Constants, vector
 
 FAST, SLOW = 2**20, 1
 """Weights of the rare branch for the compiler."""
@@ -28,15 +28,16 @@ def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = T
     """The module's text. `lanes` 1 means no blocks; `fused` tells that the machine has fused multiply-adds."""
     reduction = FUSED if fused else PLAIN
     program = plan(nodes, [node for port in ports.outputs for node in port.nodes])
-    parts = [single(ports, program, reduction)]
+    constants = Constants()
+    parts = [single(ports, program, reduction, constants)]
     if lanes > 1:
-        parts.append(rows(ports, program, lanes, reduction))
+        parts.append(rows(ports, program, lanes, reduction, constants))
     parts.append(loop(ports, lanes))
     parts.append(fast(ports))
     if program.angles:
         parts.append(exact_lanes(reduction.limit))
-    text = "\n".join(parts)
-    weights = f'!0 = !{{!"branch_weights", i32 {SLOW}, i32 {FAST}}}\n'
+    text = "\n".join([*parts, constants.text])
+    weights = f'!0 = !{{!"branch_weights", i32 {SLOW}, i32 {FAST}}}\n!1 = !{{}}\n'
     return _declared(text) + "\n" + text + "\n" + weights
 
 

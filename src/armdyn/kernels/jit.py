@@ -38,6 +38,12 @@ def has_fma() -> bool:
 
 
 @cache
+def register_lanes() -> int:
+    """Doubles in a vector register, at least 4: with two registers each, 4 are as good as 8 and compile faster."""
+    return 8 if llvm.get_host_cpu_features().get("avx512f", False) else 4
+
+
+@cache
 def _target(level: int) -> Any:
     if getattr(llvm, "initialize_native_target", None) is not None:
         llvm.initialize_native_target()
@@ -68,7 +74,7 @@ def compiled(text: str, level: int = 2) -> bytes:
 class Code:
     """Machine code in this process. It stays as long as this object; functions made of it hold on to it."""
 
-    def __init__(self, image: bytes, names: tuple[str, ...] = ("loop", "fast")) -> None:
+    def __init__(self, image: bytes, names: tuple[str, ...] = ("loop", "fast", "slots"), slots: int = 0) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name, address in _outside().items():
             builder.import_symbol(name, address)
@@ -76,6 +82,7 @@ class Code:
             builder.export_symbol(name)
         with _lock:
             self._tracker: Any = builder.link(_engine(), f"kernel{next(_numbers)}")
+        self._slots: Any = (ctypes.c_void_p * slots).from_address(self.address("slots")) if slots else ()
 
     def address(self, name: str) -> int:
         return int(self._tracker[name])
@@ -86,8 +93,11 @@ class Code:
             return
         if sys.is_finalizing():
             tracker.detach()  # the process ends anyway, and LLVM may already be gone
-        else:
-            tracker.close()
+            return
+        for array in self._slots:
+            if array:
+                ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(array))
+        tracker.close()
 
 
 @cache

@@ -17,8 +17,6 @@ from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.ufunc import generalised_ufunc
 
 LANES = (1, 4, 8)
-WIDE = 700
-"""Up to this many operations 8 samples at a time are fastest, beyond it 4: registers run out."""
 LARGE = 5_000
 """Beyond this many operations the compiler's quicker settings are used."""
 LARGEST = 25_000
@@ -66,7 +64,8 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     """Turn a graph into machine code.
 
     Args:    graph: no free parameters; inputs and outputs are scalars, vectors or matrices. lanes: samples computed at
-             a time in a batch (1, 4 or 8; default by size). cache: keep the code on disk for the next time.
+             a time in a batch (1, 4 or 8; default: what fits a register, at least 4). cache: keep the code on disk for
+             the next time.
     Raises:  ArmdynError for free parameters and for graphs beyond 25,000 operations.
 
     >>> from armdyn.graph import trace
@@ -86,7 +85,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
         )
     if lanes not in (None, *LANES):
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
-    width = 1 if not ports.sizes else lanes or (8 if operations.total <= WIDE else 4)
+    width = 1 if not ports.sizes else lanes or jit.register_lanes()
     code, cached = _code(graph, ports, width, cache, 2 if operations.total <= LARGE else 1)
     function = _identifier(name)
     doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
@@ -102,15 +101,16 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
 
 def _code(graph: Graph, ports: Ports, lanes: int, cache: bool, level: int) -> tuple[jit.Code, bool]:
     """The machine code, and whether it came from the disk."""
+    slots = fastcall.SLOTS * len(ports.outputs)
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), lanes, level)
     image = disk.load(key) if cache else None
     if image is not None:
         try:
-            return jit.Code(image), True
+            return jit.Code(image, slots=slots), True
         except RuntimeError:  # sound file, but not for this process: compile again
             pass
     image = jit.compiled(ir.module(ports, graph.nodes, lanes, fused=jit.has_fma()), level)
-    code = jit.Code(image)
+    code = jit.Code(image, slots=slots)
     if cache:
         disk.save(key, image)
     return code, False

@@ -11,78 +11,111 @@ STACK = 64 * 1024
 
 def loop(ports: Ports, lanes: int) -> str:
     """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc."""
-    count, elements = len(ports.all), sum(port.size for port in ports.all)
-    block = lanes if 8 * elements * lanes <= STACK else 1
+    count = range(len(ports.all))
     w = Writer()
     w.label("entry")
-    w.do(f"%here = alloca [{count} x ptr], align 8")
-    w.do(f"%rowsteps = alloca [{count} x i64], align 8")
-    buffers = [w.put(f"alloca [{block * port.size} x double], align 64") for port in ports.all]
     n = w.load("i64", "%dims")
-    blocks = w.put(f"sdiv i64 {n}, {lanes}")
-    args = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(count)]
-    steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in range(count)]
+    args = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
+    steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
     strides = _core_strides(w, ports)
-    w.do(f"br i1 {_without_gaps(w, ports, strides)}, label %plain, label %gaps")
-
-    w.label("plain")
+    inner = [_without_gaps(w, port, own) for port, own in zip(ports.all, strides, strict=True)]
+    whole = [
+        w.put(f"and i1 {inner[i]}, {w.put(f'icmp eq i64 {steps[i]}, {8 * port.size}')}")
+        for i, port in enumerate(ports.all)
+    ]
     if lanes > 1:
-        whole = w.put(f"icmp sgt i64 {blocks}, 0")
-        w.do(f"br i1 {whole}, label %many, label %rest")
+        w.do(f"br i1 {_all(w, whole)}, label %plain, label %gaps")
+        w.label("plain")
+        blocks = w.put(f"sdiv i64 {n}, {lanes}")
+        w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %many, label %rest")
         w.label("many")
-        w.do(f"call void @rows(ptr %args, ptr %steps, i64 {blocks})")
+        w.do(f"call void @rows(ptr %args, i64 {blocks})")
         w.do("br label %rest")
         w.label("rest")
-    start = w.put(f"mul i64 {blocks}, {lanes}") if lanes > 1 else "0"
-    w.do("br label %one")
-    origin = "rest" if lanes > 1 else "plain"
+        start, origin = w.put(f"mul i64 {blocks}, {lanes}"), "rest"
+    else:
+        w.do(f"br i1 {_all(w, inner)}, label %one, label %gaps")
+        start, origin = "0", "entry"
+    if lanes > 1:
+        w.do("br label %one")
     w.label("one")
     w.do(f"%i = phi i64 [ {start}, %{origin} ], [ %j, %oneof ]")
     w.do(f"%unfinished = icmp slt i64 %i, {n}")
     w.do("br i1 %unfinished, label %oneof, label %done")
     w.label("oneof")
-    pointers = [w.offset(args[i], w.put(f"mul i64 %i, {steps[i]}")) for i in range(count)]
+    pointers = [w.offset(args[i], w.put(f"mul i64 %i, {steps[i]}")) for i in count]
     w.do(f"call void @single({', '.join(f'ptr {p}' for p in pointers)})")
     w.do("%j = add i64 %i, 1")
     w.do("br label %one")
-
     w.label("gaps")
-    for i, port in enumerate(ports.all):
-        w.store("ptr", buffers[i], w.offset("%here", 8 * i))
-        w.store("i64", str(8 * port.size), w.offset("%rowsteps", 8 * i))
+    w.do(f"call void @scattered({', '.join(['ptr %args', 'ptr %steps', f'i64 {n}', *(f'i1 {x}' for x in whole)])})")
+    w.do("br label %done")
+    w.label("done")
+    w.do("ret void")
+    head = "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data)"
+    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes) + COPY
+
+
+def _scattered(ports: Ports, lanes: int) -> str:
+    """`@scattered`: arrays with gaps are copied block by block, those without are used where they lie.
+
+    What is the same for all samples is copied once.
+    """
+    count, inputs = range(len(ports.all)), len(ports.inputs)
+    block = lanes if 8 * lanes * sum(port.size for port in ports.all) <= STACK else 1
+    w = Writer()
+    w.label("entry")
+    w.do(f"%here = alloca [{len(ports.all)} x ptr], align 8")
+    buffers = [w.put(f"alloca [{block * port.size} x double], align 64") for port in ports.all]
+    args = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
+    steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
+    strides = [(steps[i], *own) for i, own in enumerate(_core_strides(w, ports))]
     w.do("br label %chunk")
     w.label("chunk")
-    w.do("%k = phi i64 [ 0, %gaps ], [ %l, %after ]")
-    left = w.put(f"sub i64 {n}, %k")
-    some = w.put(f"icmp sgt i64 {left}, 0")
-    w.do(f"br i1 {some}, label %take, label %done")
+    w.do("%k = phi i64 [ 0, %entry ], [ %l, %finished ]")
+    left = w.put("sub i64 %n, %k")
+    w.do(f"br i1 {w.put(f'icmp sgt i64 {left}, 0')}, label %take, label %done")
     w.label("take")
     full = w.put(f"icmp sge i64 {left}, {block}")
     taken = w.put(f"select i1 {full}, i64 {block}, i64 1")
-    outside = [w.offset(args[i], w.put(f"mul i64 %k, {steps[i]}")) for i in range(count)]
-    inner = len(ports.inputs)
+    outside = [w.offset(args[i], w.put(f"mul i64 %k, {steps[i]}")) for i in count]
+    here = [w.put(f"select i1 %whole{i}, ptr {outside[i]}, ptr {buffers[i]}") for i in count]
+    first = w.put("icmp eq i64 %k, 0")
     for i, port in enumerate(ports.inputs):
-        _copy(w, port, taken, buffers[i], None, outside[i], (steps[i], *strides[i]))
+        moves = w.put(f"or i1 {first}, {w.put(f'icmp ne i64 {steps[i]}, 0')}")
+        needed = w.put(f"select i1 %whole{i}, i1 false, i1 {moves}")
+        w.do(f"br i1 {needed}, label %bring{i}, label %there{i}")
+        w.label(f"bring{i}")
+        _copy(w, port, taken, buffers[i], None, outside[i], strides[i])
+        w.do(f"br label %there{i}")
+        w.label(f"there{i}")
     w.do(f"br i1 {full}, label %asblock, label %assingle")
     w.label("asblock")
     if block > 1:
-        w.do("call void @rows(ptr %here, ptr %rowsteps, i64 1)")
-        w.do("br label %after")
+        for i in count:
+            w.store("ptr", here[i], w.offset("%here", 8 * i))
+        w.do("call void @rows(ptr %here, i64 1)")
+        w.do("br label %computed")
     else:
         w.do("br label %assingle")
     w.label("assingle")
-    w.do(f"call void @single({', '.join(f'ptr {buffer}' for buffer in buffers)})")
-    w.do("br label %after")
-    w.label("after")
-    for i, port in enumerate(ports.outputs, inner):
-        _copy(w, port, taken, outside[i], (steps[i], *strides[i]), buffers[i], None)
+    w.do(f"call void @single({', '.join(f'ptr {p}' for p in here)})")
+    w.do("br label %computed")
+    w.label("computed")
+    for i, port in enumerate(ports.outputs, inputs):
+        w.do(f"br i1 %whole{i}, label %there{i}, label %bring{i}")
+        w.label(f"bring{i}")
+        _copy(w, port, taken, outside[i], strides[i], buffers[i], None)
+        w.do(f"br label %there{i}")
+        w.label(f"there{i}")
     w.do(f"%l = add i64 %k, {taken}")
+    w.do("br label %finished")
+    w.label("finished")
     w.do("br label %chunk")
-
     w.label("done")
     w.do("ret void")
-    head = 'define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) "stackrealign"'
-    return f"{head} {{\n{w.text}\n}}\n" + COPY
+    arguments = ", ".join(["ptr %args", "ptr %steps", "i64 %n", *(f"i1 %whole{i}" for i in count)])
+    return f'define internal void @scattered({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
 
 
 def _core_strides(w: Writer, ports: Ports) -> list[tuple[str, str]]:
@@ -104,14 +137,21 @@ def _extent(port: Port) -> tuple[int, int]:
     return rows, columns
 
 
-def _without_gaps(w: Writer, ports: Ports, strides: list[tuple[str, str]]) -> str:
+def _without_gaps(w: Writer, port: Port, strides: tuple[str, str]) -> str:
+    """Whether one sample of this array lies in one piece."""
+    rows, columns = _extent(port)
+    tests = [
+        w.put(f"icmp eq i64 {stride}, {natural}")
+        for size, stride, natural in zip((rows, columns), strides, (8 * columns, 8), strict=True)
+        if size > 1
+    ]
+    return _all(w, tests)
+
+
+def _all(w: Writer, tests: list[str]) -> str:
     result = "true"
-    for port, (row, column) in zip(ports.all, strides, strict=True):
-        rows, columns = _extent(port)
-        for size, stride, natural in ((rows, row, 8 * columns), (columns, column, 8)):
-            if size > 1:
-                holds = w.put(f"icmp eq i64 {stride}, {natural}")
-                result = w.put(f"and i1 {result}, {holds}")
+    for test in tests:
+        result = w.put(f"and i1 {result}, {test}")
     return result
 
 

@@ -2,16 +2,16 @@
 
 The angle is brought to [-pi/4, pi/4] by taking off k quarter turns in three steps (Cody and Waite), then two minimax
 polynomials (found by Remez exchange; relative error 3.5e-18 for the sine, absolute 5e-20 for the cosine) and a choice
-by k modulo 4. With fused multiply-adds the first step is exact and the second rounds once up to LIMIT, so the error stays
-near one unit in the last place even beside multiples of pi/2. Angles beyond LIMIT, where three parts of pi/2 are not
-enough, are set to zero here and left to the caller, who knows them by `beyond`. NaN stays NaN.
+by k modulo 4. With fused multiply-adds the first step is exact and the second rounds once up to the limit, so the
+error stays near one unit in the last place even beside multiples of pi/2. Angles beyond the limit, where three parts of
+pi/2 are not enough, are set to zero here and left to the caller, who knows them by `beyond`. NaN stays NaN.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from armdyn.kernels.writer import Writer, flags, integers, literal, splat, suffix, vector, whole
+from armdyn.kernels.writer import Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
 
 TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
 ROUND = 1.5 * 2.0**52
@@ -56,12 +56,12 @@ PLAIN = Reduction(
 """Without fused multiply-adds: parts of 33 bits, whose products with k are exact."""
 
 
-def sincos(w: Writer, x: str, lanes: int, reduction: Reduction) -> tuple[str, str, str]:
+def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Constants) -> tuple[str, str, str]:
     """(sine, cosine, beyond) of an angle; `beyond` marks lanes whose angle is too large for this code."""
     kind, ints = vector(lanes), integers(lanes)
 
     def c(value: float) -> str:
-        return splat(value, lanes)
+        return constants.load(w, value, lanes)
 
     def fma(a: str, b: str, d: str) -> str:
         return w.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {d})")
@@ -71,7 +71,7 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction) -> tuple[str, st
 
     size = w.put(f"call {kind} @llvm.fabs.{suffix(lanes)}({kind} {x})")
     beyond = w.put(f"fcmp ogt {kind} {size}, {c(reduction.limit)}")
-    x = w.put(f"select {flags(lanes)} {beyond}, {kind} {c(0.0)}, {kind} {x}")
+    x = w.put(f"select {flags(lanes)} {beyond}, {kind} {splat(0.0, lanes)}, {kind} {x}")
 
     shifted = fma(x, c(TWO_OVER_PI), c(ROUND))
     k = w.put(f"fsub {kind} {shifted}, {c(ROUND)}")

@@ -11,26 +11,25 @@ from armdyn.kernels.body import Body
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction, sincos
-from armdyn.kernels.writer import Writer, flags, vector
+from armdyn.kernels.writer import Constants, Writer, flags, vector
 
 
-def single(ports: Ports, plan: Plan, reduction: Reduction) -> str:
+def single(ports: Ports, plan: Plan, reduction: Reduction, constants: Constants) -> str:
     """`void @single(ptr in..., ptr out...)` on rows without gaps; all is read before anything is written."""
     w = Writer()
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
-    used = set(ordered(tuple(node for port in ports.outputs for node in port.nodes)))
     stages = _stages(plan)
     w.label("entry")
     for stage, angles in enumerate(stages):
         for role in "xsc":
             w.do(f"%{role}{stage} = alloca {vector(_lanes(angles))}, align 64")
-    read = {
-        node: w.load("double", w.offset(f"%p{i}", 8 * j))
-        for i, port in enumerate(ports.inputs)
-        for j, node in enumerate(port.nodes)
-        if node in used
-    }
-    body = Body(w, 1, plan, read.__getitem__, reduction)
+    place = {node: (i, j) for i, port in enumerate(ports.inputs) for j, node in enumerate(port.nodes)}
+
+    def read(node: Node) -> str:
+        i, j = place[node]
+        return w.load("double", w.offset(f"%p{i}", 8 * j))
+
+    body = Body(w, 1, plan, read, reduction, constants)
     executed = set(plan.order)
     for stage, angles in enumerate(stages):
         for node in ordered(tuple(angles)):
@@ -67,7 +66,7 @@ def _vector_of_angles(body: Body, angles: Sequence[Node], stage: int) -> None:
     for lane in range(lanes):
         angle = angles[min(lane, len(angles) - 1)]
         x = w.put(f"insertelement {kind} {x}, double {body.value(angle)}, i32 {lane}")
-    s, c, beyond = sincos(w, x, lanes, body.reduction)
+    s, c, beyond = sincos(w, x, lanes, body.reduction, body.constants)
     anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({flags(lanes)} {beyond})")
     here = "entry" if stage == 0 else f"known{stage - 1}"
     w.do(f"br i1 {anywhere}, label %rare{stage}, label %known{stage}, !prof !0")

@@ -51,6 +51,40 @@ class Writer:
         return "\n".join(self.lines)
 
 
+class Constants:
+    """A table of constants in memory, each as wide as a register, for code that works on vectors.
+
+    Arithmetic reads them where they lie. Written as literals LLVM would load every one with an instruction of its own.
+    """
+
+    WIDTH = 4
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+
+    def load(self, w: Writer, value: float, lanes: int) -> str:
+        """The constant in every lane."""
+        if lanes < self.WIDTH:
+            return splat(value, lanes)
+        place = self.places.setdefault(literal(value), len(self.places))
+        pointer = f"getelementptr (i8, ptr @constants, i64 {8 * self.WIDTH * place})"
+        kind = vector(self.WIDTH)
+        part = w.put(f"load {kind}, ptr {pointer}, align {8 * self.WIDTH}, !invariant.load !1")
+        return (
+            part
+            if lanes == self.WIDTH
+            else w.shuffle(self.WIDTH, part, part, [*range(self.WIDTH)] * (lanes // self.WIDTH))
+        )
+
+    @property
+    def text(self) -> str:
+        if not self.places:
+            return ""
+        kind = vector(self.WIDTH)
+        entries = ", ".join(f"{kind} <{', '.join([f'double {text}'] * self.WIDTH)}>" for text in self.places)
+        return f"@constants = internal constant [{len(self.places)} x {kind}] [{entries}], align {8 * self.WIDTH}\n"
+
+
 def vector(lanes: int) -> str:
     """The type of a value: double, or a vector of them."""
     return "double" if lanes == 1 else f"<{lanes} x double>"
