@@ -71,6 +71,13 @@ def test_an_unknown_robot_ends_with_status_2(run: Run, verb: str) -> None:
     assert "Did you mean 'scara5'?" in err
 
 
+@pytest.mark.parametrize("verb", ["derive", "compare", "certify"])
+def test_a_robot_that_cannot_move_ends_with_status_2(run: Run, verb: str) -> None:
+    status, out, err = run(verb, "pendulum", "--lock", "pivot=0.3")
+    assert (status, out) == (2, "")
+    assert "No joint is left that moves" in err
+
+
 def test_formulations(run: Run) -> None:
     for columns in (80, 120):
         status, out, _ = run("formulations", columns=columns)

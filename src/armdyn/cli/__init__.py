@@ -13,6 +13,7 @@ from armdyn.cli.certify import certify
 from armdyn.cli.check import check
 from armdyn.cli.compare import compare
 from armdyn.cli.derive import derive
+from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
 from armdyn.cli.robots import robots
 from armdyn.cli.show import show
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (study, show, check, derive, compare, certify, robots, formulations):
+for _verb in (study, show, check, derive, compare, certify, export, robots, formulations):
     app.command()(_verb)
 
 

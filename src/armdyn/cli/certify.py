@@ -13,7 +13,7 @@ from armdyn.cli.console import (
     RobotArgument,
     TipOption,
     console,
-    load_robot,
+    load_moving_robot,
     mark,
     working,
 )
@@ -52,7 +52,7 @@ def certify(
 
     What is certified holds for any inertias on this robot's geometry. Exit status: 0 holds, 1 fails, 2 error.
     """
-    made = load_robot(robot, tip, base, lock)
+    made = load_moving_robot(robot, tip, base, lock)
     from armdyn.mechanics.registry import formulations
 
     names = [entry.name for entry in formulations()]

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables, working
+from armdyn.cli.console import (
+    BaseOption,
+    LockOption,
+    RobotArgument,
+    TipOption,
+    console,
+    load_moving_robot,
+    tables,
+    working,
+)
 
 if TYPE_CHECKING:
     from armdyn.equations import Comparison
@@ -28,7 +37,7 @@ def compare(
 
     Exit status: 0 they agree, 1 they do not, 2 error.
     """
-    made = load_robot(robot, tip, base, lock)
+    made = load_moving_robot(robot, tip, base, lock)
     from armdyn.mechanics.registry import formulations
 
     able = [entry.name for entry in formulations() if "inverse_dynamics" in entry.gives]

@@ -75,6 +75,19 @@ def load_robot(name: str, tip: str | None = None, base: str | None = None, lock:
         return load(name, tip=tip, base=base, lock=locked(lock))
 
 
+def load_moving_robot(
+    name: str, tip: str | None = None, base: str | None = None, lock: list[str] | None = None
+) -> Robot:
+    """The same for verbs that speak of motion: a robot with at least one joint."""
+    from armdyn.errors import RobotError
+
+    robot = load_robot(name, tip, base, lock)
+    if not robot.n:
+        raise RobotError("no joint is left that moves", where=f"robot {robot.name!r}",
+                         expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip
+    return robot
+
+
 def locked(pairs: list[str] | None) -> Mapping[str, float]:
     """`["elbow=0.5"]` -> {"elbow": 0.5}."""
     values: dict[str, float] = {}

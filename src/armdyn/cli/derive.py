@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables, working
+from armdyn.cli.console import (
+    BaseOption,
+    LockOption,
+    RobotArgument,
+    TipOption,
+    console,
+    load_moving_robot,
+    tables,
+    working,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +85,7 @@ def derive(
     style = format or SUFFIXES.get(out.suffix.lower() if out else "", Format.text)
     to_screen = out is None and style is Format.text
     with working("reading the robot") as say:
-        made = load_robot(robot, tip, base, lock)
+        made = load_moving_robot(robot, tip, base, lock)
         from armdyn.equations import derive as run
 
         equations = run(made, by, symbols=symbols, progress=say)
