@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import keyword
+import threading
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from types import MappingProxyType
@@ -23,6 +24,8 @@ from armdyn.robot import Robot
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
 OPTIONS = ("out", "threads")
+_MAKING = threading.RLock()
+"""Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
 
 
 class _Compiled:
@@ -50,9 +53,9 @@ class Dynamics:
     `threads=` (for batches; 0: one thread per processor) and is compiled at its first use. Signs, frames and units:
     `armdyn.conventions`.
 
-    A wrong shape is always an error. NaN or infinity is an error in every batch, list or keyword call; the plain call
-    with single float arrays goes straight to machine code and answers NaN with NaN, never with a number that
-    hides it. `compile(robot, checked=True)` checks that call too, at about 3 us a call.
+    A wrong shape is always an error. NaN or infinity is an error in every call with batches or lists; a call with
+    single float arrays goes straight to machine code and answers NaN with NaN, never with a number that hides it.
+    `compile(robot, checked=True)` checks that call too, at a few microseconds a call.
     """
 
     robot: Robot
@@ -161,7 +164,8 @@ class Dynamics:
         """The expression graph of a function. variant: "wrench", or the name of a frame."""
         if name not in RECIPES:
             raise unknown_name("function", name, RECIPES, where=f"dynamics of {self.robot.name!r}")
-        return self._kitchen.graph(name, variant)
+        with _MAKING:
+            return self._kitchen.graph(name, variant)
 
     def operations(self, name: str, variant: Any = None) -> Operations:
         """Operations of one call of a function."""
@@ -170,8 +174,9 @@ class Dynamics:
     def program(self, name: str, variant: Any = None) -> Program:
         """The compiled function behind a name: a Kernel, with signature, operations, compile time and source."""
         label = name if variant is None else f"{name}({variant})"
-        if label not in self._programs:
-            self._programs[label] = program(self.graph(name, variant), _identifier(label), self.cache)
+        with _MAKING:
+            if label not in self._programs:
+                self._programs[label] = program(self.graph(name, variant), _identifier(label), self.cache)
         return self._programs[label]
 
     @property
@@ -185,8 +190,7 @@ class Dynamics:
     def _function(self, recipe: Recipe) -> Callable[..., Any]:
         """What a name of this object is bound to: machine code, with a Python function for all but the plain call."""
         main = self.program(recipe.name)
-        slow = _dispatcher(self, recipe, main)
-        return slow if self.checked or not isinstance(main, Kernel) else main.before(slow)
+        return _quick(main, _dispatcher(self, recipe, _checking(self, recipe, main)), self.checked)
 
     # A frozen object -----------------------------------------------------------------------------------------------
 
@@ -263,25 +267,49 @@ def _again(robot: Robot, forward: Forward, group: bool, cache: bool, checked: bo
 # Calls that are more than single arrays ------------------------------------------------------------------------------
 
 
-def _dispatcher(dynamics: Dynamics, recipe: Recipe, main: Program) -> Callable[..., Any]:
-    """A Python function that takes any call: names, wrench or frame, out, threads, batches; it checks for NaN."""
+def _quick(made: Program, slow: Callable[..., Any], checked: bool) -> Callable[..., Any]:
+    """Machine code for plain calls with single arrays, `slow` for the others."""
+    return made.before(slow) if isinstance(made, Kernel) and not checked else slow
+
+
+def _dispatcher(dynamics: Dynamics, recipe: Recipe, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A Python function that takes any call: arguments by name, wrench or frame, out, threads."""
+    count = len(recipe.inputs)
+    variants: dict[str, Callable[..., Any]] = {"tool": plain}
+
+    def variant(choice: str) -> Callable[..., Any]:
+        if choice not in variants:
+            if recipe.choice == "frame":
+                dynamics.robot.frame(choice)  # an unknown one is an error that lists the others
+            made = dynamics.program(recipe.name, choice)
+            variants[choice] = _quick(made, _checking(dynamics, recipe, made), dynamics.checked)
+        return variants[choice]
 
     def call(*arguments: Any, **named: Any) -> Any:
+        if not named and len(arguments) == count:
+            return plain(*arguments)
         options = {key: named.pop(key) for key in OPTIONS if key in named}
         values, choice = _sorted(dynamics, recipe, arguments, named)
-        chosen = main
-        if choice is not None and recipe.choice == "wrench":
-            values, chosen = [*values, choice], dynamics.program(recipe.name, "wrench")
-        elif choice is not None and choice != "tool":
-            dynamics.robot.frame(choice)
-            chosen = dynamics.program(recipe.name, choice)
-        with np.errstate(all="ignore"):  # what NumPy would warn of is an error here
-            result = chosen(*values, **options)
-            _require_finite(dynamics, recipe, values, result)
-        return result
+        if choice is None:
+            return plain(*values, **options)
+        if recipe.choice == "wrench":
+            return variant("wrench")(*values, choice, **options)
+        return variant(str(choice))(*values, **options)
 
     call.__name__ = call.__qualname__ = recipe.name
     call.__doc__ = getattr(Dynamics, recipe.name).__doc__
+    return call
+
+
+def _checking(dynamics: Dynamics, recipe: Recipe, made: Program) -> Callable[..., Any]:
+    """The function with finiteness checked; inputs in order, options by name."""
+
+    def call(*values: Any, **options: Any) -> Any:
+        with np.errstate(all="ignore"):  # what NumPy would warn of is an error here
+            result = made(*values, **options)
+            _require_finite(dynamics, recipe, values, result)
+        return result
+
     return call
 
 
@@ -307,7 +335,7 @@ def _sorted(dynamics: Dynamics, recipe: Recipe, arguments: tuple[Any, ...], name
     return [values[name] for name in recipe.inputs], values.get(recipe.choice or "")
 
 
-def _require_finite(dynamics: Dynamics, recipe: Recipe, values: list[Any], result: Any) -> None:
+def _require_finite(dynamics: Dynamics, recipe: Recipe, values: tuple[Any, ...], result: Any) -> None:
     """Inputs or results, whichever are fewer numbers."""
     results = result if isinstance(result, tuple) else (result,)
     sizes = [sum(map(np.size, group)) for group in (values, results)]

@@ -38,7 +38,7 @@ def reframed(robot: Robot, *, level: bool = True) -> Robot:
         )
     changes = _changes(robot, level)
     size = max((abs(float(x)) for link in robot.links for x in link.placement.p), default=0.0) or 1.0
-    links = tuple(_moved(link, changes, size) for link in robot.links)
+    links = tuple(_moved(link, changes, size, _is_upright(link, robot)) for link in robot.links)
     back = [change.inverse() for change in changes]
     frames = {
         name: frame if frame.link == WORLD else Frame(frame.link, _tidy(back[frame.link] @ frame.pose, size))
@@ -108,16 +108,32 @@ def _at_the_end(link: Link) -> Vec3:
     return Vec3(0, 0, ops.tidy(float(height)))
 
 
-def _moved(link: Link, changes: list[Pose], size: float) -> Link:
+def _moved(link: Link, changes: list[Pose], size: float, upright: bool) -> Link:
+    """The link in its new frame. upright: gravity is along the axis of a joint on the base."""
     change = changes[link.index]
     before = Pose.identity() if link.parent == WORLD else changes[link.parent].inverse()
     inertia = link.inertia if change == Pose.identity() else link.inertia.seen_from(change.inverse())
     if not link.revolute:
         return replace(link, placement=_tidy(before @ link.placement @ change, size), inertia=inertia)
-    placement = _tidy(before @ link.placement @ Pose(Mat3.identity(), change.p), size)
+    R, P = before @ link.placement @ Pose(Mat3.identity(), change.p)
     (c, _, _), (s, _, _), _ = change.R.rows
-    offset = ops.add(link.offset, _tidy_angle(math.atan2(s, c)))
-    return replace(link, placement=placement, offset=_tidy_angle(offset), inertia=inertia)
+    offset = _tidy_angle(ops.add(link.offset, _tidy_angle(math.atan2(s, c))))
+    # A turn about the joint's own axis may stand on either side of the joint: in the placement or in the offset.
+    turn = offset if link.parent == WORLD and upright else 0 if link.parent == WORLD else _turn_to_x(R)
+    placement = _tidy(Pose(R @ rot_z(turn), P), size)
+    return replace(link, placement=placement, offset=_tidy_angle(ops.sub(offset, turn)), inertia=inertia)
+
+
+def _turn_to_x(R: Mat3) -> Scalar:
+    """The turn about z after which R is a turn about x; where there is none, a turn about z and then about x."""
+    (xx, xy, xz), _, (zx, zy, _) = R.rows
+    if abs(float(xz)) < ROUNDING:
+        return _tidy_angle(math.atan2(xy, xx))
+    return _tidy_angle(math.atan2(-zx, zy))
+
+
+def _is_upright(link: Link, robot: Robot) -> bool:
+    return all(abs(float(x)) < ROUNDING * 10 for x in cross(link.placement.R.column(2), robot.gravity))
 
 
 def _turned(spin: Spin, back: list[Pose]) -> Spin:
