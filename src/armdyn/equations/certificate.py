@@ -18,6 +18,7 @@ from flint import fmpq
 
 from armdyn.algebra import Dual, Inertia, dot_of
 from armdyn.equations.degree import Degree, degree_of
+from armdyn.equations.derivation import must_move
 from armdyn.errors import NotApplicable
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
@@ -96,6 +97,7 @@ def certify(
     points: number of random states. Friction is left out (it is the same term everywhere). Returns a Certificate:
     `.holds`, `.points`, `.error_probability`, `.checks`.
     """
+    must_move(robot)
     rigid = robot.without("friction")
     draws = random.Random(seed)
     states = [_random_point(exact(rigid), draws) for _ in range(points)]

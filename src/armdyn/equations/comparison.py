@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Mat3, Vec3
-from armdyn.equations.derivation import symbolic_robot
+from armdyn.equations.derivation import must_move, symbolic_robot
 from armdyn.graph import Operations, trace
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.robot import Robot
@@ -113,6 +113,7 @@ def compare(
     progress: Progress | None = None,
 ) -> Comparison:
     """Inverse dynamics by every formulation: agreement, operation counts, times to trace and to evaluate."""
+    must_move(robot)
     giving = [f for f in formulations if "inverse_dynamics" in f.gives]
     states = np.random.default_rng(seed).uniform(-1, 1, (samples, 3, robot.n))
     reference = [giving[0].function("inverse_dynamics")(robot, *state) for state in states]

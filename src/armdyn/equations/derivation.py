@@ -159,6 +159,7 @@ def derive(
     >>> print(armdyn.derive(armdyn.load("cartesian2"), "kane").nodes("g"))
     (g*(ml1 + ml2 + mm2), 0)
     """
+    must_move(robot)
     say = progress or (lambda _: None)
     begin = time.perf_counter()
     model = symbolic_robot(robot, symbols)
@@ -189,6 +190,13 @@ def _derivable(name: str) -> Formulation:
         raise RobotError(f"{name} gives no {', '.join(missing)}", where="armdyn.derive",
                          advice=f"Use one that does: {', '.join(able)}.")  # fmt: skip
     return method
+
+
+def must_move(robot: Robot) -> None:
+    """A robot without joints has no equations of motion."""
+    if robot.n == 0:
+        raise RobotError("no joint moves", where=f"robot {robot.name!r}", expected="at least one revolute or "
+                         "prismatic joint", advice="Check the joint types, or what was locked.")  # fmt: skip
 
 
 def symbolic_robot(robot: Robot, symbols: str) -> Robot:
