@@ -12,6 +12,7 @@ import pytest
 
 from armdyn.errors import ArmdynError
 from armdyn.formats import urdf
+from armdyn.mechanics import kinematics
 from armdyn.robot import Robot
 
 TOLERANCE = 1e-10
@@ -42,6 +43,28 @@ def test_same_joints_and_frames_as_pinocchio(wheel_file: Path, helpers: Any) -> 
         assert theirs.keys() <= ours.keys()
         for name, pose in theirs.items():
             assert np.abs(ours[name] - pose).max() < TOLERANCE, name
+
+
+def test_same_pose_and_jacobian_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
+    """Of the last body, which is the tip of an arm and of some branch of a tree."""
+    robot = robot_of(wheel_file)
+    if robot.n == 0:
+        pytest.skip("nothing moves")
+    model = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
+    q = helpers.random_positions(robot, 3)
+    frame = robot.tool_body
+    ours = [q[joint.name] for joint in robot.joints]
+    assert np.abs(kinematics.pose(robot, ours, frame) - model.frame_poses(q)[frame]).max() < TOLERANCE
+    pin = model.pin
+    theirs = pin.computeFrameJacobian(
+        model.model,
+        model.model.createData(),
+        model.positions(q),
+        model.model.getFrameId(frame),
+        pin.LOCAL_WORLD_ALIGNED,
+    )
+    at = [model.model.joints[model.model.getJointId(joint.name)].idx_v for joint in robot.joints]
+    assert np.abs(kinematics.jacobian(robot, ours, frame) - theirs.reshape(6, -1)[:, at]).max() < TOLERANCE
 
 
 def test_same_merged_inertias_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
