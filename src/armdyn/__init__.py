@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from armdyn import catalog, mechanics, parameters
+    from armdyn import catalog, mechanics, parameters, trajectory
     from armdyn.dynamics import Dynamics, compile
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from armdyn.parameters import base_parameters
     from armdyn.robot import Robot
     from armdyn.robot.random import random_robot
+    from armdyn.trajectory import inverse_kinematics, point_to_point, read_trajectory, via_points
 
 _HOME = {
     "ArmdynError": "armdyn.errors",
@@ -33,12 +34,16 @@ _HOME = {
     "compile": "armdyn.dynamics",
     "derive": "armdyn.equations",
     "formulations": "armdyn.mechanics.registry",
+    "inverse_kinematics": "armdyn.trajectory",
     "load": "armdyn.formats",
+    "point_to_point": "armdyn.trajectory",
     "random_robot": "armdyn.robot.random",
+    "read_trajectory": "armdyn.trajectory",
     "save": "armdyn.formats",
+    "via_points": "armdyn.trajectory",
 }
 """Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
-_PACKAGES = ("catalog", "mechanics", "parameters")
+_PACKAGES = ("catalog", "mechanics", "parameters", "trajectory")
 
 __all__ = [
     "ArmdynError",
@@ -52,11 +57,16 @@ __all__ = [
     "compile",
     "derive",
     "formulations",
+    "inverse_kinematics",
     "load",
     "mechanics",
     "parameters",
+    "point_to_point",
     "random_robot",
+    "read_trajectory",
     "save",
+    "trajectory",
+    "via_points",
 ]
 
 

@@ -15,6 +15,7 @@ from armdyn.cli.compare import compare
 from armdyn.cli.derive import derive
 from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
+from armdyn.cli.plan import plan
 from armdyn.cli.robots import robots
 from armdyn.cli.show import show
 from armdyn.cli.study import study
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (study, show, check, derive, compare, certify, export, robots, formulations):
+for _verb in (study, show, check, derive, compare, certify, plan, export, robots, formulations):
     app.command()(_verb)
 
 

@@ -1,0 +1,189 @@
+"""Joint motion that takes a frame along a path in space. 002 [9.18]-[9.21]"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+
+from armdyn.errors import ShapeError
+from armdyn.robot.robot import Robot
+from armdyn.trajectory.base import Array, Trajectory, joint_vector
+from armdyn.trajectory.inverse import MOST_ITERATIONS, Unreachable, _rows, inverse_kinematics
+from armdyn.trajectory.kinematics import drifter
+from armdyn.trajectory.numeric_inverse import Problem, levenberg_marquardt, problem_of, pseudo_inverse
+from armdyn.trajectory.task import TaskTrajectory
+
+LARGEST_STEP = 0.02
+"""Change of a joint between two points of the first pass, rad or m, aimed at."""
+MOST_POINTS = 20_000
+TIGHT = 1e-12
+"""Error, m and rad, to which joint positions are improved at every time that is asked for."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TaskFollowing(Trajectory):
+    """Joints that follow a path in space: at every time that is asked for, the inverse kinematics is solved.
+
+        x(q) = x_d(t)                                        [9.18]
+        qd  = J^+ xd_d + (1 - J^+ J) z1                      [9.19]
+        qdd = J^+ (xdd_d - Jdot qd) + (1 - J^+ J) z2         [9.20]
+
+    The first solution comes from a spline `guide` through the points of a first pass; z1 and z2 are its derivatives,
+    which matter only for arms with more joints than the task needs.
+    """
+
+    robot: Robot
+    task: TaskTrajectory
+    frame: str
+    rows: Array
+    limits: bool
+    guide: Any
+    highest = 2
+
+    @property
+    def duration(self) -> float:
+        return self.task.duration
+
+    @property
+    def n(self) -> int:
+        return self.robot.n
+
+    @property
+    def breaks(self) -> Array:
+        return self.task.breaks
+
+    def inside(self, t: Array, order: int) -> Array:
+        flat = np.ravel(t.real)
+        T = self.task.pose(flat)
+        problem = problem_of(self.robot, T[:, :3, :3], T[:, :3, 3], self.rows, self.frame, False, TIGHT)
+        q = _corrected(problem, self.guide(flat))
+        if order:
+            _, J = problem.error(q)
+            inverse = pseudo_inverse(J)
+            free = np.eye(self.n) - inverse @ J
+            qd = _apply(inverse, self.task.velocity(flat)[:, self.rows]) + _apply(free, self.guide(flat, 1))
+            if order == 1:
+                q = qd
+            else:
+                drift = drifter(self.robot, self.frame)(q, qd)
+                wanted = (self.task.acceleration(flat) - drift)[:, self.rows]
+                q = _apply(inverse, wanted) + _apply(free, self.guide(flat, 2))
+        return q.reshape(*t.shape, self.n)
+
+
+def _apply(A: Array, x: Array) -> Array:
+    product: Array = np.einsum("kij,kj->ki", A, x)
+    return product
+
+
+def _corrected(problem: Problem, q: Array) -> Array:
+    """Newton steps with the pseudo-inverse: the guide is near, three are plenty."""
+    for _ in range(3):
+        e, J = problem.error(q)
+        q = q + _apply(pseudo_inverse(J), e)
+    return q
+
+
+def follow(
+    robot: Robot,
+    task: TaskTrajectory,
+    q0: Any = None,
+    *,
+    frame: str = "tool",
+    rows: str | None = None,
+    limits: bool = True,
+) -> TaskFollowing:
+    """The joint motion that takes a frame of the robot along a path in space.
+
+    Args:    q0: joint position at the start, improved if it is near; which solution to follow depends on it. By default
+             the inverse kinematics chooses. rows: those of x y z rx ry rz that count (default: all, or the position
+             alone if the path has no rotation). limits: keep within the joint limits.
+    Returns: a trajectory exact at every time: position solved to 1e-12, velocity and acceleration by [9.19], [9.20].
+    Raises:  Unreachable, with the time at which the path leaves the workspace, meets a singular position or a limit.
+    """
+    chosen = _rows(rows, task.rotation is not None)
+    start = _first(robot, task, q0, frame, rows, limits)
+    t, q = _first_pass(robot, task, start, frame, chosen)
+    problem = problem_of(robot, np.eye(3)[None], np.zeros((1, 3)), chosen, frame, limits, TIGHT)
+    if limits and not (inside := problem.range.contains(q, 1e-6)).all():
+        k = int(np.argmin(inside))
+        over = np.maximum(q[k] - problem.range.upper, problem.range.lower - q[k])
+        joint = robot.joints[int(over.argmax())].name
+        raise _lost(robot, t[k], f"joint {joint!r} would leave its range by {over.max():.3g}")
+    pieces = min(5, len(t) - 1)
+    return TaskFollowing(robot, task, frame, chosen, limits, make_interp_spline(t, q, k=pieces - (pieces + 1) % 2))
+
+
+def _first(robot: Robot, task: TaskTrajectory, q0: Any, frame: str, rows: str | None, limits: bool) -> Array:
+    pose = task.pose(0.0) if task.rotation is not None else task.pose(0.0)[:3, 3]
+    if q0 is None:
+        return inverse_kinematics(robot, pose, frame=frame, rows=rows, limits=limits).q
+    given = joint_vector("q0", q0, robot.n)
+    result = inverse_kinematics(robot, pose, given, frame=frame, rows=rows, limits=False, method="numeric", starts=1,
+                                throw=False)  # fmt: skip
+    if not result.reached or np.abs(result.q - given).max() > 0.5:
+        raise ShapeError(
+            f"the path does not start where q0 puts the {frame} frame",
+            where=f"robot {robot.name!r}",
+            expected="q0 at, or near, the start of the path",
+            advice="Leave q0 out to let the inverse kinematics choose.",
+        )
+    return result.q
+
+
+def _first_pass(robot: Robot, task: TaskTrajectory, q: Array, frame: str, rows: Array) -> tuple[Array, Array]:
+    """Joint positions at even times, each found from the one before it, close enough that none can be mistaken."""
+    count = 64
+    while True:
+        t = np.linspace(0.0, task.duration, count + 1)
+        track, largest = _tracked(robot, task, q, t, frame, rows)
+        if largest <= LARGEST_STEP or count >= MOST_POINTS:
+            return t, track
+        count = min(MOST_POINTS, math.ceil(count * max(1.2 * largest / LARGEST_STEP, 1.5)))
+
+
+def _tracked(robot: Robot, task: TaskTrajectory, q: Array, t: Array, frame: str, rows: Array) -> tuple[Array, float]:
+    """One pass: a step along J^+ from each point (Heun), then Newton; and the largest step of a joint."""
+    T, velocity = task.pose(t), task.velocity(t)[:, rows]
+    whole = problem_of(robot, T[:, :3, :3], T[:, :3, 3], rows, frame, False, TIGHT)
+    track = np.empty((len(t), robot.n))
+    track[0] = _corrected(whole.chosen(np.array([0])), q[None])[0]
+    largest = 0.0
+    for k in range(1, len(t)):
+        dt = t[k] - t[k - 1]
+        rates = []
+        at = track[k - 1]
+        for i in (k - 1, k):
+            _, J = whole.chosen(np.array([i])).error(at[None])
+            rates.append(pseudo_inverse(J[0]) @ velocity[i])
+            at = track[k - 1] + dt * rates[0]
+        guess = track[k - 1] + dt * (rates[0] + rates[1]) / 2
+        here = whole.chosen(np.array([k]))
+        found = _corrected(here, guess[None])
+        step = float(np.abs(found[0] - track[k - 1]).max())
+        if not np.isfinite(step) or step > 1.0:
+            found = np.array([np.full(robot.n, np.nan)])
+        if not (here.residual(found) < 1e-9).all():
+            exact = levenberg_marquardt(here, track[k - 1][None], MOST_ITERATIONS)
+            if not exact.residual[0] < 1e-9:
+                raise _lost(robot, t[k], f"the path cannot be followed (error {exact.residual[0]:.2g} m or rad)")
+            found = exact.q
+            step = float(np.abs(found[0] - track[k - 1]).max())
+            if step > 1.0:
+                raise _lost(robot, t[k], "the joints would have to jump to another solution")
+        largest = max(largest, step)
+        track[k] = found[0]
+    return track, largest
+
+
+def _lost(robot: Robot, time: float, what: str) -> Unreachable:
+    return Unreachable(
+        what,
+        where=f"robot {robot.name!r}, t = {time:.4g} s",
+        expected="a path within the workspace, away from singular positions",
+        advice="Start from another solution (q0), move the path, or go there by joint motion (`point_to_point`).",
+    )

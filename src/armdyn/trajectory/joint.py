@@ -1,0 +1,203 @@
+"""Motion between two joint positions. 002 sec. 8.3"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, NotApplicable, unknown_name
+from armdyn.trajectory.base import Array, Trajectory, joint_vector, limit_vector
+from armdyn.trajectory.piecewise import PiecewisePolynomial, along_line, hermite, stretched
+from armdyn.trajectory.profiles import PROFILES, Profile, Ramped
+
+END_CONDITIONS = ("qd0", "qd1", "qdd0", "qdd1")
+
+
+def point_to_point(
+    q0: Any,
+    q1: Any,
+    profile: str = "trapezoid",
+    *,
+    v_max: Any = None,
+    a_max: Any = None,
+    duration: float | None = None,
+    acceleration_time: float | None = None,
+    qd0: Any = None,
+    qd1: Any = None,
+    qdd0: Any = None,
+    qdd1: Any = None,
+) -> PiecewisePolynomial:
+    """All joints from q0 to q1, starting and arriving together, on a straight line in joint space. 002 [8.1]
+
+    Args:    profile: linear, cubic, quintic, bang_bang, trapezoid, smooth (continuous acceleration, second degree),
+             smooth_trapezoid (trapezoidal acceleration). v_max, a_max: (n,) or one for all, rad/s and rad/s^2 (m/s,
+             m/s^2); without `duration` the motion takes the least time the profile allows, with it they are only
+             kept. acceleration_time: of the profiles with a constant velocity, with `duration`; a third of it if not
+             given. qd0, qd1, qdd0, qdd1: velocities (cubic) and accelerations (quintic) at the ends, with `duration`.
+    Raises:  ArmdynError if `duration` is less than the limits allow.
+
+    >>> move = point_to_point([0, 0], [1.0, -0.2], v_max=1.0, a_max=2.0)
+    >>> move.duration, move(0.75).tolist()
+    (1.5, [0.5, -0.1])
+    """
+    law = profile_named(profile)
+    start = joint_vector("q0", q0)
+    end = joint_vector("q1", q1, start.size)
+    if any(x is not None for x in (qd0, qd1, qdd0, qdd1)):
+        return _between(law, start, end, (qd0, qd1), (qdd0, qdd1), v_max, a_max, duration)
+    D = end - start
+    return along_line(start, D, interpolation(law, D, v_max, a_max, duration, acceleration_time))
+
+
+def profile_named(name: str) -> Profile:
+    if name not in PROFILES:
+        raise unknown_name("profile", name, PROFILES)
+    return PROFILES[name]
+
+
+def interpolation(
+    law: Profile,
+    D: Array,
+    v_max: Any = None,
+    a_max: Any = None,
+    duration: float | None = None,
+    acceleration_time: float | None = None,
+) -> PiecewisePolynomial:
+    """The r(t) of a move by D within limits: homothetic for all joints. 002 [8.14], [8.23]-[8.35], [8.41]-[8.47]"""
+    _check_times(duration, acceleration_time, law)
+    k_v, k_a = limit_vector("v_max", v_max, D.size), limit_vector("a_max", a_max, D.size)
+    moving = D != 0
+    if not moving.any():
+        still = np.array([[[1.0]]])  # r = 1 at once: there is nothing to do
+        return PiecewisePolynomial(np.array([0.0, duration or 0.0]), still)
+    distance = np.abs(D[moving])
+    v, a = float((k_v[moving] / distance).min()), float((k_a[moving] / distance).min())
+    if duration is None:
+        return law.fastest(v, a)
+    if acceleration_time is not None:
+        assert isinstance(law, Ramped)
+        r = law.phases(acceleration_time, duration)
+    elif isinstance(law, Ramped) and np.isfinite(a):
+        r = stretched(law.fastest(v, a), duration)
+    else:
+        r = law.lasting(duration)
+    slowest = max(float(r.peak(1)[0]) / v, np.sqrt(float(r.peak(2)[0]) / a))
+    if slowest > 1 + 1e-9:
+        raise ArmdynError(
+            f"a duration of {duration:.6g} s breaks the limits {slowest:.4g} times over",
+            where=f"profile {law.name!r}",
+            expected=f"at least {duration * slowest:.6g} s for this profile",
+            advice="Leave the duration out for the least time, or raise v_max and a_max.",
+        )
+    return r
+
+
+def _check_times(duration: float | None, acceleration_time: float | None, law: Profile) -> None:
+    if duration is not None and not (np.isfinite(duration) and duration > 0):
+        raise ArmdynError(f"duration = {duration}", expected="a positive time in s")
+    if acceleration_time is None:
+        return
+    if duration is None or not isinstance(law, Ramped):
+        raise NotApplicable(
+            f"acceleration_time with profile {law.name!r}" + (" and no duration" if duration is None else ""),
+            expected="a duration, and one of: " + ", ".join(k for k, p in PROFILES.items() if isinstance(p, Ramped)),
+        )
+
+
+def _between(
+    law: Profile, q0: Array, q1: Array, qd: Any, qdd: Any, v_max: Any, a_max: Any, duration: float | None
+) -> PiecewisePolynomial:
+    """A polynomial with given end velocities and accelerations."""
+    if law.name not in ("cubic", "quintic"):
+        raise NotApplicable(f"end velocities with profile {law.name!r}", expected="cubic or quintic")
+    if law.name == "cubic" and any(x is not None for x in qdd):
+        raise NotApplicable("end accelerations with a cubic", expected="profile 'quintic'")
+    if duration is None:
+        raise ArmdynError("a polynomial with end velocities has no formula of minimum time", expected="duration, s")
+    _check_times(duration, None, law)
+    n = q0.size
+    ends = [np.array([q0, q1])]
+    for pair, name in ((qd, "qd"), (qdd, "qdd"))[: 2 if law.name == "quintic" else 1]:
+        ends.append(np.array([joint_vector(f"{name}{i}", 0 if x is None else x, n) for i, x in enumerate(pair)]))
+    motion = hermite(np.array([0.0, duration]), ends)
+    for order, limit, name in ((1, v_max, "v_max"), (2, a_max, "a_max")):
+        excess = motion.peak(order) / limit_vector(name, limit, n)
+        if excess.max() > 1 + 1e-9:
+            raise ArmdynError(
+                f"joint {int(excess.argmax()) + 1} exceeds {name} {excess.max():.4g} times over",
+                where=f"profile {law.name!r} of {duration:.6g} s",
+                advice="Give a longer duration or smaller end velocities and accelerations.",
+            )
+    return motion
+
+
+def hold(q: Any, duration: float) -> PiecewisePolynomial:
+    """Standing still at q."""
+    at = joint_vector("q", q)
+    if not (np.isfinite(duration) and duration >= 0):
+        raise ArmdynError(f"duration = {duration}", expected="a time in s")
+    return PiecewisePolynomial(np.array([0.0, duration]), at[None, None, :])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MovingTarget(Trajectory):
+    """From rest at q0 to a moving target, and along with it. 002 [8.3]
+
+        q(t) = q_f(t) - (1 - r(t)) D,    D = q_f(0) - q0
+
+    target: q_f, any callable (t, order) -> (..., n). r: the interpolation function; after it has reached 1 the motion
+    is the target's, until `until`.
+    """
+
+    q0: Array
+    target: Any
+    r: PiecewisePolynomial
+    until: float
+
+    @property
+    def duration(self) -> float:
+        return self.until
+
+    @property
+    def n(self) -> int:
+        return self.q0.size
+
+    @property
+    def breaks(self) -> Array:
+        own = np.array([0.0, *self.r.knots, *getattr(self.target, "breaks", ()), self.until])
+        return np.unique(own[own <= self.until])
+
+    def inside(self, t: Array, order: int) -> Array:
+        D = self.target(np.zeros(()), 0) - self.q0
+        r = self.r(t, order)
+        left = r - 1 if order == 0 else r
+        value: Array = self.target(t, order) + left * D
+        return value
+
+
+def follow_target(
+    q0: Any,
+    target: Any,
+    profile: str = "quintic",
+    *,
+    meet: float | None = None,
+    v_max: Any = None,
+    a_max: Any = None,
+    duration: float | None = None,
+) -> MovingTarget:
+    """From q0 to a moving target q_f(t), met after `meet` s, and along with it for `duration` s in all. 002 [8.3]
+
+    Without `meet`, v_max and a_max bound the approach relative to the target. duration: of the target if not given.
+    """
+    start = joint_vector("q0", q0)
+    D = joint_vector("target(0)", np.asarray(target(0.0, 0)), start.size) - start
+    r = interpolation(profile_named(profile), D, v_max, a_max, meet)
+    until = duration if duration is not None else getattr(target, "duration", r.duration)
+    if until < r.duration:
+        raise ArmdynError(
+            f"the target is met after {r.duration:.6g} s, but the motion ends after {until:.6g} s",
+            expected="a duration of at least the time to meet",
+        )
+    return MovingTarget(start, target, r, float(until))

@@ -1,0 +1,123 @@
+"""Piecewise polynomials: what most trajectories are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import polynomial as poly
+
+from armdyn.errors import ShapeError
+from armdyn.trajectory.base import Array, Trajectory
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PiecewisePolynomial(Trajectory):
+    """Polynomials end to end.
+
+        q(t) = sum_i coefficients[k, i] (t - knots[k])^i     for knots[k] <= t <= knots[k+1]
+
+    knots: (k+1,) from 0 to the duration, s, not decreasing. coefficients: (k, degree+1, n). At an inner knot the
+    later piece counts.
+    """
+
+    knots: Array
+    coefficients: Array
+
+    def __post_init__(self) -> None:
+        knots, coefficients = self.knots, self.coefficients
+        if coefficients.ndim != 3 or knots.shape != (len(coefficients) + 1,) or len(knots) < 2:
+            raise ShapeError(
+                f"knots {knots.shape}, coefficients {coefficients.shape}", expected="(k+1,) and (k, degree+1, n)"
+            )
+        if knots[0] != 0 or (np.diff(knots) < 0).any() or not np.isfinite(knots).all():
+            raise ShapeError("knots are not in order", expected="finite times from 0 that do not decrease")
+
+    @property
+    def duration(self) -> float:
+        return float(self.knots[-1])
+
+    @property
+    def n(self) -> int:
+        return int(self.coefficients.shape[2])
+
+    @property
+    def breaks(self) -> Array:
+        return self.knots
+
+    def inside(self, t: Array, order: int) -> Array:
+        last = len(self.coefficients) - 1
+        piece = np.clip(np.searchsorted(self.knots, t.real, side="right") - 1, 0, last)
+        x = (t - self.knots[piece])[..., None]
+        c = self.coefficients[piece]
+        value = np.zeros((*t.shape, self.n), dtype=x.dtype)
+        for i in range(self.coefficients.shape[1] - 1, order - 1, -1):
+            factor = float(np.prod(np.arange(i, i - order, -1, dtype=float)))
+            value = value * x + factor * c[..., i, :]
+        return value
+
+    def peak(self, order: int = 0) -> Array:
+        """Largest magnitude of the derivative of that order, per joint: exact, from the roots of the next one."""
+        largest: Array = np.abs(self(self.knots[-1:], order))[0]
+        for start, end, c in zip(self.knots[:-1], self.knots[1:], self.coefficients, strict=True):
+            for j in range(self.n):
+                curve = poly.polyder(c[:, j], order) if order < len(c) else np.zeros(1)
+                at = [0.0, end - start, *_roots_between(poly.polyder(curve), end - start)]
+                largest[j] = max(largest[j], np.abs(poly.polyval(np.array(at), curve)).max())
+        return largest
+
+
+def _roots_between(c: Array, end: float) -> list[float]:
+    """Real roots of a polynomial within (0, end); a doubtful one counts, since it is only a place to look at."""
+    scale = np.abs(c * end ** np.arange(len(c)))
+    significant = np.flatnonzero(scale > 1e-14 * scale.max()) if scale.max() > 0 else np.empty(0, int)
+    if significant.size == 0 or significant[-1] == 0:
+        return []
+    roots = poly.polyroots(c[: significant[-1] + 1])
+    return [float(x.real) for x in roots if abs(x.imag) < 1e-6 * end and 0 < x.real < end]
+
+
+def along_line(q0: Array, D: Array, r: PiecewisePolynomial) -> PiecewisePolynomial:
+    """q(t) = q0 + r(t) D: a straight move in joint space. 002 [8.1], [8.2]"""
+    coefficients = r.coefficients * D
+    coefficients[:, 0, :] += q0
+    return PiecewisePolynomial(r.knots, coefficients)
+
+
+def stretched(r: PiecewisePolynomial, duration: float) -> PiecewisePolynomial:
+    """The same shape over another duration."""
+    if r.duration == 0:
+        return PiecewisePolynomial(np.array([0.0, duration]), r.coefficients[-1:])
+    factor = duration / r.duration
+    powers = factor ** -np.arange(r.coefficients.shape[1], dtype=float)
+    return PiecewisePolynomial(r.knots * factor, r.coefficients * powers[:, None])
+
+
+def hermite(knots: Array, derivatives: Sequence[Any]) -> PiecewisePolynomial:
+    """The polynomials of lowest degree with given values and derivatives at the knots.
+
+    knots: (k+1,). derivatives: (k+1, n) arrays: positions, then velocities (cubic pieces), then accelerations
+    (quintic pieces). Two knots and zero velocities give 002 [8.6], with zero accelerations too [8.11].
+    """
+    m = len(derivatives)
+    h = np.diff(knots)[:, None]
+    scaled = [np.asarray(d, dtype=float) for d in derivatives]
+    start = [d[:-1] * h**i for i, d in enumerate(scaled)]
+    end = [d[1:] * h**i for i, d in enumerate(scaled)]
+    normalised = np.einsum("ab,bkn->kan", _hermite_matrix(m), np.array(start + end))
+    powers = h[:, :, None] ** np.arange(2 * m)[None, :, None]
+    return PiecewisePolynomial(np.asarray(knots, dtype=float), normalised / powers)
+
+
+def _hermite_matrix(m: int) -> Array:
+    """Takes (values and derivatives at 0, the same at 1) to the coefficients of the polynomial on [0, 1]."""
+    conditions = np.zeros((2 * m, 2 * m))
+    for k in range(m):
+        for i in range(k, 2 * m):
+            factor = np.prod(np.arange(i, i - k, -1))
+            conditions[k, i] = factor if i == k else 0
+            conditions[m + k, i] = factor
+    inverse: Array = np.linalg.inv(conditions)
+    return np.round(2 * inverse) / 2  # entries are halves of integers for m <= 3

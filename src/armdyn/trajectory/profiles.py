@@ -1,0 +1,176 @@
+"""Interpolation functions r(t): from 0 to 1, each with its derivatives and its rule of minimum time. 002 sec. 8.3
+
+A move q(t) = q0 + r(t) D keeps |qd_j| <= k_vj and |qdd_j| <= k_aj for all joints if |rd| <= v and |rdd| <= a with
+
+    v = min_j k_vj / |D_j|,    a = min_j k_aj / |D_j|        (002 [8.29]-[8.34], without a preferred joint)
+
+where joints that do not move (D_j = 0) do not count. So a profile needs to know only v and a.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from armdyn.errors import ArmdynError
+from armdyn.trajectory.base import Array
+from armdyn.trajectory.piecewise import PiecewisePolynomial
+
+EVEN = 1 / 3
+"""Share of the duration in which a profile with a constant velocity phase speeds up, if nothing else is said."""
+
+
+class Profile(ABC):
+    """A family of interpolation functions."""
+
+    name: str
+    continuous: int
+    """The highest derivative without jumps, ends included: 0 position, 1 velocity, 2 acceleration."""
+
+    @abstractmethod
+    def fastest(self, v: float, a: float) -> PiecewisePolynomial:
+        """The r(t) of least duration with |rd| <= v and |rdd| <= a."""
+
+    @abstractmethod
+    def lasting(self, duration: float) -> PiecewisePolynomial:
+        """The r(t) of that duration."""
+
+
+@dataclass(frozen=True)
+class Fixed(Profile):
+    """A profile of fixed shape: r is a function of t/t_f.
+
+    pieces: polynomials in t/t_f, ascending, each with the share of t_f at which it ends. v_peak, a_peak: maxima of
+    |dr/d(t/t_f)| and of the second derivative; nan: unbounded (a jump of velocity).
+    """
+
+    name: str
+    continuous: int
+    pieces: tuple[tuple[float, tuple[float, ...]], ...]
+    v_peak: float
+    a_peak: float
+
+    def fastest(self, v: float, a: float) -> PiecewisePolynomial:
+        by_acceleration = 0.0 if math.isnan(self.a_peak) else math.sqrt(self.a_peak / a)
+        duration = max(self.v_peak / v, by_acceleration)  # 002 table 8.1
+        if duration == 0:
+            raise _unlimited(self.name, "v_max" if math.isnan(self.a_peak) else "v_max or a_max")
+        return self.lasting(duration)
+
+    def lasting(self, duration: float) -> PiecewisePolynomial:
+        ends = [end for end, _ in self.pieces]
+        knots = np.array([0.0, *ends])
+        shifted = [Polynomial(c)(Polynomial([k, 1.0])).coef for k, (_, c) in zip(knots, self.pieces, strict=False)]
+        return _assembled(knots * duration, shifted, 1 / duration)
+
+
+@dataclass(frozen=True)
+class Ramped(Profile):
+    """Speed up for a time tau, keep the velocity V, slow down in the mirror image of speeding up.
+
+        r(t) = V tau G(t/tau)                      0 <= t <= tau
+        r(t) = V (t - tau/2)                       tau <= t <= t_f - tau
+        r(t) = 1 - V tau G((t_f - t)/tau)          t_f - tau <= t <= t_f,      V = 1/(t_f - tau)
+
+    ramp: pieces of G on [0, 1], ascending in s, each with the s at which it ends; its derivative rises from 0 to 1 and
+    is symmetric, so that G(1) = 1/2. peak: maximum c of its second derivative, so that |rdd| <= c V/tau.
+    """
+
+    name: str
+    continuous: int
+    ramp: tuple[tuple[float, tuple[float, ...]], ...]
+    peak: float
+
+    def fastest(self, v: float, a: float) -> PiecewisePolynomial:
+        """tau = c V/a, t_f = tau + 1/V; V = v if it is reached. 002 [8.20], [8.22], [8.33], [8.41], [8.45]"""
+        if math.isinf(a):
+            raise _unlimited(self.name, "a_max")
+        V = min(v, math.sqrt(a / self.peak))  # reached if 1 > c v^2/a: [8.18], [8.46]; else [8.35], [8.47]
+        tau = self.peak * V / a
+        return self.phases(tau, max(tau + 1 / V, 2 * tau))
+
+    def lasting(self, duration: float) -> PiecewisePolynomial:
+        return self.phases(EVEN * duration, duration)
+
+    def phases(self, tau: float, duration: float) -> PiecewisePolynomial:
+        """The r(t) that speeds up for tau and lasts `duration`; 002, compact forms after [8.34] and [8.47]."""
+        if not 0 < tau <= duration / 2:
+            raise ArmdynError(
+                f"an acceleration phase of {tau:.6g} s in a motion of {duration:.6g} s",
+                where=f"profile {self.name!r}",
+                expected="more than 0 and at most half the duration",
+            )
+        distance = tau / (duration - tau)
+        ramp = [Polynomial(c) for _, c in self.ramp]
+        ends = np.array([0.0, *(end for end, _ in self.ramp)])
+        up = [distance * g(Polynomial([s, 1 / tau])) for s, g in zip(ends, ramp, strict=False)]
+        down = [1 - distance * g(Polynomial([s, -1 / tau])) for s, g in zip(ends[:0:-1], ramp[::-1], strict=True)]
+        middle = Polynomial([distance / 2, 1 / (duration - tau)])
+        cruise = [middle] if duration > 2 * tau else []
+        before, after = tau * ends, duration - tau * ends[::-1]
+        knots = np.concatenate([before, after if cruise else after[1:]])
+        return _assembled(knots, [p.coef for p in (*up, *cruise, *down)])
+
+
+@dataclass(frozen=True)
+class BangBang(Profile):
+    """Constant acceleration up to half the time, constant deceleration after it. 002 [8.15]
+
+    It is the trapezoid without a phase of constant velocity, with its own rule of minimum time.
+    """
+
+    name: str
+    continuous: int
+    ramped: Ramped
+
+    def fastest(self, v: float, a: float) -> PiecewisePolynomial:
+        duration = max(2 / v, 2 / math.sqrt(a))  # 002 table 8.1, from [8.16], [8.17]
+        if duration == 0:
+            raise _unlimited(self.name, "v_max or a_max")
+        return self.lasting(duration)
+
+    def lasting(self, duration: float) -> PiecewisePolynomial:
+        return self.ramped.phases(duration / 2, duration)
+
+
+def _assembled(knots: Array, pieces: list[Array], scale: float = 1.0) -> PiecewisePolynomial:
+    """Pieces in ascending powers of scale (t - knot) as one function."""
+    degree = max(map(len, pieces))
+    coefficients = np.zeros((len(pieces), degree, 1))
+    for k, c in enumerate(pieces):
+        coefficients[k, : len(c), 0] = c * scale ** np.arange(len(c))
+    return PiecewisePolynomial(knots, coefficients)
+
+
+def _unlimited(name: str, limit: str) -> ArmdynError:
+    return ArmdynError(
+        f"the minimum time of a {name} profile needs a limit", expected=limit, advice="Give it, or a duration."
+    )
+
+
+def _trapezoidal_ramp(share: float) -> tuple[tuple[float, tuple[float, ...]], ...]:
+    """G whose second derivative rises in `share`, stays at 1/(1 - share), and falls in `share`."""
+    c = 1 / (1 - share)
+    first = Polynomial([0, 0, 0, c / (6 * share)])
+    second = Polynomial([first(share), first.deriv()(share), c / 2])(Polynomial([-share, 1]))
+    third = Polynomial([-0.5, 1]) + first(Polynomial([1, -1]))  # by symmetry G(s) = s - 1/2 + G(1 - s)
+    return (share, tuple(first.coef)), (1 - share, tuple(second.coef)), (1.0, tuple(third.coef))
+
+
+# The ramp is given in powers of s; `phases` moves the origin of each piece to where it starts.
+LINEAR = Fixed("linear", 0, ((1.0, (0.0, 1.0)),), 1.0, math.nan)  # [8.4]
+CUBIC = Fixed("cubic", 1, ((1.0, (0.0, 0.0, 3.0, -2.0)),), 3 / 2, 6.0)  # [8.7]-[8.9]
+QUINTIC = Fixed("quintic", 2, ((1.0, (0.0, 0.0, 0.0, 10.0, -15.0, 6.0)),), 15 / 8, 10 / math.sqrt(3))  # [8.11]-[8.13]
+TRAPEZOID = Ramped("trapezoid", 1, ((1.0, (0.0, 0.0, 0.5)),), 1.0)  # [8.19]
+BANG_BANG = BangBang("bang_bang", 1, TRAPEZOID)  # [8.15]-[8.17]
+SMOOTH = Ramped("smooth", 2, ((1.0, (0.0, 0.0, 0.0, 1.0, -0.5)),), 3 / 2)  # [8.37]-[8.43]
+SMOOTH_TRAPEZOID = Ramped("smooth_trapezoid", 2, _trapezoidal_ramp(1 / 4), 4 / 3)
+"""Trapezoidal acceleration (002 fig. 8.9b): it rises and falls in a quarter of tau each."""
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile for profile in (LINEAR, CUBIC, QUINTIC, BANG_BANG, TRAPEZOID, SMOOTH, SMOOTH_TRAPEZOID)
+}
