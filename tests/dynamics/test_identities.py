@@ -171,27 +171,41 @@ def test_articulated_bodies_for_long_chains() -> None:
     assert cost(auto) < cost(composite)
 
 
+def test_long_chains_compose_the_derivatives_of_forward_dynamics(monkeypatch: pytest.MonkeyPatch) -> None:
+    from armdyn.dynamics import facade
+
+    robot = armdyn.random_robot(2, 3)
+    q, qd, tau = np.random.default_rng(0).uniform(-2, 2, (3, 5, 3))
+    expected = armdyn.compile(robot).forward_dynamics_derivatives(q[0], qd, tau)
+    monkeypatch.setattr(facade, "LONG", 2)
+    dyn = armdyn.compile(robot)
+    for a, b in zip(dyn.forward_dynamics_derivatives(q[0], qd, tau), expected, strict=True):
+        assert a.shape == b.shape == (5, 3, 3)
+        assert relative(a, b) < 1e-9
+    assert "of others" in str(dyn)
+
+
 # Programs that are too long for one kernel --------------------------------------------------------------------------
 
 
 def test_split_and_interpreted_programs_agree_with_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    robot = armdyn.random_robot(8, 4)
+    robot = armdyn.random_robot(8, 3, skew=False)
     graph = armdyn.compile(robot).graph("inverse_dynamics_derivatives")
     whole = build(graph)
-    parts = _columns(graph, 3)
+    parts = _columns(graph, 2)
     assert parts is not None
     split = Split(tuple(build(part) for part in parts), 2, graph.operations)
     slow = Interpreted(graph)
     for batch in ((), (5,), (2, 3)):
-        values = np.random.default_rng(1).uniform(-2, 2, (3, *batch, 4))
+        values = np.random.default_rng(1).uniform(-2, 2, (3, *batch, 3))
         for one, other, third in zip(whole(*values), split(*values), slow(*values), strict=True):
             assert one.shape == other.shape == third.shape
             assert relative(other, one) < 1e-13
             assert relative(third, one) < 1e-13
-    out = np.empty((4, 4)), np.empty((4, 4))
+    out = np.empty((3, 3)), np.empty((3, 3))
     assert split(*values[:, 0, 0], out=out)[0] is out[0]
     assert relative(out[1], whole(*values[:, 0, 0])[1]) < 1e-13
-    assert _columns(graph, 5) is None
+    assert _columns(graph, 4) is None
     assert _columns(trace(lambda q: q[0], {"q": 2}), 1) is None
     from armdyn.dynamics import programs
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from armdyn.dynamics.programs import Program, finite, program
+from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.recipes import FORWARD, RECIPES, Forward, Kitchen, Recipe, parameterless
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
@@ -24,6 +24,8 @@ from armdyn.robot import Robot
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
 OPTIONS = ("out", "threads")
+LONG = 10
+"""Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
 _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
 
@@ -176,8 +178,13 @@ class Dynamics:
         label = name if variant is None else f"{name}({variant})"
         with _MAKING:
             if label not in self._programs:
-                self._programs[label] = program(self.graph(name, variant), _identifier(label), self.cache)
+                self._programs[label] = self._made(name, variant, label)
         return self._programs[label]
+
+    def _made(self, name: str, variant: Any, label: str) -> Program:
+        if name == "forward_dynamics_derivatives" and self.n > LONG:
+            return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
+        return program(self.graph(name, variant), _identifier(label), self.cache)
 
     @property
     def _kitchen(self) -> Kitchen:
@@ -224,7 +231,7 @@ class Dynamics:
         for name in (*RECIPES, *extra):
             made = self._programs.get(name)
             label = name if name in extra else f"{name}({', '.join(RECIPES[name].inputs)})"
-            if made is None and name not in known and self.n > 10:
+            if made is None and name not in known and self.n > LONG:
                 lines.append(f"{label:<46}  at first use")
                 continue
             count = self.operations(name) if made is None else made.operations
@@ -359,7 +366,9 @@ def _require_finite(dynamics: Dynamics, recipe: Recipe, values: tuple[Any, ...],
 
 
 def _told(made: Program) -> str:
-    kind = {"Split": "several kernels, ", "Interpreted": "NumPy, "}.get(type(made).__name__, "")
+    kind = {"Split": "several kernels, ", "Composed": "of others, ", "Interpreted": "NumPy, "}.get(
+        type(made).__name__, ""
+    )
     return f"{kind}{'from cache' if made.from_cache else 'compiled'} in {made.compile_seconds * 1e3:.0f} ms"
 
 

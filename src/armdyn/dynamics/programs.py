@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.graph import Graph, Operations
 from armdyn.graph.structure import leaves
 from armdyn.kernels import Kernel, build
 from armdyn.kernels.kernel import LARGEST
 
 MANY_RESULTS = 200
+COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
 SHARE = 16_000
 """Operations of one kernel, when a graph is split among several."""
 
@@ -80,6 +81,37 @@ class Interpreted:
         results = self.graph(**dict(zip(names, arrays, strict=True)))
         listed = results.values() if isinstance(results, dict) else [results]
         return _delivered([_stacked(result, batch) for result in listed], out)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """Derivatives of forward dynamics of a long chain, from three other programs and NumPy's linear algebra."""
+
+    forward: Program
+    slopes: Program
+    inertia: Program
+
+    @property
+    def operations(self) -> Operations:
+        """Of the three programs; those of the linear algebra are not counted."""
+        counts = [program.operations for program in (self.forward, self.slopes, self.inertia)]
+        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
+
+    @property
+    def compile_seconds(self) -> float:
+        return self.forward.compile_seconds + self.slopes.compile_seconds + self.inertia.compile_seconds
+
+    @property
+    def from_cache(self) -> bool:
+        return self.forward.from_cache and self.slopes.from_cache and self.inertia.from_cache
+
+    def __call__(self, q: Any, qd: Any, tau: Any, out: Any = None, **options: Any) -> Any:
+        dq, dqd = self.slopes(q, qd, self.forward(q, qd, tau, **options), **options)
+        try:
+            inverse = np.linalg.inv(self.inertia(q, **options))
+        except np.linalg.LinAlgError as error:
+            raise PhysicsError("the mass matrix is singular at this position") from error
+        return _delivered([-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()], out)
 
 
 def _stacked(value: Any, batch: tuple[int, ...]) -> Any:

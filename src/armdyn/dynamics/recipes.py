@@ -36,6 +36,8 @@ TINY = 4
 """Joints up to which formulas that grow fast with the joints may win."""
 SHORT = 7
 """Joints up to which composite bodies always win, and wrenches passed from link to link."""
+LONG = 20
+"""Joints beyond which products in the world's axes cost less without counting."""
 DEEP = 14
 """Joints one behind the other beyond which articulated bodies are cheaper without counting."""
 
@@ -123,6 +125,8 @@ class Kitchen:
         return cheapest(ways)
 
     def _axes(self) -> tuple[derivatives.Axes, ...]:
+        if self.robot.n > LONG:
+            return ("world",)
         return ("link",) if self.robot.n <= SHORT else derivatives.AXES
 
     def _regressor(self) -> Graph:
