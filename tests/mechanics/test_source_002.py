@@ -8,11 +8,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import armdyn
 from armdyn.graph import derivative, identical, symbol, symbols
-from armdyn.mechanics import gim_christoffel, kronecker, lagrange, lagrange_euler
+from armdyn.mechanics import gim_christoffel, kinematics, kronecker, lagrange, lagrange_euler
 from armdyn.mechanics.kinematics import velocities
 
 TEN = ["XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia"]
@@ -103,3 +104,22 @@ def test_coriolis_matrix_by_7_7(module: Any) -> None:
     n = range(3)
     C = [[sum(((dA[i][j][k] + dA[i][k][j] - dA[j][k][i]) * qd[k] for k in n), 0 * q1) / 2 for j in n] for i in n]
     assert identical(module.coriolis_matrix(ROBOT, q, qd), C)
+
+
+def test_example_7_4_printed_row_fails() -> None:
+    """E002-3: in the second row of 4w3 the text prints WI12 where its own appendix has WI13."""
+    robot = armdyn.load("rx90")
+    state = np.random.default_rng(0).uniform(-2, 2, (2, 6))
+    (a, b, c, d, _, _), rates = state
+    WI12, WI22, W33 = np.sin(b) * rates[0], np.cos(b) * rates[0], rates[1] + rates[2]
+    WI13 = np.cos(c) * WI12 + np.sin(c) * WI22
+    R = kinematics.pose(robot, state[0], robot.joints[3].body.name)[:3, :3]
+    w4 = R.T @ kinematics.velocity(robot, state[0], rates, robot.joints[3].body.name)[3:]
+    assert w4[1] == pytest.approx(-np.sin(d) * WI13 - np.cos(d) * W33, abs=1e-12)
+    assert w4[1] != pytest.approx(-np.sin(d) * WI12 - np.cos(d) * W33, abs=1e-3)
+
+
+def test_table_7_5_printed_polynomial_fails() -> None:
+    """E002-4: Raibert's additions are given as 252 for n = 6, which n^3 + n^2 gives and the printed 3^n + n^2 does not."""
+    n = 6
+    assert n**3 + n**2 == 252 and 3**n + n**2 != 252
