@@ -110,7 +110,7 @@ def test_example_7_4_printed_row_fails() -> None:
     """E002-3: in the second row of 4w3 the text prints WI12 where its own appendix has WI13."""
     robot = armdyn.load("rx90")
     state = np.random.default_rng(0).uniform(-2, 2, (2, 6))
-    (a, b, c, d, _, _), rates = state
+    (_, b, c, d, _, _), rates = state
     WI12, WI22, W33 = np.sin(b) * rates[0], np.cos(b) * rates[0], rates[1] + rates[2]
     WI13 = np.cos(c) * WI12 + np.sin(c) * WI22
     R = kinematics.pose(robot, state[0], robot.joints[3].body.name)[:3, :3]
@@ -120,6 +120,6 @@ def test_example_7_4_printed_row_fails() -> None:
 
 
 def test_table_7_5_printed_polynomial_fails() -> None:
-    """E002-4: Raibert's additions are given as 252 for n = 6, which n^3 + n^2 gives and the printed 3^n + n^2 does not."""
+    """E002-4: 252 additions for n = 6 (Raibert) are n^3 + n^2, not the printed 3^n + n^2."""
     n = 6
     assert n**3 + n**2 == 252 and 3**n + n**2 != 252
