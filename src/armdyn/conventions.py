@@ -18,6 +18,7 @@ front. In Khalil's letters our `a` is his d and our `d` is his r. The joint vari
 to d (prismatic).
 
 Tip wrench. `w = (force, moment)` exerted by the robot on the environment, world axes, at the tool frame's origin.
+Wrenches on other frames come as a mapping {frame name: (force, moment)}, each at the origin of its frame.
 
 Jacobian. Six rows, linear first, then angular; world axes; at the origin of the frame asked for (the tool frame
 by default). The tool frame is the frame of the last body (the last one that the last joint

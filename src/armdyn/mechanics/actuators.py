@@ -5,12 +5,14 @@ Every formulation gets these terms from here, through `actuated`; none writes th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 from armdyn.algebra import Scalar
 from armdyn.algebra.ops import add
+from armdyn.mechanics import external
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.kinematics import Scalars
@@ -29,9 +31,9 @@ def _sum_of_lists(a: Any, b: Any) -> Any:
     return add(a, b)
 
 
-def _motion_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None) -> list[Scalar]:
+def _motion_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Any = None) -> list[Scalar]:
     torques: list[Scalar] = _sum_of_lists(rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd))
-    return torques
+    return _sum_of_lists(torques, external.split(robot, q, wrench)[1])  # type: ignore[no-any-return]
 
 
 def _velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
@@ -52,10 +54,15 @@ part of the links."""
 def actuated(formula: Formula) -> Formula:
     """A formula for the bodies alone, completed by what the actuators add, and open to numbers, arrays and symbols."""
     terms = TERMS[formula.__name__]
+    names = list(signature(formula).parameters)
 
     @wraps(formula)
     def complete(robot: Robot, *values: Any, **options: Any) -> Any:
-        return _sum_of_lists(formula(robot, *values, **options), terms(robot, *values, **options))
+        arguments = dict(zip(names[1:], values, strict=False)) | options
+        bodies = arguments
+        if isinstance(arguments.get("wrench"), Mapping):
+            bodies = arguments | {"wrench": None}  # wrenches on named frames are a term of their own
+        return _sum_of_lists(formula(robot, **bodies), terms(robot, **arguments))
 
     return quantity(complete)  # type: ignore[return-value]
 

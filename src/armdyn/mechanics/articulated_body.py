@@ -12,12 +12,12 @@ from typing import NamedTuple
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, skew
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import NotApplicable
-from armdyn.mechanics import linear
+from armdyn.mechanics import external, linear
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.composite_body import turned
 from armdyn.mechanics.direct import joint_name
 from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Scalars
+from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.mechanics.newton_euler import tip_wrench
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
@@ -57,20 +57,20 @@ class Block(NamedTuple):
 
 
 @quantity
-def forward_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint accelerations that torques produce, by articulated bodies. 002 [7.67]-[7.79]
 
-    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) exerted by the
-             robot at the tool.
+    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) at the
+             tool, or {frame: (..., 6)}.
     Returns: qdd: (..., n).
     Raises:  PhysicsError if a joint moves nothing. NotApplicable for rotors of the full model on moving links.
     """
     Ia = rotor_inertias(robot)
     poses = [link.pose(q[link.index]) for link in robot.links]
-    gamma, beta = rates(robot, poses, q, qd, wrench)
-    force = [sub(torque, friction) for torque, friction in zip(tau, friction_torques(robot, qd), strict=True)]  # [7.82]
+    tip, elsewhere = external.split(robot, q, wrench)
+    gamma, beta = rates(robot, poses, q, qd, tip)
+    resisting = map(add, friction_torques(robot, qd), elsewhere)
+    force = [sub(torque, resistance) for torque, resistance in zip(tau, resisting, strict=True)]  # 002 [7.82]
     I = [spatial(link.inertia) for link in robot.links]
     u = [Screw(ZERO, ZERO) for _ in robot.links]
     inverse: list[Scalar] = [0] * robot.n

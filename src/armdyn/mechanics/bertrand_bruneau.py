@@ -20,7 +20,7 @@ from armdyn.algebra.ops import add, half, mul
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kane import Partial, Partials, link_partials, seen_by_links
-from armdyn.mechanics.kinematics import Scalars, link_poses
+from armdyn.mechanics.kinematics import Scalars, Wrench, link_poses
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 
@@ -204,14 +204,12 @@ def contributions(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: S
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
         tau = M(q) qdd + qd^T C(q) qd + G(q) + Q                                                             000 (30)
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     partials = link_partials(robot, q)

@@ -12,7 +12,7 @@ from armdyn.algebra.ops import add, mul, sub
 from armdyn.mechanics import direct
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Scalars
+from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 
@@ -91,15 +91,13 @@ def turned(A: Mat3, c: Scalar, s: Scalar) -> Mat3:
 
 
 @quantity
-def forward_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint accelerations that torques produce.
 
         qdd = M^-1 (tau - H(q, qd))        002 [7.63], with the composite-body M
 
-    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) exerted by the
-             robot at the tool.
+    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) at the
+             tool, or {frame: (..., 6)}.
     Returns: qdd: (..., n).
     Raises:  PhysicsError if the mass matrix is singular.
     """

@@ -22,7 +22,7 @@ from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import RobotError
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Scalars, frame_pose, link_poses, point_jacobian
+from armdyn.mechanics.kinematics import Scalars, Wrench, frame_pose, link_poses, point_jacobian
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 
@@ -199,14 +199,12 @@ def coriolis_rotational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
         tau_i = sum_j D_ij qdd_j + h_i^tran + h_i^rot + c_i + (J^T w)_i                                       001 (4.1)
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     poses = link_poses(robot, q)

@@ -12,11 +12,11 @@ from typing import Any
 from armdyn.algebra import ZERO, Scalar
 from armdyn.mechanics import linear, newton_euler
 from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Scalars
+from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.robot.robot import Robot
 
 
-def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Scalars | None = None, by: Any = newton_euler) -> list[Scalar]:
+def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Any = newton_euler) -> list[Scalar]:
     """H(q, qd): the torques of the motion with qdd = 0. 002 sec. 7.6.1, after [7.63]"""
     return by.inverse_dynamics.formula(robot, q, qd, [0] * robot.n, wrench)  # type: ignore[no-any-return]
 
@@ -40,14 +40,14 @@ def mass_matrix(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[S
 
 @quantity
 def forward_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Scalars | None = None, by: Any = newton_euler
+    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None, by: Any = newton_euler
 ) -> list[Scalar]:
     """Joint accelerations that torques produce.
 
         qdd = A^-1 (tau - H(q, qd))        002 [7.63], solved by L^T D L
 
-    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) exerted by the
-             robot at the tool. by: module of mechanics whose inverse dynamics is asked.
+    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) at the
+             tool, or {frame: (..., 6)}. by: module of mechanics whose inverse dynamics is asked.
     Returns: qdd: (..., n).
     Raises:  PhysicsError if the mass matrix is singular.
     """

@@ -7,7 +7,7 @@ result together again: an array if all input was numeric, nested tuples of scala
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from typing import Any, NamedTuple, TypeVar
@@ -18,8 +18,12 @@ from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import ShapeError
 from armdyn.robot.robot import Robot
 
-JOINT_VECTORS = ("q", "qd", "qdd", "tau")
-WRENCH = "wrench"
+JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "theta", "thetad", "thetadd",
+                 "qddd", "qdddd")  # fmt: skip
+SIXES = ("wrench", "base_velocity", "base_acceleration")
+"""Arguments with six entries: linear, then angular."""
+_SIX = {"wrench": "force and moment", "base_velocity": "linear and angular velocity",
+        "base_acceleration": "linear and angular acceleration"}  # fmt: skip
 
 Formula = TypeVar("Formula", bound=Callable[..., Any])
 
@@ -35,7 +39,8 @@ class Argument(NamedTuple):
 def quantity(formula: Formula) -> Formula:
     """Make a formula over scalars callable on numbers, arrays, and symbols alike.
 
-    Arguments called q, qd, qdd, tau have one entry per joint on the last axis; `wrench` has six or is None.
+    Arguments called q, qd, qdd, tau (and others of JOINT_VECTORS) have one entry per joint on the last axis; `wrench`
+    has six, or is a mapping from names of frames to six each, or None.
     """
     names = list(signature(formula).parameters)
 
@@ -45,11 +50,14 @@ def quantity(formula: Formula) -> Formula:
         batch: tuple[int, ...] = ()
         numeric = True
         for name, value in arguments.items():
-            if name in JOINT_VECTORS or (name == WRENCH and value is not None):
-                taken = take_apart(name, value, robot)
-                arguments[name] = taken.scalars
-                numeric = numeric and taken.numeric
-                batch = np.broadcast_shapes(batch, taken.batch)
+            if value is None or name not in (*JOINT_VECTORS, *SIXES):
+                continue
+            parts = value if isinstance(value, Mapping) else {"": value}
+            taken = {key: take_apart(name, part, robot) for key, part in parts.items()}
+            scalars = {key: part.scalars for key, part in taken.items()}
+            arguments[name] = scalars if isinstance(value, Mapping) else scalars[""]
+            numeric = numeric and all(part.numeric for part in taken.values())
+            batch = np.broadcast_shapes(batch, *(part.batch for part in taken.values()))
         result = formula(robot, **arguments)
         return put_together(result, batch) if numeric else nested(result)
 
@@ -59,7 +67,7 @@ def quantity(formula: Formula) -> Formula:
 
 def take_apart(name: str, value: Any, robot: Robot) -> Argument:
     """The scalars of one argument."""
-    size = 6 if name == WRENCH else robot.n
+    size = 6 if name in SIXES else robot.n
     if isinstance(value, list | tuple) and len(value) == size and _are_other_scalars(value):
         return Argument(tuple(value), (), numeric=False)
     array = np.asarray(value)
@@ -84,7 +92,7 @@ def _are_other_scalars(values: Sequence[Any]) -> bool:
 
 def _sized(name: str, array: np.ndarray[Any, Any], size: int, robot: Robot) -> np.ndarray[Any, Any]:
     if array.ndim == 0 or array.shape[-1] != size:
-        joints = "force and moment" if name == WRENCH else ", ".join(joint.name for joint in robot.joints)
+        joints = _SIX.get(name) or ", ".join(joint.name for joint in robot.joints)
         raise ShapeError(
             f"{name} has shape {array.shape}",
             where=f"robot {robot.name!r}",

@@ -19,7 +19,7 @@ from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kane import seen_by_links
-from armdyn.mechanics.kinematics import Motion, Scalars, link_poses
+from armdyn.mechanics.kinematics import Motion, Scalars, Wrench, link_poses
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 
@@ -84,14 +84,12 @@ def appell_function(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench:
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
         tau_r = d(S - sum F.a)/dqdd_r                                                                           [G-1]
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     return gradient(lambda x: _appell(robot, q, Motion(robot, q, qd, x), wrench), qdd)

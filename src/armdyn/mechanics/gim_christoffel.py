@@ -21,7 +21,7 @@ from armdyn.mechanics.energies import (
     potential_energy,
     tip_torques,
 )
-from armdyn.mechanics.kinematics import Scalars, link_poses
+from armdyn.mechanics.kinematics import Scalars, Wrench, link_poses
 from armdyn.mechanics.matrices import times, zeros
 from armdyn.robot.robot import Robot
 
@@ -89,12 +89,10 @@ def velocity_coefficients(robot: Robot, q: Scalars) -> Tensor:
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion: A qdd + C qd + Q + J^T F_e. 002 [7.6], 004 (7.42)
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     C = christoffel.matrix_from_symbols(christoffel.symbols(inertia_partials(robot, q)), qd)

@@ -16,7 +16,7 @@ from armdyn.algebra import ZERO, Scalar, Vec3, cross
 from armdyn.algebra.ops import add, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Motion, Scalars, link_poses
+from armdyn.mechanics.kinematics import Motion, Scalars, Wrench, link_poses
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 
@@ -105,14 +105,12 @@ def generalized_active_forces(robot: Robot, q: Scalars, wrench: Scalars | None =
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
         tau_r = -(F_r + F_r*), F_r without the actuators' part                                                 [K-1]
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     partials = link_partials(robot, q)

@@ -6,7 +6,7 @@ Frames are named (any body, any joint, `tool`); everything comes in world axes u
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops, skew
 from armdyn.errors import unknown_name
@@ -15,6 +15,8 @@ from armdyn.robot.links import WORLD, Frame
 from armdyn.robot.robot import Robot
 
 Scalars = Sequence[Scalar]
+Wrench = Any
+"""Exerted by the robot, world axes: six scalars (force, moment) at the tool, {frame: six scalars}, or None."""
 EULER = ("zyz", "rpy")
 
 

@@ -14,7 +14,7 @@ from armdyn.algebra.ops import add, half, mul, sub, total
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.energies import inertia_matrix, kinetic_energy, potential, potential_energy, tip_torques
-from armdyn.mechanics.kinematics import Scalars
+from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.mechanics.matrices import Matrix, Rows, column, identity, product, times, transpose
 from armdyn.robot.robot import Robot
 
@@ -72,12 +72,10 @@ def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion: M qdd + C qd + g + J^T w. 003 (44)
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     inertia = times(inertia_matrix(robot, q), qdd)

@@ -14,7 +14,7 @@ from armdyn.algebra.ops import add, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.energies import kinetic, kinetic_energy, potential, potential_energy, tip_torques
-from armdyn.mechanics.kinematics import Scalars
+from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.robot.robot import Robot
 
 Lagrangian = Callable[[Scalars, Scalars], Scalar]
@@ -45,12 +45,10 @@ def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion: Gamma_i = d/dt dL/dqd_i - dL/dq_i with L = E - U. 002 [7.4]
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     terms = inertial_torques(robot, q, qd, qdd), gravity_torques(robot, q), tip_torques(robot, q, wrench)

@@ -14,7 +14,7 @@ from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.christoffel import Tensor, matrix_from_symbols
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.energies import kinetic_energy, potential_energy, tip_torques
-from armdyn.mechanics.kinematics import Scalars
+from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.mechanics.matrices import Rows, column, inner, product, times, zeros
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
@@ -120,12 +120,10 @@ def h(robot: Robot, q: Scalars) -> Tensor:
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion: tau_i = sum D_ik qdd_k + sum h_ikm qd_k qd_m + c_i, and J^T w. 001 (2.5)
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     at = Derivatives(robot, q)

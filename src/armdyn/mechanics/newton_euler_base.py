@@ -14,7 +14,7 @@ from armdyn.algebra.ops import is_zero
 from armdyn.errors import PhysicsError
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Scalars, frame_pose, link_poses
+from armdyn.mechanics.kinematics import Scalars, Wrench, frame_pose, link_poses
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 
@@ -88,14 +88,12 @@ def central(link: Link) -> CentralInertia:
 
 
 @actuated
-def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None
-) -> list[Scalar]:
+def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
         tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + rotor terms + J^T w
 
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) exerted by the robot at the tool.
+    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     return joint_torques(robot, q, qd, qdd, wrench)
