@@ -1,0 +1,238 @@
+"""Exported Python, LaTeX, CasADi and JAX: they run on their own and agree with mechanics."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, MissingExtra, UnknownName
+from armdyn.export import DEFAULT, Model, model, write
+from armdyn.export.python import module
+from armdyn.export.vectors import reference, states
+from armdyn.export.writing import TARGETS, texts
+from armdyn.robot import Robot
+
+casadi_installed = importlib.util.find_spec("casadi") is not None
+jax_installed = importlib.util.find_spec("jax") is not None
+
+
+def loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def agrees(value: object, expected: np.ndarray) -> None:
+    scale = max(1e-3, float(np.abs(expected).max()))
+    np.testing.assert_allclose(np.asarray(value), expected, rtol=0, atol=1e-11 * scale)
+
+
+# Python -----------------------------------------------------------------------------------------------------------
+
+
+def test_python_equals_mechanics_on_batches(robot: Robot, made: Model, tmp_path: Path) -> None:
+    path = tmp_path / "arm.py"
+    path.write_text(module(made))
+    code = loaded(path)
+    state = {name: values.reshape(2, 3, -1) for name, values in states(robot, 6, seed=2).items()}
+    for function in made.functions:
+        arguments = [state[name] for name in function.graph.inputs]
+        expected = reference(robot, function.name, *arguments)
+        value = getattr(code, function.name)(*arguments)
+        if len(function.sheet.outputs) > 1:
+            value = np.stack(value, axis=2)
+        assert value.shape == expected.shape
+        agrees(value, expected)
+
+
+def test_python_broadcasts_and_checks_sizes(tmp_path: Path) -> None:
+    robot = armdyn.load("scara5")
+    code = loaded(write(robot, "python", tmp_path, ["inverse_dynamics", "gravity", "kinetic_energy"])[0])
+    q, qd = np.zeros((4, 1, 5)), np.ones((3, 5))
+    assert code.inverse_dynamics(q, qd, [0, 0, 0, 0, 0]).shape == (4, 3, 5)
+    assert code.gravity(q).shape == (4, 1, 5)  # constant, and still one per sample
+    assert code.kinetic_energy([0] * 5, [1] * 5).shape == ()
+    assert code.gravity(np.zeros((0, 5))).shape == (0, 5)
+    with pytest.raises(ValueError, match="qd has shape .4,., expected .*5"):
+        code.inverse_dynamics(np.zeros(5), np.zeros(4), np.zeros(5))
+
+
+def test_python_needs_numpy_only(tmp_path: Path) -> None:
+    path = write(armdyn.load("scara5"), "python", tmp_path, ["pose"])[0]
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {path.stem} as m; m.pose([0]*5); "
+    program += "assert not any(name.startswith('armdyn') for name in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_python_with_parameters(tmp_path: Path) -> None:
+    robot = armdyn.load("scara5")
+    code = loaded(write(robot, "python", tmp_path, ["inverse_dynamics"], parameters=True)[0])
+    state = states(robot, 4)
+    arguments = [state[name] for name in ("q", "qd", "qdd")]
+    agrees(code.inverse_dynamics(*arguments), reference(robot, "inverse_dynamics", *arguments))
+    weightless = code.PARAMETERS | {"g": 0.0}
+    expected = reference(robot.without("gravity"), "inverse_dynamics", *arguments)
+    agrees(code.inverse_dynamics(*arguments, tuple(weightless.values())), expected)
+
+
+# LaTeX ------------------------------------------------------------------------------------------------------------
+
+
+def test_latex_is_balanced(made: Model) -> None:
+    text = texts(made, "latex")[next(iter(texts(made, "latex")))]
+    plain = re.sub(r"\\[{}]", "", text)
+    depth = 0
+    for letter in plain:
+        depth += (letter == "{") - (letter == "}")
+        assert depth >= 0
+    assert depth == 0
+    opened, closed = re.findall(r"\\begin{(\w+\*?)}", text), re.findall(r"\\end{(\w+\*?)}", text)
+    assert sorted(opened) == sorted(closed)
+    assert opened.count("align*") == len(made.functions)
+    assert max(map(len, text.splitlines())) < 1500
+    for row in rows(text):
+        assert row.count("&") == 1
+        assert row.count("(") == row.count(")") or row.count("&=") == 0 or "quad" in row
+
+
+def rows(text: str) -> list[str]:
+    blocks = re.findall(r"\\begin{align\*}\n(.*?)\n\\end{align\*}", text, flags=re.DOTALL)
+    return [row for block in blocks for row in block.split(" \\\\\n")]
+
+
+def test_latex_rows_can_be_typeset() -> None:
+    from matplotlib.mathtext import MathTextParser
+
+    robot = armdyn.random_robot(3, 2, friction=True)
+    text = "".join(texts(model(robot, ["forward_dynamics", "pose"]), "latex").values())
+    parser = MathTextParser("path")
+    for row in rows(text):
+        parser.parse("$" + row.replace("&", "").replace(r"\quad", "") + "$")
+
+
+# CasADi and JAX ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(casadi_installed, reason="CasADi is installed")
+def test_missing_casadi_is_an_error_with_the_command() -> None:
+    from armdyn.export import casadi
+
+    with pytest.raises(MissingExtra, match=r"pip install 'armdyn\[casadi\]'"):
+        casadi.function(armdyn.load("scara5"), "gravity")
+
+
+@pytest.mark.skipif(jax_installed, reason="JAX is installed")
+def test_missing_jax_is_an_error_with_the_command() -> None:
+    from armdyn.export import jax
+
+    with pytest.raises(MissingExtra, match=r"pip install 'armdyn\[jax\]'"):
+        jax.function(armdyn.load("scara5"), "gravity")
+
+
+@pytest.mark.skipif(not casadi_installed, reason="CasADi is not installed (pip install 'armdyn[casadi]')")
+def test_casadi_equals_mechanics(robot: Robot, tmp_path: Path) -> None:
+    import casadi
+
+    from armdyn.export import casadi as export_casadi
+
+    state = states(robot, 3, seed=1)
+    for path, name in zip(write(robot, "casadi", tmp_path, DEFAULT, "arm"), DEFAULT, strict=True):
+        stored, built = casadi.Function.load(str(path)), export_casadi.function(robot, name)
+        for k in range(3):
+            arguments = [state[each][k] for each in built.name_in()]
+            expected = reference(robot, name, *arguments)
+            expected = expected if expected.ndim == 2 else expected[:, None]
+            agrees(built(*arguments), expected)
+            agrees(stored(*arguments), expected)
+
+
+@pytest.mark.skipif(not casadi_installed, reason="CasADi is not installed (pip install 'armdyn[casadi]')")
+def test_casadi_differentiates() -> None:
+    import casadi
+
+    from armdyn.export import casadi as export_casadi
+
+    robot = armdyn.load("scara5")
+    state = states(robot, 2)
+    arguments = [state[name][1] for name in ("q", "qd", "qdd")]
+    slope = export_casadi.function(robot, "inverse_dynamics").jacobian()
+    dtau_dq = casadi.evalf(slope(*arguments, np.zeros(robot.n))[0])
+    agrees(dtau_dq, reference(robot, "inverse_dynamics_derivatives", *arguments)[0])
+
+
+@pytest.mark.skipif(not jax_installed, reason="JAX is not installed (pip install 'armdyn[jax]')")
+def test_jax_equals_mechanics(tmp_path: Path) -> None:
+    import jax
+
+    from armdyn.export import jax as export_jax
+
+    jax.config.update("jax_enable_x64", True)
+    robot = armdyn.random_robot(7, 4, prismatic=0.4, branching=0.5, friction=True)
+    code = loaded(write(robot, "jax", tmp_path, prefix="arm")[0])
+    state = {name: values.reshape(2, 3, -1) for name, values in states(robot, 6, seed=2).items()}
+    for name in DEFAULT:
+        function = export_jax.function(robot, name)
+        inputs = model(robot, [name]).functions[0].graph.inputs
+        arguments = [state[each] for each in inputs]
+        expected = reference(robot, name, *arguments)
+        agrees(jax.jit(function)(*arguments), expected)
+        agrees(getattr(code, name)(*arguments), expected)
+    q, qd, qdd = (state[each][0, 1] for each in ("q", "qd", "qdd"))
+    slope = jax.jacfwd(export_jax.function(robot, "inverse_dynamics"))(q, qd, qdd)
+    agrees(slope, reference(robot, "inverse_dynamics_derivatives", q, qd, qdd)[0])
+
+
+# The door ---------------------------------------------------------------------------------------------------------
+
+
+def test_same_robot_same_text() -> None:
+    """Also from another process, whose strings hash differently."""
+    program = (
+        "import armdyn, hashlib; from armdyn.export import model; from armdyn.export.writing import texts;"
+        "m = model(armdyn.load('scara5'));"
+        "print(hashlib.sha256(''.join(t for to in ('c', 'python', 'latex') for t in texts(m, to).values())"
+        ".encode()).hexdigest())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_unknown_words_are_errors(tmp_path: Path) -> None:
+    robot = armdyn.load("scara5")
+    with pytest.raises(UnknownName, match="Did you mean 'gravity'"):
+        write(robot, "c", tmp_path, ["gravty"])
+    with pytest.raises(UnknownName, match="one of: c, python"):
+        write(robot, "fortran", tmp_path)
+    with pytest.raises(ArmdynError, match="no function"):
+        write(robot, "c", tmp_path, [])
+    for prefix in ("../x", "a b", "", "2x", "int", "test", "con", "math", "x" * 50, "a__b", "_a", "é"):
+        with pytest.raises(ArmdynError, match="prefix"):
+            write(robot, "c", tmp_path, ["gravity"], prefix)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ArmdynError, match="cannot be written"):
+        write(armdyn.load("scara5"), "c", tmp_path / "file", ["gravity"])
+
+
+def test_every_language_has_a_module() -> None:
+    for name in TARGETS:
+        assert importlib.util.find_spec(f"armdyn.export.{name}")
