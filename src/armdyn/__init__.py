@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from armdyn import catalog, mechanics, parameters, trajectory
+    from armdyn.control import ComputedTorque, Feedforward
     from armdyn.dynamics import Dynamics, compile
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
     from armdyn.parameters import base_parameters
     from armdyn.robot import Robot
     from armdyn.robot.random import random_robot
+    from armdyn.simulation import Run, simulate
     from armdyn.trajectory import inverse_kinematics, point_to_point, read_trajectory, via_points
 
 _HOME = {
     "ArmdynError": "armdyn.errors",
+    "ComputedTorque": "armdyn.control",
     "Dynamics": "armdyn.dynamics",
+    "Feedforward": "armdyn.control",
     "ModelWarning": "armdyn.formats",
     "Robot": "armdyn.robot",
+    "Run": "armdyn.simulation",
     "base_parameters": "armdyn.parameters",
     "certify": "armdyn.equations",
     "compare": "armdyn.equations",
@@ -40,6 +45,7 @@ _HOME = {
     "random_robot": "armdyn.robot.random",
     "read_trajectory": "armdyn.trajectory",
     "save": "armdyn.formats",
+    "simulate": "armdyn.simulation",
     "via_points": "armdyn.trajectory",
 }
 """Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
@@ -47,9 +53,12 @@ _PACKAGES = ("catalog", "mechanics", "parameters", "trajectory")
 
 __all__ = [
     "ArmdynError",
+    "ComputedTorque",
     "Dynamics",
+    "Feedforward",
     "ModelWarning",
     "Robot",
+    "Run",
     "base_parameters",
     "catalog",
     "certify",
@@ -65,6 +74,7 @@ __all__ = [
     "random_robot",
     "read_trajectory",
     "save",
+    "simulate",
     "trajectory",
     "via_points",
 ]

@@ -1,0 +1,43 @@
+"""Functions of every entry that a law may use, on arrays of numbers and on arrays of symbols alike.
+
+A law is written once. On arrays of floats it controls; on arrays of graph nodes it becomes part of the compiled loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import ops
+
+Array = np.ndarray[Any, Any]
+
+
+def where_not_negative(condition: Array, then: Any, otherwise: Any) -> Array:
+    """`then` where the condition is >= 0, `otherwise` elsewhere."""
+    if condition.dtype != object:
+        return np.asarray(np.where(condition >= 0, then, otherwise))
+    shape = condition.shape
+    parts = (np.broadcast_to(np.asarray(part, dtype=object), shape).flat for part in (then, otherwise))
+    chosen = np.empty(shape, dtype=object)
+    for index, triple in enumerate(zip(condition.flat, *parts, strict=True)):
+        chosen.flat[index] = ops.select(*triple)
+    return chosen
+
+
+def clipped(x: Array, limit: Any) -> Array:
+    """Each entry cut off at plus and minus its limit; infinite limits cut nothing."""
+    bound = np.broadcast_to(np.asarray(limit, dtype=float), x.shape)
+    if x.dtype != object:
+        return np.clip(x, -bound, bound)
+    cut = np.empty(x.shape, dtype=object)
+    for index, (entry, b) in enumerate(zip(x.flat, bound.flat, strict=True)):
+        b = float(b)
+        cut.flat[index] = entry if np.isinf(b) else ops.select(entry - b, b, ops.select(entry + b, entry, -b))
+    return cut
+
+
+def sign(x: Array) -> Array:
+    """-1, 0 or 1."""
+    return np.sign(x) if x.dtype != object else np.array([ops.sign(entry) for entry in x], dtype=object)

@@ -1,0 +1,235 @@
+"""The closed loop as machine code: law, plant and integrator traced into one step, and the steps driven by a loop that
+is machine code too. What it computes is what `loop` computes, to rounding.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from armdyn.algebra import ops
+from armdyn.control.law import Array, Desired, Law
+from armdyn.control.pointwise import clipped
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics.recipes import RECIPES
+from armdyn.graph import Graph, Node, substitute, trace
+from armdyn.kernels import cache as disk
+from armdyn.kernels import ir, jit
+from armdyn.kernels.kernel import LARGE, LARGEST
+from armdyn.kernels.ports import digest, ports_of
+from armdyn.simulation.outcome import Outcome, past_range, range_detail
+from armdyn.simulation.problem import HUGE, Problem
+from armdyn.simulation.run import Status
+
+CHUNK = 4096
+"""Steps between two looks at whether the motion is still within bounds."""
+
+
+def obstacle(problem: Problem) -> str | None:
+    """Why a problem cannot be compiled; None if it can."""
+    law = problem.law
+    reasons = {
+        f"the integrator {problem.method.name}": not problem.method.compiles,
+        f"the law {type(law).__name__}": not law.arithmetic or not _models_are_compiled(law),
+        "sensors": problem.sensors is not None,
+        "a wrench at the tool": problem.wrench is not None,
+        "stiction": problem.stiction,
+        "a stop condition": problem.stop is not None,
+        "a control period of several steps": problem.hold > 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _models_are_compiled(law: Law) -> bool:
+    model = getattr(law, "dyn", None)
+    return is_dataclass(law) and (model is None or isinstance(model, Dynamics))
+
+
+# The step as a graph --------------------------------------------------------------------------------------------------
+
+
+class TracedDynamics:
+    """Dynamics over symbols: the functions of the same names, answered with the nodes of their graphs."""
+
+    def __init__(self, dyn: Dynamics) -> None:
+        self.dyn, self.n, self.robot = dyn, dyn.n, dyn.robot
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in RECIPES:
+            return getattr(self.dyn, name)
+        graph = self.dyn.graph(name)
+
+        def function(*arguments: Any) -> Array:
+            values: dict[Any, Any] = {}
+            for symbols, argument in zip(graph.inputs.values(), arguments, strict=True):
+                values |= dict(zip(symbols, np.asarray(argument, dtype=object), strict=True))
+            return np.array(substitute(graph.outputs["out"], values), dtype=object)
+
+        return function
+
+
+def traced_law(law: Law) -> Law:
+    """The law on a traced model."""
+    models = {entry.name for entry in fields(cast(Any, law)) if isinstance(getattr(law, entry.name), Dynamics)}
+    changes = {name: TracedDynamics(getattr(law, name)) for name in models}
+    return replace(cast(Any, law), **changes) if changes else law
+
+
+def step_graph(problem: Problem, dyn: Dynamics) -> Graph:
+    """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out."""
+    n, p = problem.n, problem
+    law, plant = traced_law(p.law), TracedDynamics(dyn)
+    memory = len(p.law.start(p.q0, p.qd0))
+    rows = 3 if p.method.halves else 1
+
+    def step(state: Any, reference: Any) -> dict[str, Any]:
+        x: Array = np.array(state, dtype=object)
+        table = np.array(reference, dtype=object)
+        held: list[Array] = []
+
+        def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
+            row = table[round(2 * c)]
+            desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
+            tau = np.asarray(law(row[0], q, qd, desired, z), dtype=object)
+            if p.torque_limits is not None:
+                tau = clipped(tau, p.torque_limits)
+            return tau, np.asarray(law.change(row[0], q, qd, desired, z), dtype=object)
+
+        def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
+            if p.hold:  # torques and memory move once a step
+                if not held:
+                    held.extend(torque(c, q, qd, z))
+                return plant.forward_dynamics(q, qd, held[0]), np.zeros(memory), held[0]
+            tau, zd = torque(c, q, qd, z)
+            return plant.forward_dynamics(q, qd, tau), zd, tau
+
+        assert p.method.step is not None
+        q, qd, z, lost_q, lost_qd = np.split(x, np.cumsum([n, n, memory, n]))
+        dq, dqd, dz, tau = p.method.step(rates, p.dt, q, qd, z)
+        if p.hold:
+            dz = p.dt * held[1]
+        q, lost_q = _plus(q, dq, lost_q, table[0, 0])
+        qd, lost_qd = _plus(qd, dqd, lost_qd, table[0, 0])
+        moved = (*q, *qd, *(z + dz), *lost_q, *lost_qd)
+        return {"next": [_node(entry) for entry in moved], "tau": [_node(entry) for entry in tau]}
+
+    return trace(step, {"state": 4 * n + memory, "reference": (rows, 1 + 3 * n)}, fold_angles=False)
+
+
+def _plus(x: Array, growth: Array, lost: Array, t: Any) -> tuple[Array, Array]:
+    """`integrators.plus` over symbols.
+
+    Folding would see that exact arithmetic loses nothing; so the sum is hidden behind a choice that always falls on it,
+    time being never negative.
+    """
+    wanted = growth + lost
+    total = np.array([ops.select(t, entry, 0) for entry in x + wanted], dtype=object)
+    return total, wanted - (total - x)
+
+
+def _node(entry: Any) -> Any:
+    return entry if isinstance(entry, Node) else float(entry)
+
+
+# The steps as machine code --------------------------------------------------------------------------------------------
+
+
+class March:
+    """The machine code of a step, driven over many steps without coming back to Python.
+
+    It is the inner loop that the kernels give to NumPy, one sample at a time, called with results that are the next
+    sample's arguments. That is safe because a sample reads all it needs before it writes.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.ports = ports_of(graph)
+        level = 2 if graph.operations.total <= LARGE else 1
+        key = disk.key(digest(self.ports, graph.nodes), jit.machine_description(), 1, level)
+        image = disk.load(key)
+        if image is None:
+            image = jit.compiled(ir.module(self.ports, graph.nodes, 1, fused=jit.has_fma()), level)
+            disk.save(key, image)
+        self.code = jit.Code(image)
+        self.loop = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(self.code.address("loop"))
+
+    def __call__(self, state: Array, reference: Array, tau: Array, first: int, count: int) -> None:
+        """Steps first .. first + count - 1: rows of `state` and `tau` are filled in."""
+        width = reference.shape[1]
+        stride = 2 if self.ports.inputs[1].shape[0] > 1 else 1
+        rows = (state.itemsize * state.shape[1], 8 * width * stride, 8 * state.shape[1], 8 * tau.shape[1])
+        starts = (state.ctypes.data + first * rows[0], reference.ctypes.data + first * rows[1],
+                  state.ctypes.data + (first + 1) * rows[2], tau.ctypes.data + first * rows[3])  # fmt: skip
+        pointers = (ctypes.c_void_p * 4)(*starts)
+        dims = (ctypes.c_ssize_t * (1 + len(self.ports.sizes)))(count, *self.ports.sizes)
+        strides = (ctypes.c_ssize_t * 9)(*rows, 8, 8 * width, 8, 8, 8)
+        self.loop(ctypes.addressof(pointers), ctypes.addressof(dims), ctypes.addressof(strides), None)
+
+
+def compiled_steps(problem: Problem) -> Outcome:
+    """Simulate in machine code."""
+    p, n = problem, problem.n
+    stride = 2 if p.method.halves else 1
+    times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
+    table = p.course.table(times)
+    reference = np.ascontiguousarray(np.column_stack([times, table.q, table.qd, table.qdd]))
+    z = p.law.start(p.q0, p.qd0)
+    state = np.empty((p.steps + 2, 4 * n + len(z)))
+    state[0] = np.concatenate([p.q0, p.qd0, z, np.zeros(2 * n)])
+    tau = np.empty((p.steps + 1, n))
+    ends = [*(start for start, _ in p.plants[1:]), p.steps + 1]
+    for (start, dyn), end in zip(p.plants, ends, strict=True):
+        march = _march(problem, dyn)
+        for first in range(start, end, CHUNK):
+            count = min(CHUNK, end - first)
+            march(state, reference, tau, first, count)
+            ended = _ended(p, state, tau, first, count)
+            if ended is not None:
+                return ended
+    return _outcome(p, state, tau, p.steps + 1, Status.FINISHED, "")
+
+
+def _march(problem: Problem, dyn: Dynamics) -> March:
+    return March(step_graph(problem, dyn))
+
+
+def too_long(problem: Problem) -> bool:
+    """Whether the step is beyond what straight-line code is good for (estimated before anything is traced)."""
+    stages = 4 if problem.method.name == "rk4" else 1
+    work = sum(problem.plants[0][1].operations(name).total for name in ("forward_dynamics", "inverse_dynamics"))
+    return stages * work > LARGEST
+
+
+def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:
+    """The outcome, if the motion left its bounds within these steps."""
+    n = p.n
+    block = state[first + 1 : first + count + 1, : 2 * n]
+    with np.errstate(invalid="ignore"):
+        wild: Array = np.logical_not((np.abs(block) < HUGE).all(axis=1))
+    hit = past_range(p, block[:, :n])
+    past = np.zeros(count, bool) if hit is None else hit.any(axis=1)
+    if first == 0 and hit is not None and (now := past_range(p, state[0, :n])) is not None and now.any():
+        return _outcome(p, state, tau, 1, Status.LIMIT, range_detail(p, 0.0, now))
+    bad = np.flatnonzero(wild | past)
+    if not bad.size or first + int(bad[0]) + 1 > p.steps:
+        return None
+    k = first + int(bad[0]) + 1
+    if wild[bad[0]]:
+        return _outcome(p, state, tau, k, Status.UNSTABLE, f"at t = {k * p.dt:.6g} s")
+    assert hit is not None
+    if k >= first + count:  # its torques are those of the next step
+        tau[k] = p.law(k * p.dt, state[k, :n], state[k, n : 2 * n], p.course.at(k * p.dt), state[k, 2 * n : -2 * n])
+    return _outcome(p, state, tau, k + 1, Status.LIMIT, range_detail(p, k * p.dt, hit[bad[0]]))
+
+
+def _outcome(p: Problem, state: Array, tau: Array, count: int, status: Status, detail: str) -> Outcome:
+    n = p.n
+    while count > 1 and not np.isfinite(tau[count - 1]).all():
+        count -= 1
+    part = state[:count]
+    return Outcome(
+        np.ascontiguousarray(part[:, :n]), np.ascontiguousarray(part[:, n : 2 * n]), np.nan_to_num(tau[:count]),
+        np.ascontiguousarray(part[:, 2 * n : -2 * n]), status, detail,
+    )  # fmt: skip

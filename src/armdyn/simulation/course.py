@@ -1,0 +1,84 @@
+"""The reference on the grid of a simulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.law import Array, Desired
+from armdyn.errors import ArmdynError, ShapeError
+
+
+class Hold:
+    """A reference that stays where it is: the reference of a position control."""
+
+    def __init__(self, q: Any) -> None:
+        self.q = np.array(q, dtype=float)
+
+    def __call__(self, t: Any, order: int = 0) -> Array:
+        value = self.q if order == 0 else np.zeros_like(self.q)
+        return np.broadcast_to(value, (*np.shape(t), *self.q.shape))
+
+
+class Course:
+    """Any callable ref(t), ref(t, 1), ref(t, 2) as tables of position, velocity and acceleration.
+
+    A reference may take arrays of times or single times only; an array in place of a callable is held.
+    """
+
+    def __init__(self, reference: Any, n: int | None) -> None:
+        self.reference = reference if callable(reference) else Hold(reference)
+        start = self.at(0.0)
+        if n is not None and start.q.shape != (n,):
+            raise ShapeError(
+                f"the reference at t = 0 has shape {start.q.shape}", expected=f"one value per joint: ({n},)"
+            )
+        self.start = start
+
+    @property
+    def duration(self) -> float | None:
+        value = getattr(self.reference, "duration", None)
+        return None if value is None else float(value)
+
+    def at(self, t: float) -> Desired:
+        """What is desired at one time."""
+        return Desired(*(self._value(t, order) for order in range(3)))
+
+    def table(self, times: Array) -> Desired:
+        """What is desired at many times; the first axis is time."""
+        return Desired(*(self._column(times, order) for order in range(3)))
+
+    def _value(self, t: Any, order: int) -> Array:
+        try:
+            return np.asarray(self.reference(t, order) if order else self.reference(t), dtype=float)
+        except TypeError as error:
+            if order == 0 or "argument" not in str(error):
+                raise
+            raise ArmdynError(
+                "the reference takes no order of derivative",
+                expected="a callable ref(t), ref(t, 1), ref(t, 2): position, velocity, acceleration",
+                advice="Make it with armdyn.point_to_point, or write def ref(t, order=0).",
+            ) from error
+
+    def _column(self, times: Array, order: int) -> Array:
+        first, last = self._value(float(times[0]), order), self._value(float(times[-1]), order)
+        column: Array | None
+        try:
+            column = self._value(times, order)
+        except (TypeError, ValueError):  # a reference for single times
+            column = None
+        if (
+            column is None
+            or column.shape != (len(times), *first.shape)
+            or not np.allclose(column[0], first, rtol=1e-12, atol=1e-12)
+            or not np.allclose(column[-1], last, rtol=1e-12, atol=1e-12)
+        ):
+            column = np.array([self._value(float(t), order) for t in times])
+        bad = ~np.isfinite(column.reshape(len(times), -1)).all(axis=1)
+        if bad.any():
+            raise ArmdynError(
+                f"derivative {order} of the reference is not finite at t = {times[bad.argmax()]:.6g} s",
+                expected="finite positions, velocities and accelerations",
+            )
+        return np.ascontiguousarray(column)

@@ -1,0 +1,37 @@
+"""What a loop hands back, before it becomes a Run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from armdyn.control.law import Array
+from armdyn.simulation.problem import Problem
+from armdyn.simulation.run import Status
+
+
+class Outcome(NamedTuple):
+    """Samples up to the end, and how it ended."""
+
+    q: Array
+    qd: Array
+    tau: Array
+    memory: Array
+    status: Status
+    detail: str
+    t: Array | None = None
+    """Times, where they are not those of the grid."""
+
+
+def past_range(problem: Problem, q: Array) -> Array | None:
+    """Which entries of positions (..., n) are out of the joints' ranges; None if no range counts."""
+    if problem.ranges is None:
+        return None
+    low, high = problem.ranges
+    return np.asarray((q < low) | (q > high))
+
+
+def range_detail(problem: Problem, t: float, hit: Array) -> str:
+    joint = problem.plants[0][1].robot.joints[int(hit.argmax())].name
+    return f"joint {joint!r} at t = {t:.6g} s"
