@@ -18,7 +18,7 @@ from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import ShapeError
 from armdyn.robot.robot import Robot
 
-JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "theta", "thetad", "thetadd",
+JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u", "theta", "thetad", "thetadd",
                  "qddd", "qdddd")  # fmt: skip
 SIXES = ("wrench", "base_velocity", "base_acceleration")
 """Arguments with six entries: linear, then angular."""

@@ -308,7 +308,7 @@ def _validate_coupling(robot: Robot, where: str) -> None:
                          advice="A robot with locked or left out joints needs a coupling of its own: take the old one "
                          'away first, with .without("coupling").')  # fmt: skip
     for joint in robot.joints:
-        if joint.rotor is not None and not (type(joint.rotor.ratio) is int and joint.rotor.ratio == 1):
+        if joint.rotor is not None and not joint.rotor.ratio == 1:
             raise RobotError(f"a rotor's ratio ({joint.rotor.ratio}) beside a coupling",
                              where=f"{where}, joint {joint.name!r}", expected="the gears in the coupling alone",
                              advice="Leave the ratio out; the coupling holds 1/ratio on its diagonal.")  # fmt: skip
