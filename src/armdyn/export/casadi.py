@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from armdyn.errors import MissingExtra
@@ -26,10 +27,13 @@ def function(robot: Robot, name: str, *, parameters: bool = False) -> Any:
 def files(model: Model) -> dict[PurePath, str]:
     """One file for `casadi.Function.load` per function."""
     casadi = _casadi()
-    return {
-        PurePath(f"{model.prefix}_{each.name}.casadi"): str(_built(casadi, each).serialize())
-        for each in model.functions
-    }
+    made: dict[PurePath, str] = {}
+    with TemporaryDirectory() as folder:
+        stored = Path(folder) / "function"  # what `serialize` gives is not what `load` reads
+        for each in model.functions:
+            _built(casadi, each).save(str(stored))
+            made[PurePath(f"{model.prefix}_{each.name}.casadi")] = stored.read_text(encoding="ascii")
+    return made
 
 
 def _built(casadi: Any, function: Function) -> Any:
