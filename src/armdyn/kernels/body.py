@@ -9,7 +9,7 @@ from armdyn.graph import Node, to_float
 from armdyn.graph.node import ABS, ADD, COS, DIV, EXP, MUL, NEG, SELECT, SIGN, SIN, SQRT, SUB, SYMBOL
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction, sincos
-from armdyn.kernels.writer import Constants, Writer, flags, splat, suffix, vector
+from armdyn.kernels.writer import Constants, Writer, flags, integers, splat, suffix, vector, whole
 
 _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _INTRINSIC = {SQRT: "sqrt", ABS: "fabs", EXP: "exp"}
@@ -62,14 +62,24 @@ class Body:
         if op in _INTRINSIC:
             return w.put(f"call {kind} @llvm.{_INTRINSIC[op]}.{suffix(self.lanes)}({kind} {args[0]})")
         if op == SELECT:
-            return self._choice("oge", args[0], args[1], args[2])
+            return self._choice(self._tested(args[0], "sge", "or", "oeq"), args[1], args[2])
         if op == SIGN:  # zero and NaN stay what they are
-            negative = self._choice("olt", args[0], splat(-1.0, self.lanes), args[0])
-            return self._choice("ogt", args[0], splat(1.0, self.lanes), negative)
+            positive = self._tested(args[0], "sgt", "and", "une")
+            negative = self._tested(args[0], "slt", "and", "une")
+            below = self._choice(negative, splat(-1.0, self.lanes), args[0])
+            return self._choice(positive, splat(1.0, self.lanes), below)
         raise ArmdynError(f"no machine code for the operation {op!r}")
 
-    def _choice(self, test: str, x: str, yes: str, no: str) -> str:
-        holds = self.w.put(f"fcmp {test} {self.kind} {x}, {splat(0.0, self.lanes)}")
+    def _tested(self, x: str, order: str, join: str, equality: str) -> str:
+        """The sign of x, as bits, with zero apart and no for NaN: LLVM's comparisons of order would report NaN."""
+        w, kind, ints, bools = self.w, self.kind, integers(self.lanes), flags(self.lanes)
+        bits = w.put(f"bitcast {kind} {x} to {ints}")
+        sign = w.put(f"icmp {order} {ints} {bits}, {whole(0, self.lanes)}")
+        zero = w.put(f"fcmp {equality} {kind} {x}, {splat(0.0, self.lanes)}")
+        number = w.put(f"fcmp ord {kind} {x}, {splat(0.0, self.lanes)}")
+        return w.put(f"and {bools} {w.put(f'{join} {bools} {sign}, {zero}')}, {number}")
+
+    def _choice(self, holds: str, yes: str, no: str) -> str:
         return self.w.put(f"select {flags(self.lanes)} {holds}, {self.kind} {yes}, {self.kind} {no}")
 
     def _fused(self, node: Node) -> str:

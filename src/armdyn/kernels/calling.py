@@ -58,8 +58,9 @@ def _explained(name: str, ports: Ports, arguments: Sequence[Any], options: dict[
             array = np.asarray(value)
         except ValueError:
             return ShapeError("the entries do not make an array", where=where, expected=f"numbers of shape {wanted}")
-        if array.dtype.kind not in "biuf":
-            return ArmdynError(f"got {array.dtype} entries", where=where, expected="real numbers")
+        writing = what.startswith("output")
+        if array.dtype.kind not in "biuf" or not (writing or np.can_cast(array.dtype, float)):
+            return ArmdynError(f"got {array.dtype} entries", where=where, expected="real numbers, at most 64 bits wide")
         rank = len(port.shape)
         if array.ndim < rank or array.shape[array.ndim - rank :] != port.shape:
             return ShapeError(f"got shape {array.shape}", where=where, expected=f"shape {wanted}")

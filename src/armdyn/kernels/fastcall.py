@@ -240,6 +240,8 @@ def layout_holds() -> bool:
         return False
     if ctypes.sizeof(ctypes.c_void_p) != 8 or object.__basicsize__ != 16 or sys.byteorder != "little":
         return False
+    if np.ndarray.__basicsize__ < WEAK + 8:
+        return False
     block = np.arange(24.0)
     frozen = np.arange(3.0)
     frozen.flags.writeable = False
@@ -274,15 +276,15 @@ def _looks_right(array: Any) -> bool:
     def pointer(place: int) -> int:
         return ctypes.c_void_p.from_address(at + place).value or 0
 
-    def vector(place: int) -> tuple[int, ...]:
-        return tuple((ctypes.c_ssize_t * rank).from_address(pointer(place))) if rank else ()
+    def vector(place: int) -> tuple[int, ...] | None:
+        start = pointer(place)
+        return tuple((ctypes.c_ssize_t * rank).from_address(start)) if start else None
 
     return (
         pointer(TYPE) == id(np.ndarray)
         and pointer(DATA) == array.ctypes.data
         and ctypes.c_int.from_address(at + NDIM).value == rank
-        and vector(DIMS) == array.shape
-        and vector(STRIDES) == array.strides
         and pointer(DESCR) == id(array.dtype)
         and ctypes.c_int.from_address(at + FLAGS).value == array.flags.num
+        and (not rank or (vector(DIMS) == array.shape and vector(STRIDES) == array.strides))  # followed last, when sure
     )

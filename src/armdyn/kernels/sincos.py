@@ -4,7 +4,7 @@ The angle is brought to [-pi/4, pi/4] by taking off k quarter turns in three ste
 polynomials (found by Remez exchange; relative error 3.5e-18 for the sine, absolute 5e-20 for the cosine) and a choice
 by k modulo 4. With fused multiply-adds the first step is exact and the second rounds once up to the limit, so the
 error stays near one unit in the last place even beside multiples of pi/2. Angles beyond the limit, where three parts of
-pi/2 are not enough, are set to zero here and left to the caller, who knows them by `beyond`. NaN stays NaN.
+pi/2 are not enough, infinity and NaN are set to zero here and left to the caller, who knows them by `beyond`.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
     def mul(a: str, b: str) -> str:
         return w.put(f"fmul {kind} {a}, {b}")
 
-    size = w.put(f"call {kind} @llvm.fabs.{suffix(lanes)}({kind} {x})")
-    beyond = w.put(f"fcmp ogt {kind} {size}, {c(reduction.limit)}")
+    # Compared as integers: the order is the same, NaN counts as beyond, and no comparison with NaN is reported.
+    size = w.put(f"and {ints} {w.put(f'bitcast {kind} {x} to {ints}')}, {whole(2**63 - 1, lanes)}")
+    beyond = w.put(f"icmp sgt {ints} {size}, {whole(int(literal(reduction.limit), 16), lanes)}")
     x = w.put(f"select {flags(lanes)} {beyond}, {kind} {splat(0.0, lanes)}, {kind} {x}")
 
     shifted = fma(x, c(TWO_OVER_PI), c(ROUND))
@@ -118,8 +119,9 @@ head:
 look:
   %px = getelementptr double, ptr %x, i64 %i
   %v = load double, ptr %px, align 8
-  %size = call double @llvm.fabs.f64(double %v)
-  %beyond = fcmp ogt double %size, {literal(limit)}
+  %bits = bitcast double %v to i64
+  %size = and i64 %bits, {2**63 - 1}
+  %beyond = icmp sgt i64 %size, {int(literal(limit), 16)}
   br i1 %beyond, label %fix, label %step
 fix:
   %sine = call double @sin(double %v)

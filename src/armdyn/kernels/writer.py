@@ -38,7 +38,8 @@ class Writer:
         return self.put(f"load {kind}, ptr {pointer}, align {align}")
 
     def store(self, kind: str, value: str, pointer: str, align: int = 8) -> None:
-        self.do(f"store {kind} {value}, ptr {pointer}, align {align}")
+        """Volatile, for the compiler's sake: the time LLVM takes to merge plain stores grows with their square."""
+        self.do(f"store volatile {kind} {value}, ptr {pointer}, align {align}")
 
     def shuffle(self, lanes: int, a: str, b: str, pick: Sequence[int]) -> str:
         """Entries of two vectors of `lanes` doubles put together, b's counted from `lanes` on."""

@@ -1,0 +1,184 @@
+"""Object code on disk: found again, never trusted blindly, never in the way."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armdyn.graph import Graph, trace
+from armdyn.kernels import build, cache, jit
+
+
+def graph(factor: float = 2.5) -> Graph:
+    return trace(lambda q: [q[0].sin() * factor, q[1] + q[0]], {"q": 2})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "deep" / "cache"
+    monkeypatch.setenv(cache.VARIABLE, str(place))
+    return place
+
+
+def check(kernel: Any, factor: float = 2.5) -> None:
+    np.testing.assert_allclose(kernel([0.5, 2.0]), [np.sin(0.5) * factor, 2.5], rtol=1e-15)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir())
+
+
+def test_found_again(folder: Path) -> None:
+    first, second = build(graph()), build(graph(), "other name")
+    assert (first.from_cache, second.from_cache) == (False, True)
+    check(first)
+    check(second)
+    assert len(files(folder)) == 1
+
+
+def test_each_program_has_its_own(folder: Path) -> None:
+    build(graph(2.5))
+    build(graph(2.5 + 1e-15))
+    build(graph(2.5), lanes=8)
+    build(trace(lambda q: [q[0].cos() * 2.5, q[1] + q[0]], {"q": 2}))
+    build(trace(lambda q: [q[1].sin() * 2.5, q[1] + q[0]], {"q": 2}))
+    build(trace(lambda q: [q[0].sin() * 2.5, q[1] + q[0]], {"q": 3}))
+    assert len(files(folder)) == 6
+
+
+def test_the_names_of_symbols_do_not_matter(folder: Path) -> None:
+    build(trace(lambda q: [q[0].sin(), abs(q[1])], {"q": 2}))
+    assert build(trace(lambda x: [x[0].sin(), abs(x[1])], {"x": 2})).from_cache
+
+
+def test_other_machines_and_versions_have_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(graph())
+    with monkeypatch.context() as patch:
+        patch.setattr(jit, "machine_description", lambda: "another machine")
+        assert not build(graph()).from_cache
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "generator_version", lambda: "another version")
+        assert not build(graph()).from_cache
+    assert build(graph()).from_cache
+
+
+DAMAGE = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "empty": lambda content: b"",
+    "one bit": lambda content: content[:200] + bytes([content[200] ^ 1]) + content[201:],
+    "longer": lambda content: content + b"x",
+    "other header": lambda content: b"another kernel 1\n" + content[17:],
+    "text": lambda content: b"hello",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_files_are_ignored_and_written_anew(folder: Path, name: str) -> None:
+    build(graph())
+    (file,) = files(folder)
+    sound = file.read_bytes()
+    file.write_bytes(DAMAGE[name](sound))
+    kernel = build(graph())
+    assert not kernel.from_cache
+    check(kernel)
+    assert len(file.read_bytes()) == len(sound)
+    assert build(graph()).from_cache
+
+
+def test_sound_file_with_useless_code(folder: Path) -> None:
+    build(graph())
+    (file,) = files(folder)
+    cache.save(file.stem, b"no object code at all")
+    kernel = build(graph())
+    assert not kernel.from_cache
+    check(kernel)
+
+
+def test_without_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(build(graph(), cache=False))
+    assert not folder.exists()
+    monkeypatch.setenv(cache.VARIABLE, "")
+    assert cache.folder() is None
+    check(build(graph()))
+    assert not build(graph()).from_cache
+
+
+def test_folder_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    for place in (file, file / "below", "/proc/no/such/place"):
+        monkeypatch.setenv(cache.VARIABLE, str(place))
+        check(build(graph()))
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    closed.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    monkeypatch.setenv(cache.VARIABLE, str(closed))
+    check(build(graph()))
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners here")
+def test_files_of_others_are_not_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(graph())
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    kernel = build(graph())
+    assert not kernel.from_cache
+    check(kernel)
+
+
+def test_the_oldest_go_when_there_are_too_many(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MOST_FILES", 4)
+    for i in range(12):
+        cache.save(f"{i:02}", b"image")
+        os.utime(folder / f"{i:02}.o", (i, i))
+    names = [file.stem for file in files(folder)]
+    assert "11" in names and len(names) <= 4
+
+
+def test_usual_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(cache.VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert cache.folder() == Path("/somewhere/armdyn")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert str(cache.folder()).endswith("Library/Caches/armdyn")
+
+
+SCRIPT = """
+import armdyn
+from armdyn.graph import trace
+from armdyn.kernels import build
+from armdyn.mechanics import newton_euler
+robot = armdyn.load("ur5")
+graph = trace(lambda q, qd, qdd: newton_euler.inverse_dynamics(robot, q, qd, qdd), {"q": 6, "qd": 6, "qdd": 6})
+kernel = build(graph)
+print(kernel.call([0.1] * 6, [0.2] * 6, [0.3] * 6).tolist())
+"""
+
+
+def run(**environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-X", "faulthandler", "-c", SCRIPT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def test_two_processes_one_empty_folder_and_no_compiler(folder: Path) -> None:
+    """Two at once into one empty folder, then a third; none of them finds any program on its PATH."""
+    both = [run(ARMDYN_CACHE=str(folder), PATH="") for _ in range(2)]
+    answers = [process.communicate(timeout=120) for process in both]
+    third = run(ARMDYN_CACHE=str(folder), PATH="")
+    answers.append(third.communicate(timeout=120))
+    assert [process.returncode for process in (*both, third)] == [0, 0, 0], answers
+    assert len({out for out, _ in answers}) == 1
+    assert not any(err for _, err in answers)
+    assert [file.suffix for file in files(folder)] == [".o"]
