@@ -81,6 +81,20 @@ def test_wrench(dyn: armdyn.Dynamics, robot: Robot) -> None:
     assert close(dyn.forward_dynamics(q, qd, loaded, w), qdd)
 
 
+def test_wrenches_on_named_frames(dyn: armdyn.Dynamics, robot: Robot) -> None:
+    q, qd, qdd = state(robot)
+    w = np.arange(1.0, 7.0)
+    first, second = robot.joints[0].name, robot.joints[2].name
+    loaded = dyn.inverse_dynamics(q, qd, qdd, {first: w, second: [-x for x in w]})
+    expected = dyn.inverse_dynamics(q, qd, qdd) + (dyn.jacobian(q, first) - dyn.jacobian(q, second)).T @ w
+    assert close(loaded, expected)
+    assert close(dyn.forward_dynamics(q, qd, loaded, {first: w, second: -w}), qdd)
+    assert (dyn.inverse_dynamics(q, qd, qdd, {}) == dyn.inverse_dynamics(q, qd, qdd)).all()
+    assert close(dyn.inverse_dynamics(q, qd, qdd, {"tool": w}), dyn.inverse_dynamics(q, qd, qdd, w))
+    with pytest.raises(UnknownName, match="frame 'nowhere'"):
+        dyn.inverse_dynamics(q, qd, qdd, {"nowhere": w})
+
+
 def test_frames(dyn: armdyn.Dynamics, robot: Robot) -> None:
     q, qd, _ = state(robot)
     for frame in ("tool", robot.joints[0].name, robot.root.name):

@@ -23,6 +23,7 @@ from armdyn.robot import Robot
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
+Variant = str | tuple[str, ...]
 OPTIONS = ("out", "threads")
 LONG = 10
 """Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
@@ -78,7 +79,8 @@ class Dynamics:
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, wrench: Any = None, **options: Any) -> Array:
         """Torques (..., n) of a motion: M qdd + C qd + g + friction + rotor terms + J^T wrench.
 
-        wrench: (..., 6), force and moment that the robot exerts at its tool, world axes.
+        wrench: (..., 6), force and moment that the robot exerts at its tool, world axes; or {frame: (..., 6)} for
+        wrenches on any named frames.
         """
 
     @_compiled
@@ -162,26 +164,28 @@ class Dynamics:
         """What has been compiled so far, by function name (and variant)."""
         return MappingProxyType(self._programs)
 
-    def graph(self, name: str, variant: Any = None) -> Graph:
-        """The expression graph of a function. variant: "wrench", or the name of a frame."""
+    def graph(self, name: str, variant: Variant | None = None) -> Graph:
+        """The expression graph of a function. variant: "wrench", a tuple of loaded frames, or the name of a frame."""
         if name not in RECIPES:
             raise unknown_name("function", name, RECIPES, where=f"dynamics of {self.robot.name!r}")
         with _MAKING:
             return self._kitchen.graph(name, variant)
 
-    def operations(self, name: str, variant: Any = None) -> Operations:
+    def operations(self, name: str, variant: Variant | None = None) -> Operations:
         """Operations of one call of a function."""
         return self.graph(name, variant).operations
 
-    def program(self, name: str, variant: Any = None) -> Program:
+    def program(self, name: str, variant: Variant | None = None) -> Program:
         """The compiled function behind a name: a Kernel, with signature, operations, compile time and source."""
-        label = name if variant is None else f"{name}({variant})"
+        label = name
+        if variant is not None:
+            label += f"({variant})" if isinstance(variant, str) else f"(wrench on {', '.join(variant)})"
         with _MAKING:
             if label not in self._programs:
                 self._programs[label] = self._made(name, variant, label)
         return self._programs[label]
 
-    def _made(self, name: str, variant: Any, label: str) -> Program:
+    def _made(self, name: str, variant: Variant | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
         return program(self.graph(name, variant), _identifier(label), self.cache)
@@ -282,12 +286,12 @@ def _quick(made: Program, slow: Callable[..., Any], checked: bool) -> Callable[.
 def _dispatcher(dynamics: Dynamics, recipe: Recipe, plain: Callable[..., Any]) -> Callable[..., Any]:
     """A Python function that takes any call: arguments by name, wrench or frame, out, threads."""
     count = len(recipe.inputs)
-    variants: dict[str, Callable[..., Any]] = {"tool": plain}
+    variants: dict[Variant, Callable[..., Any]] = {"tool": plain}
 
-    def variant(choice: str) -> Callable[..., Any]:
+    def variant(choice: Variant, *frames: str) -> Callable[..., Any]:
         if choice not in variants:
-            if recipe.choice == "frame":
-                dynamics.robot.frame(choice)  # an unknown one is an error that lists the others
+            for frame in frames:
+                dynamics.robot.frame(frame)  # an unknown one is an error that lists the others
             made = dynamics.program(recipe.name, choice)
             variants[choice] = _quick(made, _checking(dynamics, recipe, made), dynamics.checked)
         return variants[choice]
@@ -297,11 +301,13 @@ def _dispatcher(dynamics: Dynamics, recipe: Recipe, plain: Callable[..., Any]) -
             return plain(*arguments)
         options = {key: named.pop(key) for key in OPTIONS if key in named}
         values, choice = _sorted(dynamics, recipe, arguments, named)
-        if choice is None:
+        if choice is None or (isinstance(choice, Mapping) and not choice):
             return plain(*values, **options)
+        if isinstance(choice, Mapping):
+            return variant(tuple(choice), *choice)(*values, *choice.values(), **options)
         if recipe.choice == "wrench":
             return variant("wrench")(*values, choice, **options)
-        return variant(str(choice))(*values, **options)
+        return variant(str(choice), str(choice))(*values, **options)
 
     call.__name__ = call.__qualname__ = recipe.name
     call.__doc__ = getattr(Dynamics, recipe.name).__doc__
@@ -349,7 +355,7 @@ def _require_finite(dynamics: Dynamics, recipe: Recipe, values: tuple[Any, ...],
     if all(map(finite, values if sizes[0] < sizes[1] else results)):
         return
     where = f"{recipe.name} of robot {dynamics.robot.name!r}"
-    names = (*recipe.inputs, "wrench")
+    names = (*recipe.inputs, *["wrench"] * len(values))
     for name, value in zip(names, values, strict=False):
         bad = np.argwhere(~np.isfinite(np.asarray(value, dtype=float)))
         if len(bad):

@@ -34,7 +34,8 @@ def cost(operations: Operations) -> int:
 
 def cheapest(graphs: Iterable[Graph]) -> Graph:
     """The graph that costs least; of equal ones the first."""
-    return min(graphs, key=lambda graph: cost(graph.operations))
+    first, *others = graphs
+    return min([first, *others], key=lambda graph: cost(graph.operations)) if others else first
 
 
 def traced(formula: Formula, inputs: Mapping[str, Any]) -> Graph:

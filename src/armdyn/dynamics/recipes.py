@@ -84,7 +84,11 @@ class Kitchen:
         self._graphs: dict[tuple[str, Any], Graph] = {}
 
     def graph(self, name: str, choice: Any = None) -> Graph:
-        """The graph of a quantity. choice: True for the one with a wrench, or the name of a frame."""
+        """The graph of a quantity.
+
+        choice: "wrench" for the one with a wrench at the tool, a tuple of frames for wrenches on these (inputs wrench1,
+        wrench2, ...); or the name of the frame.
+        """
         key = name, choice
         if key not in self._graphs:
             made = getattr(self, f"_{name}")(choice) if RECIPES[name].choice else getattr(self, f"_{name}")()
@@ -94,15 +98,26 @@ class Kitchen:
     def _traced(self, robot: Robot, formula: Any, inputs: tuple[str, ...], **options: Any) -> Graph:
         """The graph of a formula of mechanics."""
         body = getattr(formula, "formula", formula)
-        sizes = {name: 6 if name == "wrench" else robot.n for name in inputs}
+        sizes = {name: 6 if name.startswith("wrench") else robot.n for name in inputs}
         call = _Bound(robot, body, options)
         return traced(call, sizes)
 
     # Torques -------------------------------------------------------------------------------------------------------
 
     def _inverse_dynamics(self, wrench: Any) -> Graph:
-        inputs = ("q", "qd", "qdd", "wrench") if wrench else ("q", "qd", "qdd")
-        return self._traced(self.torques, newton_euler.inverse_dynamics, inputs)
+        return self._loaded(newton_euler.inverse_dynamics, ("q", "qd", "qdd"), wrench)
+
+    def _loaded(self, formula: Any, inputs: tuple[str, ...], wrench: Any) -> Graph:
+        """A formula that may take a wrench at the tool, or wrenches on named frames."""
+        if not isinstance(wrench, tuple):
+            return self._traced(self.torques, formula, (*inputs, "wrench") if wrench else inputs)
+        count = len(inputs)
+
+        def on_frames(robot: Robot, *values: Any) -> Any:
+            wrenches = dict(zip(wrench, values[count:], strict=True))
+            return formula.formula(robot, *values[:count], wrenches)
+
+        return self._traced(self.torques, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
 
     def _coriolis(self) -> Graph:
         return self._traced(self.torques, newton_euler.coriolis, ("q", "qd"))
@@ -135,8 +150,7 @@ class Kitchen:
     # Accelerations -------------------------------------------------------------------------------------------------
 
     def _forward_dynamics(self, wrench: Any) -> Graph:
-        inputs = ("q", "qd", "tau", "wrench") if wrench else ("q", "qd", "tau")
-        return cheapest(self._traced(self.torques, way.forward_dynamics, inputs) for way in self._ways())
+        return cheapest(self._loaded(way.forward_dynamics, ("q", "qd", "tau"), wrench) for way in self._ways())
 
     def _ways(self) -> list[Any]:
         """The formulations of direct dynamics to choose from."""
