@@ -44,14 +44,13 @@ def register_lanes() -> int:
 
 
 @cache
-def _target(level: int) -> Any:
-    if getattr(llvm, "initialize_native_target", None) is not None:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
+def _target() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=level,
+        opt=2,
         reloc="pic",
         codemodel="small",
     )
@@ -59,16 +58,15 @@ def _target(level: int) -> Any:
 
 @cache
 def _engine() -> Any:
-    engine = llvm.create_lljit_compiler(_target(2), use_jit_link=False)
-    return engine
+    return llvm.create_lljit_compiler(_target(), use_jit_link=False)
 
 
-def compiled(text: str, level: int = 2) -> bytes:
+def compiled(text: str) -> bytes:
     """Object code of a module."""
     with _lock:
         module = llvm.parse_assembly(text)
         module.verify()
-        return bytes(_target(level).emit_object(module))
+        return bytes(_target().emit_object(module))
 
 
 class Code:

@@ -17,10 +17,8 @@ from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.ufunc import generalised_ufunc
 
 LANES = (1, 4, 8)
-LARGE = 5_000
-"""Beyond this many operations the compiler's quicker settings are used."""
 LARGEST = 25_000
-"""Straight-line code beyond this takes minutes to compile and no longer fits the caches."""
+"""Straight-line code of this size takes a quarter of a minute to compile (once, with the cache); beyond, minutes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +84,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     if lanes not in (None, *LANES):
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
     width = 1 if not ports.sizes else lanes or jit.register_lanes()
-    code, cached = _code(graph, ports, width, cache, 2 if operations.total <= LARGE else 1)
+    code, cached = _code(graph, ports, width, cache)
     function = _identifier(name)
     doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
     counts = len(ports.inputs), len(ports.outputs)
@@ -99,17 +97,17 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     return Kernel(name, ports.signature, operations, width, seconds, cached, ports, fast or general, ufunc, fast, graph)
 
 
-def _code(graph: Graph, ports: Ports, lanes: int, cache: bool, level: int) -> tuple[jit.Code, bool]:
+def _code(graph: Graph, ports: Ports, lanes: int, cache: bool) -> tuple[jit.Code, bool]:
     """The machine code, and whether it came from the disk."""
     slots = fastcall.SLOTS * len(ports.outputs)
-    key = disk.key(digest(ports, graph.nodes), jit.machine_description(), lanes, level)
+    key = disk.key(digest(ports, graph.nodes), jit.machine_description(), lanes)
     image = disk.load(key) if cache else None
     if image is not None:
         try:
             return jit.Code(image, slots=slots), True
         except RuntimeError:  # sound file, but not for this process: compile again
             pass
-    image = jit.compiled(ir.module(ports, graph.nodes, lanes, fused=jit.has_fma()), level)
+    image = jit.compiled(ir.module(ports, graph.nodes, lanes, fused=jit.has_fma()))
     code = jit.Code(image, slots=slots)
     if cache:
         disk.save(key, image)
