@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.lean import cost, grouped_view
+from armdyn.algebra import Vec3
+from armdyn.dynamics.lean import cost, grouped_view, lean
 from armdyn.dynamics.programs import Interpreted, Split, _columns
 from armdyn.graph import trace
 from armdyn.kernels import build
 from armdyn.mechanics import gim_christoffel, kinematics, newton_euler
 from armdyn.robot import Robot
+from armdyn.robot.parts import Placement
 
 STEP = 1e-30
 
@@ -160,6 +163,26 @@ def test_lean_robots_never_cost_more(seed: int) -> None:
     assert cost(armdyn.compile(robot).operations("inverse_dynamics")) <= cost(
         armdyn.compile(robot, group=False).operations("inverse_dynamics")
     )
+
+
+def test_a_skew_base_costs_little() -> None:
+    """The world is turned to suit the first joint; wrenches and poses stay in the user's."""
+    upright = armdyn.load("panda").without("friction", "rotors")
+    skew = replace(upright, base=Placement(Vec3(0.1, 0.2, 0.3), Vec3(0.3, -0.7, 1.1)))
+    views = lean(skew, group=True)
+
+    def count(robot: Robot) -> int:
+        sizes = dict.fromkeys(("q", "qd", "qdd"), 7)
+        return trace(lambda q, qd, qdd: newton_euler.inverse_dynamics(robot, q, qd, qdd), sizes).operations.total
+
+    assert count(views.torques) <= count(views.loaded) - 3
+    state = np.random.default_rng(0).uniform(-2, 2, (3, 7))
+    wrench = np.arange(6.0)
+    dyn = armdyn.compile(skew)
+    for variant, values in ((None, state), ("wrench", (*state, wrench))):
+        graph = dyn.graph("inverse_dynamics", variant)
+        found = np.array(graph(**dict(zip(graph.inputs, values, strict=True))))
+        assert relative(found, newton_euler.inverse_dynamics(skew, *values)) < 1e-12
 
 
 def test_articulated_bodies_for_long_chains() -> None:

@@ -229,7 +229,7 @@ class Dynamics:
 
     def __str__(self) -> str:
         """A table of the functions; operations are counted where that is quick or done."""
-        lines = [f"Dynamics of {self.robot.name}: {self.n} joints", f"{'function':<32}{'x':>7}{'+':>7}  code"]
+        lines = [f"Dynamics of {self.robot.name}: {self.n} joints", f"{'function':<46}{'x':>6}{'+':>7}  code"]
         known = {name.partition("(")[0] for name in self._programs}
         extra = [name for name in self._programs if name not in RECIPES]
         for name in (*RECIPES, *extra):
@@ -241,7 +241,6 @@ class Dynamics:
             count = self.operations(name) if made is None else made.operations
             code = "at first use" if made is None else _told(made)
             lines.append(f"{label:<46}{count.multiplications:>6}{count.additions:>7}  {code}")
-        lines[1] = f"{'function':<46}{'x':>6}{'+':>7}  code"
         return "\n".join(lines)
 
 

@@ -6,17 +6,19 @@ dynamics has the fewest operations is taken, so that neither can make anything w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from armdyn.algebra import Inertia, ops
+from armdyn.algebra import Inertia, Pose, Vec3, ops
 from armdyn.graph import Graph, Operations, angle_folding, factored, split_angles, trace
 from armdyn.mechanics import newton_euler
 from armdyn.parameters.grouping import NEGLIGIBLE, Loads, regroup
 from armdyn.parameters.standard import seen_at_joints, with_exact_links
 from armdyn.robot import Robot
-from armdyn.robot.links import WORLD
-from armdyn.robot.reframing import reframed
+from armdyn.robot.links import WORLD, Assembly, Link
+from armdyn.robot.reframing import reframed, with_assembly
 
 SMALL = 900
 """Operations up to which rewriting passes are tried; beyond it they take more time than they save."""
@@ -64,13 +66,48 @@ def has_parallel_axes(robot: Robot) -> bool:
     return any(type(cosine) is int and abs(cosine) == 1 for cosine in cosines)
 
 
-def lean(robot: Robot, group: bool) -> tuple[Robot, Robot]:
-    """(for torques, for places): the cheapest frames, with parameters grouped if asked for, and without."""
+class Lean(NamedTuple):
+    """Views of one robot in the cheapest frames.
+
+    torques: for torques without wrenches, in a world turned to suit gravity. loaded: for torques with wrenches.
+    places: for poses and potential energy, with parameters as they are.
+    """
+
+    torques: Robot
+    loaded: Robot
+    places: Robot
+
+
+def lean(robot: Robot, group: bool) -> Lean:
+    """The cheapest frames, with parameters grouped if asked for, and without."""
     candidates = [robot, *_other_frames(robot)]
     pairs = [(grouped_view(each) if group else each, each) for each in candidates]
-    if len(pairs) == 1:
-        return pairs[0]
-    return min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0])))
+    loaded, places = pairs[0] if len(pairs) == 1 else min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0])))
+    worlds = [loaded, *_other_worlds(loaded)]
+    torques = loaded if len(worlds) == 1 else min(worlds, key=lambda each: cost(_inverse_dynamics(each)))
+    return Lean(torques, loaded, places)
+
+
+def _other_worlds(robot: Robot) -> list[Robot]:
+    """The robot on a skew base, in a world whose z is the first joint's axis; and with gravity across its y too.
+
+    Torques do not know how the world is turned, only where gravity points; frames fixed in the world are lost.
+    """
+    first, *others = (link for link in robot.links if link.parent == WORLD)
+    down = first.placement.R.T @ robot.gravity
+    if others or not first.revolute or sum(type(x) is int and x == 0 for x in down) > 0:
+        return []
+    straight = replace(first, placement=Pose.identity())
+    turn = math.atan2(float(down.y), float(down.x))
+    turned = replace(straight, offset=ops.sub(first.offset, turn))
+    across = Vec3(math.hypot(float(down.x), float(down.y)), 0, down.z)
+    return [_standing(robot, link, gravity) for link, gravity in ((straight, down), (turned, across))]
+
+
+def _standing(robot: Robot, first: Link, gravity: Vec3) -> Robot:
+    links = tuple(first if link.index == first.index else link for link in robot.links)
+    assembly = Assembly(links, dict(robot.frames), robot.spins)
+    return with_assembly(replace(robot, gravity=gravity), assembly)
 
 
 def _other_frames(robot: Robot) -> list[Robot]:

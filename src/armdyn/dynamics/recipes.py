@@ -80,7 +80,7 @@ class Kitchen:
 
     def __init__(self, robot: Robot, forward: Forward, group: bool) -> None:
         self.robot, self.forward = robot, forward
-        self.torques, self.places = lean(robot, group)
+        self.torques, self.loaded, self.places = lean(robot, group)
         self._graphs: dict[tuple[str, Any], Graph] = {}
 
     def graph(self, name: str, choice: Any = None) -> Graph:
@@ -109,15 +109,17 @@ class Kitchen:
 
     def _loaded(self, formula: Any, inputs: tuple[str, ...], wrench: Any) -> Graph:
         """A formula that may take a wrench at the tool, or wrenches on named frames."""
+        if wrench is None:
+            return self._traced(self.torques, formula, inputs)
         if not isinstance(wrench, tuple):
-            return self._traced(self.torques, formula, (*inputs, "wrench") if wrench else inputs)
+            return self._traced(self.loaded, formula, (*inputs, "wrench"))
         count = len(inputs)
 
         def on_frames(robot: Robot, *values: Any) -> Any:
             wrenches = dict(zip(wrench, values[count:], strict=True))
             return formula.formula(robot, *values[:count], wrenches)
 
-        return self._traced(self.torques, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
+        return self._traced(self.loaded, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
 
     def _coriolis(self) -> Graph:
         return self._traced(self.torques, newton_euler.coriolis, ("q", "qd"))
