@@ -1,6 +1,41 @@
-"""Control laws: frozen objects, one call each."""
+"""Control laws: frozen objects, one call each: `law(t, q, qd, desired)` gives the torques.
 
+Joint space: PID, PDGravity, ComputedTorque, Feedforward, SlidingMode, SlotineLi. Task space: TaskPID,
+ResolvedAcceleration, Impedance, Admittance. Around another law: MomentumObserver. What gains mean: `analyse_gains`.
+"""
+
+from armdyn.control.adaptive import SlotineLi
 from armdyn.control.computed_torque import ComputedTorque, Feedforward, NoControl
+from armdyn.control.gains import GainAnalysis, JointLoop, analyse_gains
 from armdyn.control.law import Desired, Law, SingularTask
+from armdyn.control.models import Formulated
+from armdyn.control.observer import MomentumObserver, first_contact
+from armdyn.control.pid import PID, PDGravity
+from armdyn.control.robust import SlidingMode
+from armdyn.control.task import Admittance, Impedance, ResolvedAcceleration, TaskPID
+from armdyn.control.workspace import largest_gravity_slope, largest_inertias
 
-__all__ = ["ComputedTorque", "Desired", "Feedforward", "Law", "NoControl", "SingularTask"]
+__all__ = [
+    "PID",
+    "Admittance",
+    "ComputedTorque",
+    "Desired",
+    "Feedforward",
+    "Formulated",
+    "GainAnalysis",
+    "Impedance",
+    "JointLoop",
+    "Law",
+    "MomentumObserver",
+    "NoControl",
+    "PDGravity",
+    "ResolvedAcceleration",
+    "SingularTask",
+    "SlidingMode",
+    "SlotineLi",
+    "TaskPID",
+    "analyse_gains",
+    "first_contact",
+    "largest_gravity_slope",
+    "largest_inertias",
+]

@@ -16,10 +16,8 @@ from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.recipes import RECIPES
 from armdyn.graph import Graph, Node, substitute, trace
-from armdyn.kernels import cache as disk
-from armdyn.kernels import ir, jit
-from armdyn.kernels.kernel import LARGE, LARGEST
-from armdyn.kernels.ports import digest, ports_of
+from armdyn.kernels import build
+from armdyn.kernels.kernel import LARGEST
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
@@ -44,8 +42,11 @@ def obstacle(problem: Problem) -> str | None:
 
 
 def _models_are_compiled(law: Law) -> bool:
+    """Whether every model that the law asks, or a law within it, is one whose graphs are known."""
+    inner = getattr(law, "law", None)
     model = getattr(law, "dyn", None)
-    return is_dataclass(law) and (model is None or isinstance(model, Dynamics))
+    own = is_dataclass(law) and (model is None or isinstance(model, Dynamics))
+    return own and (inner is None or _models_are_compiled(inner))
 
 
 # The step as a graph --------------------------------------------------------------------------------------------------
@@ -73,8 +74,13 @@ class TracedDynamics:
 
 def traced_law(law: Law) -> Law:
     """The law on a traced model."""
-    models = {entry.name for entry in fields(cast(Any, law)) if isinstance(getattr(law, entry.name), Dynamics)}
-    changes = {name: TracedDynamics(getattr(law, name)) for name in models}
+    changes: dict[str, Any] = {}
+    for entry in fields(cast(Any, law)):
+        value = getattr(law, entry.name)
+        if isinstance(value, Dynamics):
+            changes[entry.name] = TracedDynamics(value)
+        elif isinstance(value, Law):
+            changes[entry.name] = traced_law(value)
     return replace(cast(Any, law), **changes) if changes else law
 
 
@@ -140,32 +146,46 @@ def _node(entry: Any) -> Any:
 class March:
     """The machine code of a step, driven over many steps without coming back to Python.
 
-    It is the inner loop that the kernels give to NumPy, one sample at a time, called with results that are the next
-    sample's arguments. That is safe because a sample reads all it needs before it writes.
+    It is the inner loop that the kernel gives to NumPy, one sample at a time, called with results that are the next
+    sample's arguments. That is safe because a sample reads all it needs before it writes. (NumPy itself would notice
+    that results overlap arguments and make copies.)
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.ports = ports_of(graph)
-        level = 2 if graph.operations.total <= LARGE else 1
-        key = disk.key(digest(self.ports, graph.nodes), jit.machine_description(), 1, level)
-        image = disk.load(key)
-        if image is None:
-            image = jit.compiled(ir.module(self.ports, graph.nodes, 1, fused=jit.has_fma()), level)
-            disk.save(key, image)
-        self.code = jit.Code(image)
-        self.loop = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(self.code.address("loop"))
+        self.kernel = build(graph, "step", lanes=1)
+        self.loop = inner_loop(self.kernel.ufunc)
 
     def __call__(self, state: Array, reference: Array, tau: Array, first: int, count: int) -> None:
         """Steps first .. first + count - 1: rows of `state` and `tau` are filled in."""
-        width = reference.shape[1]
-        stride = 2 if self.ports.inputs[1].shape[0] > 1 else 1
-        rows = (state.itemsize * state.shape[1], 8 * width * stride, 8 * state.shape[1], 8 * tau.shape[1])
+        ports = self.kernel.ports
+        stages, width = ports.inputs[1].shape
+        stride = 2 if stages > 1 else 1
+        if self.loop is None:
+            for k in range(first, first + count):
+                window = reference[stride * k : stride * k + stages]
+                self.kernel.ufunc(state[k], window, out=(state[k + 1], tau[k]))
+            return
+        rows = (8 * state.shape[1], 8 * width * stride, 8 * state.shape[1], 8 * tau.shape[1])
         starts = (state.ctypes.data + first * rows[0], reference.ctypes.data + first * rows[1],
                   state.ctypes.data + (first + 1) * rows[2], tau.ctypes.data + first * rows[3])  # fmt: skip
         pointers = (ctypes.c_void_p * 4)(*starts)
-        dims = (ctypes.c_ssize_t * (1 + len(self.ports.sizes)))(count, *self.ports.sizes)
+        dims = (ctypes.c_ssize_t * (1 + len(ports.sizes)))(count, *ports.sizes)
         strides = (ctypes.c_ssize_t * 9)(*rows, 8, 8 * width, 8, 8, 8)
         self.loop(ctypes.addressof(pointers), ctypes.addressof(dims), ctypes.addressof(strides), None)
+
+
+def inner_loop(ufunc: Any) -> Any:
+    """The loop over samples inside a ufunc, where PyUFuncObject of NumPy's C interface has it; None if it has not.
+
+    The object's head is followed by the numbers nin, nout, nargs, identity and the table of loops.
+    """
+    start = id(ufunc) + object.__basicsize__
+    nin, nout, nargs, _ = (ctypes.c_int * 4).from_address(start)
+    if (nin, nout, nargs) != (ufunc.nin, ufunc.nout, ufunc.nargs):
+        return None
+    table = ctypes.c_void_p.from_address(start + 16).value
+    address = None if not table else ctypes.c_void_p.from_address(table).value
+    return None if not address else ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
 
 
 def compiled_steps(problem: Problem) -> Outcome:

@@ -9,6 +9,9 @@ import numpy as np
 from armdyn.control.law import Array, Desired
 from armdyn.errors import ArmdynError, ShapeError
 
+TASK = ("pose", "velocity", "acceleration")
+"""Functions of a trajectory of the tool (`armdyn.trajectory.task`)."""
+
 
 class Hold:
     """A reference that stays where it is: the reference of a position control."""
@@ -17,18 +20,20 @@ class Hold:
         self.q = np.array(q, dtype=float)
 
     def __call__(self, t: Any, order: int = 0) -> Array:
-        value = self.q if order == 0 else np.zeros_like(self.q)
-        return np.broadcast_to(value, (*np.shape(t), *self.q.shape))
+        value = self.q if order == 0 else np.zeros(6 if self.q.shape == (4, 4) else self.q.shape)
+        return np.broadcast_to(value, (*np.shape(t), *value.shape))
 
 
 class Course:
     """Any callable ref(t), ref(t, 1), ref(t, 2) as tables of position, velocity and acceleration.
 
-    A reference may take arrays of times or single times only; an array in place of a callable is held.
+    A reference may take arrays of times or single times only; an array in place of a callable is held: a joint
+    position, or for laws in the task space a position (3,) or a pose (4, 4).
     """
 
     def __init__(self, reference: Any, n: int | None) -> None:
-        self.reference = reference if callable(reference) else Hold(reference)
+        moves = callable(reference) or all(hasattr(reference, name) for name in TASK)
+        self.reference = reference if moves else Hold(reference)
         start = self.at(0.0)
         if n is not None and start.q.shape != (n,):
             raise ShapeError(
@@ -50,6 +55,8 @@ class Course:
         return Desired(*(self._column(times, order) for order in range(3)))
 
     def _value(self, t: Any, order: int) -> Array:
+        if not callable(self.reference):  # a motion of the tool
+            return np.asarray(getattr(self.reference, TASK[order])(t), dtype=float)
         try:
             return np.asarray(self.reference(t, order) if order else self.reference(t), dtype=float)
         except TypeError as error:

@@ -1,0 +1,87 @@
+"""Adaptive control that rests on passivity: the law of Slotine and Li."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.law import NOTHING, Array, Desired, Law, settle
+from armdyn.control.pointwise import sign
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ShapeError
+
+
+@dataclass(frozen=True, eq=False)
+class SlotineLi(Law):
+    """A law that learns the parameters while it tracks.
+
+        v = qd_d + rate e,  s = v - qd,  tau = Y(q, qd, v, v') p + kd s,  dp/dt = adaptation Y^T s
+
+    J.-J. Slotine, W. Li, Int. J. Robotics Research 6(3), 1987. Y p = A(q) v' + C(q, qd) v + g + friction(qd). Since
+    A' - 2C is skew-symmetric, s^T A s / 2 + (p - p_true)^T adaptation^-1 (p - p_true) / 2 never grows: the error tends
+    to zero, whatever the load. adaptation: one number, or one per standard parameter (0: not adapted).
+    """
+
+    dyn: Dynamics
+    rate: Any
+    kd: Any
+    adaptation: Any = 1.0
+
+    def __post_init__(self) -> None:
+        settle(self, self.dyn.n, positive=("rate", "kd"))
+        count = len(self.dyn.parameter_names)
+        gains = np.asarray(self.adaptation, dtype=float)
+        if gains.ndim == 0:
+            gains = np.full(count, float(gains))
+        if gains.shape != (count,) or not (gains >= 0).all():
+            raise ShapeError(
+                f"adaptation of shape {gains.shape}", where="SlotineLi", expected=f"one number, or {count} not negative"
+            )
+        object.__setattr__(self, "adaptation", gains)
+
+    @cached_property
+    def _dry(self) -> tuple[Array, Array]:
+        """Columns of viscous and of Coulomb friction, joint by joint."""
+        names = self.dyn.parameter_names
+        return tuple(  # type: ignore[return-value]
+            np.array([k for k, name in enumerate(names) if name.startswith(kind)]) for kind in ("Fv", "Fc")
+        )
+
+    def start(self, q: Array, qd: Array) -> Array:
+        """The parameters of the model: where learning begins."""
+        return np.array(self.dyn.parameters, dtype=float)
+
+    def regressor(self, q: Array, qd: Array, v: Array, vd: Array) -> Array:
+        """Y(q, qd, v, v'): (n, p).
+
+        Velocities enter the inertial torques by h(qd) = C(q, qd) qd, a quadratic form, and C (of Christoffel symbols)
+        is bilinear: C(q, qd) v = (h(qd + v) - h(qd - v)) / 4. So the ordinary regressor is enough.
+        """
+        still = 0 * qd
+        Y = self.dyn.regressor
+        whole: Array = Y(q, still, vd) + (Y(q, qd + v, still) - Y(q, qd - v, still)) / 4
+        whole = np.array(whole)
+        joints = np.arange(self.dyn.n)
+        for columns, value in zip(self._dry, (qd, sign(qd)), strict=True):
+            whole[:, columns] = 0 * whole[:, columns]
+            whole[joints, columns] = value
+        return whole
+
+    def _terms(self, q: Array, qd: Array, desired: Desired) -> tuple[Array, Array]:
+        e, ed = desired.q - q, desired.qd - qd
+        v, vd = desired.qd + self.rate * e, desired.qdd + self.rate * ed
+        return self.regressor(q, qd, v, vd), v - qd
+
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        Y, s = self._terms(q, qd, desired)
+        parameters = self.start(q, qd) if len(memory) == 0 else memory
+        tau: Array = Y @ parameters + self.kd * s
+        return tau
+
+    def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
+        Y, s = self._terms(q, qd, desired)
+        rate: Array = self.adaptation * (Y.T @ s)
+        return rate

@@ -1,0 +1,155 @@
+"""What gains mean: poles, damping, bandwidth, and the rule that keeps off resonances. 002 sec. 9.3, 9.4"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.computed_torque import ComputedTorque
+from armdyn.control.law import Array, Law
+from armdyn.control.pid import PID, viscous_friction
+from armdyn.control.workspace import largest_inertias
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError
+
+HALF_POWER = 1 / np.sqrt(2)
+
+
+@dataclass(frozen=True)
+class JointLoop:
+    """The closed loop of one joint.
+
+    poles: of a s^3 + (kd + Fv) s^2 + kp s + ki (002 [9.8]), 1/s; without integral action the root at 0 is left out.
+    frequency: the fastest pole's distance from 0, rad/s. damping: the least among the poles, 1 for real ones.
+    bandwidth: rad/s, where the response to the reference (002 [9.7]) falls below 1/sqrt(2). stable: all poles to the
+    left. resonance: of the structure, rad/s, if given; keeps_off: frequency is at most half of it.
+    """
+
+    name: str
+    poles: tuple[complex, ...]
+    frequency: float
+    damping: float
+    bandwidth: float
+    stable: bool
+    resonance: float | None = None
+
+    @property
+    def keeps_off(self) -> bool | None:
+        """Whether w_j <= w_rj / 2 (002, notes on [9.10]); None if no resonance was given."""
+        return None if self.resonance is None else self.frequency <= self.resonance / 2 * (1 + 1e-9)
+
+    @property
+    def advice(self) -> str:
+        """What to do, if anything."""
+        if not self.stable:
+            return "unstable: raise kd or lower ki (kp (kd + Fv) must exceed a ki)"
+        if self.keeps_off is False:
+            return f"may excite the structure: keep the poles within {(self.resonance or 0) / 2:.4g} rad/s"
+        if self.damping < 0.5:
+            return "oscillates: raise kd"
+        return ""
+
+
+@dataclass(frozen=True)
+class GainAnalysis:
+    """The closed loops of all joints."""
+
+    loops: tuple[JointLoop, ...]
+
+    @property
+    def stable(self) -> bool:
+        return all(loop.stable for loop in self.loops)
+
+    def __str__(self) -> str:
+        lines = [f"{'joint':<12}{'frequency':>11}{'damping':>9}{'bandwidth':>11}  poles (1/s)"]
+        lines.append(f"{'':<12}{'rad/s':>11}{'':>9}{'rad/s':>11}")
+        for loop in self.loops:
+            poles = ", ".join(_told(pole) for pole in loop.poles)
+            row = f"{loop.name:<12}{loop.frequency:>11.4g}{loop.damping:>9.3f}{loop.bandwidth:>11.4g}  {poles}"
+            lines.append(row + (f"   {loop.advice}" if loop.advice else ""))
+        return "\n".join(lines)
+
+
+def analyse_gains(
+    kp: Any,
+    kd: Any = None,
+    ki: Any = 0.0,
+    *,
+    inertia: Any = 1.0,
+    viscous: Any = 0.0,
+    resonance: Any = None,
+    dyn: Dynamics | None = None,
+) -> GainAnalysis:
+    """Poles, damping and bandwidth that gains give a joint of this inertia. 002 [9.6]-[9.10], [9.25], [9.26]
+
+    Args:    kp, kd, ki: numbers or one per joint; or, alone, a law: ComputedTorque (every joint is a double integrator)
+             or PID (inertia: the largest A_jj of `dyn`). resonance: of the structure, rad/s.
+
+    >>> print(analyse_gains(200, 10).loops[0].damping)
+    0.3535533905932738
+    """
+    if isinstance(kp, Law):
+        kp, kd, ki, inertia, viscous = _of_law(kp, dyn, inertia, viscous)
+    elif kd is None:
+        raise ArmdynError("kd is missing", where="analyse_gains", expected="kp, kd and, if wanted, ki; or a law")
+    columns = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, dtype=float)) for x in (kp, kd, ki, inertia, viscous)))
+    resonances = None if resonance is None else np.broadcast_to(np.asarray(resonance, dtype=float), columns[0].shape)
+    robot = None if dyn is None else dyn.robot
+    loops = []
+    for j, (p, d, i, a, F) in enumerate(zip(*columns, strict=True)):
+        name = f"joint {j + 1}" if robot is None else robot.joints[j].name
+        limit = None if resonances is None else float(resonances[j])
+        loops.append(_loop(name, float(p), float(d), float(i), float(a), float(F), limit))
+    return GainAnalysis(tuple(loops))
+
+
+def _of_law(law: Law, dyn: Dynamics | None, inertia: Any, viscous: Any) -> tuple[Any, Any, Any, Any, Any]:
+    if isinstance(law, ComputedTorque):
+        return law.kp, law.kd, law.ki, 1.0, 0.0
+    if isinstance(law, PID):
+        if dyn is None:
+            return law.kp, law.kd, law.ki, inertia, viscous
+        return law.kp, law.kd, law.ki, largest_inertias(dyn), viscous_friction(dyn)
+    raise ArmdynError(
+        f"no linear loop belongs to {type(law).__name__}",
+        where="analyse_gains",
+        expected="ComputedTorque or PID, or gains",
+    )
+
+
+def _loop(name: str, kp: float, kd: float, ki: float, a: float, Fv: float, resonance: float | None) -> JointLoop:
+    if a <= 0:
+        raise ArmdynError(f"an inertia of {a}", where=f"analyse_gains, {name}", expected="a positive inertia")
+    below = [a, kd + Fv, kp, ki] if ki else [a, kd + Fv, kp]  # 002 [9.8]
+    above = [kd, kp, ki] if ki else [kd, kp]
+    poles = np.roots(below)
+    size = np.abs(poles)
+    damping = [1.0 if w == 0 else float(-pole.real / w) for pole, w in zip(poles, size, strict=True)]
+    stable = bool((poles.real < -1e-12 * max(1.0, float(size.max(initial=0.0)))).all())
+    found = tuple(complex(pole) for pole in sorted(poles, key=lambda pole: (abs(pole), pole.imag)))
+    return JointLoop(name, found, float(size.max(initial=0.0)), min(damping, default=1.0),
+                     _bandwidth(np.array(above), np.array(below)), stable, resonance)  # fmt: skip
+
+
+def _bandwidth(above: Array, below: Array) -> float:
+    """The frequency from which on |q/q_d| of 002 [9.7] stays below 1/sqrt(2)."""
+
+    def power(polynomial: Array) -> Array:
+        """|P(i w)|^2 as a polynomial in w^2."""
+        degree = len(polynomial) - 1
+        signs = np.array([1j ** (degree - k) for k in range(degree + 1)])
+        at = polynomial * signs
+        product = np.convolve(at, np.conj(at))
+        return np.real(product)[::2]
+
+    num, den = power(above), power(below)
+    num = np.concatenate([np.zeros(len(den) - len(num)), num])
+    roots = np.roots(den / 2 - num)
+    real = [float(root.real) for root in roots if abs(root.imag) < 1e-9 * (1 + abs(root)) and root.real > 0]
+    return float(np.sqrt(max(real))) if real else 0.0
+
+
+def _told(pole: complex) -> str:
+    return f"{pole.real:.4g}" if abs(pole.imag) < 1e-4 * (1 + abs(pole)) else f"{pole.real:.4g}{pole.imag:+.4g}i"

@@ -1,0 +1,46 @@
+"""Models for control laws that are not machine code: a formulation evaluated on numbers, cycle by cycle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.law import Array
+from armdyn.mechanics.actuators import friction_torques
+from armdyn.mechanics.registry import formulation
+from armdyn.robot import Robot
+
+
+class Formulated:
+    """The functions of Dynamics that laws use, by one formulation of mechanics, computed anew in every call.
+
+    This is the "fully numeric" model of 000 sec. 5.3; the "symbolic" one is what `armdyn.compile` generates.
+
+    >>> import armdyn
+    >>> model = Formulated(armdyn.load("pendulum"), "bertrand_bruneau")
+    >>> model.inverse_dynamics(np.zeros(1), np.zeros(1), np.zeros(1)).shape
+    (1,)
+    """
+
+    def __init__(self, robot: Robot, name: str = "newton_euler") -> None:
+        self.robot, self.n = robot, robot.n
+        self.formulation = formulation(name)
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Array:
+        return np.asarray(self.formulation.function("inverse_dynamics")(self.robot, q, qd, qdd))
+
+    def mass_matrix(self, q: Any) -> Array:
+        return np.asarray(self.formulation.function("mass_matrix")(self.robot, q))
+
+    def coriolis_matrix(self, q: Any, qd: Any) -> Array:
+        return np.asarray(self.formulation.function("coriolis_matrix")(self.robot, q, qd))
+
+    def coriolis(self, q: Any, qd: Any) -> Array:
+        return np.asarray(self.coriolis_matrix(q, qd) @ qd)
+
+    def gravity(self, q: Any) -> Array:
+        return np.asarray(self.formulation.function("gravity")(self.robot, q))
+
+    def friction(self, qd: Any) -> Array:
+        return np.array([float(x) for x in friction_torques(self.robot, [float(x) for x in qd])])

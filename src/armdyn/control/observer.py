@@ -1,0 +1,82 @@
+"""The momentum observer: contact torques without a force sensor and without accelerations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.law import NOTHING, Array, Desired, Law, settle
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError
+
+
+@dataclass(frozen=True, eq=False)
+class MomentumObserver(Law):
+    """A law that is watched: the residual r follows the torques that contacts exert on the joints.
+
+        p = A(q) qd,  r = gain (p - s),  ds/dt = tau + C^T qd - g - friction + r
+
+    A. De Luca, R. Mattone, ICRA 2003. With the exact model dr/dt = gain (tau_contact - r), joint by joint: a step of
+    contact torque is seen through a first-order filter. `residual(...)` computes r; the torques are those of `law`.
+    tau_contact = -J^T w for a wrench w that the robot exerts on the environment.
+    """
+
+    law: Law
+    dyn: Dynamics
+    gain: Any = 50.0
+
+    def __post_init__(self) -> None:
+        settle(self, self.dyn.n, positive=("gain",))
+
+    @property
+    def arithmetic(self) -> bool:  # type: ignore[override]
+        return self.law.arithmetic
+
+    @property
+    def in_task_space(self) -> bool:  # type: ignore[override]
+        return self.law.in_task_space
+
+    def error(self, q: Array, desired: Desired) -> Array:
+        return self.law.error(q, desired)
+
+    def start(self, q: Array, qd: Array) -> Array:
+        return np.concatenate([self.law.start(q, qd), self.momentum(q, qd)])
+
+    def momentum(self, q: Array, qd: Array) -> Array:
+        p: Array = self.dyn.mass_matrix(q) @ qd
+        return p
+
+    def residual(self, q: Array, qd: Array, memory: Array) -> Array:
+        """r: (n,) estimated contact torques; also on whole runs: q, qd, memory (k, ...)."""
+        s = memory[..., memory.shape[-1] - self.dyn.n :]
+        M = self.dyn.mass_matrix(q)
+        p = (M @ qd[..., None])[..., 0] if np.ndim(q) > 1 else M @ qd
+        r: Array = self.gain * (p - s)
+        return r
+
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        return self.law(t, q, qd, desired, memory[: len(memory) - self.dyn.n])
+
+    def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
+        own = memory[: len(memory) - self.dyn.n]
+        dyn, tau = self.dyn, self.law(t, q, qd, desired, own)
+        drift = dyn.coriolis_matrix(q, qd).T @ qd - dyn.gravity(q) - dyn.friction(qd)
+        rate = tau + drift + self.residual(q, qd, memory)
+        return np.concatenate([self.law.change(t, q, qd, desired, own), rate])
+
+    def detection_time(self, torque: float, threshold: float, joint: int = 0) -> float:
+        """Time from a step of contact torque to a residual beyond the threshold, s: -ln(1 - threshold/torque)/gain."""
+        if not 0 < threshold < abs(torque):
+            raise ArmdynError(
+                f"a threshold of {threshold} for a torque of {torque}", where="MomentumObserver",
+                expected="a positive threshold below the torque",
+            )  # fmt: skip
+        return float(-np.log1p(-threshold / abs(torque)) / self.gain[joint])
+
+
+def first_contact(residual: Array, t: Array, threshold: float) -> float | None:
+    """The time at which a residual (k, n) first exceeds the threshold in some joint; None if it never does."""
+    over = np.flatnonzero((np.abs(residual) > threshold).any(axis=1))
+    return float(t[over[0]]) if over.size else None

@@ -1,0 +1,139 @@
+"""PID control of single joints, and PD control with gravity compensation. 002 sec. 9.3"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from armdyn.control.law import NOTHING, Array, Desired, Law, gain_vector, settle
+from armdyn.control.pointwise import clipped, where_not_negative
+from armdyn.control.workspace import largest_gravity_slope, largest_inertias
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError, unknown_name
+
+
+@dataclass(frozen=True, eq=False)
+class PID(Law):
+    """Decentralised PID control in the joint space.
+
+        tau = kp (q_d - q) + kd (qd_d - qd) + ki integral of (q_d - q)        002 [9.5]
+
+    The integral rests where the error is larger than `integrate_below` (the proportional action suffices) or smaller
+    than `integrate_above` (so that Coulomb friction does not make it hunt): the notes on 002 [9.10]. torque_limits:
+    torques are cut off there, and the integral does not grow while it only pushes against the limit (anti-windup).
+    Gains are one number for all joints or one per joint.
+    """
+
+    kp: Any
+    kd: Any
+    ki: Any = 0.0
+    integrate_above: Any = 0.0
+    integrate_below: Any = np.inf
+    torque_limits: Any = np.inf
+
+    def __post_init__(self) -> None:
+        names = ("kp", "kd", "ki", "integrate_above", "integrate_below", "torque_limits")
+        n = max(np.size(getattr(self, name)) for name in names)
+        settle(self, n, positive=("torque_limits",), others=names[:-1])
+        if not (self.integrate_above < self.integrate_below).all():
+            raise ArmdynError("integrate_above is not below integrate_below", where="PID", expected="a band of errors")
+
+    @staticmethod
+    def designed(
+        dyn: Dynamics, frequency: Any = None, *, resonance: Any = None, viscous: Any = None, **options: Any
+    ) -> PID:
+        """Gains that give each joint the triple pole -w at its largest inertia. 002 [9.9], [9.10]
+
+            kp = 3 a w^2,  kd + Fv = 3 a w,  ki = a w^3,  a = largest A_jj over the workspace
+
+        frequency: w, rad/s, one or per joint; or resonance: of the structure, rad/s, of which w is half (002). viscous:
+        friction Fv per joint (default: that of the robot).
+        """
+        if (frequency is None) == (resonance is None):
+            raise ArmdynError("frequency and resonance", where="PID.designed", expected="one of the two, in rad/s")
+        w = np.asarray(frequency if resonance is None else np.asarray(resonance, dtype=float) / 2, dtype=float)
+        w = gain_vector("frequency", w, dyn.n, positive=True)
+        a = largest_inertias(dyn)
+        Fv = viscous_friction(dyn) if viscous is None else gain_vector("viscous", viscous, dyn.n)
+        return PID(kp=3 * a * w**2, kd=np.maximum(3 * a * w - Fv, 0.0), ki=a * w**3, **options)
+
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        return clipped(self.demand(q, qd, desired, memory), np.broadcast_to(self.torque_limits, q.shape))
+
+    def demand(self, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        """The torque before it is cut off at the limits."""
+        tau: Array = self.kp * (desired.q - q) + self.kd * (desired.qd - qd)
+        return tau + self.ki * memory if self.integrates else tau
+
+    @cached_property
+    def integrates(self) -> bool:
+        """Whether the law has an integral to remember."""
+        return bool((self.ki > 0).any())
+
+    def start(self, q: Array, qd: Array) -> Array:
+        return np.zeros(len(q)) if self.integrates else NOTHING
+
+    def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
+        """The error, where the integral is active; else zero."""
+        if not self.integrates:
+            return NOTHING
+        e = desired.q - q
+        size = abs(e)
+        rate = e
+        if (self.integrate_above > 0).any():
+            rate = where_not_negative(size - self.integrate_above, rate, 0.0)
+        if np.isfinite(self.integrate_below).any():
+            below = np.where(np.isfinite(self.integrate_below), self.integrate_below, 1e300)
+            rate = where_not_negative(below - size, rate, 0.0)
+        limits = np.broadcast_to(self.torque_limits, q.shape)
+        if np.isfinite(limits).any():
+            demand = self.demand(q, qd, desired, memory)
+            over = abs(demand) - np.where(np.isfinite(limits), limits, 1e300)
+            pushes = where_not_negative(over, where_not_negative(demand * e, 0.0, rate), rate)
+            rate = pushes
+        return rate
+
+
+GravityAt = Literal["actual", "desired"]
+
+
+@dataclass(frozen=True, eq=False)
+class PDGravity(Law):
+    """PD control with gravity compensation: globally asymptotically stable about a fixed reference.
+
+        tau = kp (q_d - q) - kd qd + Q(q)          002 [9.12]; V = T + e^T kp e / 2 falls along every motion
+
+    at="desired": Q(q_d) instead, stable if kp exceeds the largest slope of gravity (`least_kp`). follow=True: the
+    velocity error in place of the velocity, for references that move.
+    """
+
+    dyn: Dynamics
+    kp: Any
+    kd: Any
+    at: GravityAt = "actual"
+    follow: bool = False
+
+    def __post_init__(self) -> None:
+        settle(self, self.dyn.n, others=("kp", "kd"))
+        if self.at not in ("actual", "desired"):
+            raise unknown_name("place of gravity", self.at, ("actual", "desired"), where="PDGravity")
+
+    @staticmethod
+    def least_kp(dyn: Dynamics) -> float:
+        """What kp must exceed where gravity is taken at the desired position. 002 sec. 9.3.2"""
+        return largest_gravity_slope(dyn)
+
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        gravity: Array = self.dyn.gravity(q if self.at == "actual" else desired.q)
+        rate = qd - desired.qd if self.follow else qd
+        feedback: Array = self.kp * (desired.q - q) - self.kd * rate
+        return gravity + feedback
+
+
+def viscous_friction(dyn: Dynamics) -> Array:
+    """Fv of each joint as the robot gives it; 0 where it does not."""
+    laws = [joint.friction for joint in dyn.robot.joints]
+    return np.array([0.0 if law is None else float(law.viscous) for law in laws])

@@ -1,0 +1,40 @@
+"""Sliding mode control: a model-based law that stands a bounded error of its model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from armdyn.control.law import NOTHING, Array, Desired, Law, settle
+from armdyn.control.pointwise import clipped
+from armdyn.dynamics import Dynamics
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingMode(Law):
+    """Computed torque that drives s = e' + rate e to zero against disturbances.
+
+        tau = A(q) (qdd_d + rate e' + gain sat(s / layer)) + H(q, qd)
+
+    Slotine and Li, Applied Nonlinear Control, ch. 7. With an acceleration error d of the model, s' = d - gain sat(s /
+    layer): if |d| < gain, then |s| falls below `layer` within |s(0)| / (gain - |d|) seconds and stays there, and |e|
+    ends below layer / rate. gain: rad/s^2 or m/s^2. rate: 1/s. layer: rad/s or m/s; thin ones chatter.
+    """
+
+    dyn: Dynamics
+    rate: Any
+    gain: Any
+    layer: Any = 0.05
+
+    def __post_init__(self) -> None:
+        settle(self, self.dyn.n, positive=("rate", "gain", "layer"))
+
+    def surface(self, q: Array, qd: Array, desired: Desired) -> Array:
+        """s = e' + rate e."""
+        s: Array = desired.qd - qd + self.rate * (desired.q - q)
+        return s
+
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        s = self.surface(q, qd, desired)
+        w = desired.qdd + self.rate * (desired.qd - qd) + self.gain * clipped(s / self.layer, 1.0)
+        return self.dyn.inverse_dynamics(q, qd, w)

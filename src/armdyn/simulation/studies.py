@@ -1,0 +1,256 @@
+"""Many runs: models that leave something out, and parameters that are not known exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import CentralInertia, Inertia, ops
+from armdyn.control.computed_torque import PARTS, ComputedTorque
+from armdyn.control.law import Array, Desired, Law
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled_dynamics
+from armdyn.errors import ArmdynError, NotApplicable
+from armdyn.graph import trace
+from armdyn.kernels import build
+from armdyn.mechanics import composite_body
+from armdyn.parameters.standard import with_exact_links
+from armdyn.robot import Robot
+from armdyn.simulation.compiled import TracedDynamics, traced_law
+from armdyn.simulation.course import Course
+from armdyn.simulation.door import simulate, told
+from armdyn.simulation.integrators import METHODS
+from armdyn.simulation.problem import HUGE
+from armdyn.simulation.run import Run
+
+
+def scaled_masses(robot: Robot, factor: float) -> Robot:
+    """The robot with all masses and inertias of its bodies times a factor; lengths and centres of mass stay."""
+    if not factor > 0:
+        raise ArmdynError(f"masses times {factor}", where="scaled_masses", expected="a positive factor")
+
+    def heavier(inertia: CentralInertia | Inertia) -> CentralInertia | Inertia:
+        if isinstance(inertia, Inertia):
+            return Inertia.from_parameters(*(ops.mul(x, factor) for x in inertia.parameters()))
+        return CentralInertia(ops.mul(inertia.mass, factor), inertia.com, inertia.tensor * factor)
+
+    numeric = robot.bound()
+    tree = tuple(replace(j, body=replace(j.body, inertia=heavier(j.body.inertia))) for j in numeric.tree)
+    return replace(numeric, tree=tree, expressions=None, parameters={})
+
+
+def imperfect_models(
+    plant: Dynamics | Robot,
+    law: ComputedTorque,
+    reference: Any,
+    *,
+    leave_out: Iterable[str] = PARTS,
+    masses: float | None = 1.2,
+    **options: Any,
+) -> dict[str, Run]:
+    """Computed torque with the full model, without each of its parts, and with wrong masses. 000 fig. 10
+
+    Args:    leave_out: coriolis, gravity, friction (those the arm does not have are skipped). masses: factor on the
+             masses of the controller's model; None: not tried. options: of `simulate`.
+    Returns: runs by name, "full model" first.
+    """
+    dyn = compiled_dynamics(plant) if isinstance(plant, Robot) else plant
+    laws: dict[str, ComputedTorque] = {"full model": law}
+    for part in leave_out:
+        if part != "friction" or any(joint.friction is not None for joint in law.dyn.robot.joints):
+            laws[f"without {part}"] = replace(law, leave_out=(*law.leave_out, part))
+    if masses is not None:
+        wrong = compiled_dynamics(scaled_masses(law.dyn.robot, masses))
+        laws[f"masses times {masses:g}"] = replace(law, dyn=wrong)
+    return {name: simulate(dyn, each, reference, **options) for name, each in laws.items()}
+
+
+# Monte Carlo ------------------------------------------------------------------------------------------------------------
+
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True, eq=False)
+class MonteCarlo:
+    """Many arms of one kind under one law.
+
+    largest_error, rms_error, largest_torque: (samples, n), after `after` seconds for the errors. lost: (samples,) whose
+    motion blew up; their numbers are infinite. masses: (samples, n) factors on the masses that were drawn.
+    """
+
+    joints: tuple[str, ...]
+    controller: str
+    after: float
+    largest_error: Array
+    rms_error: Array
+    largest_torque: Array
+    lost: Array
+    masses: Array
+
+    @property
+    def samples(self) -> int:
+        return len(self.lost)
+
+    def quantiles(self, of: str = "largest_error", at: Iterable[float] = QUANTILES) -> Array:
+        """(len(at), n) quantiles of one of the numbers over the samples that were not lost."""
+        return np.asarray(np.quantile(getattr(self, of)[~self.lost], list(at), axis=0))
+
+    def __str__(self) -> str:
+        heads = "".join(f"{f'{100 * q:g} %':>11}" for q in QUANTILES)
+        lines = [f"{self.samples} arms under {self.controller}; {int(self.lost.sum())} lost"]
+        kept = int((~self.lost).sum())
+        if kept:
+            for title, name in (("largest error", "largest_error"), ("rms error", "rms_error"),
+                                ("largest torque", "largest_torque")):  # fmt: skip
+                when = f" after {self.after:g} s" if "error" in name and self.after else ""
+                lines.append(f"{title + when:<28}{heads}")
+                table = self.quantiles(name)
+                lines += [f"  {j:<26}" + "".join(f"{x:>11.3g}" for x in col) for j, col in zip(self.joints, table.T,
+                                                                                               strict=True)]  # fmt: skip
+        return "\n".join(lines)
+
+
+def monte_carlo(
+    robot: Robot,
+    law: Law,
+    reference: Any,
+    duration: float | None = None,
+    dt: float = 1e-3,
+    *,
+    samples: int = 200,
+    mass: float = 0.1,
+    com: float = 0.02,
+    friction: float = 0.3,
+    after: float = 0.0,
+    q0: Any = None,
+    qd0: Any = None,
+    integrator: str = "euler43",
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> MonteCarlo:
+    """Arms whose links differ from the model's, all simulated side by side in one kernel.
+
+    Each sample draws, link by link, a factor on mass and inertia (log-normal, standard deviation `mass`), a shift of
+    the centre of mass (normal, `com` m) and a factor on friction (log-normal, `friction`); the law keeps its model.
+
+    Args:    law: one that is arithmetic alone (not in the task space). after: s from which on errors count.
+             integrator: euler43, semi_implicit or rk4. progress: told the share that is done.
+    """
+    how = METHODS.get(integrator)
+    if how is None or not how.compiles:
+        raise NotApplicable(f"integrator {integrator!r}", where="monte_carlo", expected="euler43, semi_implicit or rk4")
+    if not law.arithmetic or law.in_task_space:
+        raise NotApplicable(f"the law {type(law).__name__}", where="monte_carlo", expected="a law of arithmetic alone")
+    if samples < 1 or min(mass, com, friction) < 0:
+        raise ArmdynError("samples and spreads", where="monte_carlo", expected="at least one sample; spreads >= 0")
+    numeric = robot.bound()
+    n = numeric.n
+    course = Course(reference, n)
+    end = course.duration if duration is None else duration
+    if end is None:
+        raise ArmdynError("the reference has no end", where="monte_carlo", expected="duration=... in s")
+    steps = max(1, int(np.ceil(end / dt - 1e-9)))
+    start = np.concatenate([course.start.q if q0 is None else np.asarray(q0, dtype=float),
+                            course.start.qd if qd0 is None else np.asarray(qd0, dtype=float)])  # fmt: skip
+    z = law.start(start[:n], start[n:])
+    parameters, masses = _drawn(numeric, samples, mass, com, friction, np.random.default_rng(seed))
+    stride = 2 if how.halves else 1
+    times = dt / stride * np.arange(stride * (steps + 1) + 1)
+    table = course.table(times)
+    rows = np.column_stack([times, table.q, table.qd, table.qdd])
+    kernel = build(_parametric_step(numeric, law, how.name, dt, len(z)), "parametric_step")
+    state = np.tile(np.concatenate([start, z]), (samples, 1))
+    tau = np.zeros((samples, n))
+    largest, squares, torque = np.zeros((samples, n)), np.zeros((samples, n)), np.zeros((samples, n))
+    lost = np.zeros(samples, dtype=bool)
+    counted = 0
+    window = 3 if how.halves else 1
+    with np.errstate(all="ignore"):
+        for k in range(steps + 1):
+            t = k * dt
+            if t >= after - 1e-12:
+                error = np.abs(table.q[stride * k] - state[:, :n])
+                np.maximum(largest, error, out=largest)
+                squares += error**2
+                counted += 1
+            state, tau = kernel(state, rows[stride * k : stride * k + window], parameters)
+            np.maximum(torque, np.abs(tau), out=torque)
+            lost |= ~(np.abs(state[:, : 2 * n]) < HUGE).all(axis=1)
+            if progress is not None and k % 256 == 0:
+                progress(k / steps)
+    rms = np.sqrt(squares / max(counted, 1))
+    for numbers in (largest, rms, torque):
+        numbers[lost] = np.inf
+    names = tuple(joint.name for joint in numeric.joints)
+    return MonteCarlo(names, told(law), after, largest, rms, torque, lost, masses)
+
+
+def _drawn(
+    robot: Robot, samples: int, mass: float, com: float, friction: float, random: np.random.Generator
+) -> tuple[Array, Array]:
+    """(samples, n, 11): ten inertial parameters of each link and a factor on its friction; and the mass factors."""
+    n = robot.n
+    nominal = [[float(x) for x in link.inertia.parameters()] for link in robot.links]
+    factors = np.exp(mass * random.standard_normal((samples, n)))
+    shifts = com * random.standard_normal((samples, n, 3))
+    rough = np.exp(friction * random.standard_normal((samples, n)))
+    drawn = np.empty((samples, n, 11))
+    for j, numbers in enumerate(nominal):
+        XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = numbers
+        tensor = np.array([[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]])
+        c = np.array([MX, MY, MZ]) / M if M else np.zeros(3)
+        central = tensor - M * (c @ c * np.eye(3) - np.outer(c, c))
+        for s in range(samples):
+            m, at = M * factors[s, j], c + (shifts[s, j] if M else 0.0)
+            moved = central * factors[s, j] + m * (at @ at * np.eye(3) - np.outer(at, at))
+            drawn[s, j, :10] = (*moved[0], *moved[1, 1:], moved[2, 2], *(m * at), m)
+            drawn[s, j, 10] = rough[s, j]
+    return drawn, factors
+
+
+def _parametric_step(robot: Robot, law: Law, integrator: str, dt: float, memory: int) -> Any:
+    """One step of the closed loop with the plant's parameters as inputs."""
+    n = robot.n
+    traced, method = traced_law(law), METHODS[integrator]
+    smooth = robot.without("friction")
+    rub = TracedDynamics(compiled_dynamics(robot))
+    forward = composite_body.forward_dynamics.formula  # type: ignore[attr-defined]
+
+    def step(state: Any, reference: Any, parameters: Any) -> dict[str, Any]:
+        x: Array = np.array(state, dtype=object)
+        table: Array = np.array(reference, dtype=object)
+        plant = with_exact_links(smooth, [Inertia.from_parameters(*row[:10]) for row in parameters], smooth.spins)
+        rough = np.array([row[10] for row in parameters], dtype=object)
+
+        def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
+            row = table[round(2 * c)]
+            desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
+            tau = np.asarray(traced(row[0], q, qd, desired, z), dtype=object)
+            left = tau - rough * rub.friction(qd)
+            qdd = np.array(forward(plant, list(q), list(qd), list(left)), dtype=object)
+            return qdd, np.asarray(traced.change(row[0], q, qd, desired, z), dtype=object), tau
+
+        assert method.step is not None
+        q, qd, z = np.split(x, [n, 2 * n])
+        dq, dqd, dz, tau = method.step(rates, dt, q, qd, z)
+        return {"next": [*(q + dq), *(qd + dqd), *(z + dz)], "tau": list(tau)}
+
+    rows = 3 if method.halves else 1
+    shapes = {"state": 2 * n + memory, "reference": (rows, 1 + 3 * n), "parameters": (n, 11)}
+    return trace(step, shapes, fold_angles=False)
+
+
+def comparison(runs: Mapping[str, Run], after: float = 0.0) -> str:
+    """A table of the largest errors of several runs, joint by joint."""
+    first = next(iter(runs.values()))
+    width = max(map(len, runs)) + 2
+    lines = [f"{'largest error' + (f' after {after:g} s' if after else ''):<{width}}"
+             + "".join(f"{name:>12}" for name in first.joints)]  # fmt: skip
+    for name, run in runs.items():
+        numbers = run.largest_error(after) if run.duration >= after else np.full(len(first.joints), np.nan)
+        end = "" if run.ok else f"   {run.status.name.lower()} {run.detail}"
+        lines.append(f"{name:<{width}}" + "".join(f"{x:>12.3g}" for x in numbers) + end)
+    return "\n".join(lines)
