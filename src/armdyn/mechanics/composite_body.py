@@ -24,6 +24,11 @@ def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
     Args:    q: (..., n) joint position, rad or m.
     Returns: M: (..., n, n), both triangles; literal zeros between joints of different branches.
     """
+    return bodies_matrix(robot, q)
+
+
+def bodies_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
+    """Inertia matrix of the bodies alone."""
     composite = composites(robot, q)
     M: list[list[Scalar]] = [[0] * robot.n for _ in robot.links]
     for link in robot.links:
