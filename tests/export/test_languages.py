@@ -117,7 +117,7 @@ def test_latex_rows_can_be_typeset() -> None:
     robot = armdyn.random_robot(3, 2, friction=True)
     text = "".join(texts(model(robot, ["forward_dynamics", "pose"]), "latex").values())
     parser = MathTextParser("path")
-    for row in rows(text):
+    for row in rows(text)[::4]:
         parser.parse("$" + row.replace("&", "").replace(r"\quad", "") + "$")
 
 
@@ -141,11 +141,12 @@ def test_missing_jax_is_an_error_with_the_command() -> None:
 
 
 @pytest.mark.skipif(not casadi_installed, reason="CasADi is not installed (pip install 'armdyn[casadi]')")
-def test_casadi_equals_mechanics(robot: Robot, tmp_path: Path) -> None:
+def test_casadi_equals_mechanics(tmp_path: Path) -> None:
     import casadi
 
     from armdyn.export import casadi as export_casadi
 
+    robot = armdyn.random_robot(7, 4, prismatic=0.4, branching=0.5, friction=True)
     state = states(robot, 3, seed=1)
     for path, name in zip(write(robot, "casadi", tmp_path, DEFAULT, "arm"), DEFAULT, strict=True):
         stored, built = casadi.Function.load(str(path)), export_casadi.function(robot, name)
@@ -178,10 +179,10 @@ def test_jax_equals_mechanics(tmp_path: Path) -> None:
     from armdyn.export import jax as export_jax
 
     jax.config.update("jax_enable_x64", True)
-    robot = armdyn.random_robot(7, 4, prismatic=0.4, branching=0.5, friction=True)
+    robot = armdyn.random_robot(7, 3, prismatic=0.4, branching=0.5, friction=True)
     code = loaded(write(robot, "jax", tmp_path, prefix="arm")[0])
     state = {name: values.reshape(2, 3, -1) for name, values in states(robot, 6, seed=2).items()}
-    for name in DEFAULT:
+    for name in ("inverse_dynamics", "forward_dynamics", "jacobian"):
         function = export_jax.function(robot, name)
         inputs = model(robot, [name]).functions[0].graph.inputs
         arguments = [state[each] for each in inputs]
@@ -200,7 +201,7 @@ def test_same_robot_same_text() -> None:
     """Also from another process, whose strings hash differently."""
     program = (
         "import armdyn, hashlib; from armdyn.export import model; from armdyn.export.writing import texts;"
-        "m = model(armdyn.load('scara5'));"
+        "m = model(armdyn.load('scara5'), ['forward_dynamics', 'pose']);"
         "print(hashlib.sha256(''.join(t for to in ('c', 'python', 'latex') for t in texts(m, to).values())"
         ".encode()).hexdigest())"
     )

@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.export.functions import INPUTS, PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import C_WORDS, c_comment, fresh, identifier
-from armdyn.export.program import Port, Program, straight_line
+from armdyn.export.program import Port, ports, straight_line
 from armdyn.export.vectors import TOLERANCE, vectors
 from armdyn.export.writer import Writer, folded
 from armdyn.graph import Operations
@@ -123,9 +123,8 @@ def operations_text(operations: Operations) -> str:
 
 def signature(model: Model, function: Function) -> str:
     """The function's head, broken where it is long."""
-    program = _program(model, function)
-    words = [f"const double {_dimensioned(port)}" for port in program.inputs]
-    words += [f"double {_dimensioned(port)}" for port in program.outputs]
+    words = [f"const double {_dimensioned(port)}" for port in ports(function.graph.inputs)]
+    words += [f"double {_dimensioned(port)}" for port in ports(function.graph.outputs)]
     start = f"void {model.prefix}_{function.name}("
     line = f"{start}{', '.join(words)})"
     return line if len(line) < WIDTH else start + (",\n" + " " * len(start)).join(words) + ")"
@@ -195,13 +194,9 @@ def source(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _program(model: Model, function: Function) -> Program:
-    return straight_line(function.graph, function.labels, C_WORDS | {f"{model.prefix}_sign"})
-
-
 def body(model: Model, function: Function) -> Iterator[str]:
     """The statements: arguments into variables, intermediates, results."""
-    program = _program(model, function)
+    program = straight_line(function.graph, function.labels, C_WORDS | {f"{model.prefix}_sign"})
     writer = Writer(program.names, C(model.prefix))
     for port in program.inputs:
         used = program.used(port)
@@ -274,26 +269,27 @@ static int report(const char *name, double worst)
 
 
 def _tested(model: Model, function: Function) -> list[str]:
-    data, program = vectors(model, function), _program(model, function)
+    data = vectors(model, function)
+    inputs, outputs = ports(function.graph.inputs), ports(function.graph.outputs)
     count = len(data.scale)
     lines = [f"static int test_{function.name}(void)", "{"]
-    for port in program.inputs:
+    for port in inputs:
         if port.name != PARAMETERS:
             lines += _table(port.name, data.inputs[port.name])
-    for port in program.outputs:
+    for port in outputs:
         lines += _table(f"expected_{port.name}", data.outputs[port.name])
     lines += _table("scale", data.scale)
     if PARAMETERS in function.graph.inputs:
         lines.append(f"{INDENT}double {PARAMETERS}[{len(model.parameters)}];")
-    lines += [f"{INDENT}double {_dimensioned(port)};" for port in program.outputs]
+    lines += [f"{INDENT}double {_dimensioned(port)};" for port in outputs]
     lines += [f"{INDENT}double worst = 0.0;", f"{INDENT}int k;", ""]
     if PARAMETERS in function.graph.inputs:
         lines.append(f"{INDENT}{model.prefix}_default_parameters({PARAMETERS});")
-    arguments = [port.name if port.name == PARAMETERS else f"{port.name}_[k]" for port in program.inputs]
-    call = ", ".join([*arguments, *(port.name for port in program.outputs)])
+    arguments = [port.name if port.name == PARAMETERS else f"{port.name}_[k]" for port in inputs]
+    call = ", ".join([*arguments, *(port.name for port in outputs)])
     lines += [f"{INDENT}for (k = 0; k < {count}; k++) {{", f"{INDENT * 2}double error;",
               f"{INDENT * 2}{model.prefix}_{function.name}({call});"]  # fmt: skip
-    for port in program.outputs:
+    for port in outputs:
         first = "&" + port.name + "[0]" * (len(port.shape) or 1)
         lines += [f"{INDENT * 2}error = difference({first}, expected_{port.name}_[k], {len(port.nodes)}, scale_[k]);",
                   f"{INDENT * 2}worst = error > worst ? error : worst;"]  # fmt: skip

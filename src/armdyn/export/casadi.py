@@ -10,7 +10,7 @@ from typing import Any
 from armdyn.errors import MissingExtra
 from armdyn.export.evaluation import evaluated
 from armdyn.export.functions import Function, Model, model
-from armdyn.export.program import straight_line
+from armdyn.export.program import ports
 from armdyn.robot import Robot
 
 
@@ -37,16 +37,16 @@ def files(model: Model) -> dict[PurePath, str]:
 
 
 def _built(casadi: Any, function: Function) -> Any:
-    program = straight_line(function.graph, {}, frozenset())
-    inputs = {port.name: casadi.SX.sym(port.name, len(port.nodes)) for port in program.inputs}
-    entries = {port.name: casadi.vertsplit(inputs[port.name]) for port in program.inputs}
+    takes, gives = ports(function.graph.inputs), ports(function.graph.outputs)
+    inputs = {port.name: casadi.SX.sym(port.name, len(port.nodes)) for port in takes}
+    entries = {port.name: casadi.vertsplit(inputs[port.name]) for port in takes}
     results = evaluated(function.graph, entries, _functions(casadi))
     outputs = []
-    for port in program.outputs:
+    for port in gives:
         rows, columns = (*port.shape, 1, 1)[:2]
         flat = casadi.vertcat(*(casadi.SX(entry) for entry in results[port.name]))
         outputs.append(casadi.reshape(flat, columns, rows).T)
-    names = list(inputs), [port.name for port in program.outputs]
+    names = list(inputs), [port.name for port in gives]
     return casadi.Function(function.name, list(inputs.values()), outputs, *names)
 
 

@@ -11,7 +11,7 @@ from armdyn.errors import MissingExtra, ShapeError
 from armdyn.export import python
 from armdyn.export.evaluation import evaluated
 from armdyn.export.functions import Model, model
-from armdyn.export.program import straight_line
+from armdyn.export.program import ports
 from armdyn.robot import Robot
 
 
@@ -24,16 +24,16 @@ def function(robot: Robot, name: str, *, parameters: bool = False) -> Callable[.
     """
     jnp = _jax_numpy()
     entry = model(robot, (name,), parameters=parameters).functions[0]
-    program = straight_line(entry.graph, {}, frozenset())
+    takes, gives = ports(entry.graph.inputs), ports(entry.graph.outputs)
     functions = {op: getattr(jnp, op) for op in ("sin", "cos", "sqrt", "exp", "abs", "sign")}
     functions["select"] = lambda condition, yes, no: jnp.where(condition >= 0, yes, no)
 
     def call(*arguments: Any) -> Any:
         arrays = [jnp.asarray(argument, dtype=float) for argument in arguments]
-        if len(arrays) != len(program.inputs):
-            raise ShapeError(f"{len(arrays)} arguments", where=name, expected=", ".join(p.name for p in program.inputs))
+        if len(arrays) != len(takes):
+            raise ShapeError(f"{len(arrays)} arguments", where=name, expected=", ".join(p.name for p in takes))
         values = {}
-        for port, array in zip(program.inputs, arrays, strict=True):
+        for port, array in zip(takes, arrays, strict=True):
             if array.ndim == 0 or array.shape[-1] != len(port.nodes):
                 raise ShapeError(
                     f"{port.name} has shape {array.shape}", where=name, expected=f"(..., {len(port.nodes)})"
@@ -42,7 +42,7 @@ def function(robot: Robot, name: str, *, parameters: bool = False) -> Callable[.
         batch = jnp.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         results = evaluated(entry.graph, values, functions)
         outputs = []
-        for port in program.outputs:
+        for port in gives:
             stacked = jnp.stack([jnp.broadcast_to(x, batch) for x in results[port.name]], axis=-1)
             outputs.append(stacked.reshape(batch + port.shape))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)

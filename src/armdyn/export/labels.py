@@ -6,6 +6,7 @@ every rewriting of the graph; a name says what a number is, never how it was com
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -65,23 +66,31 @@ class _Wishes:
     """Names by value; the first quantity of a value has it."""
 
     def __init__(self, quantities: Iterable[tuple[str, Any]]) -> None:
-        rows: list[tuple[float, float, str]] = []
-        for name, value in quantities:
-            a, b = np.broadcast_to(np.asarray(value, dtype=float), 2)
-            if min(abs(a), abs(b)) > TOLERANCE and not np.isclose(a, b, rtol=TOLERANCE):  # no zeros, no constants
-                rows.append((float(a), float(b), name))
-        self.values = np.array([[a, b] for a, b, _ in rows]).reshape(-1, 2)
-        self.names = [name for *_, name in rows]
+        rows: list[tuple[float, float, int, str]] = []
+        for place, (name, value) in enumerate(quantities):
+            a, b = _pair(value)
+            if min(abs(a), abs(b)) > TOLERANCE and not _close(a, b):  # no zeros, no constants
+                rows.append((a, b, place, name))
+        self.rows = sorted(rows)
 
     def name(self, value: Any) -> str | None:
-        if not len(self.values):
-            return None
-        pair = np.broadcast_to(np.asarray(value, dtype=float), 2)
-        for sign, suffix in ((1, ""), (-1, "_neg")):
-            close = np.isclose(self.values, sign * pair, rtol=TOLERANCE, atol=0).all(axis=1)
-            if close.any():
-                return self.names[int(close.argmax())] + suffix
-        return None
+        a, b = _pair(value)
+        return self._found(a, b, "") or self._found(-a, -b, "_neg")
+
+    def _found(self, a: float, b: float, suffix: str) -> str | None:
+        margin = TOLERANCE * abs(a)
+        start, end = (bisect_left(self.rows, (x,)) for x in (a - margin, a + margin))
+        equal = [(place, name) for _, other, place, name in self.rows[start:end] if _close(b, other)]
+        return min(equal)[1] + suffix if equal else None
+
+
+def _pair(value: Any) -> tuple[float, float]:
+    """The values at the two states."""
+    return (float(value[0]), float(value[1])) if isinstance(value, np.ndarray) else (float(value), float(value))
+
+
+def _close(a: float, b: float) -> bool:
+    return abs(a - b) <= TOLERANCE * max(abs(a), abs(b))
 
 
 def _quantities(robot: Robot, q: list[Any], qd: list[Any], qdd: list[Any]) -> Values:

@@ -51,7 +51,7 @@ class Program:
 
 def straight_line(graph: Graph, labels: Mapping[Node, str], reserved: frozenset[str]) -> Program:
     """The program of a graph. labels: wishes for names of nodes. reserved: names that no variable may have."""
-    inputs, outputs = _ports(graph.inputs), _ports(graph.outputs)
+    inputs, outputs = ports(graph.inputs), ports(graph.outputs)
     taken = {*reserved, *(port.name for port in (*inputs, *outputs))}
     names: dict[Node, str] = {}
     live = [node for node in graph.nodes if node.op == SYMBOL]
@@ -79,7 +79,8 @@ def straight_line(graph: Graph, labels: Mapping[Node, str], reserved: frozenset[
     return Program(inputs, outputs, names, tuple(lines), graph.operations)
 
 
-def _ports(structures: Mapping[str, Any]) -> tuple[Port, ...]:
+def ports(structures: Mapping[str, Any]) -> tuple[Port, ...]:
+    """Inputs or outputs of a graph."""
     return tuple(Port(name, _shape(part), tuple(leaves(part))) for name, part in structures.items())
 
 
