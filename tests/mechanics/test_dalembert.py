@@ -7,45 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armdyn.algebra import Inertia
 from armdyn.errors import RobotError
 from armdyn.mechanics import dalembert, newton_euler
 from support import pinocchio_model as engine
-from support.laws import SHAPES, assert_close, check_exact, check_scalars, sample
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_agrees_with_pinocchio(shape):
-    robot, q, qd, qdd, wrench = sample(shape)
-    rest = np.zeros(robot.n)
-    torques = engine.inverse_dynamics(robot, q, qd, qdd, wrench)
-    velocity = engine.inverse_dynamics(robot.without("gravity"), q, qd, rest)
-    assert_close(dalembert.inverse_dynamics(robot, q, qd, qdd, wrench), torques)
-    assert_close(dalembert.mass_matrix(robot, q), engine.mass_matrix(robot, q))
-    assert_close(dalembert.coriolis(robot, q, qd), velocity)
-    assert_close(dalembert.gravity(robot, q), engine.inverse_dynamics(robot, q, rest, rest))
-
-
-@pytest.mark.parametrize("shape", ["standard", "sliding", "right angles", "tree"])
-def test_equals_newton_euler_exactly(shape):
-    check_exact(dalembert, shape)
-
-
-def test_rotors_exactly():
-    check_exact(dalembert, "free axes", rotors=True)
-
-
-def test_every_scalar():
-    check_scalars(dalembert)
-
-
-def without_mass(robot, keep_moment):
-    """The robot whose second body has no mass: no inertia at all, or grouped parameters with first moments."""
-    joint = robot.tree[1]
-    inertia = replace(joint.body.inertia.at_origin(), mass=0) if keep_moment else Inertia.zero()
-    return replace(
-        robot, tree=(robot.tree[0], replace(joint, body=replace(joint.body, inertia=inertia)), *robot.tree[2:])
-    )
+from support.laws import assert_close, sample, without_mass
 
 
 def half_tensors(robot):

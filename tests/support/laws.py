@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 
-from armdyn.algebra import Dual, dot_of
+from armdyn.algebra import Dual, Inertia, dot_of
 from armdyn.graph import RationalAngle, trace
 from armdyn.mechanics import newton_euler
 from armdyn.robot import Robot
@@ -111,3 +112,11 @@ def check_scalars(module: ModuleType, shape: str = "tree") -> None:
     inputs = {"q": robot.n, "qd": robot.n, "qdd": robot.n, "w": 6}
     graph = trace(lambda *arguments: module.inverse_dynamics(robot, *arguments), inputs)
     assert_close(graph(q=q, qd=qd, qdd=qdd, w=wrench), tau, 1e-12)
+
+
+def without_mass(robot: Robot, keep_moment: bool) -> Robot:
+    """The robot whose second body has no mass: no inertia at all, or grouped parameters with first moments."""
+    joint = robot.tree[1]
+    inertia = replace(joint.body.inertia.at_origin(), mass=0) if keep_moment else Inertia.zero()
+    bare = replace(joint, body=replace(joint.body, inertia=inertia))
+    return replace(robot, tree=(robot.tree[0], bare, *robot.tree[2:]))

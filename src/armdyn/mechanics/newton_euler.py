@@ -10,21 +10,46 @@ programs in 002's appendix.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, named, skew
 from armdyn.algebra.ops import mul, sub
-from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Scalars, Wrench, link_poses
+from armdyn.mechanics.kinematics import Scalars, link_poses
+from armdyn.mechanics.recursion import quantities
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
+
+
+class Start(NamedTuple):
+    """How the recursion begins: motion of the base at the world's origin, gravity taken from its acceleration."""
+
+    w: Vec3
+    wd: Vec3
+    a: Vec3
+
+
+class Transmitted(NamedTuple):
+    """What the recursion ends with: torques, and the force and moment that every joint passes on, in link frames."""
+
+    torques: list[Scalar]
+    f: list[Vec3]
+    m: list[Vec3]
 
 
 def joint_torques(
     robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None, *, weightless: bool = False
 ) -> list[Scalar]:
     """Torques of the bodies' motion, gravity and tip wrench. 002 [7.51]-[7.60]"""
-    n = robot.n
     a_base = ZERO if weightless else -robot.gravity  # the base accelerates upwards instead of the bodies falling
+    return transmitted(robot, q, qd, qdd, wrench, Start(ZERO, ZERO, a_base)).torques
+
+
+def transmitted(
+    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None, start: Start
+) -> Transmitted:
+    """The recursion, out and in again. 002 [7.51]-[7.61]"""
+    n = robot.n
+    U_base = rate_matrix(start.w, start.wd)
     w, U, a = [ZERO] * n, [Mat3.zero()] * n, [ZERO] * n
     wd, f, m = [ZERO] * n, [ZERO] * n, [ZERO] * n
     poses = [link.pose(q[link.index]) for link in robot.links]
@@ -32,7 +57,7 @@ def joint_torques(
     for link in robot.outward():
         j, i = link.index, link.parent
         R, P = poses[j]
-        w_i, wd_i, U_i, a_i = (ZERO, ZERO, Mat3.zero(), a_base) if i == WORLD else (w[i], wd[i], U[i], a[i])
+        w_i, wd_i, U_i, a_i = (start.w, start.wd, U_base, start.a) if i == WORLD else (w[i], wd[i], U[i], a[i])
         spin, slide = link.spin(qd[j]), link.slide(qd[j])
 
         w_before = named(R.T @ w_i, "WI", j + 1)  # 002 [7.51]
@@ -62,7 +87,7 @@ def joint_torques(
             f_j = named(R @ f[j], "FDI", j + 1)  # 002 [7.59]
             f[i] = f[i] + f_j  # 002 [7.58]
             m[i] = m[i] + R @ m[j] + cross(P, f_j)  # 002 [7.60]
-    return torques
+    return Transmitted(torques, f, m)
 
 
 def rate_matrix(w: Vec3, wd: Vec3) -> Mat3:
@@ -108,34 +133,4 @@ def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars) -> tuple[int, Vec3, Ve
     return link, force, moment + cross(T.p, force)
 
 
-@actuated
-def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion.
-
-        tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + rotor terms + J^T w
-
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
-    Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
-    """
-    return joint_torques(robot, q, qd, qdd, wrench)
-
-
-@actuated
-def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix M(q): (..., n, n), column j the torques of a unit acceleration of joint j. 002 sec. 7.6.1"""
-    rest, n = [0] * robot.n, range(robot.n)
-    columns = [joint_torques(robot, q, rest, [int(i == j) for i in n], weightless=True) for j in n]
-    return [[columns[max(i, j)][min(i, j)] for j in n] for i in n]
-
-
-@actuated
-def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques C(q, qd) qd: (..., n)."""
-    return joint_torques(robot, q, qd, [0] * robot.n, weightless=True)
-
-
-@quantity
-def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity, g(q): (..., n)."""
-    rest = [0] * robot.n
-    return joint_torques(robot, q, rest, rest)
+inverse_dynamics, mass_matrix, coriolis, gravity = quantities(joint_torques)

@@ -12,9 +12,8 @@ from __future__ import annotations
 from armdyn.algebra import ZERO, CentralInertia, Mat3, Scalar, Vec3, cross
 from armdyn.algebra.ops import is_zero
 from armdyn.errors import PhysicsError
-from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
-from armdyn.mechanics.kinematics import Scalars, Wrench, frame_pose, link_poses
+from armdyn.mechanics.kinematics import Scalars, frame_pose, link_poses
+from armdyn.mechanics.recursion import quantities
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 
@@ -87,34 +86,4 @@ def central(link: Link) -> CentralInertia:
     return body.about_com()
 
 
-@actuated
-def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion.
-
-        tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + rotor terms + J^T w
-
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
-    Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
-    """
-    return joint_torques(robot, q, qd, qdd, wrench)
-
-
-@actuated
-def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix M(q): (..., n, n), column j the torques of a unit acceleration of joint j."""
-    rest, n = [0] * robot.n, range(robot.n)
-    columns = [joint_torques(robot, q, rest, [int(i == j) for i in n], weightless=True) for j in n]
-    return [[columns[max(i, j)][min(i, j)] for j in n] for i in n]
-
-
-@actuated
-def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques C(q, qd) qd: (..., n)."""
-    return joint_torques(robot, q, qd, [0] * robot.n, weightless=True)
-
-
-@quantity
-def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity, g(q): (..., n)."""
-    rest = [0] * robot.n
-    return joint_torques(robot, q, rest, rest)
+inverse_dynamics, mass_matrix, coriolis, gravity = quantities(joint_torques)
