@@ -18,6 +18,7 @@ from armdyn.cli.formulations import formulations
 from armdyn.cli.plan import plan
 from armdyn.cli.robots import robots
 from armdyn.cli.show import show
+from armdyn.cli.simulate import simulate
 from armdyn.cli.study import study
 from armdyn.errors import ArmdynError
 
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (study, show, check, derive, compare, certify, plan, export, robots, formulations):
+for _verb in (study, show, check, derive, compare, certify, plan, simulate, export, robots, formulations):
     app.command()(_verb)
 
 

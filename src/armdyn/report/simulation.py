@@ -118,7 +118,7 @@ def draw_torques(axes: Any, run: Run) -> None:
     if both:
         forces.set_ylabel("N", fontsize=9)
         forces.tick_params(labelsize=8)
-    _labelled(axes, "Actuator torques", "t (s)", "N m" if "revolute" in kinds else "N", place="upper right")
+    _labelled(axes, "Actuator torques", "t (s)", "N m" if "revolute" in kinds else "N", place="center right")
 
 
 def draw_rates(axes: Any, run: Run) -> None:

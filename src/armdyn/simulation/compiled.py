@@ -35,6 +35,7 @@ def obstacle(problem: Problem) -> str | None:
         "sensors": problem.sensors is not None,
         "a wrench at the tool": problem.wrench is not None,
         "stiction": problem.stiction,
+        "an arm with elastic joints": problem.elastic,
         "a stop condition": problem.stop is not None,
         "a control period of several steps": problem.hold > 1,
     }

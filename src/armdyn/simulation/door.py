@@ -44,6 +44,7 @@ def simulate(
     changes: Mapping[float, Dynamics | Robot] | None = None,
     wrench: Wrench | None = None,
     stiction: bool = False,
+    elastic: bool = False,
     stop: Stop | None = None,
     stop_at_limits: bool = False,
     rtol: float = 1e-9,
@@ -60,7 +61,8 @@ def simulate(
              control_period: the law is evaluated at these intervals and its torques held (None: continuously; with
              sensors: dt). torque_limits: "robot" for those of the joints, or numbers. changes: other plants from
              these times on, as {2.0: robot.with_payload(...)}. wrench: (t, q, qd) -> (6,) exerted by the robot at its
-             tool. stiction: joints at rest stick. stop: (t, q, qd) -> number whose change of sign ends the motion.
+             tool. stiction: joints at rest stick. elastic: springs between motors and links, as the robot has them; the
+             law then sees the motors. stop: (t, q, qd) -> number whose change of sign ends the motion.
              stop_at_limits: so does the end of a joint's range. rtol, atol, max_step: of dopri. compiled: the whole
              loop as machine code (None: where it pays). throw: an error in place of a run that did not reach its end.
     Returns: Run: t, q, qd, tau, error, energies, status.
@@ -96,6 +98,7 @@ def simulate(
         torque_limits=_torque_limits(torque_limits, dyn),
         wrench=wrench,
         stiction=stiction,
+        elastic=elastic,
         stop=stop,
         ranges=_ranges(dyn.robot) if stop_at_limits else None,
         rtol=max(rtol, 100 * np.finfo(float).eps),
@@ -108,10 +111,15 @@ def simulate(
 
 
 def _solved(problem: Problem, compiled: bool | None) -> tuple[Outcome, bool]:
+    if problem.elastic and (problem.stiction or problem.wrench is not None or problem.method.name == "variational"):
+        raise NotApplicable(
+            "elastic joints together with stiction, a wrench or the variational integrator", where="simulate",
+            expected="one of them at a time",
+        )  # fmt: skip
     if problem.method.step is None:
-        if problem.sensors is not None or problem.stiction:
+        if problem.sensors is not None or problem.stiction or problem.elastic:
             raise NotApplicable(
-                "sensors and stiction belong to fixed steps", where="simulate, integrator 'dopri'",
+                "sensors, stiction and elastic joints belong to fixed steps", where="simulate, integrator 'dopri'",
                 expected="integrator euler43, semi_implicit or rk4",
             )  # fmt: skip
         if compiled:
@@ -129,7 +137,9 @@ def _solved(problem: Problem, compiled: bool | None) -> tuple[Outcome, bool]:
 def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> Run:
     t = problem.times[: len(outcome.q)] if outcome.t is None else outcome.t
     desired = problem.course.table(t)
-    law = problem.law
+    law, n = problem.law, problem.n
+    motors = (outcome.q[:, n:], outcome.qd[:, n:]) if problem.elastic else None
+    outcome = outcome._replace(q=np.ascontiguousarray(outcome.q[:, :n]), qd=np.ascontiguousarray(outcome.qd[:, :n]))
     if law.in_task_space:
         error = np.array([law.error(q, type(desired)(*d)) for q, *d in zip(outcome.q, *desired, strict=True)])
     else:
@@ -141,16 +151,18 @@ def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> R
     return Run(
         t=t, q=outcome.q, qd=outcome.qd, tau=outcome.tau, desired=desired, error=error, memory=outcome.memory,
         status=outcome.status, detail=outcome.detail, plants=plants, integrator=problem.method.name, dt=problem.dt,
-        controller=told(law), compiled=in_code, seconds=seconds,
+        controller=told(law), compiled=in_code, seconds=seconds, motors=motors,
     )  # fmt: skip
 
 
 def told(law: Law) -> str:
     """A law in one line: its name and its gains."""
     parts = []
-    names: list[str] = [entry.name for entry in fields(law)] if is_dataclass(law) else []
-    for name in names:
+    defaults: dict[str, Any] = {entry.name: entry.default for entry in fields(law)} if is_dataclass(law) else {}
+    for name, default in defaults.items():
         value = getattr(law, name)
+        if isinstance(default, int | float | str | bool) and np.all(value == default):
+            continue
         if isinstance(value, np.ndarray):
             same = value.size and np.all(value == value.flat[0])
             parts.append(f"{name}={value.flat[0]:.6g}" if same else f"{name}={value.tolist()}")

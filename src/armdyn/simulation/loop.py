@@ -10,6 +10,7 @@ import numpy as np
 from armdyn.control.law import Array, Desired, SingularTask
 from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
+from armdyn.simulation.elastic import ElasticPlant
 from armdyn.simulation.integrators import Rates, plus
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import Problem, outside
@@ -32,20 +33,23 @@ class _Loop:
         self.table = problem.course.table(_grid(problem))
         self.stride = 2 if problem.method.halves else 1
         self.measure = Measurement(problem) if problem.sensors is not None else None
+        self.springs = {start: ElasticPlant(dyn) for start, dyn in problem.plants} if problem.elastic else {}
         self.dry = {start: Stiction(dyn) for start, dyn in problem.plants} if problem.stiction else {}
 
     def run(self) -> Outcome:
         p = self.p
         q, qd, z = p.q0, p.qd0, p.law.start(p.q0, p.qd0)
-        n, count = p.n, p.steps + 1
-        qs, qds, taus = np.empty((count, n)), np.empty((count, n)), np.empty((count, n))
+        if self.springs:
+            q, qd = self.springs[0].start(q, qd)
+        n, size, count = p.n, len(q), p.steps + 1
+        qs, qds, taus = np.empty((count, size)), np.empty((count, size)), np.empty((count, n))
         zs = np.empty((count, len(z)))
-        held, lost_q, lost_qd = np.zeros(n), np.zeros(n), np.zeros(n)
+        held, lost_q, lost_qd = np.zeros(n), np.zeros(size), np.zeros(size)
         last = -1.0
         for k in range(count):
             t = k * p.dt
             qs[k], qds[k], zs[k] = q, qd, z
-            ended = self._end(t, q, qd, last if k else None)
+            ended = self._end(t, q[:n], qd[:n], last if k else None)
             last = ended[2]
             dyn = p.plant(k) if len(p.plants) > 1 else p.plants[0][1]
             try:
@@ -98,7 +102,9 @@ class _Loop:
     def _tick(self, k: int, t: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
         """A control period begins: torques to hold, and the memory moved on by the period."""
         p = self.p
-        seen_q, seen_qd = (q, qd) if self.measure is None else self.measure(k, q, qd)
+        seen_q, seen_qd = self._seen(q), self._seen(qd)
+        if self.measure is not None:
+            seen_q, seen_qd = self.measure(k, seen_q, seen_qd)
         desired = self._desired(k)
         tau = p.law(t, seen_q, seen_qd, desired, z)
         if len(z):
@@ -119,6 +125,7 @@ class _Loop:
 
             def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
                 desired, time = self._desired(k, c), t + c * p.dt
+                q, qd = self._seen(q), self._seen(qd)
                 tau = p.law(time, q, qd, desired, z)
                 if p.torque_limits is not None:
                     tau = clipped(tau, p.torque_limits)
@@ -128,7 +135,9 @@ class _Loop:
         if self.dry:
             dry = self.dry[max(start for start in self.dry if start <= k)]
             grip = dry.grip(q, qd, torque(0, q, qd, z)[0], self._wrench(t, q, qd))
-        forward = dyn.forward_dynamics
+        forward: Callable[..., Array] = dyn.forward_dynamics
+        if self.springs:
+            forward = self.springs[max(start for start in self.springs if start <= k)].forward_dynamics
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
             tau, zd = torque(c, q, qd, z)
@@ -139,6 +148,9 @@ class _Loop:
             return forward(q, qd, tau, self._wrench(t + c * p.dt, q, qd)), zd, tau
 
         return rates, grip, dry
+
+    def _seen(self, q: Array) -> Array:
+        return self.springs[0].seen(q) if self.springs else q
 
     def _wrench(self, t: float, q: Array, qd: Array) -> Any:
         return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q, qd), dtype=float)

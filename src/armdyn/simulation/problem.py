@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,13 +63,13 @@ class Problem:
     torque_limits: Array | None = None
     wrench: Wrench | None = None
     stiction: bool = False
+    elastic: bool = False
     stop: Stop | None = None
     ranges: Array | None = None
     """(2, n) lower and upper ends of the joints, where reaching one ends the motion."""
     rtol: float = 1e-9
     atol: float = 1e-12
     max_step: float = np.inf
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def n(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -68,7 +68,8 @@ class Run:
     controller: str
     compiled: bool
     seconds: float
-    notes: tuple[str, ...] = field(default=())
+    motors: tuple[Array, Array] | None = None
+    """Positions and velocities of the motors of an elastic arm, (k, n) each, seen at their joints."""
 
     @property
     def ok(self) -> bool:
@@ -99,7 +100,7 @@ class Run:
 
     @cached_property
     def kinetic_energy(self) -> Array:
-        """(k,) J, rotors included."""
+        """(k,) J, rotors included (of an elastic arm: as if the motors turned with the links)."""
         return self._by_plant("kinetic_energy", self.q, self.qd)
 
     @cached_property

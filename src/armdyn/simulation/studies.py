@@ -68,7 +68,7 @@ def imperfect_models(
     return {name: simulate(dyn, each, reference, **options) for name, each in laws.items()}
 
 
-# Monte Carlo ------------------------------------------------------------------------------------------------------------
+# Monte Carlo --------------------------------------------------------------------------------------------------------
 
 QUANTILES = (0.05, 0.5, 0.95)
 
@@ -108,8 +108,8 @@ class MonteCarlo:
                 when = f" after {self.after:g} s" if "error" in name and self.after else ""
                 lines.append(f"{title + when:<28}{heads}")
                 table = self.quantiles(name)
-                lines += [f"  {j:<26}" + "".join(f"{x:>11.3g}" for x in col) for j, col in zip(self.joints, table.T,
-                                                                                               strict=True)]  # fmt: skip
+                for joint, column in zip(self.joints, table.T, strict=True):
+                    lines.append(f"  {joint:<26}" + "".join(f"{x:>11.3g}" for x in column))
         return "\n".join(lines)
 
 

@@ -1,0 +1,242 @@
+"""armdyn simulate: an arm under a control law. Exit status 0 the motion reached its end, 1 it did not, 2 error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.console import (
+    BaseOption,
+    LockOption,
+    RobotArgument,
+    TipOption,
+    console,
+    load_moving_robot,
+    tables,
+    working,
+)
+from armdyn.cli.plan import numbers
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from armdyn.control import Law
+    from armdyn.dynamics import Dynamics
+    from armdyn.robot.robot import Robot
+    from armdyn.robot.table import Section
+    from armdyn.simulation.run import Run
+
+TO_THE_END, CUT_OFF = 0, 1
+CURVES = {"curve40": "scara5", "swing": "three_link"}
+"""References of the source texts, and the robot each is for."""
+CONTROLLERS = {
+    "computed_torque": {"kp": 400.0, "kd": 40.0, "ki": 0.0},
+    "predictive": {"kp": 400.0, "kd": 40.0},
+    "pd_gravity": {"kp": 400.0, "kd": 60.0},
+    "pid": {"frequency": 20.0},
+    "feedforward": {"kp": 0.0, "kd": 0.0},
+    "sliding_mode": {"rate": 15.0, "gain": 30.0, "layer": 0.05},
+    "adaptive": {"rate": 10.0, "kd": 10.0, "adaptation": 0.05},
+    "none": {},
+}
+"""The laws of the command line and their usual gains."""
+
+
+def simulate(
+    robot: RobotArgument,
+    controller: Annotated[str, typer.Option(help=f"{', '.join(CONTROLLERS)}.")] = "computed_torque",
+    gain: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A gain of the law, as kp=200; repeatable.")
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REF", help="Where to go, as 0.5,30deg,1; a .csv of `armdyn plan`; curve40 (000), swing (003)."
+        ),
+    ] = None,
+    start: Annotated[str | None, typer.Option("--from", metavar="Q", help="Start; else on the reference.")] = None,
+    duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s.")] = None,
+    dt: Annotated[float, typer.Option(metavar="S", help="Time step, s.")] = 1e-3,
+    integrator: Annotated[str, typer.Option(help="euler43, semi_implicit, rk4, variational, dopri.")] = "euler43",
+    control_period: Annotated[
+        float | None, typer.Option(metavar="S", help="Torques are computed and held at this period.")
+    ] = None,
+    payload: Annotated[float, typer.Option(metavar="KG", help="A load at the tool that the law does not know.")] = 0.0,
+    saturate: Annotated[bool, typer.Option("--saturate", help="Cut torques off at the robot's limits.")] = False,
+    stiction: Annotated[bool, typer.Option("--stiction", help="Joints at rest stick.")] = False,
+    imperfect: Annotated[
+        bool, typer.Option("--imperfect", help="Compare with models without Coriolis, gravity, friction, wrong masses.")
+    ] = False,
+    monte_carlo: Annotated[int, typer.Option(metavar="N", help="N arms with parameters drawn around the model's.")] = 0,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write samples: .csv, .npz or .parquet.")] = None,
+    tip: TipOption = None,
+    base: BaseOption = None,
+    lock: LockOption = None,
+) -> None:
+    """Simulate an arm under a control law: tracking, torques, energy, imperfect models.
+
+    Exit status: 0 the motion reached its end, 1 it did not, 2 error.
+    """
+    made = load_moving_robot(robot, tip, base, lock)
+    _check_file(plot, (".png", ".svg", ".pdf"), "--plot")
+    _check_file(out, (".csv", ".npz", ".parquet"), "--out")
+    with working("preparing") as say:
+        from armdyn.dynamics import compile as compiled
+        from armdyn.simulation import simulate as run_simulation
+
+        dyn = compiled(made)
+        law = _law(dyn, controller, _gains(gain, controller))
+        course, options = _reference(made, reference, start, duration)
+        options |= {"dt": dt, "integrator": integrator}
+        extra: dict[str, Any] = {"control_period": control_period, "stiction": stiction}
+        extra["torque_limits"] = "robot" if saturate else None
+        plant = compiled(made.with_payload(payload)) if payload else dyn
+        say("simulating")
+        run = run_simulation(plant, law, course, **options, **extra)
+        others = _imperfect(plant, law, course, options | extra) if imperfect else {}
+        study = None
+        if monte_carlo:
+            from armdyn.simulation.studies import monte_carlo as many
+
+            say(f"simulating {monte_carlo} arms")
+            study = many(made, law, course, samples=monte_carlo, **options)
+    screen = console()
+    _print(screen, run, dyn)
+    if others:
+        from armdyn.simulation.studies import comparison
+
+        screen.print()
+        screen.print(comparison({"full model": run, **others}, after=run.duration / 5), soft_wrap=True)
+    if study is not None:
+        screen.print()
+        screen.print(str(study), soft_wrap=True)
+    if out is not None:
+        screen.print(f"Samples: [bold green]{run.save(out)}[/]", soft_wrap=True)
+    if plot is not None:
+        from armdyn.report.simulation import run_figure
+
+        run_figure(run, others).savefig(plot, dpi=150)
+        screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
+    raise typer.Exit(TO_THE_END if run.ok else CUT_OFF)
+
+
+def _check_file(path: Path | None, endings: tuple[str, ...], option: str) -> None:
+    if path is not None and path.suffix.lower() not in endings:
+        raise typer.BadParameter(f"{path.name!r}: {', '.join(endings)}", param_hint=option)
+
+
+def _gains(given: list[str] | None, controller: str) -> dict[str, float]:
+    """Gains of the law: the usual ones, changed by the user's."""
+    if controller not in CONTROLLERS:
+        raise typer.BadParameter(f"{controller!r}; known: {', '.join(CONTROLLERS)}", param_hint="--controller")
+    gains = dict(CONTROLLERS[controller])
+    for pair in given or ():
+        name, _, value = pair.partition("=")
+        if name not in gains:
+            known = ", ".join(gains) or "none"
+            raise typer.BadParameter(f"{name!r} is no gain of {controller}; known: {known}", param_hint="--gain")
+        try:
+            gains[name] = float(value)
+        except ValueError:
+            raise typer.BadParameter(f"{pair!r}: give a name and a number, as kp=200", param_hint="--gain") from None
+    return gains
+
+
+def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
+    from armdyn.control import PID, ComputedTorque, Feedforward, NoControl, PDGravity, SlidingMode, SlotineLi
+
+    if controller == "computed_torque":
+        return ComputedTorque(dyn, gains["kp"], gains["kd"], gains["ki"])
+    if controller == "predictive":
+        return ComputedTorque(dyn, gains["kp"], gains["kd"], predictive=True)
+    if controller == "pd_gravity":
+        return PDGravity(dyn, gains["kp"], gains["kd"], follow=True)
+    if controller == "pid":
+        return PID.designed(dyn, gains["frequency"])
+    if controller == "feedforward":
+        return Feedforward(dyn, gains["kp"], gains["kd"])
+    if controller == "sliding_mode":
+        return SlidingMode(dyn, gains["rate"], gains["gain"], gains["layer"])
+    if controller == "adaptive":
+        return SlotineLi(dyn, gains["rate"], gains["kd"], gains["adaptation"])
+    return NoControl(dyn.n)
+
+
+def _reference(robot: Robot, text: str | None, start: str | None, duration: float | None) -> tuple[Any, dict[str, Any]]:
+    """The reference, and what simulate is to know about start and end."""
+    from armdyn.simulation.experiments import SCARA_RATE, SCARA_START, ScaraCurve, Swing
+    from armdyn.trajectory import point_to_point, read_trajectory
+
+    q0 = None if start is None else numbers(start, robot.n, "--from")
+    options: dict[str, Any] = {"q0": q0, "duration": duration}
+    if text in CURVES:
+        if robot.name != CURVES[text]:
+            raise typer.BadParameter(f"{text} is a motion of {CURVES[text]}", param_hint="--reference")
+        if text == "swing":
+            return Swing(), options
+        return ScaraCurve(), options | {"q0": SCARA_START if q0 is None else q0, "qd0": SCARA_RATE}
+    if text is not None and text.lower().endswith(".csv"):
+        return read_trajectory(text), options
+    begin = _middle(robot) if q0 is None else q0
+    if text is None:
+        end = [x + (0.5 if joint.kind == "revolute" else 0.1) for x, joint in zip(begin, robot.joints, strict=True)]
+    else:
+        end = numbers(text, robot.n, "--reference")
+    motion = point_to_point(begin, end, "quintic", duration=2.0 if duration is None else duration)
+    return motion, {"q0": begin, "duration": motion.duration * 1.25 if duration is None else duration}
+
+
+def _middle(robot: Robot) -> list[float]:
+    """Zero, or the middle of a range that has no zero."""
+    found = []
+    for joint in robot.joints:
+        low: Any = None if joint.limits is None else joint.limits.lower
+        high: Any = None if joint.limits is None else joint.limits.upper
+        inside = low is None or high is None or low <= 0 <= high
+        found.append(0.0 if inside else (float(low) + float(high)) / 2)
+    return found
+
+
+def _imperfect(plant: Dynamics, law: Law, course: Any, options: dict[str, Any]) -> dict[str, Run]:
+    from armdyn.control import ComputedTorque
+    from armdyn.simulation.studies import imperfect_models
+
+    if not isinstance(law, ComputedTorque):
+        raise typer.BadParameter("only computed torque has parts to leave out", param_hint="--imperfect")
+    runs = imperfect_models(plant, law, course, **options)
+    return {name: run for name, run in runs.items() if name != "full model"}
+
+
+def _print(screen: Console, run: Run, dyn: Dynamics) -> None:
+    from rich.text import Text
+
+    for table in tables(_section(run), screen.width):
+        screen.print(table)
+    style = "green" if run.ok else "bold red"
+    screen.print(Text.assemble((run.status.value, style), f" {run.detail}" if run.detail else ""))
+    how = "machine code" if run.compiled else "Python"
+    speed = run.duration / run.seconds
+    screen.print(Text(f"{len(run.t) - 1} steps in {run.seconds:.3f} s ({how}, preparation included): "
+                      f"{speed:.3g} times real time.", style="dim"))  # fmt: skip
+
+
+def _section(run: Run) -> Section:
+    from armdyn.robot.table import Column, Section
+
+    heads = ("joint", "unit", "largest error", "rms error", "error at the end", "largest rate", "largest torque")
+    numbers_of = [
+        run.largest_error(),
+        run.rms_error(),
+        run.error[-1],
+        abs(run.qd).max(axis=0),
+        abs(run.tau).max(axis=0),
+    ]
+    rows = []
+    for j, joint in enumerate(run.dynamics.robot.joints):
+        unit = "rad" if joint.kind == "revolute" else "m"
+        rows.append((joint.name, unit, *(f"{float(column[j]):.3g}" for column in numbers_of)))
+    title = f"{run.dynamics.robot.name}: {run.controller}, {run.integrator}, {run.duration:g} s"
+    return Section(title, tuple(map(Column, heads)), tuple(rows), "Rates per s, torques in N m or N.")
