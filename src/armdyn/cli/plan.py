@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables
+from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_moving_robot, tables
 
 if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
@@ -51,7 +51,7 @@ def plan(
     lock: LockOption = None,
 ) -> None:
     """Plan a motion between two joint positions within velocity and acceleration limits."""
-    made = load_robot(robot, tip, base, lock)
+    made = load_moving_robot(robot, tip, base, lock)
     q0, q1 = (numbers(text, made.n, option) for text, option in ((start, "--from"), (end, "--to")))
     motion, note = (_line if line else _joints)(made, q0, q1, profile, v_max, a_max, duration)
     screen = console()
@@ -94,13 +94,12 @@ def _joints(
     from armdyn.trajectory.joint import point_to_point
 
     if duration is not None:  # enough by itself; limits that are given must hold
-        limits = [
-            None if text is None else _given(text, robot.n, name) for text, name in ((v, "--v-max"), (a, "--a-max"))
-        ]
-        return point_to_point(q0, q1, profile, v_max=limits[0], a_max=limits[1], duration=duration), ""
-    v_max, note_v = _limit(robot, v, "velocity")
-    a_max, note_a = _limit(robot, a, "acceleration")
-    return point_to_point(q0, q1, profile, v_max=v_max, a_max=a_max), " ".join(filter(None, (note_v, note_a)))
+        v_max = None if v is None else _given(v, robot.n, "--v-max")
+        a_max = None if a is None else _given(a, robot.n, "--a-max")
+        return point_to_point(q0, q1, profile, v_max=v_max, a_max=a_max, duration=duration), ""
+    fastest, note_v = _limit(robot, v, "velocity")
+    strongest, note_a = _limit(robot, a, "acceleration")
+    return point_to_point(q0, q1, profile, v_max=fastest, a_max=strongest), " ".join(filter(None, (note_v, note_a)))
 
 
 def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str]:
@@ -140,7 +139,10 @@ def _line(
         if text is not None:
             limits[name] = _given(text, 1, f"--{name[0]}-max")[0]
     path = line(pose(robot, q0), pose(robot, q1), profile, duration=duration, **limits)  # type: ignore[arg-type]
-    return follow(robot, path, q0), note
+    motion = follow(robot, path, q0)
+    if abs(motion(motion.duration) - q1).max() > 1e-6:
+        note += " The line arrives at the pose of --to with other joint positions."
+    return motion, note.strip()
 
 
 def _section(robot: Robot, motion: Trajectory, profile: str, line: bool) -> Section:

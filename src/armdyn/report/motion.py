@@ -39,7 +39,7 @@ def trajectory_figure(trajectory: Trajectory, robot: Robot | None = None, names:
                 (curve,) = axes.plot(time, values[:, j], label=labels[j], **style)
                 if order == 0:
                     handles.append((j, curve))
-                _limits(axes, robot, j, order, style["color"], values[:, j])
+                _limits(axes, robot, j, order, COLORS[j % len(COLORS)], values[:, j])
             _dress(axes, f"{QUANTITIES[order]}, {UNITS[kind][order]}", t[-1])
         if len(columns) > 1:
             grid[0, column].set_title(f"{kind} joints", fontsize=10, color=INK, loc="left")

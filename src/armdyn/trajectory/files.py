@@ -74,6 +74,8 @@ def _table(path: Path) -> tuple[list[str], Array]:
     values = np.empty((len(rows) - 1, len(rows[0])))
     for k, row in enumerate(rows[1:]):
         try:
+            if len(row) != len(rows[0]):
+                raise ValueError
             values[k] = [float(cell) if cell.strip() else np.nan for cell in row]
         except ValueError:
             raise FileError(

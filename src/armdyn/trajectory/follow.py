@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,19 @@ from armdyn.errors import ShapeError
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.base import Array, Trajectory, joint_vector
 from armdyn.trajectory.inverse import MOST_ITERATIONS, Unreachable, _rows, inverse_kinematics
+from armdyn.trajectory.joint import hold
 from armdyn.trajectory.kinematics import drifter
-from armdyn.trajectory.numeric_inverse import Problem, levenberg_marquardt, problem_of, pseudo_inverse
+from armdyn.trajectory.numeric_inverse import (
+    Problem,
+    joint_range,
+    levenberg_marquardt,
+    problem_of,
+    pseudo_inverse,
+)
+from armdyn.trajectory.piecewise import PiecewisePolynomial
 from armdyn.trajectory.task import TaskTrajectory
 
-LARGEST_STEP = 0.02
+LARGEST_STEP = 0.1
 """Change of a joint between two points of the first pass, rad or m, aimed at."""
 MOST_POINTS = 20_000
 TIGHT = 1e-12
@@ -32,16 +41,15 @@ class TaskFollowing(Trajectory):
         qd  = J^+ xd_d + (1 - J^+ J) z1                      [9.19]
         qdd = J^+ (xdd_d - Jdot qd) + (1 - J^+ J) z2         [9.20]
 
-    The first solution comes from a spline `guide` through the points of a first pass; z1 and z2 are its derivatives,
-    which matter only for arms with more joints than the task needs.
+    The first solution comes from splines, the `guide`, through the points of a first pass; z1 and z2 are its
+    derivatives, which matter only for arms with more joints than the task needs.
     """
 
     robot: Robot
     task: TaskTrajectory
     frame: str
     rows: Array
-    limits: bool
-    guide: Any
+    guide: PiecewisePolynomial
     highest = 2
 
     @property
@@ -107,15 +115,38 @@ def follow(
     """
     chosen = _rows(rows, task.rotation is not None)
     start = _first(robot, task, q0, frame, rows, limits)
+    if task.duration == 0:
+        return TaskFollowing(robot, task, frame, chosen, hold(start, 0.0))
     t, q = _first_pass(robot, task, start, frame, chosen)
-    problem = problem_of(robot, np.eye(3)[None], np.zeros((1, 3)), chosen, frame, limits, TIGHT)
-    if limits and not (inside := problem.range.contains(q, 1e-6)).all():
+    bounds = joint_range(robot, limits)
+    if not (inside := bounds.contains(q, 1e-6)).all():
         k = int(np.argmin(inside))
-        over = np.maximum(q[k] - problem.range.upper, problem.range.lower - q[k])
+        over = np.maximum(q[k] - bounds.upper, bounds.lower - q[k])
         joint = robot.joints[int(over.argmax())].name
         raise _lost(robot, t[k], f"joint {joint!r} would leave its range by {over.max():.3g}")
-    pieces = min(5, len(t) - 1)
-    return TaskFollowing(robot, task, frame, chosen, limits, make_interp_spline(t, q, k=pieces - (pieces + 1) % 2))
+    return TaskFollowing(robot, task, frame, chosen, _guide(t, q, _seams(task)))
+
+
+def _seams(task: TaskTrajectory) -> Array:
+    """Times between which the path is smooth."""
+    seams = [0.0]
+    for time in task.breaks:
+        if 1e-9 * task.duration < time - seams[-1] and time < (1 - 1e-9) * task.duration:
+            seams.append(float(time))
+    return np.array([*seams, task.duration])
+
+
+def _guide(t: Array, q: Array, seams: Array) -> PiecewisePolynomial:
+    """Quintic splines through the points, one for each smooth part of the path: none smears a jump of acceleration."""
+    knots: list[Array] = [np.zeros(1)]
+    pieces = []
+    for start, end in pairwise(seams):
+        part = (t >= start) & (t <= end)
+        spline = make_interp_spline(t[part], q[part], k=5)
+        own = np.unique(spline.t)
+        pieces.append(np.stack([spline(own[:-1], i) / math.factorial(i) for i in range(6)], axis=1))
+        knots.append(own[1:])
+    return PiecewisePolynomial(np.concatenate(knots), np.concatenate(pieces))
 
 
 def _first(robot: Robot, task: TaskTrajectory, q0: Any, frame: str, rows: str | None, limits: bool) -> Array:
@@ -136,14 +167,17 @@ def _first(robot: Robot, task: TaskTrajectory, q0: Any, frame: str, rows: str | 
 
 
 def _first_pass(robot: Robot, task: TaskTrajectory, q: Array, frame: str, rows: Array) -> tuple[Array, Array]:
-    """Joint positions at even times, each found from the one before it, close enough that none can be mistaken."""
-    count = 64
+    """Joint positions at close times, each found from the one before it, close enough that none can be mistaken."""
+    seams = _seams(task)
+    step = task.duration / 64
     while True:
-        t = np.linspace(0.0, task.duration, count + 1)
+        counts = [max(6, math.ceil((end - start) / step)) for start, end in pairwise(seams)]
+        parts = [np.linspace(*ends, count + 1)[:-1] for ends, count in zip(pairwise(seams), counts, strict=True)]
+        t = np.append(np.concatenate(parts), task.duration)
         track, largest = _tracked(robot, task, q, t, frame, rows)
-        if largest <= LARGEST_STEP or count >= MOST_POINTS:
+        if largest <= LARGEST_STEP or len(t) >= MOST_POINTS:
             return t, track
-        count = min(MOST_POINTS, math.ceil(count * max(1.2 * largest / LARGEST_STEP, 1.5)))
+        step = max(step / max(1.2 * largest / LARGEST_STEP, 1.5), task.duration / MOST_POINTS)
 
 
 def _tracked(robot: Robot, task: TaskTrajectory, q: Array, t: Array, frame: str, rows: Array) -> tuple[Array, float]:
