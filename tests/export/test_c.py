@@ -95,8 +95,8 @@ def test_equals_mechanics(robot: Robot, made: Model, tmp_path: Path) -> None:
             call.restype = None
             call(*(ctypes.c_void_p(array.ctypes.data) for array in arrays))
             error = np.abs(np.concatenate(outputs) - expected[k]).max()
-            # scara5: friction is zero, gravity is zero but for the lift; direct dynamics solves with M (cond. ~1e3)
-            assert error <= 10 * TOLERANCE * max(np.abs(expected).max(), 1e-3), (function.name, error)
+            # the floor is for what vanishes: friction of a robot without, gravity torques about vertical axes
+            assert error <= TOLERANCE * max(np.abs(expected).max(), 1e-3), (function.name, error)
 
 
 @needs_compiler

@@ -35,7 +35,7 @@ def loaded(path: Path) -> ModuleType:
 
 def agrees(value: object, expected: np.ndarray) -> None:
     scale = max(1e-3, float(np.abs(expected).max()))
-    np.testing.assert_allclose(np.asarray(value), expected, rtol=0, atol=1e-11 * scale)
+    np.testing.assert_allclose(np.asarray(value), expected, rtol=0, atol=1e-12 * scale)
 
 
 # Python -----------------------------------------------------------------------------------------------------------
