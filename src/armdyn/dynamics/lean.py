@@ -127,7 +127,7 @@ def _frames(robot: Robot) -> list[Any]:
 
 def _inverse_dynamics(robot: Robot) -> Operations:
     n = robot.n
-    formula = newton_euler.inverse_dynamics.formula  # type: ignore[attr-defined]
+    formula = newton_euler.inverse_dynamics.formula
     inputs = {"q": n, "qd": n, "qdd": n}
     return trace(lambda q, qd, qdd: formula(robot, q, qd, qdd), inputs, fold_angles=False).operations
 
