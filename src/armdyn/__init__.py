@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from armdyn import catalog, mechanics, parameters, trajectory
+    from armdyn import catalog, export, mechanics, parameters, trajectory
     from armdyn.control import ComputedTorque, Feedforward
     from armdyn.dynamics import Dynamics, compile
     from armdyn.equations import certify, compare, derive
@@ -49,7 +49,7 @@ _HOME = {
     "via_points": "armdyn.trajectory",
 }
 """Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
-_PACKAGES = ("catalog", "mechanics", "parameters", "trajectory")
+_PACKAGES = ("catalog", "export", "mechanics", "parameters", "trajectory")
 
 __all__ = [
     "ArmdynError",
@@ -65,6 +65,7 @@ __all__ = [
     "compare",
     "compile",
     "derive",
+    "export",
     "formulations",
     "inverse_kinematics",
     "load",
