@@ -30,6 +30,13 @@ def test_public_door(move: PiecewisePolynomial) -> None:
     assert repr(move) == "<PiecewisePolynomial: 2 joints, 2.5 s>"
 
 
+def test_it_is_frozen(move: PiecewisePolynomial) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        move.coefficients[0, 0, 0] = 5.0
+    with pytest.raises(AttributeError):
+        move.knots = np.zeros(2)  # type: ignore[misc]
+
+
 def test_any_shape_of_time(move: PiecewisePolynomial) -> None:
     for t in (0.3, [0.3], np.full((2, 3, 4), 0.3), 1):
         for order in range(4):

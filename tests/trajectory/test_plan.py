@@ -57,8 +57,8 @@ def test_a_straight_line_of_the_tool(run, tmp_path) -> None:  # type: ignore[no-
     csv = tmp_path / "line.csv"
     q0, q1 = [0.3, -1.2, 1.4, -0.9, -1.2, 0.0], [0.5, -1.0, 1.2, -0.9, -1.2, 0.2]
     texts = [",".join(map(str, q)) for q in (q0, q1)]
-    status, out, _ = run("ur5", "--from", texts[0], "--to", texts[1], "--line", "--profile", "smooth", "--out", str(csv),
-                         "--dt", "0.01", "--v-max", "0.1", "--a-max", "0.4")  # fmt: skip
+    options = ("--line", "--profile", "smooth", "--dt", "0.01", "--v-max", "0.1", "--a-max", "0.4")
+    status, out, _ = run("ur5", "--from", texts[0], "--to", texts[1], *options, "--out", str(csv))
     assert status == 0
     assert "straight line of the tool" in out
     robot = armdyn.load("ur5")
@@ -70,6 +70,13 @@ def test_a_straight_line_of_the_tool(run, tmp_path) -> None:  # type: ignore[no-
     np.testing.assert_allclose(motion(motion.duration), q1, atol=1e-6)
     speed = np.linalg.norm(kinematics.velocity(robot, motion(motion.knots), motion(motion.knots, 1))[:, :3], axis=1)
     assert speed.max() == pytest.approx(0.1, rel=1e-6)
+
+
+def test_a_line_of_an_arm_that_cannot_choose_its_rotation(run) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = run("planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", "--line", "--duration", "1")
+    assert status == 0
+    assert "rotation is left free" in out
+    assert re.search(r"elbow\s+rad\s+0.9000\s+1.3000", out)
 
 
 @pytest.mark.parametrize(

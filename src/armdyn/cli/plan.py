@@ -125,8 +125,10 @@ def _given(text: str, count: int, option: str) -> list[float]:
 def _line(
     robot: Robot, q0: list[float], q1: list[float], profile: str, v: str | None, a: str | None, duration: float | None
 ) -> tuple[Trajectory, str]:
+    import numpy as np
+
     from armdyn.mechanics.kinematics import pose
-    from armdyn.trajectory import follow, line
+    from armdyn.trajectory import Unreachable, follow, line
 
     limits: dict[str, float] = {}
     note = ""
@@ -138,8 +140,15 @@ def _line(
     for text, name in ((v, "v_max"), (a, "a_max")):
         if text is not None:
             limits[name] = _given(text, 1, f"--{name[0]}-max")[0]
-    path = line(pose(robot, q0), pose(robot, q1), profile, duration=duration, **limits)  # type: ignore[arg-type]
-    motion = follow(robot, path, q0)
+    start, end = np.asarray(pose(robot, q0)), np.asarray(pose(robot, q1))
+    try:
+        motion = follow(robot, line(start, end, profile, duration=duration, **limits), q0)  # type: ignore[arg-type]
+    except Unreachable:
+        if robot.n >= 6:
+            raise
+        path = line(start[:3, 3], end[:3, 3], profile, duration=duration, **limits)  # type: ignore[arg-type]
+        motion = follow(robot, path, q0)
+        note = "The tool's rotation is left free: the arm cannot turn it along with the line."
     if abs(motion(motion.duration) - q1).max() > 1e-6:
         note += " The line arrives at the pose of --to with other joint positions."
     return motion, note.strip()

@@ -28,6 +28,8 @@ from armdyn.trajectory.numeric_inverse import (
 from armdyn.trajectory.rotations import checked_pose
 
 ROWS = ("x", "y", "z", "rx", "ry", "rz")
+EDGE = 1e-9
+"""How far beyond a limit a closed form may lie: rounding."""
 METHODS = ("auto", "closed", "numeric")
 SECONDARY = ("middle", "near", "manipulability")
 MOST_ITERATIONS = 60
@@ -147,9 +149,13 @@ def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = Non
     near = _start(robot, q0, (), limits)[0]
     turns = np.eye(3)[None] if R is None else R
     problem = problem_of(robot, turns, p, _rows(None, R is not None), frame, False, 1e-10)
-    found = _polished(arm, problem, None if R is None else R[0], near)
-    fitted = [q for q in (_within(q, joint_range(robot, limits), near, robot) for q in found) if q is not None]
-    return np.array(sorted(fitted, key=lambda q: float(np.abs(q - near).sum()))).reshape(-1, robot.n)
+    _, found = _polished(arm, problem, R, near[None])
+    fitted, inside = _within(found, joint_range(robot, limits), near, robot)
+    kept: list[Array] = []
+    for q in sorted(fitted[inside], key=lambda q: float(np.abs(q - near).sum())):
+        if all(np.abs((q - other + np.pi) % (2 * np.pi) - np.pi).max() > 1e-6 for other in kept):
+            kept.append(q)
+    return np.array(kept).reshape(-1, robot.n)
 
 
 # The pieces ---------------------------------------------------------------------------------------------------------
@@ -211,50 +217,52 @@ def _no_closed_form(robot: Robot, arm: PlanarArm | WristArm | None) -> NotApplic
     )
 
 
-def _polished(arm: PlanarArm | WristArm, problem: Problem, R: Array | None, near: Array) -> list[Array]:
-    """Solutions of one pose, improved to rounding; those that the formula only nearly gives are dropped."""
-    found = list(arm.solutions(R, problem.p[0], near))
+def _polished(arm: PlanarArm | WristArm, problem: Problem, R: Array | None, near: Array) -> tuple[Array, Array]:
+    """(index of the pose, q) of all solutions of all poses, improved to rounding.
+
+    Those that the formula only nearly gives are dropped; a double solution may come twice.
+    """
+    index: list[int] = []
+    found: list[Array] = []
+    for k, (p, start) in enumerate(zip(problem.p, near, strict=True)):
+        for q in arm.solutions(None if R is None else R[k], p, start):
+            index.append(k)
+            found.append(q)
     if not found:
-        return []
-    same = problem.chosen(np.zeros(len(found), dtype=int))
-    close = same.residual(np.array(found)) < NEARLY
-    exact = levenberg_marquardt(same.chosen(np.flatnonzero(close)), np.array(found)[close], 12)
-    kept: list[Array] = []
-    for q in exact.q[exact.reached]:
-        if all(np.abs((q - other + np.pi) % (2 * np.pi) - np.pi).max() > 1e-6 for other in kept):
-            kept.append(q)
-    return kept
+        return np.empty(0, dtype=int), np.empty((0, near.shape[1]))
+    which, q = np.array(index), np.array(found)
+    close = problem.chosen(which).residual(q) < NEARLY
+    which, q = which[close], q[close]
+    exact = levenberg_marquardt(problem.chosen(which), q, 12)
+    return which[exact.reached], exact.q[exact.reached]
 
 
-def _within(q: Array, bounds: Range, near: Array, robot: Robot) -> Array | None:
-    """The same solution with every angle turned to within limits, as near as possible to `near`; None: impossible."""
-    fitted = q.copy()
-    for k, link in enumerate(robot.links):
-        if not link.revolute:
-            continue
-        turned = q[k] + 2 * np.pi * np.round((near[k] - q[k]) / (2 * np.pi))
-        options = turned + 2 * np.pi * np.arange(-2, 3)
-        allowed = options[(options >= bounds.lower[k] - 1e-9) & (options <= bounds.upper[k] + 1e-9)]
-        if allowed.size == 0:
-            return None
-        fitted[k] = np.clip(allowed[np.abs(allowed - near[k]).argmin()], bounds.lower[k], bounds.upper[k])
-    return fitted if bounds.contains(fitted) else None
+def _within(q: Array, bounds: Range, near: Array, robot: Robot) -> tuple[Array, Array]:
+    """(the same positions with every angle turned to within limits, as near as possible to `near`; where possible)."""
+    revolute = np.array([link.revolute for link in robot.links])
+    whole = 2 * np.pi * revolute
+    base = q + whole * np.round((near - q) / (2 * np.pi))
+    options = base + whole * np.arange(-2, 3)[:, None, None]
+    allowed = (options >= bounds.lower - EDGE) & (options <= bounds.upper + EDGE)
+    best = np.where(allowed, np.abs(options - near), np.inf).argmin(axis=0)
+    fitted = np.take_along_axis(options, best[None], axis=0)[0]
+    return np.clip(fitted, bounds.lower, bounds.upper), np.asarray(allowed.any(axis=0).all(axis=-1))
 
 
 def _by_formula(
     arm: PlanarArm | WristArm, robot: Robot, problem: Problem, R: Array | None, near: Array
 ) -> tuple[Outcome, Array]:
+    """For every pose the solution within limits that is nearest to `near`; and whether there is one only beyond."""
     count = len(problem.p)
-    q, reached, beyond = near.copy(), np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     unlimited = Problem(problem.place, problem.R, problem.p, problem.rows, joint_range(robot, False), problem.tolerance)
-    for k in range(count):
-        found = _polished(arm, unlimited.chosen(np.array([k])), None if R is None else R[k], near[k])
-        fitted = [x for x in (_within(x, problem.range, near[k], robot) for x in found) if x is not None]
-        if fitted:
-            q[k] = min(fitted, key=lambda x: float(np.abs(x - near[k]).sum()))
-        elif found:
-            q[k] = found[0]
-        reached[k], beyond[k] = bool(fitted), bool(found) and not fitted
+    index, found = _polished(arm, unlimited, R, near)
+    fitted, inside = _within(found, problem.range, near[index], robot)
+    order = np.lexsort((np.abs(fitted - near[index]).sum(axis=-1), ~inside, index))  # by pose: inside first, then near
+    poses, first = np.unique(index[order], return_index=True)
+    chosen = order[first]
+    q, reached, beyond = near.copy(), np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+    q[poses] = np.where(inside[chosen, None], fitted[chosen], found[chosen])
+    reached[poses], beyond[poses] = inside[chosen], ~inside[chosen]
     return Outcome(q, problem.residual(q), np.zeros(count, dtype=int), reached), beyond
 
 

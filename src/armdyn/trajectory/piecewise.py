@@ -27,6 +27,10 @@ class PiecewisePolynomial(Trajectory):
     coefficients: Array
 
     def __post_init__(self) -> None:
+        for name in ("knots", "coefficients"):
+            own = np.array(getattr(self, name), dtype=float)
+            own.setflags(write=False)
+            object.__setattr__(self, name, own)
         knots, coefficients = self.knots, self.coefficients
         if coefficients.ndim != 3 or knots.shape != (len(coefficients) + 1,) or len(knots) < 2:
             raise ShapeError(
