@@ -27,6 +27,7 @@ LEVEL = {
     "control": 7,
     "simulation": 8,
     "report": 9,
+    "bench": 9,
     "cli": 10,
 }
 # Conveniences (robot.save, trajectory.plot, run.plot), imported when they are called.

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from armdyn import __version__
+from armdyn.cli.bench import bench
 from armdyn.cli.certify import certify
 from armdyn.cli.check import check
 from armdyn.cli.compare import compare
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (study, show, check, derive, compare, certify, plan, simulate, export, robots, formulations):
+for _verb in (study, show, check, derive, compare, certify, plan, simulate, export, robots, formulations, bench):
     app.command()(_verb)
 
 

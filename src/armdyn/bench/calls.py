@@ -1,0 +1,81 @@
+"""What an engine has to offer: calls that can be timed, and whose results can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module, metadata
+from typing import Any, Protocol
+
+import numpy as np
+
+from armdyn.errors import MissingExtra
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Inputs = tuple[Array, ...]
+
+FUNCTIONS: Mapping[str, int] = {
+    "inverse_dynamics": 3,
+    "forward_dynamics": 3,
+    "mass_matrix": 1,
+    "inverse_dynamics_derivatives": 3,
+}
+"""What is measured, and how many joint vectors each takes."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """function(*arguments, **keywords), a call that computes `samples` samples.
+
+    label: what a reader would look up. read: the result in our order of joints and axes: (samples, ...), or without
+    the first axis for a single call; matrices of derivatives stacked (dtau/dq first).
+    """
+
+    label: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    read: Callable[[Any], Array]
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    samples: int = 1
+
+    def result(self) -> Array:
+        return self.read(self.function(*self.arguments, **self.keywords))
+
+
+class Engine(Protocol):
+    """A robot in one engine."""
+
+    def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
+        """Calls for one sample: "call" gives a new result, "out" writes into one that is there."""
+        ...
+
+    def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
+        """Calls for many samples, inputs (samples, n): "batch" is what a user calls. Empty: one by one only."""
+        ...
+
+
+def imported(module: str, title: str, package: str) -> Any:
+    """An optional module; MissingExtra if it is not there, or does not start."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        found = _version(package)
+        what = f"{title} is not installed" if found is None else f"{title} {found} does not start: {error}"
+        raise MissingExtra(what, where="bench", advice=f"Install it: pip install {package}") from None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def plain(value: Any) -> Array:
+    return np.array(value, dtype=float)
+
+
+def stacked(matrices: Any) -> Array:
+    """(dtau/dq, dtau/dqd), each (..., n, n), as (..., 2, n, n)."""
+    first, second = (np.asarray(matrix, dtype=float) for matrix in matrices)
+    return np.stack([first, second], axis=-3)

@@ -1,0 +1,54 @@
+"""How long machine code takes to make: in a fresh interpreter, with an empty cache and again with a filled one.
+
+Imports are done and LLVM has compiled a trifle before the clock starts. The robot comes in through standard input from
+the process that measures; what is timed is all from the robot to the function: tracing, choosing, compiling, loading.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from armdyn.bench.timing import CLOCK
+from armdyn.errors import ArmdynError
+from armdyn.robot import Robot
+
+PREPARED = "compile()"
+"""Key of the seconds that `armdyn.compile` takes before any function is made."""
+
+
+def compile_seconds(robot: Robot, functions: Sequence[str]) -> dict[str, float]:
+    """Seconds of `armdyn.compile` and of each function, in an interpreter of its own with this process's cache."""
+    command = [sys.executable, "-W", "ignore", "-m", __name__, *functions]
+    done = subprocess.run(command, input=pickle.dumps(robot), capture_output=True, check=False)
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise ArmdynError(f"compiling in a fresh interpreter failed: {lines[-1] if lines else 'no message'}",
+                          where=f"robot {robot.name!r}")  # fmt: skip
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def main(functions: Sequence[str]) -> None:
+    """The work in the fresh interpreter."""
+    from armdyn.dynamics import compile
+    from armdyn.graph import trace
+    from armdyn.kernels import build
+
+    robot: Robot = pickle.load(sys.stdin.buffer)  # written by the process that started this one
+    build(trace(lambda q: [q[0].sin()], {"q": 1}), cache=False)
+    start = CLOCK()
+    dynamics = compile(robot)
+    seconds = {PREPARED: CLOCK() - start}
+    for name in functions:
+        start = CLOCK()
+        getattr(dynamics, name)
+        seconds[name] = CLOCK() - start
+    json.dump(seconds, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

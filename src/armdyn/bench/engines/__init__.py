@@ -1,0 +1,24 @@
+"""The engines, one file each. A maker takes a robot and raises MissingExtra or NotApplicable where it cannot serve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from armdyn.bench.calls import Engine
+from armdyn.bench.engines import casadi, mujoco, pinocchio, toolbox
+from armdyn.robot import Robot
+
+Maker = Callable[[Robot], Engine]
+
+OTHERS: Mapping[str, Maker] = MappingProxyType(
+    {
+        "Pinocchio": pinocchio.PinocchioEngine,
+        "MuJoCo": mujoco.MujocoEngine,
+        "CasADi": casadi.CasadiEngine,
+        "Robotics Toolbox": toolbox.ToolboxEngine,
+    }
+)
+"""Who is compared with us, by name."""
+
+__all__ = ["OTHERS", "Engine", "Maker"]

@@ -1,0 +1,42 @@
+"""armdyn itself, as its users call it; the kernel without the door around it is measured beside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.bench.calls import Call, Inputs, plain, stacked
+from armdyn.dynamics import Dynamics
+
+
+class OwnEngine:
+    """The functions of a Dynamics."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self.dynamics = dynamics
+
+    def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
+        call, read = getattr(self.dynamics, function), _reader(function)
+        out = {"out": self._out(function, ())}
+        return {"call": Call(f"dyn.{function}", call, inputs, read),
+                "out": Call(f"dyn.{function}, out=", call, inputs, read, out)}  # fmt: skip
+
+    def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
+        """With out=, as the others write into arrays that are there, too. kernel: no check that numbers are finite."""
+        call, read, samples = getattr(self.dynamics, function), _reader(function), len(inputs[0])
+        out = {"out": self._out(function, (samples,))}
+        kernel = self.dynamics.program(function)
+        return {"batch": Call(f"dyn.{function}", call, inputs, read, out, samples),
+                "kernel": Call("kernel alone", kernel, inputs, read, out, samples)}  # fmt: skip
+
+    def _out(self, function: str, batch: tuple[int, ...]) -> Any:
+        """Arrays for the result, with their memory touched."""
+        n = self.dynamics.n
+        if function == "inverse_dynamics_derivatives":
+            return np.ones((*batch, n, n)), np.ones((*batch, n, n))
+        return np.ones((*batch, n, n)) if function == "mass_matrix" else np.ones((*batch, n))
+
+
+def _reader(function: str) -> Any:
+    return stacked if function == "inverse_dynamics_derivatives" else plain

@@ -1,0 +1,54 @@
+"""The report as Markdown, for benchmarks/RESULTS.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from armdyn.bench.result import Report
+from armdyn.bench.tables import NOTES, calls, remarks, verdict, work
+from armdyn.robot.table import Section, is_numeric
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    return "\n\n".join(_parts(report)) + "\n"
+
+
+def _parts(report: Report) -> Iterator[str]:
+    yield "# Speed of the compiled functions"
+    how = " Quick run: few repeats, figures are rough." if report.quick else ""
+    yield f"Printed by `python benchmarks/kernels.py --out benchmarks/RESULTS.md` in one run on one core.{how}"
+    facts = [f"- {name}: {value}" for name, value in report.machine.items()]
+    yield "\n".join([*facts, f"- measured FMA peak of the core: {report.peak / 1e9:.1f} GFLOP/s"])
+    yield "## Targets"
+    yield table(verdict(report))
+    for robot in report.robots:
+        section = calls(robot)
+        yield f"## {section.title}"
+        yield table(section)
+        yield table(work(robot, report.peak))
+        if robot.all_cold is not None and robot.all_warm is not None:
+            yield f"All functions of Dynamics: {robot.all_cold:.2f} s cold, {robot.all_warm:.3f} s warm."
+    yield "## How it was measured"
+    yield "\n".join(f"- {name}: {note}" for name, note in NOTES.items())
+    listed = list(remarks(report))
+    if listed:
+        yield "## Remarks"
+        yield "\n".join(f"- {remark}" for remark in listed)
+
+
+def table(section: Section) -> str:
+    """A section as a Markdown table; numbers to the right."""
+    heads = [f"{column.head}, {column.unit}" if column.unit else column.head for column in section.columns]
+    rows = [[cell.strip().replace("|", "\\|") for cell in row] for row in section.rows]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(heads)
+    right = [is_numeric(column) for column in columns]
+    widths = [max(map(len, (head, *column, "---"))) for head, column in zip(heads, columns, strict=True)]
+    rule = ["-" * (width - 1) + ":" if numeric else "-" * width for width, numeric in zip(widths, right, strict=True)]
+    return "\n".join(_line(cells, widths, right) for cells in (heads, rule, *rows))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = [cell.rjust(width) if numeric else cell.ljust(width)
+              for cell, width, numeric in zip(cells, widths, right, strict=True)]  # fmt: skip
+    return f"| {' | '.join(padded)} |"

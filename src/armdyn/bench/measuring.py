@@ -1,0 +1,225 @@
+"""The run: one robot after the other, one function after the other, engines taking turns."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from armdyn.bench import robots
+from armdyn.bench.agreement import TOLERANCE, difference
+from armdyn.bench.calls import FUNCTIONS, Array, Call, Inputs
+from armdyn.bench.compiling import compile_seconds
+from armdyn.bench.engines import OTHERS, Engine, Maker
+from armdyn.bench.engines.own import OwnEngine
+from armdyn.bench.machine import facts
+from armdyn.bench.peak import peak
+from armdyn.bench.result import OWN, FunctionResult, Report, RobotResult, Timing
+from armdyn.bench.timing import interleaved, one_core
+from armdyn.dynamics import Dynamics, compile
+from armdyn.dynamics.recipes import RECIPES
+from armdyn.errors import MissingExtra, NotApplicable
+from armdyn.graph import Graph
+from armdyn.graph.node import COS, SIN
+from armdyn.kernels.cache import VARIABLE
+from armdyn.robot import Robot
+
+LARGEST_RESULT = 2**27
+"""Bytes of the results of a batch: a longer one has fewer samples."""
+FEW_JOINTS = 10
+"""Up to this many joints all functions of Dynamics are compiled, to see how long that takes."""
+
+Key = tuple[str, str, int]
+"""Engine, kind of call, samples."""
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long to measure. rounds: turns of each call. turn: seconds of one. most: seconds for one slow call.
+
+    warm: interpreters started with a filled cache. longest: operations beyond which a function is skipped. compared:
+    samples at which engines must agree.
+    """
+
+    sizes: tuple[int, ...] = (1_000, 100_000)
+    rounds: int = 25
+    turn: float = 4e-3
+    most: float = 3.0
+    warm: int = 3
+    longest: int | None = None
+    compared: int = 32
+    everything: bool = True
+    quick: bool = False
+
+
+THOROUGH = Settings()
+QUICK = Settings((1_000, 10_000), 5, 1e-3, 0.5, 1, 10_000, 8, everything=False, quick=True)
+
+
+def run(
+    names: Sequence[str] = (),
+    settings: Settings = THOROUGH,
+    *,
+    others: Mapping[str, Maker] = OTHERS,
+    progress: Progress = lambda what, done: None,
+) -> Report:
+    """Measure robots (catalog names, files, `chainN`; default: ur5, rx90, panda, chain30) on one core.
+
+    Results are compared before anything is timed; a call that disagrees is reported and left out. Machine code is kept
+    in a temporary cache. progress: told what is being done and how many steps are behind.
+    """
+    chosen = [robots.chosen(name) for name in names or robots.DEFAULT]
+    missing: dict[str, str] = {}
+    best = 0.0
+    found = []
+    with one_core(), _temporary_cache():
+        for number, robot in enumerate(chosen):
+            work = _Work(robot, settings, others, progress, number * steps_per_robot())
+            found.append(work.result(missing))
+            best = max(best, work.peak)
+    return Report(facts(), best, tuple(found), missing, settings.quick)
+
+
+def steps_per_robot() -> int:
+    return 1 + len(FUNCTIONS)
+
+
+class _Work:
+    """One robot being measured."""
+
+    def __init__(
+        self, robot: Robot, settings: Settings, others: Mapping[str, Maker], progress: Progress, done: int
+    ) -> None:
+        self.robot, self.without = robots.comparable(robot)
+        self.settings, self.others, self.progress, self.done = settings, others, progress, done
+        self.peak = 0.0
+
+    def result(self, missing: dict[str, str]) -> RobotResult:
+        self._say("compiling")
+        dynamics = compile(self.robot)
+        skipped = self._skipped(dynamics)
+        names = [name for name in FUNCTIONS if name not in skipped]
+        everything = self.settings.everything and self.robot.n <= FEW_JOINTS
+        made = [*names, *(name for name in RECIPES if name not in names)] if everything else names
+        cold = compile_seconds(self.robot, made)
+        again = [compile_seconds(self.robot, made) for _ in range(self.settings.warm)]
+        warm = {name: min(times[name] for times in again) for name in cold}
+        engines, absent = self._engines(missing)
+        functions = []
+        for name in names:
+            functions.append(self._function(name, dynamics, engines, cold[name], warm[name]))
+        totals = (sum(cold.values()), min(sum(times.values()) for times in again)) if everything else (None, None)
+        return RobotResult(self.robot.name, self.robot.n, self.without, tuple(functions), absent, skipped, *totals)
+
+    def _skipped(self, dynamics: Dynamics) -> dict[str, str]:
+        longest = self.settings.longest
+        if longest is None:
+            return {}
+        counts = {name: dynamics.operations(name).total for name in FUNCTIONS}
+        return {name: f"{count} operations" for name, count in counts.items() if count > longest}
+
+    def _engines(self, missing: dict[str, str]) -> tuple[dict[str, Engine], dict[str, str]]:
+        engines: dict[str, Engine] = {}
+        absent: dict[str, str] = {}
+        for name, maker in self.others.items():
+            if name in missing:
+                continue
+            try:
+                engines[name] = maker(self.robot)
+            except MissingExtra as error:
+                missing[name] = error.what
+            except NotApplicable as error:
+                absent[name] = error.what
+        return engines, absent
+
+    def _function(
+        self, name: str, dynamics: Dynamics, others: Mapping[str, Engine], cold: float, warm: float
+    ) -> FunctionResult:
+        self._say(f"{name}: comparing")
+        engines: dict[str, Engine] = {OWN: OwnEngine(dynamics), **others}
+        apart, failed = self._compared(name, engines)
+        good = {call for call, value in apart.items() if value <= TOLERANCE and call not in failed}
+        self._say(f"{name}: timing")
+        calls: dict[Key, Call] = {}
+        inputs = self._inputs(name, 1)
+        sizes = self._sizes(name)
+        for engine, offers in engines.items():
+            for kind, call in offers.single(name, tuple(values[0] for values in inputs)).items():
+                calls[engine, kind, 1] = call
+            for size in sizes:
+                for kind, call in offers.batch(name, self._inputs(name, size)).items():
+                    calls[engine, kind, size] = call
+        calls = {key: call for key, call in calls.items() if call.label in good}
+        self._measure_peak()
+        seconds = interleaved(calls, self.settings.rounds, self.settings.turn, self.settings.most)
+        self._measure_peak()
+        self.done += 1
+        timings = tuple(Timing(key[0], calls[key].label, key[1], key[2], value) for key, value in seconds.items())
+        graph = dynamics.graph(name)
+        lanes = getattr(dynamics.program(name), "lanes", None)
+        return FunctionResult(name, graph.operations, _angles(graph), lanes, cold, warm, timings, apart, failed)
+
+    def _compared(self, name: str, engines: Mapping[str, Engine]) -> tuple[dict[str, float], dict[str, str]]:
+        """The largest difference of every call, and why others failed, by label."""
+        inputs = self._inputs(name, self.settings.compared)
+        rows: list[Inputs] = list(zip(*inputs, strict=True))
+        own = engines[OWN]
+        expected: Array = np.stack([own.single(name, row)["call"].result() for row in rows])
+        apart: dict[str, float] = {}
+        failed: dict[str, str] = {}
+        for title, engine in engines.items():
+            listed = [engine.single(name, row) for row in rows]
+            work = [[calls[kind] for calls in listed] for kind in listed[0]]
+            work += [[call] for call in engine.batch(name, inputs).values()]
+            for calls in work:
+                label = calls[0].label
+                try:
+                    results = [call.result() for call in calls]
+                except Exception as error:
+                    if title == OWN:
+                        raise
+                    failed[label] = f"{type(error).__name__}: {error}"
+                    continue
+                found = np.stack(results) if calls[0].samples == 1 and len(rows) > 1 else results[0]
+                apart[label] = max(apart.get(label, 0.0), difference(expected, found))
+        return apart, failed
+
+    def _inputs(self, name: str, samples: int) -> Inputs:
+        return robots.states(self.robot.n, samples)[: FUNCTIONS[name]]
+
+    def _sizes(self, name: str) -> tuple[int, ...]:
+        """Batch sizes, the largest with results that fit into memory."""
+        entries = {"mass_matrix": self.robot.n**2, "inverse_dynamics_derivatives": 2 * self.robot.n**2}
+        most = max(LARGEST_RESULT // (8 * entries.get(name, self.robot.n)), 1)
+        most = int(f"{most:.0e}"[0]) * 10 ** int(f"{most:.0e}"[2:])
+        return tuple(sorted({min(size, most) for size in self.settings.sizes}))
+
+    def _measure_peak(self) -> None:
+        self.peak = max(self.peak, *(peak(2 * self.settings.turn) for _ in range(5)))
+
+    def _say(self, what: str) -> None:
+        self.progress(f"{self.robot.name}: {what.replace('_', ' ')}", self.done)
+
+
+def _angles(graph: Graph) -> int:
+    return len({node.args[0] for node in graph.nodes if node.op in (SIN, COS)})
+
+
+@contextmanager
+def _temporary_cache() -> Iterator[None]:
+    """Machine code of a run is made anew, and leaves nothing behind."""
+    before = os.environ.get(VARIABLE)
+    with tempfile.TemporaryDirectory(prefix="armdyn-bench-") as folder:
+        os.environ[VARIABLE] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[VARIABLE]
+            else:
+                os.environ[VARIABLE] = before

@@ -1,0 +1,88 @@
+"""What the core can do at best: independent chains of fused multiply-adds on full vectors, no memory.
+
+12 accumulators hide the latency (4 or 5 cycles, two units) and fit into 16 registers with the two constants.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+
+from armdyn.bench.timing import CLOCK
+from armdyn.kernels import jit
+
+CHAINS = 12
+UNROLLED = 8
+FLOPS = 2
+"""A fused multiply-add is two operations."""
+
+
+def vector_lanes() -> int:
+    """Doubles in the widest vector register of this machine."""
+    features = jit.machine_description()
+    if "+avx512f" in features:
+        return 8
+    return 4 if "+avx," in features or "+avx2" in features else 2
+
+
+def peak(seconds: float = 0.02) -> float:
+    """Floating-point operations per second of one core, multiplications and additions, measured for some time."""
+    run, flops = _kernel()
+    passes = 1000
+    while True:
+        start = CLOCK()
+        run(passes)
+        took = CLOCK() - start
+        if took >= seconds / 2:
+            return passes * flops / took
+        passes *= 2
+
+
+@cache
+def _kernel() -> tuple[Callable[[int], float], int]:
+    lanes = vector_lanes()
+    code = jit.Code(jit.compiled(_assembly(lanes)), names=("peak",))
+    function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(code.address("peak"))
+
+    def run(passes: int, _code: jit.Code = code) -> float:
+        return float(function(passes))
+
+    return run, FLOPS * lanes * CHAINS * UNROLLED
+
+
+def _assembly(lanes: int) -> str:
+    """x <- x a + b in every chain; the start values are arguments' work, so that nothing folds."""
+    kind = f"<{lanes} x double>"
+    chains = range(CHAINS)
+    phis = [f"  %x{k} = phi {kind} [ %start, %entry ], [ %y{k}_{UNROLLED - 1}, %again ]" for k in chains]
+    steps = []
+    for step in range(UNROLLED):
+        for k in chains:
+            last = f"%x{k}" if step == 0 else f"%y{k}_{step - 1}"
+            steps.append(f"  %y{k}_{step} = call {kind} @llvm.fmuladd.v{lanes}f64({kind} {last}, {kind} %a, {kind} %b)")
+    sums = [f"  %s{k} = fadd {kind} {f'%s{k - 1}' if k else '%start'}, %y{k}_{UNROLLED - 1}" for k in chains]
+    return "\n".join([
+        f"declare {kind} @llvm.fmuladd.v{lanes}f64({kind}, {kind}, {kind})",
+        "define double @peak(i64 %passes) {",
+        "entry:",
+        "  %number = sitofp i64 %passes to double",
+        "  %small = fdiv double 1.0, %number",
+        f"  %start = insertelement {kind} zeroinitializer, double %small, i32 0",
+        f"  %one = insertelement {kind} zeroinitializer, double 0.5, i32 0",
+        f"  %a = fadd {kind} %one, %start",
+        f"  %b = fsub {kind} %one, %start",
+        "  br label %again",
+        "again:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %again ]",
+        *phis,
+        *steps,
+        "  %next = add i64 %i, 1",
+        "  %more = icmp slt i64 %next, %passes",
+        "  br i1 %more, label %again, label %done",
+        "done:",
+        *sums,
+        f"  %result = extractelement {kind} %s{CHAINS - 1}, i32 0",
+        "  ret double %result",
+        "}",
+    ])  # fmt: skip

@@ -1,0 +1,211 @@
+"""The outcome of a run: frozen, printable, savable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from armdyn.bench.agreement import TOLERANCE
+from armdyn.graph import Operations
+
+OWN = "armdyn"
+SINCOS = 34
+"""Operations of a sine and a cosine of one angle, together, where they are counted: reduction and two polynomials."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds per sample of one call. kind: call, out (one sample); batch, kernel (many)."""
+
+    engine: str
+    label: str
+    kind: str
+    samples: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FunctionResult:
+    """One function of one robot.
+
+    angles: how many different angles sines and cosines are taken of. lanes: samples computed at a time. cold, warm:
+    seconds to make the function without and with a file in the cache. differences: of each
+    call's results from ours. failed: calls that raised errors, and which.
+    """
+
+    name: str
+    operations: Operations
+    angles: int
+    lanes: int | None
+    cold: float
+    warm: float
+    timings: tuple[Timing, ...]
+    differences: Mapping[str, float]
+    failed: Mapping[str, str]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Batch sizes measured, smallest first."""
+        return tuple(sorted({timing.samples for timing in self.timings if timing.kind == "kernel"}))
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(timing.engine for timing in self.timings))
+
+    def timing(self, engine: str, kind: str, samples: int = 1) -> Timing | None:
+        for found in self.timings:
+            if (found.engine, found.kind, found.samples) == (engine, kind, samples):
+                return found
+        return None
+
+    def batch(self, engine: str, samples: int) -> Timing | None:
+        """The engine's batch; where it has none, the quickest of its single calls, made one by one."""
+        found = self.timing(engine, "batch", samples)
+        if found is not None:
+            return found
+        singles = [single for kind in ("call", "out") if (single := self.timing(engine, kind))]
+        return min(singles, key=lambda single: single.seconds, default=None)
+
+    def ratio(self, engine: str, kind: str, samples: int = 1) -> float | None:
+        """How many times as long the other engine takes."""
+        if kind == "batch":
+            ours, theirs = self.timing(OWN, "batch", samples), self.batch(engine, samples)
+        else:
+            ours, theirs = self.timing(OWN, kind, samples), self.timing(engine, kind, samples)
+        return None if ours is None or theirs is None else theirs.seconds / ours.seconds
+
+    def flops(self, *, sincos: bool = False) -> int:
+        """Multiplications and additions of a sample; with `sincos`, 34 more for each angle."""
+        count = self.operations.multiplications + self.operations.additions
+        return count + SINCOS * self.angles if sincos else count
+
+    def share(self, peak: float, samples: int, *, sincos: bool = False) -> float | None:
+        """Of the core's peak, in the kernel."""
+        kernel = self.timing(OWN, "kernel", samples)
+        return None if kernel is None else self.flops(sincos=sincos) / kernel.seconds / peak
+
+
+@dataclass(frozen=True)
+class RobotResult:
+    """One robot. without: parts left out that engines do not share. absent: engines that cannot take it, and why.
+
+    all_cold, all_warm: seconds of all functions of Dynamics, from the robot; None where they were not measured.
+    """
+
+    name: str
+    joints: int
+    without: tuple[str, ...]
+    functions: tuple[FunctionResult, ...]
+    absent: Mapping[str, str]
+    skipped: Mapping[str, str]
+    all_cold: float | None
+    all_warm: float | None
+
+    def function(self, name: str) -> FunctionResult | None:
+        return next((function for function in self.functions if function.name == name), None)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A call whose result is not ours; it is not timed."""
+
+    robot: str
+    function: str
+    call: str
+    difference: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything one run found. peak: operations per second of the core. missing: engines not installed, and why."""
+
+    machine: Mapping[str, str]
+    peak: float
+    robots: tuple[RobotResult, ...]
+    missing: Mapping[str, str]
+    quick: bool
+
+    @property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        return tuple(
+            Disagreement(robot.name, function.name, call, apart)
+            for robot in self.robots
+            for function in robot.functions
+            for call, apart in function.differences.items()
+            if not apart <= TOLERANCE
+        )
+
+    def robot(self, name: str) -> RobotResult | None:
+        return next((robot for robot in self.robots if robot.name == name), None)
+
+    def record(self) -> dict[str, Any]:
+        """For JSON. Times in seconds per sample, ratios to our time of the same kind and size."""
+        from armdyn.bench.targets import judged
+
+        return {
+            "machine": dict(self.machine),
+            "quick": self.quick,
+            "peak_flops": self.peak,
+            "tolerance": TOLERANCE,
+            "missing": dict(self.missing),
+            "robots": [self._robot_record(robot) for robot in self.robots],
+            "disagreements": [
+                {"robot": d.robot, "function": d.function, "call": d.call, "difference": _number(d.difference)}
+                for d in self.disagreements
+            ],
+            "targets": [
+                {"what": t.what, "wanted": t.wanted, "measured": t.measured, "met": t.met} for t in judged(self)
+            ],
+        }
+
+    def _robot_record(self, robot: RobotResult) -> dict[str, Any]:
+        return {
+            "name": robot.name,
+            "joints": robot.joints,
+            "without": list(robot.without),
+            "absent": dict(robot.absent),
+            "skipped": dict(robot.skipped),
+            "all_functions": {"cold": robot.all_cold, "warm": robot.all_warm},
+            "functions": [self._function_record(function) for function in robot.functions],
+        }
+
+    def _function_record(self, function: FunctionResult) -> dict[str, Any]:
+        count = function.operations
+        return {
+            "name": function.name,
+            "multiplications": count.multiplications,
+            "additions": count.additions,
+            "divisions": count.divisions,
+            "angles": function.angles,
+            "lanes": function.lanes,
+            "compile": {"cold": function.cold, "warm": function.warm},
+            "share": [
+                {
+                    "samples": samples,
+                    "traced": function.share(self.peak, samples),
+                    "with_sincos": function.share(self.peak, samples, sincos=True),
+                }
+                for samples in function.sizes
+            ],
+            "differences": {call: _number(apart) for call, apart in function.differences.items()},
+            "failed": dict(function.failed),
+            "timings": [
+                {
+                    "engine": timing.engine,
+                    "call": timing.label,
+                    "kind": timing.kind,
+                    "samples": timing.samples,
+                    "seconds": timing.seconds,
+                    "ratio": None
+                    if timing.engine == OWN
+                    else function.ratio(timing.engine, timing.kind, timing.samples),
+                }
+                for timing in function.timings
+            ],
+        }
+
+
+def _number(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if value < float("inf") else None

@@ -1,0 +1,89 @@
+"""armdyn bench: our functions beside other engines'. Exit status 0 all agree, 1 an engine disagrees, 2 error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from armdyn.cli.console import console, tables, working
+
+if TYPE_CHECKING:
+    from armdyn.bench import Report
+
+AGREE, DIFFER = 0, 1
+
+
+def bench(
+    robots: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ROBOT]...",
+            help="Names or files, or chainN for a chain of N joints; default: ur5 rx90 panda chain30.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few repeats: rough figures in a fraction of the time.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures as Markdown.")] = None,
+) -> None:
+    """Measure speed: latency, batches, operations, compile times, beside other engines.
+
+    Pinocchio, MuJoCo, CasADi and Robotics Toolbox take part where they are installed. All run on one core and take
+    turns; results must agree before they are timed. Exit status: 0 all agree, 1 an engine disagrees, 2 error.
+    """  # fmt: skip
+    from armdyn.bench import run
+    from armdyn.bench.measuring import QUICK, THOROUGH, steps_per_robot
+    from armdyn.bench.robots import DEFAULT
+
+    names = robots or list(DEFAULT)
+    if out is not None:
+        _require_writable(out)
+    with working("starting", len(names) * steps_per_robot()) as say:
+        report = run(names, QUICK if quick else THOROUGH, progress=say)
+    if json:
+        from json import dumps
+
+        print(dumps(report.record(), indent=2, ensure_ascii=False))
+    else:
+        _print(report)
+    if out is not None:
+        from armdyn.bench.markdown import page
+
+        out.write_text(page(report), encoding="utf-8")
+        console(stderr=True).print(f"Wrote {out}.", soft_wrap=True, markup=False)
+    raise typer.Exit(DIFFER if report.disagreements else AGREE)
+
+
+def _require_writable(out: Path) -> None:
+    """Known before minutes of measuring."""
+    from armdyn.errors import FileError
+
+    if out.is_dir() or not out.parent.is_dir():
+        raise FileError("cannot write there", where=str(out), expected="a file in a folder that exists")
+
+
+def _print(report: Report) -> None:
+    from rich.text import Text
+
+    from armdyn.bench.tables import NOTES, calls, remarks, verdict, work
+
+    screen = console()
+    for robot in report.robots:
+        for section in (calls(robot), work(robot, report.peak)):
+            for table in tables(section, screen.width):
+                screen.print(table)
+        if robot.all_cold is not None and robot.all_warm is not None:
+            screen.print(f"All functions of Dynamics: {robot.all_cold:.2f} s cold, {robot.all_warm:.3f} s warm.\n")
+    for label, note in NOTES.items():
+        screen.print(Text.assemble((f"{label}: ", "bold"), (note, "dim")))
+    facts = ", ".join(f"{name} {value}" for name, value in report.machine.items())
+    screen.print(Text.assemble(("machine: ", "bold"), (f"{facts}; FMA peak {report.peak / 1e9:.1f} GFLOP/s.", "dim")))
+    for remark in remarks(report):
+        screen.print(Text(remark, style="yellow"))
+    section = verdict(report)
+    if section.rows:
+        for table in tables(section, screen.width):
+            screen.print(table)
