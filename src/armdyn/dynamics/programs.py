@@ -11,11 +11,9 @@ import numpy as np
 
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.graph import Graph, Operations
-from armdyn.graph.structure import leaves
 from armdyn.kernels import Kernel, build
 from armdyn.kernels.kernel import LARGEST
 
-MANY_RESULTS = 200
 COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
 SHARE = 16_000
 """Operations of one kernel, when a graph is split among several."""
@@ -135,19 +133,13 @@ def program(graph: Graph, name: str, cache: bool) -> Program:
     """The fastest function there is for a graph."""
     total = graph.operations.total
     if total <= LARGEST:
-        return build(graph, name, cache=cache, lanes=_lanes(graph))
+        return build(graph, name, cache=cache)
     shares = math.ceil(total / SHARE)
     parts = _columns(graph, shares) or _columns(graph, 2 * shares)
     if parts is None:
         return Interpreted(graph)
     kernels = tuple(build(part, f"{name}_{k}", cache=cache) for k, part in enumerate(parts))
     return Split(kernels, len(graph.outputs), graph.operations)
-
-
-def _lanes(graph: Graph) -> int | None:
-    """One sample at a time where most of the work is writing results (regressors): it compiles ten times faster."""
-    entries = sum(1 for _ in leaves(dict(graph.outputs)))
-    return 1 if entries > MANY_RESULTS and 4 * entries > graph.operations.total else None
 
 
 def _columns(graph: Graph, shares: int) -> list[Graph] | None:
