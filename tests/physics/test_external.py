@@ -102,5 +102,5 @@ def test_batches_symbols_and_errors() -> None:
     assert graph(q=q, w=one["joint2"]) == pytest.approx(alone, rel=1e-10)
     with pytest.raises(armdyn.ArmdynError, match="unknown frame 'elbw'"):
         newton_euler.inverse_dynamics(robot, q, qd, qdd, {"elbw": np.zeros(6)})
-    with pytest.raises(armdyn.ArmdynError, match="force and moment"):
+    with pytest.raises(armdyn.ArmdynError, match="force x, y, z, and moment"):
         newton_euler.inverse_dynamics(robot, q, qd, qdd, {"joint2": np.zeros(3)})

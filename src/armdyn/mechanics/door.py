@@ -20,10 +20,14 @@ from armdyn.robot.robot import Robot
 
 JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u", "theta", "thetad", "thetadd",
                  "qddd", "qdddd")  # fmt: skip
-SIXES = ("wrench", "base_velocity", "base_acceleration")
+ACTIVE_VECTORS = ("q_active", "qd_active", "qdd_active", "tau_active")
+"""One entry per active joint: those named by the argument `active`, or all that are not passive."""
+SIXES = {
+    "wrench": ("force x", "y", "z", "and moment x", "y", "z"),
+    "base_velocity": ("linear x", "y", "z", "and angular velocity x", "y", "z"),
+    "base_acceleration": ("linear x", "y", "z", "and angular acceleration x", "y", "z"),
+}
 """Arguments with six entries: linear, then angular."""
-_SIX = {"wrench": "force and moment", "base_velocity": "linear and angular velocity",
-        "base_acceleration": "linear and angular acceleration"}  # fmt: skip
 
 Formula = TypeVar("Formula", bound=Callable[..., Any])
 
@@ -39,8 +43,8 @@ class Argument(NamedTuple):
 def quantity(formula: Formula) -> Formula:
     """Make a formula over scalars callable on numbers, arrays, and symbols alike.
 
-    Arguments called q, qd, qdd, tau (and others of JOINT_VECTORS) have one entry per joint on the last axis; `wrench`
-    has six, or is a mapping from names of frames to six each, or None.
+    Arguments called q, qd, qdd, tau (and others of JOINT_VECTORS) have one entry per joint on the last axis, those of
+    ACTIVE_VECTORS one per active joint; `wrench` has six, or is a mapping from names of frames to six each, or None.
     """
     names = list(signature(formula).parameters)
 
@@ -50,10 +54,11 @@ def quantity(formula: Formula) -> Formula:
         batch: tuple[int, ...] = ()
         numeric = True
         for name, value in arguments.items():
-            if value is None or name not in (*JOINT_VECTORS, *SIXES):
+            labels = entries(robot, name, arguments.get("active"))
+            if value is None or labels is None:
                 continue
             parts = value if isinstance(value, Mapping) else {"": value}
-            taken = {key: take_apart(name, part, robot) for key, part in parts.items()}
+            taken = {key: take_apart(name, part, robot, labels) for key, part in parts.items()}
             scalars = {key: part.scalars for key, part in taken.items()}
             arguments[name] = scalars if isinstance(value, Mapping) else scalars[""]
             numeric = numeric and all(part.numeric for part in taken.values())
@@ -65,17 +70,26 @@ def quantity(formula: Formula) -> Formula:
     return call  # type: ignore[return-value]
 
 
-def take_apart(name: str, value: Any, robot: Robot) -> Argument:
-    """The scalars of one argument."""
-    size = 6 if name in SIXES else robot.n
+def entries(robot: Robot, name: str, active: Sequence[str] | None) -> Sequence[str] | None:
+    """What the entries of an argument stand for; None if it is not a vector."""
+    if name in JOINT_VECTORS:
+        return [joint.name for joint in robot.joints]
+    if name in ACTIVE_VECTORS:
+        return active if active is not None else [joint.name for joint in robot.joints if not joint.passive]
+    return SIXES.get(name)
+
+
+def take_apart(name: str, value: Any, robot: Robot, labels: Sequence[str]) -> Argument:
+    """The scalars of one argument, one per label."""
+    size = len(labels)
     if isinstance(value, list | tuple) and len(value) == size and _are_other_scalars(value):
         return Argument(tuple(value), (), numeric=False)
     array = np.asarray(value)
     if array.dtype == object:
-        return Argument(tuple(_sized(name, array, size, robot)), (), numeric=False)
+        return Argument(tuple(_sized(name, array, labels, robot)), (), numeric=False)
     if not np.issubdtype(array.dtype, np.number):
         raise ShapeError(f"{name} is not numeric", where=f"robot {robot.name!r}", expected=f"{size} numbers")
-    array = _sized(name, array, size, robot)
+    array = _sized(name, array, labels, robot)
     if not np.isfinite(array).all():
         raise ShapeError(f"{name} holds NaN or infinity", where=f"robot {robot.name!r}", expected="finite numbers")
     if array.ndim == 1:
@@ -90,13 +104,12 @@ def _are_other_scalars(values: Sequence[Any]) -> bool:
     return not plain and not any(isinstance(x, list | tuple | np.ndarray) for x in values)
 
 
-def _sized(name: str, array: np.ndarray[Any, Any], size: int, robot: Robot) -> np.ndarray[Any, Any]:
-    if array.ndim == 0 or array.shape[-1] != size:
-        joints = _SIX.get(name) or ", ".join(joint.name for joint in robot.joints)
+def _sized(name: str, array: np.ndarray[Any, Any], labels: Sequence[str], robot: Robot) -> np.ndarray[Any, Any]:
+    if array.ndim == 0 or array.shape[-1] != len(labels):
         raise ShapeError(
             f"{name} has shape {array.shape}",
             where=f"robot {robot.name!r}",
-            expected=f"(..., {size}): {joints}",
+            expected=f"(..., {len(labels)}): {', '.join(labels)}",
         )
     return array
 

@@ -52,31 +52,42 @@ def point_jacobian(robot: Robot, poses: Sequence[Pose], link: int, point: Vec3) 
     return linear, angular
 
 
-def velocities(robot: Robot, q: Scalars, qd: Scalars) -> tuple[list[Vec3], list[Vec3]]:
-    """(v, w) of every link: of its frame's origin and its rotation, in the link's own frame."""
+def velocities(
+    robot: Robot, q: Scalars, qd: Scalars, base: tuple[Vec3, Vec3] = (ZERO, ZERO)
+) -> tuple[list[Vec3], list[Vec3]]:
+    """(v, w) of every link: of its frame's origin and its rotation, in the link's own frame.
+
+    base: (v, w) of a moving base, at the world's origin in its axes.
+    """
     v: list[Vec3] = []
     w: list[Vec3] = []
     for link in robot.outward():
         j, i = link.index, link.parent
         R, P = link.pose(q[j])
-        v_i, w_i = (ZERO, ZERO) if i == WORLD else (v[i], w[i])
+        v_i, w_i = base if i == WORLD else (v[i], w[i])
         w.append(R.T @ w_i + link.spin(qd[j]))  # 002 [7.17]
         v.append(R.T @ (v_i + cross(w_i, P)) + link.slide(qd[j]))  # 002 [7.18]
     return v, w
 
 
 class Motion:
-    """Velocity and acceleration of every link, in the link's own frame, of its frame's origin."""
+    """Velocity and acceleration of every link, in the link's own frame, of its frame's origin.
 
-    def __init__(self, robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars | None = None) -> None:
-        self.v, self.w = velocities(robot, q, qd)
+    base: (w, wd) of a base that turns; then only the turning of the links is what it says.
+    """
+
+    def __init__(
+        self, robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars | None = None, base: tuple[Vec3, Vec3] = (ZERO, ZERO)
+    ) -> None:
+        self.base = base
+        self.v, self.w = velocities(robot, q, qd, (ZERO, base[0]))
         self.wd: list[Vec3] = []
         self.a: list[Vec3] = []
         rates = qdd or [0] * robot.n
         for link in robot.outward():
             i, parent = link.index, link.parent
             R, p = link.pose(q[i])
-            w, wd, a = (ZERO,) * 3 if parent == WORLD else (self.w[parent], self.wd[parent], self.a[parent])
+            w, wd, a = (*base, ZERO) if parent == WORLD else (self.w[parent], self.wd[parent], self.a[parent])
             back = R.T
             spin, slide, carried = link.spin(qd[i]), link.slide(qd[i]), back @ w
             self.wd.append(back @ wd + link.spin(rates[i]) + cross(carried, spin))  # 002 [7.53]
@@ -85,7 +96,7 @@ class Motion:
 
     def turning(self, link: int) -> tuple[Vec3, Vec3]:
         """(w, wd) of a link, in its own frame; of the base, for WORLD."""
-        return (ZERO, ZERO) if link == WORLD else (self.w[link], self.wd[link])
+        return self.base if link == WORLD else (self.w[link], self.wd[link])
 
 
 def frame_motion(motion: Motion, R: Mat3, frame: Frame) -> tuple[Vec3, Vec3, Vec3, Vec3]:
