@@ -168,11 +168,12 @@ def test_robots_by_name() -> None:
 
 
 SERIAL = armdyn.random_robot(3, 4, prismatic=0.5)
+TURNING = armdyn.random_robot(4, 5, prismatic=0.0)
 TREE = armdyn.random_robot(5, 6, branching=0.5)
 RX90 = robots.comparable(robots.chosen("rx90"))[0]
 
 
-@pytest.mark.parametrize("robot", [SERIAL, TREE, RX90], ids=["serial", "tree", "rx90"])
+@pytest.mark.parametrize("robot", [SERIAL, TURNING, TREE, RX90], ids=["serial", "turning", "tree", "rx90"])
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_engines_describe_the_same_robot(name: str, robot: Robot) -> None:
     """Mixed joints, skew axes, tilted base, branches, rotors: every call of an engine gives our results."""

@@ -1,6 +1,7 @@
 """Robotics Toolbox for Python: a `DHRobot` of modified Denavit-Hartenberg links, whose `rne` is written in C.
 
-It takes one chain. Accelerations and inertia matrices come from repeated calls of `rne`; there are no derivatives.
+It takes one chain, here of revolute joints: with sliding ones its torques differ from all others'. Accelerations and
+inertia matrices come from repeated calls of `rne`; there are no derivatives.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class ToolboxEngine:
         toolbox = imported("roboticstoolbox", "Robotics Toolbox", "roboticstoolbox-python")
         if any(link.parent != link.index - 1 for link in robot.links):
             raise NotApplicable("Robotics Toolbox takes one chain without branches", where=f"robot {robot.name!r}")
+        if not all(link.revolute for link in robot.links):
+            raise NotApplicable("sliding joints are not described to it", where=f"robot {robot.name!r}")
         self.robot = _upright(toolbox, reframed(robot))
 
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
@@ -67,9 +70,6 @@ def _model(toolbox: Any, robot: Robot, sign: float) -> Any:
         body = link.inertia.about_com()
         inertial = {"m": float(body.mass), "r": np.asarray(body.com.array(), float),
                     "I": np.asarray(body.tensor.array(), float), "Jm": added, "G": 1.0}  # fmt: skip
-        if link.revolute:
-            links.append(toolbox.RevoluteMDH(d=d, a=position[0], alpha=alpha, offset=theta, **inertial))
-        else:
-            links.append(toolbox.PrismaticMDH(theta=theta, a=position[0], alpha=alpha, offset=d, **inertial))
+        links.append(toolbox.RevoluteMDH(d=d, a=position[0], alpha=alpha, offset=theta, **inertial))
     gravity = sign * ground.T @ np.asarray(robot.gravity.array(), float)
     return toolbox.DHRobot(links, name="robot", gravity=gravity)
