@@ -1,0 +1,145 @@
+"""The compiled loop computes what the Python loop computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control import (
+    PID,
+    ComputedTorque,
+    Feedforward,
+    Formulated,
+    Law,
+    MomentumObserver,
+    NoControl,
+    PDGravity,
+    SlidingMode,
+    SlotineLi,
+)
+from armdyn.errors import NotApplicable
+from armdyn.simulation import Sensors, Status, simulate
+from armdyn.simulation import compiled as compiled_module
+from simulation.arms import Wave, dynamics
+
+ARM = "three_link"
+SAME = 1e-11
+"""Relative to the largest entry: the same operations, fused differently, over 200 steps of a stable loop."""
+
+
+def laws() -> dict[str, Law]:
+    dyn = dynamics(ARM)
+    tracking = ComputedTorque(dyn, 100, 20)
+    return {
+        "computed torque": tracking,
+        "predictive": ComputedTorque(dyn, 100, 20, predictive=True),
+        "position, integral": ComputedTorque(dyn, 100, 20, ki=30, scheme="position", through="matrices"),
+        "without gravity": ComputedTorque(dyn, 100, 20, leave_out=("gravity", "coriolis", "friction")),
+        "pid": PID(kp=200, kd=20, ki=100, integrate_above=0.01, integrate_below=0.3, torque_limits=30),
+        "pd gravity": PDGravity(dyn, 200, 20),
+        "pd gravity desired": PDGravity(dyn, 200, 20, at="desired", follow=True),
+        "feedforward": Feedforward(dyn, 50, 5),
+        "sliding mode": SlidingMode(dyn, 10, 20),
+        "adaptive": SlotineLi(dyn, 5, 10, 0.05),
+        "observer": MomentumObserver(tracking, dyn),
+        "none": NoControl(3),
+    }
+
+
+def both(law: Law, **options: Any) -> tuple[armdyn.Run, armdyn.Run]:
+    runs = [simulate(dynamics(ARM), law, Wave(3), q0=[0.2, 0.1, -0.3], compiled=c, **options) for c in (False, True)]
+    assert [run.compiled for run in runs] == [False, True]
+    return runs[0], runs[1]
+
+
+def assert_same(a: armdyn.Run, b: armdyn.Run) -> None:
+    assert a.status is b.status
+    assert a.detail == b.detail
+    for name in ("t", "q", "qd", "tau", "error", "memory"):
+        x, y = getattr(a, name), getattr(b, name)
+        assert x.shape == y.shape, name
+        assert np.abs(x - y).max(initial=0.0) <= SAME * max(1.0, np.abs(x).max(initial=0.0)), name
+
+
+@pytest.mark.parametrize("name", laws())
+def test_every_law(name: str) -> None:
+    assert_same(*both(laws()[name], duration=0.2))
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+@pytest.mark.parametrize("period", [None, 1e-3])
+def test_every_method(integrator: str, period: float | None) -> None:
+    assert_same(*both(laws()["pid"], duration=0.1, integrator=integrator, control_period=period))
+
+
+def test_limits_changes_and_more_steps_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_module, "CHUNK", 64)
+    heavy = dynamics(ARM).robot.with_payload(0.5)
+    a, b = both(laws()["computed torque"], duration=0.2, torque_limits=[2.0, 5.0, 1.0], changes={0.1: heavy})
+    assert_same(a, b)
+    assert (np.abs(b.tau) <= [2.0, 5.0, 1.0]).all()
+    assert (np.abs(b.tau) == [2.0, 5.0, 1.0]).any()
+
+
+@pytest.mark.parametrize("chunk", [7, 4096])
+def test_blow_ups_end_at_the_same_step(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(compiled_module, "CHUNK", chunk)
+    runs = [
+        simulate(dynamics(ARM), ComputedTorque(dynamics(ARM), 1e7, 0), Wave(3), q0=[0.1, 0, 0], compiled=c)
+        for c in (False, True)
+    ]
+    assert [run.status for run in runs] == [Status.UNSTABLE] * 2
+    assert runs[0].detail == runs[1].detail
+    assert all(np.isfinite(run.q).all() and np.isfinite(run.tau).all() for run in runs)
+
+
+@pytest.mark.parametrize("chunk", [5, 4096])
+def test_joint_ranges_end_at_the_same_step(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(compiled_module, "CHUNK", chunk)
+    rows = [{"type": "revolute", "a": 0.5, "mass": 1.0, "limits": {"lower": -0.2, "upper": 0.2}}]
+    robot = armdyn.Robot.from_dh(rows, gravity=(0, -9.81, 0))
+    runs = [simulate(robot, NoControl(1), [0.0], 2.0, stop_at_limits=True, compiled=c) for c in (False, True)]
+    assert [run.status for run in runs] == [Status.LIMIT] * 2
+    assert_same(*runs)
+
+
+def test_without_access_to_the_inner_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a ufunc does not look as expected, the kernel is called step by step."""
+    law = laws()["computed torque"]
+    _, b = both(law, duration=0.05)
+    monkeypatch.setattr(compiled_module, "inner_loop", lambda ufunc: None)
+    _, c = both(law, duration=0.05)
+    assert np.array_equal(b.q, c.q)
+    assert np.array_equal(b.tau, c.tau)
+
+
+def test_a_long_run_is_compiled_by_itself() -> None:
+    dyn = dynamics("scara5")
+    hold = np.zeros(5)
+    assert simulate(dyn, ComputedTorque(dyn, 100, 20), hold, 5.0).compiled
+    assert not simulate(dyn, ComputedTorque(dyn, 100, 20), hold, 0.1).compiled
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"sensors": Sensors()}, "sensors"),
+        ({"stiction": True}, "stiction"),
+        ({"wrench": lambda t, q, qd: np.zeros(6)}, "a wrench at the tool"),
+        ({"stop": lambda t, q, qd: 1.0}, "a stop condition"),
+        ({"control_period": 2e-3}, "a control period of several steps"),
+        ({"integrator": "variational"}, "the integrator variational"),
+    ],
+)
+def test_what_cannot_be_compiled_says_why(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        simulate(dynamics(ARM), laws()["pd gravity"], Wave(3), 0.1, compiled=True, **options)
+
+
+def test_a_model_without_graphs_cannot_be_compiled() -> None:
+    law = ComputedTorque(Formulated(dynamics(ARM).robot), 100, 20)  # type: ignore[arg-type]
+    with pytest.raises(NotApplicable, match="the law ComputedTorque"):
+        simulate(dynamics(ARM), law, Wave(3), 0.1, compiled=True)

@@ -1,0 +1,132 @@
+"""How motions end: a status with advice, never NaN."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control import PID, ComputedTorque, NoControl, ResolvedAcceleration
+from armdyn.errors import ArmdynError, NotApplicable, ShapeError, UnknownName
+from armdyn.simulation import Hold, SimulationError, Status, simulate
+from simulation.arms import Wave, dynamics, pendulum
+
+UNSTABLE = PID(kp=1e6, kd=0)
+
+
+def all_finite(run: armdyn.Run) -> bool:
+    arrays = (run.t, run.q, run.qd, run.tau, run.error, run.memory, run.energy)
+    return all(np.isfinite(array).all() for array in arrays)
+
+
+@pytest.mark.parametrize("integrator", ["euler43", "semi_implicit", "rk4", "dopri"])
+def test_unstable_gains(integrator: str) -> None:
+    """Negative damping by a delay of one long control period."""
+    dyn = dynamics("planar2r")
+    law = ComputedTorque(dyn, kp=4e4, kd=0)
+    run = simulate(dyn, law, Wave(2), 2.0, 1e-2, q0=[0.2, 0.1], integrator=integrator, control_period=2e-2)
+    assert run.status is Status.UNSTABLE
+    assert "lower the gains" in run.status.value
+    assert run.detail.startswith(("at t = ", "after t = "))
+    assert not run.ok
+    assert all_finite(run)
+    assert 0 < run.t[-1] < 2.0
+
+
+def test_a_singular_task_ends_with_advice() -> None:
+    """The reference pulls the tool of a stretched arm outwards, where its Jacobian has no inverse."""
+    dyn = dynamics("planar2r")
+    law = ResolvedAcceleration(dyn, 100, 20, rows="x y")
+    for integrator in ("euler43", "rk4", "dopri"):
+        run = simulate(dyn, law, Hold([2.0, 0.0, 0.0]), 3.0, 1e-2, q0=[0.4, -0.8], integrator=integrator)
+        assert run.status is Status.SINGULAR, integrator
+        assert "damping" in run.status.value
+        assert all_finite(run)
+    start = simulate(dyn, law, Hold([1.9, 0.0, 0.0]), 1.0, 1e-2, q0=[0.0, 0.0])
+    assert start.status is Status.SINGULAR
+    assert len(start.t) == 1
+    damped = ResolvedAcceleration(dyn, 100, 20, rows="x y", damping=0.1)
+    run = simulate(dyn, damped, Hold([2.0, 0.0, 0.0]), 3.0, 1e-2, q0=[0.4, -0.8])
+    assert run.ok
+
+
+def test_throw_makes_it_an_error() -> None:
+    dyn = dynamics("planar2r")
+    with pytest.raises(SimulationError, match="grew beyond all bounds") as caught:
+        simulate(dyn, ComputedTorque(dyn, 1e7, 0), Wave(2), 1.0, q0=[0.1, 0], throw=True)
+    assert caught.value.advice is not None
+    assert "Lower the gains" in caught.value.advice
+
+
+def test_stop_condition_is_met_where_it_is() -> None:
+    """A pendulum released at rest 4.905 N m from below: the stop is its lowest point, found to rounding by dopri."""
+    robot = pendulum()
+
+    def lowest(t: float, q: np.ndarray, qd: np.ndarray) -> float:
+        return float(q[0] + np.pi / 2)
+
+    exact = simulate(robot, NoControl(1), [0.0], 3.0, 0.01, integrator="dopri", stop=lowest)
+    assert exact.status is Status.STOPPED
+    assert exact.q[-1, 0] == pytest.approx(-np.pi / 2, abs=1e-9)
+    speed = np.sqrt(2 * 9.81 / 0.5)  # m v^2/2 = m g r for a point mass, v = r qd
+    assert exact.qd[-1, 0] == pytest.approx(-speed, rel=1e-8)
+    coarse = simulate(robot, NoControl(1), [0.0], 3.0, 1e-3, integrator="rk4", stop=lowest)
+    assert coarse.status is Status.STOPPED
+    assert 0 <= coarse.t[-1] - exact.t[-1] < 1e-3
+    assert coarse.ok
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dopri"])
+def test_a_joint_that_reaches_the_end_of_its_range(integrator: str) -> None:
+    robot = pendulum(limits={"lower": -1.0, "upper": 1.0})
+    run = simulate(robot, NoControl(1), [0.0], 3.0, 1e-3, integrator=integrator, stop_at_limits=True)
+    assert run.status is Status.LIMIT
+    assert robot.joints[0].name in run.detail
+    assert run.q[-1, 0] == pytest.approx(-1.0, abs=1e-9 if integrator == "dopri" else 1e-2)
+    on = simulate(robot, NoControl(1), [0.0], 1.0, 1e-3, integrator=integrator)
+    assert on.q.min() < -1.5
+
+
+def test_dopri_at_a_wall_of_infinite_stiffness_stalls() -> None:
+    """A law that jumps at every crossing leaves no step that keeps the tolerance; the run says so or ends."""
+    robot = pendulum({"coulomb": 2.0})
+    run = simulate(robot, NoControl(1), [0.0], 0.2, 0.01, integrator="dopri")
+    assert run.status in (Status.FINISHED, Status.STALLED)
+    assert all_finite(run)
+
+
+# The door -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "text"),
+    [
+        ({"dt": 0.0}, ArmdynError, "dt = 0.0"),
+        ({"dt": np.nan}, ArmdynError, "dt = nan"),
+        ({"duration": -1.0}, ArmdynError, "duration = -1.0"),
+        ({"duration": None, "reference": [0.0, 0.0]}, ArmdynError, "no end"),
+        ({"integrator": "euler"}, UnknownName, "euler43"),
+        ({"q0": [0.0]}, ShapeError, "2 finite numbers"),
+        ({"q0": [0.0, np.inf]}, ShapeError, "2 finite numbers"),
+        ({"reference": [0.0, 0.0, 0.0]}, ShapeError, r"one value per joint: \(2,\)"),
+        ({"reference": lambda t: np.zeros(2)}, ArmdynError, "no order of derivative"),
+        ({"reference": lambda t, k=0: np.full(2, np.nan if t > 0.05 else 0.0)}, ArmdynError, "not finite at t ="),
+        ({"plant": 3}, ArmdynError, "a Robot or its Dynamics"),
+        ({"controller": lambda *x: 0}, ArmdynError, "a law of armdyn.control"),
+        ({"control_period": 1.5e-3}, ArmdynError, "whole number"),
+        ({"torque_limits": "robot"}, ArmdynError, "no torque limits"),
+        ({"torque_limits": -1.0}, ArmdynError, "positive"),
+        ({"changes": {0.1: armdyn.load("scara5")}}, ShapeError, "5 joints"),
+        ({"integrator": "dopri", "stiction": True}, NotApplicable, "fixed steps"),
+    ],
+)
+def test_bad_input_is_explained(change: dict[str, object], kind: type[Exception], text: str) -> None:
+    good: dict[str, object] = {"plant": dynamics("planar2r"), "controller": UNSTABLE, "reference": Wave(2),
+                               "duration": 0.1, "dt": 1e-3}  # fmt: skip
+    with pytest.raises(kind, match=text):
+        simulate(**(good | change))  # type: ignore[arg-type]
+
+
+def test_a_model_of_another_arm_is_refused() -> None:
+    with pytest.raises(ShapeError, match="5 joints"):
+        simulate(dynamics("planar2r"), ComputedTorque(dynamics("scara5"), 1, 1), Wave(2), 0.1)

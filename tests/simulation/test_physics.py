@@ -1,0 +1,232 @@
+"""Laws of motion, not values: energy, orders of the methods, sticking joints, agreement with another engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control import PID, ComputedTorque, Law, NoControl, PDGravity
+from armdyn.mechanics import elastic
+from armdyn.robot.links import WORLD
+from armdyn.simulation import Hold, simulate
+from simulation.arms import Wave, dynamics, pendulum, random_dynamics, slider
+
+REST = np.array([0.3, -0.4, 0.5])
+
+
+def free(dyn: armdyn.Dynamics, duration: float, q0: np.ndarray, **options: object) -> armdyn.Run:
+    return simulate(dyn, NoControl(dyn.n), Hold(q0), duration, q0=q0, **options)  # type: ignore[arg-type]
+
+
+def drift(run: armdyn.Run) -> float:
+    """Largest change of the energy, relative to the largest kinetic energy."""
+    return float(np.abs(run.energy - run.energy[0]).max() / run.kinetic_energy.max())
+
+
+def test_energy_of_an_undriven_arm_with_rk4() -> None:
+    run = free(dynamics("three_link"), 10.0, REST, dt=1e-4, integrator="rk4", compiled=True)
+    assert drift(run) < 1e-9
+
+
+def test_energy_of_an_undriven_arm_with_dopri() -> None:
+    run = free(dynamics("three_link"), 10.0, REST, dt=0.05, integrator="dopri", rtol=1e-12, atol=1e-13)
+    assert drift(run) < 1e-9
+
+
+def test_variational_energy_swings_but_does_not_drift() -> None:
+    """Steps a hundred times those of RK4: the second half of a long run is no worse than the first."""
+    run = free(dynamics("planar2r"), 40.0, np.array([0.4, 0.3]), dt=1e-2, integrator="variational")
+    off = np.abs(run.energy - run.energy[0]) / run.kinetic_energy.max()
+    half = len(off) // 2
+    assert off.max() < 0.02
+    assert off[half:].max() < 1.5 * off[:half].max()
+    euler = free(dynamics("planar2r"), 40.0, np.array([0.4, 0.3]), dt=1e-2, integrator="euler43")
+    assert not euler.ok or drift(euler) > 10 * off.max()
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps"),
+    [("euler43", 1, (400, 800)), ("semi_implicit", 1, (400, 800)), ("variational", 2, (50, 100)), ("rk4", 4, (25, 50))],
+)
+def test_each_method_has_its_order(integrator: str, order: int, steps: tuple[int, int]) -> None:
+    """Free motion of a random arm with skew axes, against dopri at its tightest."""
+    dyn = random_dynamics(3, 4)
+    q0 = np.array([0.2, -0.3, 0.4, 0.1])
+    exact = free(dyn, 0.25, q0, dt=0.25, integrator="dopri", rtol=1e-13, atol=1e-14).q[-1]
+    errors = [np.abs(free(dyn, 0.25, q0, dt=0.25 / k, integrator=integrator).q[-1] - exact).max() for k in steps]
+    slope = np.log(errors[0] / errors[1]) / np.log(steps[1] / steps[0])
+    assert slope == pytest.approx(order, abs=0.25)
+
+
+def test_closed_loop_keeps_the_order_of_rk4() -> None:
+    """A law that acts continuously is evaluated between the steps, so it does not spoil the method."""
+    dyn = dynamics("planar2r")
+    law = PID(kp=60, kd=8, ki=20)
+    errors = []
+    exact = simulate(dyn, law, Wave(2), 0.5, 0.5, integrator="dopri", rtol=1e-13, atol=1e-14).q[-1]
+    for k in (40, 80):
+        errors.append(np.abs(simulate(dyn, law, Wave(2), 0.5, 0.5 / k, integrator="rk4").q[-1] - exact).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.3)
+
+
+def test_dopri_keeps_its_tolerance() -> None:
+    dyn = random_dynamics(3, 4)
+    q0 = np.array([0.2, -0.3, 0.4, 0.1])
+    exact = free(dyn, 0.25, q0, dt=0.25, integrator="dopri", rtol=1e-13, atol=1e-14).q[-1]
+    loose = free(dyn, 0.25, q0, dt=0.25, integrator="dopri", rtol=1e-7, atol=1e-8).q[-1]
+    assert 0 < np.abs(loose - exact).max() < 1e-5  # local tolerance 1e-7, a handful of steps
+
+
+# Friction -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", ["euler43", "semi_implicit", "rk4"])
+def test_stiction_holds_a_loaded_joint_still(integrator: str) -> None:
+    """Gravity pulls with 4.905 N m, friction holds up to 5: nothing moves, to the last bit."""
+    robot = pendulum({"coulomb": 5.0})
+    run = simulate(robot, NoControl(1), Hold([0.0]), 2.0, integrator=integrator, stiction=True)
+    assert np.array_equal(run.q, np.zeros_like(run.q))
+    loose = simulate(pendulum({"coulomb": 4.8}), NoControl(1), Hold([0.0]), 0.5, integrator=integrator, stiction=True)
+    assert loose.q[-1, 0] < -1e-2
+
+
+def test_static_friction_holds_more_than_it_brakes() -> None:
+    law = {"coulomb": 3.0, "static": 5.0, "stribeck": 0.1}
+    still = simulate(pendulum(law), NoControl(1), Hold([0.0]), 0.5, stiction=True)
+    assert np.array_equal(still.q, np.zeros_like(still.q))
+    pushed = simulate(pendulum(law), NoControl(1), Hold([0.0]), 0.5, qd0=[-0.3], stiction=True)
+    assert pushed.q[-1, 0] < -0.2  # once it moves, 3 N m are too little
+
+
+def test_a_sliding_mass_stops_where_it_must_and_stays() -> None:
+    """m v^2/2 = F s: from 1 m/s against 4 N the 2 kg stop after 0.25 m and 0.5 s."""
+    run = simulate(slider({"coulomb": 4.0}), NoControl(1), Hold([0.0]), 1.0, 1e-3, qd0=[1.0], stiction=True,
+                   integrator="rk4")  # fmt: skip
+    assert run.q[-1, 0] == pytest.approx(0.25, abs=1e-6)
+    at_rest = run.t > 0.5 + 2e-3
+    assert np.array_equal(run.qd[at_rest], np.zeros_like(run.qd[at_rest]))
+
+
+def test_sticking_joints_of_an_arm_carry_their_neighbours() -> None:
+    """All joints but one stick: the free one moves as if the others were locked."""
+    rows = [{"type": "revolute", "a": 0.4, "mass": 1.0, "inertia": [0.01, 0, 0, 0.02, 0, 0.02]} for _ in range(2)]
+    rows[0] |= {"friction": {"coulomb": 100.0}}
+    robot = armdyn.Robot.from_dh(rows, gravity=(0, -9.81, 0))
+    first = robot.joints[0].name
+    run = simulate(robot, NoControl(2), Hold([0.3, 0.2]), 0.5, integrator="rk4", stiction=True)
+    alone = simulate(robot.locked({first: 0.3}), NoControl(1), Hold([0.2]), 0.5, integrator="rk4")
+    assert np.array_equal(run.q[:, 0], np.full(len(run.t), 0.3))
+    assert np.abs(run.q[:, 1] - alone.q[:, 0]).max() < 1e-12
+
+
+# Other engines --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_free_motion_agrees_with_mujoco(seed: int) -> None:
+    """Both by RK4 with the same steps: what remains is the difference of two rounding errors and of two methods."""
+    mujoco = pytest.importorskip("mujoco")
+    dyn = random_dynamics(seed, 4)
+    robot = dyn.robot
+    spec = mujoco.MjSpec()
+    bodies = {WORLD: spec.worldbody}
+    for link in robot.links:
+        quat = np.zeros(4)
+        mujoco.mju_mat2Quat(quat, np.asarray(link.placement.R.array(), float).flatten())
+        body = bodies[link.parent].add_body(name=link.name, pos=[float(x) for x in link.placement.p], quat=quat)
+        kind = mujoco.mjtJoint.mjJNT_HINGE if link.revolute else mujoco.mjtJoint.mjJNT_SLIDE
+        body.add_joint(name=f"joint_{link.name}", type=kind, axis=[0, 0, 1])
+        inertia = link.inertia.about_com()
+        tensor = np.asarray(inertia.tensor.array(), float)
+        body.explicitinertial = True
+        body.mass, body.ipos = float(inertia.mass), [float(x) for x in inertia.com]
+        body.fullinertia = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+        bodies[link.index] = body
+    spec.option.gravity = [float(x) for x in robot.gravity]
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    spec.option.timestep = 1e-3
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    q0 = 0.3 * np.arange(1, 5) - 0.6
+    offsets = np.array([float(link.offset) for link in robot.links])
+    data.qpos[:] = q0 + offsets
+    for _ in range(500):
+        mujoco.mj_step(model, data)
+    run = free(dyn, 0.5, q0, dt=1e-3, integrator="rk4")
+    assert np.abs(run.q[-1] - q0).max() > 0.05  # it does move
+    assert np.abs(run.q[-1] - (data.qpos - offsets)).max() < 1e-8 * max(1.0, np.abs(run.q[-1]).max())
+
+
+# Real arms ------------------------------------------------------------------------------------------------------------
+
+
+def test_payload_that_comes_at_a_time_sags_by_its_weight_over_kp() -> None:
+    robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}])
+    dyn = armdyn.compile(robot)
+    run = simulate(dyn, PDGravity(dyn, kp=300, kd=60), [0.0], 6.0, changes={2.0: robot.with_payload(1.5)}, dt=2e-3)
+    before = run.t < 2.0
+    assert np.abs(run.q[before]).max() < 1e-12
+    assert run.error[-1, 0] == pytest.approx(1.5 * 9.81 / 300, rel=1e-6)
+    assert [start for start, _ in run.plants] == [0, 1000]
+
+
+def test_a_plant_other_than_the_model() -> None:
+    """Steady error of computed torque with a wrong mass: kp e = g (m - m') / m'."""
+    robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}])
+    wrong = armdyn.compile(armdyn.Robot.from_dh([{"type": "prismatic", "mass": 1.6}]))
+    run = simulate(robot, ComputedTorque(wrong, 100, 20), [0.0], 4.0)
+    assert run.error[-1, 0] == pytest.approx(9.81 * 0.4 / 1.6 / 100, rel=1e-6)
+
+
+class Constant(Law):
+    """The same torque at all times."""
+
+    def __init__(self, tau: float) -> None:
+        self.tau = np.array([tau])
+
+    def __call__(self, t: Any, q: Any, qd: Any, desired: Any, memory: Any = None) -> np.ndarray:
+        return self.tau
+
+
+def test_elastic_joint_rings_at_its_frequency() -> None:
+    """Two inertias on a spring, a torque on one: stretch tau/(J w^2)(1 - cos wt) with w^2 = k (1/I + 1/J)."""
+    I, J, k, tau = 0.1, 0.05, 50.0, 0.8
+    row = {"type": "revolute", "mass": 0.0, "inertia": [I, 0, 0, I, 0, I], "rotor": {"inertia": J}}
+    robot = armdyn.Robot.from_dh([row | {"elastic": {"stiffness": k}}], gravity=(0, 0, 0))
+    run = simulate(robot, Constant(tau), Hold([0.0]), 1.0, 1e-3, integrator="rk4", elastic=True)
+    assert run.motors is not None
+    w = np.sqrt(k * (1 / I + 1 / J))
+    stretch = run.motors[0] - run.q
+    assert np.abs(stretch[:, 0] - tau / (J * w**2) * (1 - np.cos(w * run.t))).max() < 1e-6  # RK4: (w dt)^4 a radian
+
+
+def test_energy_of_an_elastic_arm_is_kept() -> None:
+    rows = [
+        {"type": "revolute", "a": 0.4, "mass": 1.0, "inertia": [0.01, 0, 0, 0.02, 0, 0.02], "rotor": {"inertia": 0.02},
+         "elastic": {"stiffness": k}} for k in (40.0, 25.0)
+    ]  # fmt: skip
+    robot = armdyn.Robot.from_dh(rows, gravity=(0, -9.81, 0))
+    run = simulate(robot, NoControl(2), Hold([0.3, 0.2]), 2.0, 1e-3, integrator="rk4", elastic=True)
+    assert run.motors is not None
+    theta, thetad = run.motors
+    energy = elastic.energy(robot, run.q, run.qd, theta, thetad)
+    assert np.abs(run.q - theta).max() > 0.01  # springs do give way
+    assert np.abs(energy - energy[0]).max() < 1e-7 * np.ptp(run.potential_energy)
+
+
+def test_stiff_springs_approach_the_rigid_arm() -> None:
+    """The difference falls like 1/k. Rotors on springs count at the motors, in the rigid arm at the joints."""
+
+    def arm(k: float) -> armdyn.Robot:
+        row = {"type": "revolute", "a": 0.4, "mass": 1.0, "rotor": {"inertia": 0.05}, "elastic": {"stiffness": k}}
+        return armdyn.Robot.from_dh([row], gravity=(0, -9.81, 0))
+
+    rigid = simulate(arm(1e3), NoControl(1), Hold([0.3]), 0.5, 1e-4, integrator="rk4", compiled=False)
+    off = []
+    for k in (1e3, 4e3):
+        soft = simulate(arm(k), NoControl(1), Hold([0.3]), 0.5, 1e-4, integrator="rk4", elastic=True)
+        off.append(np.abs(soft.q - rigid.q).max())
+    assert off[1] < 0.4 * off[0]
