@@ -15,7 +15,7 @@ import armdyn
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.mechanics import kinematics
 from armdyn.trajectory import Status, Unreachable, all_solutions, closed_form, inverse_kinematics
-from armdyn.trajectory.closed_form import PlanarArm, WristArm
+from armdyn.trajectory.closed_form import ParallelArm, PlanarArm, WristArm
 from armdyn.trajectory.numeric_inverse import joint_range
 from armdyn.trajectory.rotations import rotation_vector
 
@@ -189,6 +189,53 @@ def test_puma560_has_eight() -> None:
     assert np.abs(turned(all_solutions(robot, T, q0=q)[0] - q)).max() < 1e-9, "the nearest comes first"
 
 
+def test_ur5_has_eight() -> None:
+    robot = load("ur5")
+    assert isinstance(closed_form(robot), ParallelArm)
+    q = np.array([0.4, -1.2, 1.5, -0.7, -1.1, 0.3])
+    T = kinematics.pose(robot, q)
+    found = all_solutions(robot, T, q0=q)
+    assert found.shape == (8, 6)
+    assert pose_error(robot, found, T) < 1e-11
+    assert (np.abs(turned(found[:, None] - found[None])).max(axis=-1) + np.eye(8)).min() > 1e-3
+    np.testing.assert_allclose(found[0], q, atol=1e-9)
+    folded = q.copy()
+    folded[4] = 0.0  # axis 6 along axes 2, 3, 4: joint 6 is free and stays where it was
+    result = inverse_kinematics(robot, kinematics.pose(robot, folded), folded)
+    assert pose_error(robot, result.q, kinematics.pose(robot, folded)) < 1e-9
+    assert result.q[5] == pytest.approx(folded[5], abs=1e-9)
+
+
+def parallel_arm(seed):  # type: ignore[no-untyped-def]
+    """A random arm with axes 2, 3, 4 parallel or antiparallel and axes 5, 6 crossing, at any angles and offsets."""
+    rng = np.random.default_rng(seed)
+    a, d, alpha, theta = rng.uniform(-1, 1, (4, 6))
+    alpha *= np.pi
+    alpha[1] = np.sign(alpha[1]) * rng.uniform(0.4, 2.7)
+    alpha[2:4] = np.pi * rng.integers(0, 2, 2)
+    alpha[4:] = np.sign(alpha[4:]) * rng.uniform(0.6, 2.5, 2)
+    a[2:4] = np.sign(a[2:4]) * rng.uniform(0.3, 1, 2)
+    a[5] = 0
+    rows = [
+        {"type": "revolute", "a": a[k], "d": d[k], "alpha": alpha[k], "theta": theta[k], "mass": 1} for k in range(6)
+    ]
+    tool, base = np.eye(4), np.eye(4)
+    tool[:3, 3], base[:3, 3] = rng.normal(size=3) / 5, rng.normal(size=3)
+    return armdyn.Robot.from_dh(rows, "modified", base=base, tool=tool)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=6, deadline=None)
+def test_any_arm_with_three_parallel_axes(seed) -> None:  # type: ignore[no-untyped-def]
+    robot = parallel_arm(seed)
+    assert isinstance(closed_form(robot), ParallelArm)
+    q = np.random.default_rng(seed).uniform(-3, 3, 6)
+    T = kinematics.pose(robot, q)
+    found = all_solutions(robot, T)
+    assert pose_error(robot, found, T) < 1e-9
+    assert min(np.abs(turned(x - q)).max() for x in found) < 1e-4
+
+
 def wrist_arm(seed, kind):  # type: ignore[no-untyped-def]
     """A random arm with a spherical wrist; kind: how axes 1 and 2 lie."""
     rng = np.random.default_rng(seed)
@@ -225,13 +272,13 @@ def test_any_arm_with_a_spherical_wrist(kind, seed) -> None:  # type: ignore[no-
     assert min(np.abs(turned(x - q)).max() for x in found) < 1e-4
 
 
-@pytest.mark.parametrize("kind", ["any", "intersecting", "parallel"])
+@pytest.mark.parametrize("kind", ["any", "intersecting", "parallel", "three parallel"])
 def test_no_solution_is_missed(kind) -> None:  # type: ignore[no-untyped-def]
     """What iteration finds from many random starts is among the solutions of the closed form."""
     rng = np.random.default_rng(8)
     counts = set()
     for seed in range(3):
-        robot = wrist_arm(seed, kind)
+        robot = parallel_arm(seed) if kind == "three parallel" else wrist_arm(seed, kind)
         T = kinematics.pose(robot, rng.uniform(-3, 3, 6))
         found = all_solutions(robot, T)
         starts = rng.uniform(-np.pi, np.pi, (60, 6))
@@ -256,13 +303,12 @@ def test_wrist_in_line_and_stretched_arm() -> None:
 
 
 def test_other_arms_have_no_closed_form_and_say_so() -> None:
-    for name in ("ur5", "panda"):
-        robot = load(name)
-        assert closed_form(robot) is None
-        with pytest.raises(NotApplicable, match="last three axes through one point"):
-            all_solutions(robot, np.eye(4))
-        with pytest.raises(NotApplicable, match="method='numeric'"):
-            inverse_kinematics(robot, np.eye(4), method="closed")
+    robot = load("panda")
+    assert closed_form(robot) is None
+    with pytest.raises(NotApplicable, match="last three axes through one point"):
+        all_solutions(robot, np.eye(4))
+    with pytest.raises(NotApplicable, match="method='numeric'"):
+        inverse_kinematics(robot, np.eye(4), method="closed")
 
 
 # The door ------------------------------------------------------------------------------------------------------------

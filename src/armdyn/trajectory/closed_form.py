@@ -1,9 +1,10 @@
 """Inverse kinematics in closed form: all joint positions of a pose, where the geometry of the arm allows it.
 
-Two families are recognised by their geometry, whatever the robot is called and however it is described:
+Three families are recognised by their geometry, whatever the robot is called and however it is described:
 
 - `PlanarArm`: all axes parallel; two or three revolute joints, any number of prismatic ones (SCARA, planar arms);
-- `WristArm`: six revolute joints, the last three axes through one point (Pieper 1968), the first three in any position.
+- `WristArm`: six revolute joints, the last three axes through one point (Pieper 1968), the first three in any position;
+- `ParallelArm`: six revolute joints, axes 2, 3, 4 parallel, the last two axes through one point.
 """
 
 from __future__ import annotations
@@ -68,16 +69,8 @@ class PlanarArm:
             x, y = self.plane @ (turn @ self.plane[0])
             phi = math.atan2(y, x)
             w -= cmath.exp(1j * phi) * self.levers[2]
-        l1, l2 = self.levers[:2]
-        cosine = (abs(w) ** 2 - abs(l1) ** 2 - abs(l2) ** 2) / (2 * abs(l1) * abs(l2))
-        if abs(cosine) > 1 + SAME:
-            return
-        bend = math.acos(max(-1.0, min(1.0, cosine)))
-        for elbow in (bend, -bend) if bend not in (0.0, math.pi) else (bend,):
-            second = elbow - cmath.phase(l2 / l1)
-            reach = l1 + cmath.exp(1j * second) * l2
-            free = abs(reach) < FREE * self.size
-            first = float(near[self.revolute[0]] * self.signs[self.revolute[0]]) if free else cmath.phase(w / reach)
+        held = float(near[self.revolute[0]] * self.signs[self.revolute[0]])
+        for first, second in _two_links(w, self.levers[0], self.levers[1], FREE * self.size, held):
             angles = [first, second, phi - first - second][: len(self.revolute)]
             q = near.copy()
             q[list(self.revolute)] = self.signs[list(self.revolute)] * np.array(angles)
@@ -179,6 +172,89 @@ class WristArm:
             yield q4, q5, math.atan2(rest[1, 0] - rest[0, 1], rest[0, 0] + rest[1, 1])
 
 
+@dataclass(frozen=True, eq=False)
+class ParallelArm:
+    """Six revolute joints, axes 2, 3, 4 parallel, axes 5 and 6 through one point (the arms of Universal Robots).
+
+    links, offsets, tool: as in `WristArm`. crossing: of axes 5 and 6, as heights on both.
+    """
+
+    links: Array
+    offsets: Array
+    crossing: tuple[float, float]
+    tool: Array
+    size: float
+
+    needs_rotation = True
+
+    def solutions(self, R: Array | None, p: Array, near: Array) -> Iterator[Array]:
+        """All joint positions of a pose: up to two of each of joint 1, joint 5 and the elbow.
+
+        Joints 2 to 4 move link 4 across their common direction n only. So the crossing of axes 5 and 6, known from the
+        pose, has a known coordinate along n, which gives q1; the angle of axis 6 to n gives q5, the direction of n
+        seen from the tool q6; what is left is a planar arm of three joints.
+        """
+        assert R is not None
+        reference = near + self.offsets
+        T06 = np.eye(4)
+        T06[:3, :3] = R @ self.tool[:3, :3].T
+        T06[:3, 3] = p - T06[:3, :3] @ self.tool[:3, 3]
+        P1, P2, P3, P4, P5, P6 = self.links
+        n, sign = P2[:3, 2], P3[2, 2] * P4[2, 2]
+        u = (_inverse(P1) @ T06 @ [0, 0, self.crossing[1], 1])[:3]
+        height = n @ (P2 @ P3 @ P4 @ P5 @ [0, 0, self.crossing[0], 1])[:3]
+        for q1 in _affine_angles(np.array([n[2] * u[2] - height, n[:2] @ u[:2], n[0] * u[1] - n[1] * u[0]])):
+            T16 = _turn(-q1) @ _inverse(P1) @ T06
+            row = sign * n @ T16[:3, :3]  # z of link 4, seen from link 6
+            b, c = P5[2, :3], P6[:3, 2]
+            for q5 in _affine_angles(np.array([b[2] * c[2] - row[2], b[:2] @ c[:2], b[1] * c[0] - b[0] * c[1]])):
+                w = b @ _rot_z(q5) @ P6[:3, :3]
+                free = math.hypot(w[0], w[1]) < FREE  # axis 6 along n: only a sum of angles is determined
+                q6 = float(reference[5]) if free else math.atan2(w[1], w[0]) - math.atan2(row[1], row[0])
+                T24 = _inverse(P2) @ T16 @ _inverse(P5 @ _turn(q5) @ P6 @ _turn(q6))
+                for q2, q3, q4 in self._planar(T24, float(reference[1])):
+                    yield np.array([q1, q2, q3, q4, q5, q6]) - self.offsets
+
+    def _planar(self, T24: Array, held: float) -> Iterator[tuple[float, float, float]]:
+        """T24 = Rz(q2) P3 Rz(q3) P4 Rz(q4) with all z parallel."""
+        P3, P4 = self.links[2:4]
+        last = P3 @ P4
+        first = complex(*P3[:2, 3])
+        second = complex(*last[:2, 3]) - first
+        turn = T24[:3, :3] @ last[:3, :3].T
+        phi = math.atan2(turn[1, 0], turn[0, 0])
+        for q2, bend in _two_links(complex(*T24[:2, 3]), first, second, FREE * self.size, held):
+            yield q2, P3[2, 2] * bend, last[2, 2] * (phi - q2 - bend)
+
+
+def _two_links(w: complex, l1: complex, l2: complex, tiny: float, held: float) -> Iterator[tuple[float, float]]:
+    """(first, second) with w = e^(i first) (l1 + e^(i second) l2): the law of cosines. 000 (38)
+
+    held: the first angle where it is free, because the links fold onto each other.
+    """
+    cosine = (abs(w) ** 2 - abs(l1) ** 2 - abs(l2) ** 2) / (2 * abs(l1) * abs(l2))
+    if abs(cosine) > 1 + SAME:
+        return
+    bend = math.acos(max(-1.0, min(1.0, cosine)))
+    for elbow in (bend, -bend) if bend not in (0.0, math.pi) else (bend,):
+        second = elbow - cmath.phase(l2 / l1)
+        reach = l1 + cmath.exp(1j * second) * l2
+        yield held if abs(reach) < tiny else cmath.phase(w / reach), second
+
+
+def _turn(angle: float) -> Array:
+    T = np.eye(4)
+    T[:3, :3] = _rot_z(angle)
+    return T
+
+
+def _inverse(T: Array) -> Array:
+    back = np.eye(4)
+    back[:3, :3] = T[:3, :3].T
+    back[:3, 3] = -T[:3, :3].T @ T[:3, 3]
+    return back
+
+
 def _rot_z(angle: float) -> Array:
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -215,18 +291,21 @@ def _quadratic_angles(Q: Array) -> Iterator[float]:
             yield math.atan2(z.imag, z.real)
 
 
+ClosedForm = PlanarArm | WristArm | ParallelArm
+
+
 # Recognition --------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
-def closed_form(robot: Robot, frame: str = "tool") -> PlanarArm | WristArm | None:
+def closed_form(robot: Robot, frame: str = "tool") -> ClosedForm | None:
     """The family this arm belongs to, or None if no closed form is known here."""
     where = robot.frame(frame)
     if robot.n == 0 or robot.path(where.link) != list(range(robot.n)):
         return None
     size = sum(float(np.linalg.norm(_array(link)[:3, 3])) for link in robot.links) or 1.0
     tool = np.asarray(where.pose.array(), dtype=float)
-    return _planar(robot, tool, size) or _wristed(robot, tool, size)
+    return _planar(robot, tool, size) or _wristed(robot, tool, size) or _parallel(robot, tool, size)
 
 
 def _array(link: Link) -> Array:
@@ -267,6 +346,20 @@ def _wristed(robot: Robot, tool: Array, size: float) -> WristArm | None:
         return None  # the third joint would not move the wrist
     offsets = np.array([float(link.offset) for link in robot.links])
     return WristArm(links, offsets, wrist_3, np.array([0.0, 0.0, on_6]), tool, size)
+
+
+def _parallel(robot: Robot, tool: Array, size: float) -> ParallelArm | None:
+    if robot.n != 6 or not all(link.revolute for link in robot.links):
+        return None
+    links = np.array([_array(link) for link in robot.links])
+    crossing = _crossing(links[5], size)
+    parallel = np.hypot(links[2:4, 0, 2], links[2:4, 1, 2]).max() < SAME
+    across = math.hypot(links[1, 0, 2], links[1, 1, 2]) > SAME and math.hypot(links[4, 0, 2], links[4, 1, 2]) > SAME
+    levers = np.hypot(links[2:4, 0, 3], links[2:4, 1, 3]).min() > FREE * size
+    if crossing is None or not (parallel and across and levers):
+        return None
+    offsets = np.array([float(link.offset) for link in robot.links])
+    return ParallelArm(links, offsets, crossing, tool, size)
 
 
 def _crossing(T: Array, size: float) -> tuple[float, float] | None:

@@ -12,7 +12,7 @@ import numpy as np
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.base import Array, joint_vector
-from armdyn.trajectory.closed_form import PlanarArm, WristArm, closed_form
+from armdyn.trajectory.closed_form import ClosedForm, closed_form
 from armdyn.trajectory.kinematics import placer
 from armdyn.trajectory.numeric_inverse import (
     Cost,
@@ -95,11 +95,12 @@ def inverse_kinematics(
 
     Args:    pose: (..., 4, 4) in the world, or (..., 3) for a position with any rotation. q0: (n,) or (..., n), where
              to start and which solution to prefer (the nearest); the middle of the ranges by default. method: closed
-             (arms with parallel axes or a spherical wrist), numeric (any), auto. rows: those of x y z rx ry rz (world
-             axes) that count, "x y" for instance. starts: at most so many positions to start from, drawn by `seed`.
-             tolerance: largest error, m and rad. secondary: what a redundant arm shall minimise besides: "middle"
-             (distance from the middle of the ranges), "near" (from q0), "manipulability" (its negative), or a function
-             of q (..., n). throw: raise if a pose is not reached; else see `status`.
+             (arms with parallel axes, a spherical wrist, or of the UR kind: see `closed_form`), numeric (any), auto.
+             rows: those of x y z rx ry rz (world axes) that count, "x y" for instance. starts: at most so many
+             positions to start from, drawn by `seed`. tolerance: largest error, m and rad. secondary: what a redundant
+             arm shall minimise besides: "middle" (distance from the middle of the ranges), "near" (from q0),
+             "manipulability" (its negative), or a function of q (..., n). throw: raise if a pose is not reached; else
+             see `status`.
     Raises:  Unreachable, NotApplicable (no closed form), ShapeError.
     """
     if method not in METHODS:
@@ -199,11 +200,11 @@ def _start(robot: Robot, q0: Any, batch: tuple[int, ...], limits: bool) -> Array
     return given.reshape(-1, robot.n).copy()
 
 
-def _applies(arm: PlanarArm | WristArm, rotation: bool, rows: str | None) -> bool:
+def _applies(arm: ClosedForm, rotation: bool, rows: str | None) -> bool:
     return rows is None and (rotation or not arm.needs_rotation)
 
 
-def _no_closed_form(robot: Robot, arm: PlanarArm | WristArm | None) -> NotApplicable:
+def _no_closed_form(robot: Robot, arm: ClosedForm | None) -> NotApplicable:
     if arm is not None:
         return NotApplicable(
             "a closed form for a part of the pose", where=f"robot {robot.name!r}", advice="Use method='numeric'."
@@ -212,12 +213,12 @@ def _no_closed_form(robot: Robot, arm: PlanarArm | WristArm | None) -> NotApplic
         "no closed form of the inverse kinematics",
         where=f"robot {robot.name!r}",
         expected="axes all parallel (two or three revolute), or six revolute joints with the last three axes through "
-        "one point",
+        "one point, or with axes 2, 3, 4 parallel and the last two through one point",
         advice="Use method='numeric'.",
     )
 
 
-def _polished(arm: PlanarArm | WristArm, problem: Problem, R: Array | None, near: Array) -> tuple[Array, Array]:
+def _polished(arm: ClosedForm, problem: Problem, R: Array | None, near: Array) -> tuple[Array, Array]:
     """(index of the pose, q) of all solutions of all poses, improved to rounding.
 
     Those that the formula only nearly gives are dropped; a double solution may come twice.
@@ -249,9 +250,7 @@ def _within(q: Array, bounds: Range, near: Array, robot: Robot) -> tuple[Array, 
     return np.clip(fitted, bounds.lower, bounds.upper), np.asarray(allowed.any(axis=0).all(axis=-1))
 
 
-def _by_formula(
-    arm: PlanarArm | WristArm, robot: Robot, problem: Problem, R: Array | None, near: Array
-) -> tuple[Outcome, Array]:
+def _by_formula(arm: ClosedForm, robot: Robot, problem: Problem, R: Array | None, near: Array) -> tuple[Outcome, Array]:
     """For every pose the solution within limits that is nearest to `near`; and whether there is one only beyond."""
     count = len(problem.p)
     unlimited = Problem(problem.place, problem.R, problem.p, problem.rows, joint_range(robot, False), problem.tolerance)
