@@ -1,7 +1,7 @@
 """Speed of simulation and control: python benchmarks/simulation.py
 
-Prints the cycle time of the symbolic and the numeric controller beside those of 000 sec. 5.3, the time of 10 s of scara5
-under computed torque at 1 ms, and how much faster than real time arms of five to seven joints are simulated.
+Prints the cycle time of the symbolic and the numeric controller beside those of 000 sec. 5.3, the time of 10 s of
+scara5 under computed torque at 1 ms, and how much faster than real time arms of five to seven joints are simulated.
 """
 
 from __future__ import annotations
@@ -90,9 +90,8 @@ def main() -> None:
     arm = armdyn.compile(armdyn.load("panda"))
     start = time.perf_counter()
     monte_carlo(arm.robot, ComputedTorque(arm, 100, 20), Wave(7, 1.0), samples=500)
-    print(
-        f"Monte Carlo, panda, 500 arms for 1 s at 1 kHz: {time.perf_counter() - start:.2f} s, code made or read included"
-    )
+    took = time.perf_counter() - start
+    print(f"Monte Carlo, panda, 500 arms for 1 s at 1 kHz: {took:.2f} s, code made or read included")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ CURVES = {"curve40": "scara5", "swing": "three_link"}
 CONTROLLERS = {
     "computed_torque": {"kp": 400.0, "kd": 40.0, "ki": 0.0},
     "predictive": {"kp": 400.0, "kd": 40.0},
-    "pd_gravity": {"kp": 400.0, "kd": 60.0},
+    "pd_gravity": {"frequency": 15.0},
     "pid": {"frequency": 20.0},
     "feedforward": {"kp": 0.0, "kd": 0.0},
     "sliding_mode": {"rate": 15.0, "gain": 30.0, "layer": 0.05},
@@ -146,14 +146,24 @@ def _gains(given: list[str] | None, controller: str) -> dict[str, float]:
 
 
 def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
-    from armdyn.control import PID, ComputedTorque, Feedforward, NoControl, PDGravity, SlidingMode, SlotineLi
+    from armdyn.control import (
+        PID,
+        ComputedTorque,
+        Feedforward,
+        NoControl,
+        PDGravity,
+        SlidingMode,
+        SlotineLi,
+        largest_inertias,
+    )
 
     if controller == "computed_torque":
         return ComputedTorque(dyn, gains["kp"], gains["kd"], gains["ki"])
     if controller == "predictive":
         return ComputedTorque(dyn, gains["kp"], gains["kd"], predictive=True)
     if controller == "pd_gravity":
-        return PDGravity(dyn, gains["kp"], gains["kd"], follow=True)
+        inertia, w = largest_inertias(dyn), gains["frequency"]
+        return PDGravity(dyn, inertia * w**2, 2 * inertia * w, follow=True)
     if controller == "pid":
         return PID.designed(dyn, gains["frequency"])
     if controller == "feedforward":

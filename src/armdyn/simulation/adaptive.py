@@ -38,16 +38,16 @@ class _Adaptive:
         bounds = sorted({0, p.steps, *(start for start, _ in p.plants)})
         if p.hold:
             bounds = sorted({*bounds, *range(0, p.steps, p.hold)})
-        samples, torques, times = [self.state], [self.torque(0.0, self.state)], [0.0]
+        samples, torques, times = [self.state], [np.zeros(p.n)], [0.0]
         status, detail = Status.FINISHED, ""
         for first, last in pairwise(bounds):
-            if p.hold:
-                self.held = None
-                if first % p.hold == 0:
-                    self.tick(first)
+            if p.hold and first % p.hold == 0:
+                self.tick(first)
                 torques[-1] = self.torque(times[-1], self.state)
             grid = p.dt * np.arange(first, last + 1)
             try:
+                if first == 0 and not p.hold:
+                    torques[0] = self.torque(0.0, self.state)
                 found = self.stretch(grid, first)
             except SingularTask as error:
                 status, detail = Status.SINGULAR, f"{error.what} after t = {times[-1]:.6g} s"
@@ -63,6 +63,9 @@ class _Adaptive:
             self.state = samples[-1]
             if status is not Status.FINISHED:
                 break
+        if p.hold and p.steps % p.hold == 0 and status is Status.FINISHED:
+            self.tick(p.steps)
+            torques[-1] = self.torque(times[-1], self.state)
         table = np.array(samples)
         n = p.n
         return Outcome(table[:, :n], table[:, n : 2 * n], np.array(torques), table[:, 2 * n :], status, detail,

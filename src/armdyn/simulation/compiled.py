@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from armdyn.dynamics.recipes import RECIPES
 from armdyn.graph import Graph, Node, substitute, trace
 from armdyn.kernels import build
 from armdyn.kernels.kernel import LARGEST
+from armdyn.simulation.integrators import Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
@@ -85,11 +87,22 @@ def traced_law(law: Law) -> Law:
     return replace(cast(Any, law), **changes) if changes else law
 
 
-def step_graph(problem: Problem, dyn: Dynamics) -> Graph:
+class Loop(NamedTuple):
+    """All that the code of a step depends on. limits: on the torques, or none. memory: numbers the law remembers."""
+
+    dyn: Dynamics
+    law: Law
+    method: Method
+    dt: float
+    hold: int
+    limits: tuple[float, ...] | None
+    memory: int
+
+
+def step_graph(p: Loop) -> Graph:
     """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out."""
-    n, p = problem.n, problem
-    law, plant = traced_law(p.law), TracedDynamics(dyn)
-    memory = len(p.law.start(p.q0, p.qd0))
+    n, memory = p.dyn.n, p.memory
+    law, plant = traced_law(p.law), TracedDynamics(p.dyn)
     rows = 3 if p.method.halves else 1
 
     def step(state: Any, reference: Any) -> dict[str, Any]:
@@ -101,8 +114,8 @@ def step_graph(problem: Problem, dyn: Dynamics) -> Graph:
             row = table[round(2 * c)]
             desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
             tau = np.asarray(law(row[0], q, qd, desired, z), dtype=object)
-            if p.torque_limits is not None:
-                tau = clipped(tau, p.torque_limits)
+            if p.limits is not None:
+                tau = clipped(tau, p.limits)
             return tau, np.asarray(law.change(row[0], q, qd, desired, z), dtype=object)
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
@@ -196,24 +209,28 @@ def compiled_steps(problem: Problem) -> Outcome:
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
     reference = np.ascontiguousarray(np.column_stack([times, table.q, table.qd, table.qdd]))
+    on_grid = Desired(*(column[::stride] for column in table))
     z = p.law.start(p.q0, p.qd0)
     state = np.empty((p.steps + 2, 4 * n + len(z)))
     state[0] = np.concatenate([p.q0, p.qd0, z, np.zeros(2 * n)])
     tau = np.empty((p.steps + 1, n))
     ends = [*(start for start, _ in p.plants[1:]), p.steps + 1]
+    limits = None if p.torque_limits is None else tuple(p.torque_limits.tolist())
     for (start, dyn), end in zip(p.plants, ends, strict=True):
-        march = _march(problem, dyn)
+        march = _march(Loop(dyn, p.law, p.method, p.dt, p.hold, limits, len(z)))
         for first in range(start, end, CHUNK):
             count = min(CHUNK, end - first)
             march(state, reference, tau, first, count)
             ended = _ended(p, state, tau, first, count)
             if ended is not None:
-                return ended
-    return _outcome(p, state, tau, p.steps + 1, Status.FINISHED, "")
+                return ended._replace(table=on_grid)
+    return _outcome(p, state, tau, p.steps + 1, Status.FINISHED, "")._replace(table=on_grid)
 
 
-def _march(problem: Problem, dyn: Dynamics) -> March:
-    return March(step_graph(problem, dyn))
+@lru_cache(maxsize=32)
+def _march(loop: Loop) -> March:
+    """The code of a step; laws and plants are frozen, so that the same ones need it made only once."""
+    return March(step_graph(loop))
 
 
 def too_long(problem: Problem) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Array, Law
+from armdyn.control.law import Array, Desired, Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
@@ -136,7 +136,8 @@ def _solved(problem: Problem, compiled: bool | None) -> tuple[Outcome, bool]:
 
 def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> Run:
     t = problem.times[: len(outcome.q)] if outcome.t is None else outcome.t
-    desired = problem.course.table(t)
+    known = outcome.table
+    desired = problem.course.table(t) if known is None else Desired(*(column[: len(t)] for column in known))
     law, n = problem.law, problem.n
     motors = (outcome.q[:, n:], outcome.qd[:, n:]) if problem.elastic else None
     outcome = outcome._replace(q=np.ascontiguousarray(outcome.q[:, :n]), qd=np.ascontiguousarray(outcome.qd[:, :n]))

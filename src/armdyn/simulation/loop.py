@@ -22,7 +22,9 @@ from armdyn.simulation.stiction import Grip, Stiction
 def fixed_steps(problem: Problem) -> Outcome:
     """Simulate with a method of fixed steps."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return _Loop(problem).run()
+        loop = _Loop(problem)
+        on_grid = Desired(*(column[:: loop.stride] for column in loop.table))
+        return loop.run()._replace(table=on_grid)
 
 
 class _Loop:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.control.law import Array
+from armdyn.control.law import Array, Desired
 from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Status
 
@@ -22,6 +22,8 @@ class Outcome(NamedTuple):
     detail: str
     t: Array | None = None
     """Times, where they are not those of the grid."""
+    table: Desired | None = None
+    """The reference at the samples (or beyond them), where it is known already."""
 
 
 def past_range(problem: Problem, q: Array) -> Array | None:
