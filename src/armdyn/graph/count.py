@@ -43,7 +43,8 @@ class Operations:
             "negations": self.negations,
             "others": self.others,
         }
-        counted = [f"{count} {name if count != 1 else name.removesuffix('s')}" for name, count in words.items() if count]
+        present = {name: count for name, count in words.items() if count}
+        counted = [f"{count} {name if count != 1 else name.removesuffix('s')}" for name, count in present.items()]
         text = ", ".join(counted) or "no operations"
         return f"{text}; off-line: {self.offline}" if self.offline and self.offline != Operations() else text
 
