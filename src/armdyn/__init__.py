@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from armdyn import catalog, export, mechanics, parameters, trajectory
+    from armdyn import catalog, export, mechanics, motion, parameters, trajectory
     from armdyn.control import ComputedTorque, Feedforward
     from armdyn.dynamics import Dynamics, compile
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
     from armdyn.formats import ModelWarning, load, save
     from armdyn.mechanics.registry import formulations
+    from armdyn.motion import feasibility, scale_to_torque, sizing, time_optimal, torque_breakdown
     from armdyn.parameters import base_parameters
     from armdyn.robot import Robot
     from armdyn.robot.random import random_robot
@@ -38,6 +39,7 @@ _HOME = {
     "compare": "armdyn.equations",
     "compile": "armdyn.dynamics",
     "derive": "armdyn.equations",
+    "feasibility": "armdyn.motion",
     "formulations": "armdyn.mechanics.registry",
     "inverse_kinematics": "armdyn.trajectory",
     "load": "armdyn.formats",
@@ -45,11 +47,15 @@ _HOME = {
     "random_robot": "armdyn.robot.random",
     "read_trajectory": "armdyn.trajectory",
     "save": "armdyn.formats",
+    "scale_to_torque": "armdyn.motion",
     "simulate": "armdyn.simulation",
+    "sizing": "armdyn.motion",
+    "time_optimal": "armdyn.motion",
+    "torque_breakdown": "armdyn.motion",
     "via_points": "armdyn.trajectory",
 }
 """Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
-_PACKAGES = ("catalog", "export", "mechanics", "parameters", "trajectory")
+_PACKAGES = ("catalog", "export", "mechanics", "motion", "parameters", "trajectory")
 
 __all__ = [
     "ArmdynError",
@@ -66,16 +72,22 @@ __all__ = [
     "compile",
     "derive",
     "export",
+    "feasibility",
     "formulations",
     "inverse_kinematics",
     "load",
     "mechanics",
+    "motion",
     "parameters",
     "point_to_point",
     "random_robot",
     "read_trajectory",
     "save",
+    "scale_to_torque",
     "simulate",
+    "sizing",
+    "time_optimal",
+    "torque_breakdown",
     "trajectory",
     "via_points",
 ]

@@ -25,13 +25,14 @@ LEVEL = {
     "export": 7,
     "trajectory": 7,
     "control": 7,
+    "motion": 8,
     "simulation": 8,
     "report": 9,
     "bench": 9,
     "cli": 10,
 }
 # Conveniences (robot.save, trajectory.plot, run.plot), imported when they are called.
-LAZY = {("robot", "formats"), ("trajectory", "report"), ("simulation", "report")}
+LAZY = {("robot", "formats"), ("trajectory", "report"), ("motion", "report"), ("simulation", "report")}
 HEAVY = {"matplotlib": {"report"}, "sympy": {"graph", "equations"}, "llvmlite": {"kernels"}}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
 

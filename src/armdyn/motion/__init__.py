@@ -1,0 +1,24 @@
+"""Dynamics of motion: torques along a trajectory, feasibility, scaling, the fastest timing, sizing of actuators."""
+
+from armdyn.motion.limits import Infeasible, MotionLimits, motion_limits
+from armdyn.motion.loads import Sizing, sizing
+from armdyn.motion.scaling import ScaledMotion, scale_to_torque
+from armdyn.motion.timing import TimeOptimal, time_optimal
+from armdyn.motion.torques import TorqueBreakdown, torque_breakdown
+from armdyn.motion.verdict import Feasibility, feasibility
+
+__all__ = [
+    "Feasibility",
+    "Infeasible",
+    "MotionLimits",
+    "ScaledMotion",
+    "Sizing",
+    "TimeOptimal",
+    "TorqueBreakdown",
+    "feasibility",
+    "motion_limits",
+    "scale_to_torque",
+    "sizing",
+    "time_optimal",
+    "torque_breakdown",
+]

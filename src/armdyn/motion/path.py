@@ -1,0 +1,176 @@
+"""Paths: what is left of a motion when its timing is taken away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.trajectory.base import Array, Trajectory
+from armdyn.trajectory.via import from_samples
+
+SLOW = 1e-2
+"""Share of its largest speed below which a path's own time is no good parameter; then its length is taken."""
+STILL = 1e-7
+"""Share of its largest speed below which a path stands still."""
+STEADY = 1e-4
+"""Share of the largest speed at which the direction of a path that comes to rest is read off."""
+CORNER = 1e-6
+"""Change of direction, rad, that is a corner: the robot must stop there."""
+CELLS = 1024
+GAUSS, WEIGHT = (x / 2 for x in np.polynomial.legendre.leggauss(6))
+
+
+def as_path(path: Any) -> Trajectory:
+    """A path from a trajectory, or a spline through points (k, n), in the length of its chords."""
+    if isinstance(path, Trajectory):
+        curve = path
+    else:
+        points = np.asarray(path, dtype=float)
+        if points.ndim != 2 or len(points) < 2 or not np.isfinite(points).all():
+            raise ShapeError(f"a path of shape {points.shape}", expected="a trajectory, or (k, n) points, k >= 2")
+        chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        if (chords == 0).any():
+            raise ArmdynError(f"points {int(chords.argmin()) + 1} and {int(chords.argmin()) + 2} are the same")
+        curve = from_samples(np.concatenate([[0.0], np.cumsum(chords)]), points)
+    if curve.duration == 0:
+        raise ArmdynError("the path has no length", expected="a path that leads somewhere")
+    s = np.union1d(np.linspace(0.0, curve.duration, CELLS + 1), curve.breaks)
+    speed = np.linalg.norm(curve(s, 1), axis=-1)
+    if speed.max() == 0:
+        raise ArmdynError("the path has no length", expected="a path that leads somewhere")
+    return curve if speed.min() > SLOW * speed.max() else ByLength(curve)
+
+
+def sides(path: Trajectory, s: Array) -> tuple[Array, Array]:
+    """Just before and just after s, within the path."""
+    tiny = 1e-9 * path.duration
+    return np.clip(s - tiny, 0.0, path.duration), np.clip(s + tiny, 0.0, path.duration)
+
+
+def corners(path: Trajectory) -> Array:
+    """Where the path changes its direction at once, both ends included."""
+    places = path.breaks[(path.breaks > 0) & (path.breaks < path.duration)]
+    before, after = (_unit(path(x, 1)) for x in sides(path, places))
+    sharp = np.linalg.norm(after - before, axis=-1) > CORNER
+    return np.concatenate([[0.0], places[sharp], [path.duration]])
+
+
+def _unit(v: Array) -> Array:
+    size = np.linalg.norm(v, axis=-1, keepdims=True)
+    unit: Array = v / np.where(size > 0, size, 1.0)
+    return unit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ByLength(Trajectory):
+    """A curve in its own length (of joint space, rad or m): |dq/ds| = 1 everywhere, also where the curve's time rests.
+
+        q'  = dq/du / |dq/du|,     q'' = (dq/du2 - q' (q' . dq/du2)) / |dq/du|^2,     u the time of the curve
+
+    Where the curve comes to rest, q' and q'' are those of the nearest point at which it moves with a ten-thousandth of
+    its largest speed.
+    """
+
+    curve: Trajectory
+    highest = 2
+
+    @property
+    def duration(self) -> float:
+        return float(self._table[1][-1])
+
+    @property
+    def n(self) -> int:
+        return self.curve.n
+
+    @property
+    def breaks(self) -> Array:
+        nodes, lengths = self._table
+        places = np.concatenate([self.curve.breaks, self._rests])
+        return np.unique(lengths[np.searchsorted(nodes, places).clip(0, len(nodes) - 1)])
+
+    def time(self, s: Array) -> Array:
+        """The curve's time at lengths s. Newton in the cell of s."""
+        nodes, lengths = self._table
+        cell = np.clip(np.searchsorted(lengths, s, side="right") - 1, 0, len(nodes) - 2)
+        start, width = nodes[cell], nodes[cell + 1] - nodes[cell]
+        whole = lengths[cell + 1] - lengths[cell]
+        left = s - lengths[cell]
+        h = width * np.where(whole > 0, left / np.where(whole > 0, whole, 1.0), 0.0)
+        for _ in range(6):
+            speed = self._speed(start + h)
+            step = (self._lengths(start, h) - left) / np.where(speed > 0, speed, np.inf)
+            h = np.clip(h - step, 0.0, width)
+        time: Array = start + h
+        return time
+
+    def inside(self, t: Array, order: int) -> Array:
+        u = self.time(t.real)
+        if order == 0:
+            return self.curve(u)
+        rests, moving = self._moving
+        part = np.clip(np.searchsorted(rests, u, side="right") - 1, 0, len(rests) - 2)
+        u = np.clip(u, moving[part, 0], moving[part, 1])
+        first = self.curve(u, 1)
+        tangent = _unit(first)
+        if order == 1:
+            return tangent
+        second = self.curve(u, 2)
+        across = second - tangent * (tangent * second).sum(axis=-1, keepdims=True)
+        bend: Array = across / (first**2).sum(axis=-1, keepdims=True)
+        return bend
+
+    def _speed(self, u: Array) -> Array:
+        speed: Array = np.linalg.norm(self.curve(u, 1), axis=-1)
+        return speed
+
+    def _lengths(self, start: Array, h: Array) -> Array:
+        """Length from start to start + h, by Gauss's rule with six points."""
+        places = start[..., None] + h[..., None] * (0.5 + GAUSS)
+        length: Array = h * (self._speed(places) @ WEIGHT)
+        return length
+
+    @cached_property
+    def _rests(self) -> Array:
+        """Times at which the curve stands still, and its two ends."""
+        end = self.curve.duration
+        u = np.union1d(np.linspace(0.0, end, 2 * CELLS + 1), self.curve.breaks)
+        speed = self._speed(u)
+        dips = np.flatnonzero((speed[1:-1] <= speed[:-2]) & (speed[1:-1] <= speed[2:])) + 1
+        low, high = u[dips - 1], u[dips + 1]
+        for _ in range(60):  # golden section, without a test whether it is needed
+            a, b = low + 0.382 * (high - low), low + 0.618 * (high - low)
+            left = self._speed(a) < self._speed(b)
+            low, high = np.where(left, low, a), np.where(left, b, high)
+        found = (low + high) / 2
+        still = found[self._speed(found) < STILL * speed.max()]
+        whole = u[speed < STILL * speed.max()]  # breaks, and stretches on which the curve waits
+        return np.unique(np.concatenate([[0.0], still, whole, [end]]))
+
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """Times and lengths; the times crowd where the curve rests, so that its speed varies little in a cell."""
+        end = self.curve.duration
+        near = end / CELLS * 0.5 ** np.arange(24)
+        crowd = (self._rests[:, None] + np.concatenate([-near, near])).ravel()
+        nodes = np.concatenate([np.linspace(0.0, end, CELLS + 1), self.curve.breaks, self._rests, crowd])
+        nodes = np.unique(np.clip(nodes, 0.0, end))
+        lengths = np.concatenate([[0.0], np.cumsum(self._lengths(nodes[:-1], np.diff(nodes)))])
+        return nodes, lengths
+
+    @cached_property
+    def _moving(self) -> tuple[Array, Array]:
+        """The rests, and between every two of them the times at which the curve moves fast enough to be read."""
+        rests, (nodes, _) = self._rests, self._table
+        speed = self._speed(nodes)
+        enough = STEADY * speed.max()
+        spans = []
+        for a, b in pairwise(rests):
+            fast = nodes[(nodes >= a) & (nodes <= b) & (speed >= enough)]
+            middle = (a + b) / 2
+            spans.append((fast[0], fast[-1]) if len(fast) else (middle, middle))
+        return rests, np.array(spans)

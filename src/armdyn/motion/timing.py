@@ -1,0 +1,455 @@
+"""The fastest timing of a path under limits of torque, velocity and acceleration, friction included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.motion.limits import Infeasible, MotionLimits, dynamics_of, motion_limits, names, units
+from armdyn.motion.path import ByLength, as_path, corners, sides
+from armdyn.motion.reachability import SLACK, Dead, Rows, allowed, controllable, fastest
+from armdyn.motion.scaling import demand_of, factors_of
+from armdyn.robot.robot import Robot
+from armdyn.trajectory.base import Array, Trajectory
+from armdyn.trajectory.compose import Retimed, polynomial_clock
+from armdyn.trajectory.piecewise import PiecewisePolynomial, stretched
+
+POINTS = 400
+QUARTERS = np.array([0.25, 0.5, 0.75])
+FINER = np.array([1 / 64, 1 / 16, 1 / 4])
+"""Where the cells next to the ends are divided."""
+WITHIN = np.array([0.0, 0.25, 0.5, 0.75, 1.0 - 1e-9])
+"""Places in a cell at which limits are looked at in the end."""
+LEAST = 0.95
+"""Share of the speed down to which a motion that exceeds limits within the cells is slowed as a whole."""
+FEWEST = 40
+"""Cells between two corners, at least."""
+AGREED = 1e-6
+"""Share of the torque limits by which friction may differ from its linear model when the iteration stops."""
+MOST_ROUNDS = 25
+
+
+class Status(Enum):
+    """How the search for the fastest timing ended."""
+
+    OPTIMAL = "The timing is the fastest on this grid."
+    FRICTION_OPEN = (
+        "Friction and timing have not settled on each other: the timing keeps the limits only nearly. Give more "
+        "points, or check it with `feasibility`."
+    )
+    COARSE = "Between the grid points a limit is exceeded by more than a few per cent. Give more points."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TimeOptimal(Retimed):
+    """A path at the greatest speed that the limits allow: a trajectory, with what is known about its timing.
+
+    s: (N+1,) path parameter at the grid points. speed: (N+1,) its rate there. bound: (N+1,) the largest rate from which
+    the end can still be reached. rounds: passes until friction and timing agreed. Between grid points the acceleration
+    of s is constant; limits hold at both ends of every cell and, the motion being slowed by a trifle for it, at the
+    quarters of every cell. What is exceeded between these is of the order of a hundred thousandth.
+    """
+
+    status: Status
+    s: Array
+    speed: Array
+    bound: Array
+    rounds: int
+    highest = 2
+
+    @property
+    def breaks(self) -> Array:
+        return self.clock.breaks  # the path's own are among them
+
+    def __str__(self) -> str:
+        return f"{self.duration:.6g} s on {len(self.s) - 1} cells. {self.status.value}"
+
+
+class Cells(NamedTuple):
+    """A stretch of the path on a grid.
+
+    x: (N+1,) from 0 to 1 over the whole path. q, q1, q2: position and derivatives by x. a, b, g:
+    torque = a u + b x + g + friction, at the start [0] and the end [1] of every cell: (2, N, n). within: (3, N, n)
+    the first derivative at the quarters.
+    """
+
+    x: Array
+    q: Array
+    q1: Array
+    q2: Array
+    a: Array
+    b: Array
+    g: Array
+    within: Array
+
+
+def time_optimal(
+    path: Any,
+    model: Robot | Dynamics,
+    *,
+    tau_max: Any = None,
+    tau_min: Any = None,
+    v_max: Any = None,
+    a_max: Any = None,
+    points: int = POINTS,
+    start_speed: float = 0.0,
+    end_speed: float = 0.0,
+) -> TimeOptimal:
+    """The fastest timing of a path under limits of torque, velocity and acceleration.
+
+        tau = a(s) sdd + b(s) sd^2 + g(s) + friction(q'(s) sd),     a = M q',  b = M q'' + C(q, q') q'
+
+    Args:    path: a trajectory, whose own timing does not matter, or points (k, n) for a spline. tau_max, tau_min,
+             v_max, a_max: instead of the robot's limits, (n,) or one for all; np.inf for none. points: cells of the
+             grid. start_speed, end_speed: at the ends, as multiples of the path's own velocity there.
+    Method:  controllable sets backwards, largest acceleration forwards (`reachability`; Pham & Pham 2018). Limits hold
+             at both ends of every cell. The robot stops at corners. Dry friction is a constant of the direction;
+             other friction is linearised in sd^2 about the last timing until both agree.
+    Raises:  Infeasible with the place and the joints, if no timing keeps the limits.
+
+    >>> import armdyn
+    >>> move = time_optimal([[0.0, 0.0], [1.0, 1.0]], armdyn.load("planar2r"), tau_max=[3000.0, 1000.0])
+    >>> move.status.name, bool(move.duration < 1.0)
+    ('OPTIMAL', True)
+    """
+    dyn = dynamics_of(model)
+    if points < 2:
+        raise ArmdynError(f"points = {points}", expected="at least 2 cells")
+    curve = as_path(path)
+    if curve.n != dyn.n:
+        raise ShapeError(f"a path of {curve.n} joints", where=f"robot {dyn.robot.name!r}", expected=f"{dyn.n} joints")
+    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max)
+    ends = [_speed_on(curve, which, x) for which, x in ((0, start_speed), (1, end_speed))]
+    stops = corners(curve) / curve.duration
+    timings = []
+    for first, last in pairwise(stops):
+        cells = _cells(dyn, curve, first, last, points)
+        start, end = ends[0] if first == 0 else 0.0, ends[1] if last == 1 else 0.0
+        timings.append((cells, *_timed(dyn, curve, cells, limits, start, end)))
+    motion = _joined(curve, timings)
+    return _coming_to_rest(motion if any(ends) else _settled(dyn, motion, limits))
+
+
+def _speed_on(curve: Trajectory, which: int, factor: float) -> float:
+    """Rate of the parameter from 0 to 1 that gives `factor` times the velocity of the path as it was given."""
+    if not (np.isfinite(factor) and factor >= 0):
+        raise ArmdynError(f"an end speed of {factor}", expected="a number, 0 or more")
+    own = curve.curve if isinstance(curve, ByLength) else curve
+    velocity = float(np.linalg.norm(own(which * own.duration, 1)))
+    return factor * (velocity if isinstance(curve, ByLength) else 1.0) / curve.duration
+
+
+def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int) -> Array:
+    """Points from first to last, denser at the ends, where a motion from rest changes its speed most over the way.
+
+        k/N = (sigma + 2/pi asin(sqrt(sigma)))/2,     sigma from 0 to 1: half of them evenly in sigma, half in speed
+
+    Breaks of the path are among them, and the places at which a joint with dry friction turns round.
+    """
+    count = max(min(FEWEST, points), round(points * (last - first)))
+    sigma = np.sin(np.linspace(0.0, np.pi / 2, 8 * count + 1)) ** 2
+    even = np.interp(np.linspace(0, 1, count + 1), 0.5 * (sigma + np.linspace(0, 1, 8 * count + 1)), sigma)
+    ends = even[1] * FINER  # how friction behaves at rest then matters for a moment only
+    x = first + (last - first) * np.concatenate([[0.0], ends, even[1:-1], 1 - ends[::-1], [1.0]])
+    x[-1] = last
+    places = np.concatenate([curve.breaks / curve.duration, _turns(dyn, curve, x)])
+    for place in np.unique(places[(places > first) & (places < last)]):
+        k = int(np.searchsorted(x, place))  # x[k-1] < place <= x[k]
+        width = x[k] - x[k - 1]
+        if k < len(x) - 1 and x[k] - place < 0.3 * width:
+            x[k] = place
+        elif k > 1 and place - x[k - 1] < 0.3 * width:
+            x[k - 1] = place
+        elif min(place - x[k - 1], x[k] - place) > 1e-9 * (last - first):
+            x = np.insert(x, k, place)
+    return x
+
+
+def _turns(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
+    """Where joints with dry friction change their direction."""
+    dry = np.abs(dyn.friction(np.full(dyn.n, 1e-9))) > 1e-6 * np.abs(dyn.friction(np.ones(dyn.n)))
+    if not dry.any():
+        return np.empty(0)
+    L = curve.duration
+    speed = curve(x * L, 1)
+    k, i = np.nonzero((speed[:-1] * speed[1:] < 0) & dry)
+    low, high, sign = x[k], x[k + 1], np.sign(speed[k, i])
+    for _ in range(45):
+        middle = 0.5 * (low + high)
+        ahead = curve(middle * L, 1)[np.arange(len(i)), i] * sign > 0
+        low, high = np.where(ahead, middle, low), np.where(ahead, high, middle)
+    turns: Array = 0.5 * (low + high)
+    return turns
+
+
+def _cells(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int) -> Cells:
+    L = curve.duration
+    x = _grid(dyn, curve, first, last, points)
+    s = np.stack([sides(curve, x[:-1] * L)[1], sides(curve, x[1:] * L)[0]])
+    q, q1, q2 = (np.ascontiguousarray(curve(s, order)) * L**order for order in range(3))
+    rest = np.zeros_like(q)
+    g = dyn.inverse_dynamics(q, rest, rest)
+    a = dyn.inverse_dynamics(q, rest, q1) - g
+    b = dyn.inverse_dynamics(q, q1, q2) - g - dyn.friction(q1)
+    quarters = x[:-1] + QUARTERS[:, None] * np.diff(x)
+    return Cells(x, q, q1, q2, a, b, g, curve(quarters * L, 1) * L)
+
+
+# Friction: settled by rounds --------------------------------------------------------------------------------------
+
+
+def _timed(
+    dyn: Dynamics, curve: Trajectory, cells: Cells, limits: MotionLimits, start: float, end: float
+) -> tuple[Array, Array, Status, int]:
+    """(x, bound, status, rounds) of a stretch; x = squared rate at its N+1 points."""
+    top = _velocity_bound(cells, limits)
+    q1 = cells.q1
+    little = 1e-6
+    dry = dyn.friction(q1 * little)
+    slope = np.zeros_like(dry)
+    scale = _torque_scale(limits)
+    most = np.sqrt(np.where(np.isfinite(top), top, 1e4).max())
+    speeds = np.array([0.3, 1.0]) * most
+    if all(np.abs(dyn.friction(q1 * y) - dry).max() <= AGREED * scale.min() for y in speeds):
+        x, bound = _solved(dyn, curve, cells, limits, dry, slope, top, start, end)
+        return x, bound, Status.OPTIMAL, 1
+    # A first guess: between rest and the speed at which friction alone would take all torque there is.
+    cap = most
+    for _ in range(60):
+        if (np.abs(dyn.friction(q1 * cap)) <= scale).all():
+            break
+        cap *= 0.8
+    slope = (dyn.friction(q1 * cap) - dry) / cap**2
+    constant = dry
+    x = bound = np.empty(0)
+    for round_ in range(1, MOST_ROUNDS + 1):
+        try:
+            x, bound = _solved(dyn, curve, cells, limits, constant, slope, top, start, end)
+        except Infeasible:
+            if round_ == 1 or not len(x):
+                raise
+            x = 0.25 * x  # the linear model asks too much: nearer to rest it asks less
+        y = np.sqrt(np.stack([x[:-1], x[1:]]))[..., None]
+        friction = dyn.friction(q1 * np.maximum(y, little))
+        if np.abs((constant + slope * y**2 - friction) / scale).max() < AGREED:
+            return x, bound, Status.OPTIMAL, round_
+        near = np.maximum(y, 1e-6 * y.max())  # at rest the slope would be infinite
+        above, below = dyn.friction(q1 * near * 1.001), dyn.friction(q1 * near * 0.999)
+        slope = (above - below) / (0.004 * near**2)
+        constant = 0.5 * (above + below) - slope * near**2
+        slow = y < near
+        if slow.any():  # there, through the true value at rest
+            value = dyn.friction(q1 * near)
+            slope = np.where(slow, (value - dry) / near**2, slope)
+            constant = np.where(slow, dry, constant)
+    return x, bound, Status.FRICTION_OPEN, MOST_ROUNDS
+
+
+def _torque_scale(limits: MotionLimits) -> Array:
+    half = 0.5 * (limits.tau_max - limits.tau_min)
+    largest = np.maximum(np.abs(limits.tau_max), np.abs(limits.tau_min))
+    return np.where(np.isfinite(half), half, np.where(np.isfinite(largest), largest, np.inf))
+
+
+# One pass ---------------------------------------------------------------------------------------------------------
+
+
+def _velocity_bound(cells: Cells, limits: MotionLimits) -> Array:
+    """(N+1,) largest x that the velocity limits allow."""
+    with np.errstate(divide="ignore"):
+        each = ((limits.velocity / np.abs(cells.q1)) ** 2).min(axis=2)
+    bound: Array = np.minimum(np.append(each[0], np.inf), np.insert(each[1], 0, np.inf))
+    return bound
+
+
+def _rows(
+    cells: Cells, limits: MotionLimits, constant: Array, slope: Array, stops: tuple[bool, bool]
+) -> tuple[Rows, list[tuple[str, int, int]]]:
+    """All constraints, scaled to limits of 1; of each the quantity, the joint and the side."""
+    step = 2 * np.diff(cells.x)[:, None]
+    velocity = cells.b + slope
+    found: list[tuple[Array, Array, Array]] = []
+    labels: list[tuple[str, int, int]] = []
+    half = _torque_scale(limits)
+    for where in (0, 1):
+        for sign, limit in ((1, limits.tau_max), (-1, -limits.tau_min)):
+            on = np.flatnonzero(np.isfinite(limit))
+            friction = constant[where].copy()
+            if stops[where]:  # at rest dry friction may be anything from none to all
+                friction[-where] = sign * np.maximum(sign * friction[-where], 0.0)
+            rest = cells.g[where] + friction
+            scaled = sign * cells.a[where][:, on] / half[on], sign * velocity[where][:, on] / half[on]
+            found.append((*scaled, (limit[on] - sign * rest[:, on]) / half[on]))
+            labels += [("torque", int(i), sign) for i in on]
+        for sign in (1, -1):
+            on = np.flatnonzero(np.isfinite(limits.acceleration))
+            scaled = tuple(sign * d[where][:, on] / limits.acceleration[on] for d in (cells.q1, cells.q2))
+            found.append((scaled[0], scaled[1], np.ones_like(scaled[0])))
+            labels += [("acceleration", int(i), sign) for i in on]
+    count = len(found) // 2
+    at_ends = [(a + step * b, b, r) for a, b, r in found[count:]]  # there x has grown by step u
+    for share, q1 in zip(QUARTERS, cells.within, strict=True):
+        use = np.abs(q1) / limits.velocity
+        if use.any():
+            bound = (use**2).max(axis=1, keepdims=True)
+            at_ends.append((share * step * bound, bound, np.ones_like(bound)))
+            labels.append(("velocity", int(use.max(axis=0).argmax()), 1))
+    a, b, r = (np.concatenate(part, axis=1) for part in zip(*found[:count], *at_ends, strict=True))
+    return Rows(a, b, r + SLACK), labels
+
+
+def _solved(
+    dyn: Dynamics,
+    curve: Trajectory,
+    cells: Cells,
+    limits: MotionLimits,
+    constant: Array,
+    slope: Array,
+    top: Array,
+    start: float,
+    end: float,
+) -> tuple[Array, Array]:
+    rows, labels = _rows(cells, limits, constant, slope, (start == 0, end == 0))
+    ds = np.diff(cells.x)
+    if not labels and not np.isfinite(top).any():
+        raise Infeasible(
+            "no limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, a_max or v_max, or limits"
+        )
+    told = _Told(dyn, curve, cells, limits, rows, labels, constant)
+    low, high, dead = allowed(rows, top[:-1]) if labels else (np.zeros(len(ds)), top[:-1], None)
+    if dead is not None:
+        raise told.impossible(dead)
+    if end**2 > top[-1] * (1 + 1e-12):
+        raise told.too_fast("end", end, float(np.sqrt(top[-1])))
+    K_low, K_high, dead = controllable(rows, ds, low, high, end**2) if labels else (0 * top, top.copy(), None)
+    if dead is not None:
+        raise told.impossible(dead)
+    if start == 0 < K_low[0] * (1 - 1e-9) - 1e-12:
+        raise told.impossible(Dead(0, -1, -1))
+    if not K_low[0] * (1 - 1e-9) - 1e-12 <= start**2 <= K_high[0] * (1 + 1e-9) + 1e-12:
+        raise told.too_fast("start", start, float(np.sqrt(K_high[0])), float(np.sqrt(K_low[0])))
+    x = fastest(rows, ds, K_low, K_high, min(max(start**2, K_low[0]), K_high[0]))
+    stuck = np.sqrt(x[:-1]) + np.sqrt(x[1:]) <= 0
+    if stuck.any():
+        raise told.impossible(Dead(int(stuck.argmax()), -1, -1))
+    return x, np.sqrt(K_high)
+
+
+class _Told(NamedTuple):
+    """Errors that say where and why."""
+
+    dyn: Dynamics
+    curve: Trajectory
+    cells: Cells
+    limits: MotionLimits
+    rows: Rows
+    labels: list[tuple[str, int, int]]
+    constant: Array
+
+    def impossible(self, dead: Dead) -> Infeasible:
+        cells, limits = self.cells, self.limits
+        s = cells.x[dead.cell] * self.curve.duration
+        where = f"robot {self.dyn.robot.name!r}, path at s = {s:.6g} of {self.curve.duration:.6g}"
+        resting = (cells.g + self.constant)[:, dead.cell]
+        over = np.maximum(resting - limits.tau_max, limits.tau_min - resting)
+        k, i = np.unravel_index(int(over.argmax()), over.shape)
+        if over[k, i] > 0:
+            joint, unit = names(self.dyn.robot)[i], units(self.dyn.robot)[i][3]
+            limit = limits.tau_max[i] if resting[k, i] > 0 else limits.tau_min[i]
+            dry = " with dry friction" if self.constant[k, dead.cell, i] != 0 else ""
+            return Infeasible(
+                f"joint {joint!r} needs {resting[k, i]:.5g} {unit} against gravity{dry} alone, {over[k, i]:.5g} {unit} "
+                f"beyond its limit of {limit:.5g} {unit}, and no speed makes up for it",
+                where=where,
+                advice="Raise the limit, lighten the load, or change the path.",
+            ).blaming(joint, float(over[k, i]))
+        pair = [self._row(row) for row in (dead.upper, dead.lower) if row >= 0]
+        reason = " and ".join(dict.fromkeys(pair)) if pair else "the limits"
+        return Infeasible(
+            f"no speed from which the end can be reached: {reason} leave{'s' * (len(set(pair)) == 1)} none",
+            where=where,
+            advice="Raise these limits, or change the path there.",
+        )
+
+    def _row(self, row: int) -> str:
+        quantity, i, sign = self.labels[row]
+        return f"the {'upper' if sign > 0 else 'lower'} {quantity} limit of joint {names(self.dyn.robot)[i]!r}"
+
+    def too_fast(self, which: str, given: float, most: float, least: float = 0.0) -> Infeasible:
+        word, bound = ("fast", most) if given > most else ("slow", least)
+        share = bound / given if given > 0 else 0.0
+        advice = f"Give {share:.6g} times the {which} speed." if given > 0 else f"Give a {which} speed."
+        return Infeasible(
+            f"the path is too {word} at its {which}: {given:.6g}/s of its length, {bound:.6g}/s is possible",
+            where=f"robot {self.dyn.robot.name!r}",
+            advice=advice,
+        )
+
+
+def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, Status, int]]) -> TimeOptimal:
+    """The stretches one after the other, as a clock of constant accelerations."""
+    L = curve.duration
+    knots, pieces = [np.zeros(1)], []
+    for cells, x, *_ in timings:
+        ds, rate = np.diff(cells.x), np.sqrt(x)
+        times = 2 * ds / (rate[:-1] + rate[1:])
+        knots.append(knots[-1][-1] + np.cumsum(times))
+        pieces.append(L * np.stack([cells.x[:-1], rate[:-1], np.diff(x) / (4 * ds)], axis=1))
+    clock = polynomial_clock(np.concatenate(knots), np.concatenate(pieces))
+    s = L * np.concatenate([cells.x for cells, *_ in timings])
+    speed = L * np.concatenate([np.sqrt(x) for _, x, *_ in timings])
+    bound = L * np.concatenate([highest for _, _, highest, *_ in timings])
+    open_ = any(timing[3] is Status.FRICTION_OPEN for timing in timings)
+    status = Status.FRICTION_OPEN if open_ else Status.OPTIMAL
+    return TimeOptimal(curve, clock, status, s, speed, bound, max(timing[4] for timing in timings))
+
+
+def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOptimal:
+    """The motion as a whole so much slower that it keeps the limits at the quarters of every cell too. 004 sec. 7.7"""
+    assert isinstance(motion.clock, PiecewisePolynomial)
+    knots, (place, rate, half) = motion.clock.knots, motion.clock.coefficients[:, :, 0].T[..., None]
+    h = np.diff(knots)[:, None] * WITHIN
+    s, sd, sdd = place + h * (rate + h * half), rate + 2 * h * half, np.broadcast_to(2 * half, h.shape)
+    s, sd, sdd = s.ravel(), sd.reshape(-1, 1), sdd.reshape(-1, 1)
+    q, q1, q2 = (motion.path(s, order) for order in range(3))
+    qd, qdd = q1 * sd, q2 * sd**2 + q1 * sdd
+    demand = demand_of(dyn, q, qd, qdd)
+    if demand.law is not None:
+        demand = demand._replace(resting=demand.resting + demand.law(1.0))
+    held = (demand.resting <= limits.tau_max) & (demand.resting >= limits.tau_min)
+    c = float(np.where(held, factors_of(demand, limits), np.inf).min())
+    with np.errstate(divide="ignore"):
+        c = min(c, float((limits.velocity / np.abs(qd)).min()))
+        c = min(c, float(np.sqrt((limits.acceleration / np.abs(qdd)).min())))
+    c = min(c, 1 / max(_peak_between((np.abs(qd) / limits.velocity).reshape(*h.shape, -1)), 1e-300))
+    if c >= 1:
+        return motion
+    if c < LEAST:
+        return replace(motion, status=Status.COARSE)
+    clock = stretched(motion.clock, motion.duration / c)
+    return replace(motion, clock=clock, speed=c * motion.speed)
+
+
+def _peak_between(values: Array) -> float:
+    """Largest value of parabolas through three neighbours each: (cells, places, n)."""
+    before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
+    bend = 2 * here - before - after
+    top = (bend > 0) & (np.abs(after - before) < 2 * bend)
+    peak = here + np.where(top, (after - before) ** 2 / (8 * np.where(top, bend, 1.0)), 0.0)
+    return float(peak.max())
+
+
+def _coming_to_rest(motion: TimeOptimal) -> TimeOptimal:
+    """The clock must not run backwards by rounding in its last instant: friction would change its sign."""
+    assert isinstance(motion.clock, PiecewisePolynomial)
+    pieces = motion.clock.coefficients.copy()
+    h = motion.clock.knots[-1] - motion.clock.knots[-2]
+    while pieces[-1, 1, 0] + 2 * pieces[-1, 2, 0] * h < 0:
+        pieces[-1, 2, 0] = np.nextafter(pieces[-1, 2, 0], np.inf)
+    return replace(motion, clock=replace(motion.clock, coefficients=pieces))

@@ -1,0 +1,166 @@
+"""Whether the robot can follow a motion: velocities, accelerations, torques and powers against their limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.motion.limits import MotionLimits, checked_motion, dynamics_of, look_at, motion_limits, names
+from armdyn.robot.robot import Robot
+from armdyn.trajectory.base import Array
+
+TOUCHING = 1e-5
+"""Share of a limit by which it may be passed: a motion made to touch its limit passes it by as much between the places
+at which it was made to keep it."""
+QUANTITIES = ("position", "velocity", "acceleration", "torque", "power")
+
+
+class Status(Enum):
+    """What stands in the way of a motion."""
+
+    FEASIBLE = "The motion keeps all limits that are known."
+    UNLIMITED = "No limit is known: give v_max, a_max, tau_max or p_max, or put limits into the robot's file."
+    TOO_FAR = "A joint leaves its range. Slowing down does not help: change the path."
+    TOO_FAST = "A limit is exceeded. Slow down: `scale_to_torque` finds by how much, `time_optimal` the fastest timing."
+    TOO_HEAVY = (
+        "Gravity alone asks for more torque than there is. No timing helps: lighten the load, or keep clear of the "
+        "postures named."
+    )
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A limit that is exceeded: by which joint, when most, at which value, and over which intervals of time, s."""
+
+    joint: str
+    quantity: str
+    value: float
+    limit: float
+    time: float
+    intervals: tuple[tuple[float, float], ...]
+
+    def __str__(self) -> str:
+        when = ", ".join(f"{a:.4g} to {b:.4g} s" if b > a else f"{a:.4g} s" for a, b in self.intervals[:4])
+        more = f" and {len(self.intervals) - 4} more" if len(self.intervals) > 4 else ""
+        most = f"{self.quantity} {self.value:.5g} at {self.time:.4g} s, limit {self.limit:.5g}"
+        return f"{self.joint}: {most} ({when}{more})"
+
+
+@dataclass(frozen=True, eq=False)
+class Feasibility:
+    """What a motion asks of the joints, against what they can bear.
+
+    status: with advice. use: by quantity, (n,) the largest share of its limit that a joint uses (1: all of it, 0: no
+    limit known); for the position the share of half the range, from its middle. peak: by quantity, (n,) the value of
+    largest share (of largest magnitude without a limit). time: by quantity, (n,) when, s. excesses: what is exceeded.
+    """
+
+    robot: Robot
+    status: Status
+    use: dict[str, Array]
+    peak: dict[str, Array]
+    time: dict[str, Array]
+    excesses: tuple[Excess, ...]
+    limits: MotionLimits
+
+    @property
+    def holds(self) -> bool:
+        return not self.excesses
+
+    @property
+    def margin(self) -> dict[str, Array]:
+        """By quantity, (n,): what is left, as a share of the limit; negative where it is exceeded."""
+        return {name: 1 - share for name, share in self.use.items()}
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        lines = [f"{self.robot.name}: {self.status.value}", f"{'share of the limit':<18}"]
+        lines[1] += "".join(f"{name:>14}" for name in QUANTITIES)
+        for i, joint in enumerate(names(self.robot)):
+            cells = (f"{self.use[name][i]:14.1%}" if self.use[name][i] > 0 else f"{'-':>14}" for name in QUANTITIES)
+            lines.append(f"{joint:<18}" + "".join(cells))
+        return "\n".join([*lines, *map(str, self.excesses)])
+
+
+def feasibility(
+    model: Robot | Dynamics,
+    motion: Any,
+    *,
+    v_max: Any = None,
+    a_max: Any = None,
+    tau_max: Any = None,
+    tau_min: Any = None,
+    p_max: Any = None,
+    dt: float | None = None,
+) -> Feasibility:
+    """Compare a motion with the limits of velocity, acceleration, torque and power, and with the joints' ranges.
+
+    Args:    v_max, a_max, tau_max, tau_min, p_max: instead of the robot's own limits, (n,) or one for all; np.inf for
+             none. p_max: of the mechanical power tau qd, W, either way. dt: step at which the motion is looked at.
+
+    >>> import armdyn
+    >>> move = armdyn.point_to_point([0.0], [1.0], "cubic", duration=0.5)
+    >>> verdict = feasibility(armdyn.load("pendulum"), move, v_max=2.0)
+    >>> verdict.holds, round(float(verdict.use["velocity"][0]), 6)
+    (False, 1.5)
+    """
+    dyn = dynamics_of(model)
+    checked_motion(dyn, motion)
+    limits = motion_limits(dyn.robot, v_max=v_max, a_max=a_max, tau_max=tau_max, tau_min=tau_min, p_max=p_max)
+    t = look_at(motion, dt)
+    q, qd, qdd = (np.ascontiguousarray(motion(t, order)) for order in range(3))
+    tau = dyn.inverse_dynamics(q, qd, qdd)
+    values = dict(zip(QUANTITIES, (q, qd, qdd, tau, tau * qd), strict=True))
+    bounds = {
+        "position": (limits.lower, limits.upper),
+        "velocity": (-limits.velocity, limits.velocity),
+        "acceleration": (-limits.acceleration, limits.acceleration),
+        "torque": (limits.tau_min, limits.tau_max),
+        "power": (-limits.power, limits.power),
+    }
+    use, peak, time = {}, {}, {}
+    excesses: list[Excess] = []
+    for name, value in values.items():
+        low, high = bounds[name]
+        share = _share(value, low, high)
+        most = np.where(share.max(axis=0) > 0, share.argmax(axis=0), np.abs(value).argmax(axis=0))
+        each = np.arange(dyn.n)
+        use[name], peak[name], time[name] = share[most, each], value[most, each], t[most]
+        for i in np.flatnonzero(use[name] > 1 + TOUCHING):
+            worst = float(peak[name][i])
+            limit = float(high[i] if worst - high[i] >= low[i] - worst else low[i])
+            over = _intervals(t, share[:, i] > 1 + TOUCHING)
+            excesses.append(Excess(names(dyn.robot)[i], name, worst, limit, float(time[name][i]), over))
+    status = _status(excesses, bounds, dyn.gravity(q))
+    return Feasibility(dyn.robot, status, use, peak, time, tuple(excesses), limits)
+
+
+def _share(value: Array, low: Array, high: Array) -> Array:
+    """1 at either limit, 0 in the middle of the two; towards a single limit the share of its size."""
+    two = np.isfinite(low) & np.isfinite(high)
+    middle = np.where(two, (np.where(two, low, 0) + np.where(two, high, 0)) / 2, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up, down = (value - middle) / (high - middle), (value - middle) / (low - middle)
+    share: Array = np.maximum(np.nan_to_num(up, posinf=0, neginf=0), np.nan_to_num(down, posinf=0, neginf=0))
+    return np.maximum(share, 0.0)
+
+
+def _intervals(t: Array, over: Array) -> tuple[tuple[float, float], ...]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], over, [False]]).astype(int)))
+    return tuple((float(t[a]), float(t[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True))
+
+
+def _status(excesses: list[Excess], bounds: dict[str, tuple[Array, Array]], gravity: Array) -> Status:
+    if not excesses:
+        known = any(np.isfinite(bound).any() for name in QUANTITIES[1:] for bound in bounds[name])
+        return Status.FEASIBLE if known else Status.UNLIMITED
+    low, high = bounds["torque"]
+    if ((gravity > high) | (gravity < low)).any():
+        return Status.TOO_HEAVY
+    return Status.TOO_FAR if any(excess.quantity == "position" for excess in excesses) else Status.TOO_FAST
