@@ -143,3 +143,13 @@ def test_a_model_without_graphs_cannot_be_compiled() -> None:
     law = ComputedTorque(Formulated(dynamics(ARM).robot), 100, 20)  # type: ignore[arg-type]
     with pytest.raises(NotApplicable, match="the law ComputedTorque"):
         simulate(dynamics(ARM), law, Wave(3), 0.1, compiled=True)
+
+
+def test_a_step_too_long_for_machine_code_is_driven_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_module, "LARGEST", 50)
+    monkeypatch.setattr("armdyn.simulation.door.WORTHWHILE", 1)
+    dyn = dynamics(ARM)
+    law = ComputedTorque(dyn, 101, 20)
+    assert not simulate(dyn, law, Wave(3), 0.05).compiled
+    with pytest.raises(NotApplicable, match="at most 50"):
+        simulate(dyn, law, Wave(3), 0.05, compiled=True)

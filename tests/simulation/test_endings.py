@@ -130,3 +130,17 @@ def test_bad_input_is_explained(change: dict[str, object], kind: type[Exception]
 def test_a_model_of_another_arm_is_refused() -> None:
     with pytest.raises(ShapeError, match="5 joints"):
         simulate(dynamics("planar2r"), ComputedTorque(dynamics("scara5"), 1, 1), Wave(2), 0.1)
+
+
+def test_closed_loops_are_refused() -> None:
+    with pytest.raises(NotApplicable, match="closed loops are not simulated"):
+        simulate(armdyn.load("parallelogram"), NoControl(4), np.zeros(4), 0.1)
+
+
+def test_motors_limit_the_torque_of_their_joints() -> None:
+    """2 N m at the motor through a gear of 10 are 20 N m at the joint, where 15 are allowed; the second has no limit."""
+    row = {"type": "revolute", "a": 0.5, "mass": 1.0, "rotor": {"inertia": 1e-4, "ratio": 10.0}}
+    first = row | {"motor": {"torque": 2.0}, "limits": {"torque": 15.0}}
+    robot = armdyn.Robot.from_dh([first, row, row | {"motor": {"torque": 0.3}}])
+    run = simulate(robot, PID(kp=1000, kd=0), np.ones(3), 0.01, q0=np.zeros(3), torque_limits="robot")
+    assert run.tau[0].tolist() == [15.0, 1000.0, 3.0]

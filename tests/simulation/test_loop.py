@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control import PID, ComputedTorque, NoControl
+from armdyn.control import PID, ComputedTorque, NoControl, ResolvedAcceleration
 from armdyn.errors import ArmdynError, FileError, MissingExtra
 from armdyn.simulation import Hold, Sensors, simulate
 from simulation.arms import Wave, dynamics
@@ -152,6 +152,15 @@ def test_figures_are_drawn(tmp_path: Path, name: str) -> None:
     assert (tmp_path / "run.png").stat().st_size > 20_000
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert {"Path of the tool", "Tracking error", "Actuator torques", "Energy"} <= set(titles)
+
+
+def test_figures_of_tasks_and_of_cut_off_runs(tmp_path: Path) -> None:
+    dyn = dynamics("planar2r")
+    law = ResolvedAcceleration(dyn, 100, 20, rows="x y")
+    task = simulate(dyn, law, Hold([1.2, 0.5, 0.0]), 0.3, 1e-2, q0=[0.4, -0.8])
+    assert "task 2" in [line.get_label() for line in task.plot().axes[2].lines]
+    lost = simulate(dyn, ComputedTorque(dyn, 1e7, 0), Wave(2), 1.0, q0=[0.1, 0])
+    assert "UNSTABLE" in lost.plot(tmp_path / "lost.svg").get_suptitle()
 
 
 def test_sensors_must_be_possible() -> None:

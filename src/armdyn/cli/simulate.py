@@ -104,7 +104,8 @@ def simulate(
             say(f"simulating {monte_carlo} arms")
             study = many(made, law, course, samples=monte_carlo, **options)
     screen = console()
-    _print(screen, run, dyn)
+    _print_loops(screen, law, dyn)
+    _print(screen, run)
     if others:
         from armdyn.simulation.studies import comparison
 
@@ -220,7 +221,7 @@ def _imperfect(plant: Dynamics, law: Law, course: Any, options: dict[str, Any]) 
     return {name: run for name, run in runs.items() if name != "full model"}
 
 
-def _print(screen: Console, run: Run, dyn: Dynamics) -> None:
+def _print(screen: Console, run: Run) -> None:
     from rich.text import Text
 
     for table in tables(_section(run), screen.width):
@@ -231,6 +232,23 @@ def _print(screen: Console, run: Run, dyn: Dynamics) -> None:
     speed = run.duration / run.seconds
     screen.print(Text(f"{len(run.t) - 1} steps in {run.seconds:.3f} s ({how}, preparation included): "
                       f"{speed:.3g} times real time.", style="dim"))  # fmt: skip
+
+
+def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
+    """Poles, damping and bandwidth of laws whose loops are linear."""
+    from armdyn.control import PID, ComputedTorque, analyse_gains
+    from armdyn.robot.table import Column, Section
+
+    if not isinstance(law, PID | ComputedTorque) or not (law.kp > 0).any():
+        return
+    heads = ("joint", "poles (1/s)", "frequency (rad/s)", "damping", "bandwidth (rad/s)", "advice")
+    rows = []
+    for loop in analyse_gains(law, dyn=dyn).loops:
+        figures = (f"{loop.frequency:.4g}", f"{loop.damping:.3f}", f"{loop.bandwidth:.4g}", loop.advice)
+        rows.append((loop.name, loop.poles_text, *figures))
+    note = "Linear loop of each joint; for PID at its largest inertia."
+    for table in tables(Section("Closed loops", tuple(map(Column, heads)), tuple(rows), note), screen.width):
+        screen.print(table)
 
 
 def _section(run: Run) -> Section:

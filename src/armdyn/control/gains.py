@@ -41,6 +41,11 @@ class JointLoop:
         return None if self.resonance is None else self.frequency <= self.resonance / 2 * (1 + 1e-9)
 
     @property
+    def poles_text(self) -> str:
+        """The poles to read, 1/s: conjugate pairs once."""
+        return ", ".join(_told(pole) for pole in self.poles if pole.imag >= 0 or _is_real(pole))
+
+    @property
     def advice(self) -> str:
         """What to do, if anything."""
         if not self.stable:
@@ -66,8 +71,8 @@ class GainAnalysis:
         lines = [f"{'joint':<12}{'frequency':>11}{'damping':>9}{'bandwidth':>11}  poles (1/s)"]
         lines.append(f"{'':<12}{'rad/s':>11}{'':>9}{'rad/s':>11}")
         for loop in self.loops:
-            poles = ", ".join(_told(pole) for pole in loop.poles)
-            row = f"{loop.name:<12}{loop.frequency:>11.4g}{loop.damping:>9.3f}{loop.bandwidth:>11.4g}  {poles}"
+            figures = f"{loop.frequency:>11.4g}{loop.damping:>9.3f}{loop.bandwidth:>11.4g}"
+            row = f"{loop.name:<12}{figures}  {loop.poles_text}"
             lines.append(row + (f"   {loop.advice}" if loop.advice else ""))
         return "\n".join(lines)
 
@@ -87,8 +92,8 @@ def analyse_gains(
     Args:    kp, kd, ki: numbers or one per joint; or, alone, a law: ComputedTorque (every joint is a double integrator)
              or PID (inertia: the largest A_jj of `dyn`). resonance: of the structure, rad/s.
 
-    >>> print(analyse_gains(200, 10).loops[0].damping)
-    0.3535533905932738
+    >>> round(analyse_gains(200, 10).loops[0].damping, 6)
+    0.353553
     """
     if isinstance(kp, Law):
         kp, kd, ki, inertia, viscous = _of_law(kp, dyn, inertia, viscous)
@@ -152,4 +157,9 @@ def _bandwidth(above: Array, below: Array) -> float:
 
 
 def _told(pole: complex) -> str:
-    return f"{pole.real:.4g}" if abs(pole.imag) < 1e-4 * (1 + abs(pole)) else f"{pole.real:.4g}{pole.imag:+.4g}i"
+    return f"{pole.real:.4g}" if _is_real(pole) else f"{pole.real:.4g}±{pole.imag:.4g}i"
+
+
+def _is_real(pole: complex) -> bool:
+    """Real, or one of a triple root, which is known only to the cube root of rounding."""
+    return abs(pole.imag) < 1e-4 * (1 + abs(pole))

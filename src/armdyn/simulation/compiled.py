@@ -16,6 +16,7 @@ from armdyn.control.law import Array, Desired, Law
 from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.recipes import RECIPES
+from armdyn.errors import NotApplicable
 from armdyn.graph import Graph, Node, substitute, trace
 from armdyn.kernels import build
 from armdyn.kernels.kernel import LARGEST
@@ -157,6 +158,10 @@ def _node(entry: Any) -> Any:
 # The steps as machine code --------------------------------------------------------------------------------------------
 
 
+class TooLong(NotApplicable):
+    """A step that is too long for straight-line code."""
+
+
 class March:
     """The machine code of a step, driven over many steps without coming back to Python.
 
@@ -166,6 +171,14 @@ class March:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self.operations = graph.operations.total
+        if self.operations > LARGEST:
+            raise TooLong(
+                f"a step of {self.operations} operations",
+                where="simulate",
+                expected=f"at most {LARGEST} for machine code",
+                advice="Leave compiled out: Python then drives the steps.",
+            )
         self.kernel = build(graph, "step", lanes=1)
         self.loop = inner_loop(self.kernel.ufunc)
 
@@ -231,13 +244,6 @@ def compiled_steps(problem: Problem) -> Outcome:
 def _march(loop: Loop) -> March:
     """The code of a step; laws and plants are frozen, so that the same ones need it made only once."""
     return March(step_graph(loop))
-
-
-def too_long(problem: Problem) -> bool:
-    """Whether the step is beyond what straight-line code is good for (estimated before anything is traced)."""
-    stages = 4 if problem.method.name == "rk4" else 1
-    work = sum(problem.plants[0][1].operations(name).total for name in ("forward_dynamics", "inverse_dynamics"))
-    return stages * work > LARGEST
 
 
 def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:

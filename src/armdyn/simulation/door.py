@@ -15,8 +15,9 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
+from armdyn.robot.parts import Joint
 from armdyn.simulation.adaptive import adaptive_steps
-from armdyn.simulation.compiled import compiled_steps, obstacle, too_long
+from armdyn.simulation.compiled import TooLong, compiled_steps, obstacle
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import method
 from armdyn.simulation.loop import fixed_steps
@@ -129,8 +130,12 @@ def _solved(problem: Problem, compiled: bool | None) -> tuple[Outcome, bool]:
     if compiled and reason is not None:
         raise NotApplicable(f"{reason} cannot be compiled", where="simulate", advice="Leave compiled out.")
     wanted = compiled if compiled is not None else problem.steps * problem.n >= WORTHWHILE
-    if wanted and reason is None and not too_long(problem):
-        return compiled_steps(problem), True
+    if wanted and reason is None:
+        try:
+            return compiled_steps(problem), True
+        except TooLong:
+            if compiled:
+                raise
     return fixed_steps(problem), False
 
 
@@ -166,10 +171,17 @@ def told(law: Law) -> str:
             continue
         if isinstance(value, np.ndarray):
             same = value.size and np.all(value == value.flat[0])
-            parts.append(f"{name}={value.flat[0]:.6g}" if same else f"{name}={value.tolist()}")
+            parts.append(f"{name}={value.flat[0]:.6g}" if same else f"{name}=({_listed(value)})")
+        elif isinstance(value, Law):
+            parts.append(told(value))
         elif isinstance(value, bool | int | float | str):
             parts.append(f"{name}={value}")
     return f"{type(law).__name__}({', '.join(parts)})"
+
+
+def _listed(values: Array) -> str:
+    few = [f"{x:.4g}" for x in values.flat[:8]]
+    return ", ".join(few) + (", ..." if values.size > len(few) else "")
 
 
 # Options ------------------------------------------------------------------------------------------------------------
@@ -177,9 +189,14 @@ def told(law: Law) -> str:
 
 def _dynamics(plant: Any, what: str) -> Dynamics:
     if isinstance(plant, Robot):
-        return compiled_dynamics(plant)
+        plant = compiled_dynamics(plant)
     if not isinstance(plant, Dynamics):
         raise ArmdynError(f"the {what} is {type(plant).__name__}", where="simulate", expected="a Robot or its Dynamics")
+    if plant.robot.loops:
+        raise NotApplicable(
+            "closed loops are not simulated", where=f"robot {plant.robot.name!r}", expected="a chain or a tree",
+            advice='robot.without("loops") is the tree with the loops cut open.',
+        )  # fmt: skip
     return plant
 
 
@@ -246,17 +263,25 @@ def _torque_limits(value: Any, dyn: Dynamics) -> Array | None:
     if isinstance(value, str):
         if value != "robot":
             raise ArmdynError(f"torque_limits = {value!r}", where="simulate", expected="'robot', numbers, or None")
-        limits = [joint.limits.torque if joint.limits is not None else None for joint in dyn.robot.joints]
-        if all(limit is None for limit in limits):
+        limits = np.array([_strength(joint) for joint in dyn.robot.joints])
+        if np.isinf(limits).all():
             raise ArmdynError("the robot has no torque limits", where=f"simulate, robot {dyn.robot.name!r}",
                               advice="Give them as numbers, or leave torque_limits out.")  # fmt: skip
-        return np.array([np.inf if limit is None else float(limit) for limit in limits])
+        return limits
     given: Array = np.asarray(value, dtype=float)
     if given.shape not in ((), (dyn.n,)) or np.isnan(given).any() or (given <= 0).any():
         raise ArmdynError(
             f"torque_limits = {value}", where="simulate", expected=f"one positive number, or {dyn.n} of them"
         )
     return np.full(dyn.n, given)
+
+
+def _strength(joint: Joint) -> float:
+    """The largest torque at a joint: its limit, or what its motor gives through the gear; infinite if not given."""
+    found = [] if joint.limits is None or joint.limits.torque is None else [float(joint.limits.torque)]
+    if joint.motor is not None and joint.motor.torque is not None:
+        found.append(float(joint.motor.torque) * abs(float(1 if joint.rotor is None else joint.rotor.ratio)))
+    return min(found, default=np.inf)
 
 
 def _ranges(robot: Robot) -> Array:
