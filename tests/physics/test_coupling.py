@@ -12,6 +12,7 @@ import armdyn
 from armdyn.formats import toml
 from armdyn.mechanics import articulated_body, composite_body, coupling, newton_euler
 from armdyn.mechanics.registry import FORMULATIONS
+from armdyn.parameters import regressor, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.parts import Motor
 from armdyn.robot.random import random_robot
@@ -100,6 +101,23 @@ def test_exact_agreement(seed: int) -> None:
         reflected = [replace(j, rotor=replace(j.rotor, model="reflected")) for j in coupled(seed).tree]
         robot = replace(coupled(seed), tree=tuple(reflected))
         articulated_body.forward_dynamics(robot, [0] * 4, [0] * 4, [0] * 4)
+
+
+@pytest.mark.parametrize("places", [(-1, -2), (0, 1)])
+@pytest.mark.parametrize("model", ["reflected", "full"])
+def test_regressor_and_kernels_know_coupled_rotors(places: tuple[int, int], model: str) -> None:
+    robot = coupled(3)
+    J = [list(row) for row in robot.coupling]
+    J[places[0]][places[1]] = 0.004
+    tree = tuple(replace(j, rotor=replace(j.rotor, model=model)) for j in robot.tree)
+    robot = replace(robot, tree=tree, coupling=tuple(map(tuple, J)))
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, robot.n))
+    expected = engine.torques(robot, q, qd, qdd)
+    values = np.array(standard_parameters(robot).values, float)
+    assert regressor(robot, q, qd, qdd) @ values == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    dynamics = armdyn.compile(robot)
+    assert dynamics.inverse_dynamics(q, qd, qdd) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    assert dynamics.forward_dynamics(q, qd, expected) == pytest.approx(qdd, abs=1e-8)
 
 
 TEXT = """

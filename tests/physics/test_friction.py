@@ -14,6 +14,7 @@ from armdyn.formats import toml
 from armdyn.graph import trace
 from armdyn.mechanics import articulated_body, composite_body, derivatives, friction, newton_euler
 from armdyn.mechanics.registry import FORMULATIONS
+from armdyn.parameters import regressor, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction
 from armdyn.robot.random import random_robot
@@ -92,6 +93,16 @@ def test_a_law_reaches_every_formula(name: str, own_law: str) -> None:
     for j, unit in enumerate(np.eye(4)):
         column = newton_euler.inverse_dynamics(robot, q, qd + 1j * step * unit, qdd).imag / step
         assert slopes[:, j] == pytest.approx(column, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["viscous", "coulomb", "smooth"])
+def test_the_regressor_follows_the_law(name: str) -> None:
+    robot = robot_with(name)
+    robot = replace(robot, tree=tuple(replace(j, friction=replace(j.friction, static=0)) for j in robot.tree))
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, robot.n))
+    values = np.array(standard_parameters(robot).values, float)
+    expected = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    assert regressor(robot, q, qd, qdd) @ values == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_smooth_law_has_its_slope_at_rest() -> None:

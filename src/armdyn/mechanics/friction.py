@@ -12,6 +12,7 @@ go to `values = {...}` and come as `friction.values["..."]`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from armdyn.algebra import Scalar, ops
 from armdyn.algebra.ops import add, div, mul
@@ -102,6 +103,12 @@ def friction_torque(friction: Friction | None, rate: Scalar, where: str | None =
         raise error if where is None else error.located(where) from None
 
 
+def unit_torques(friction: Friction | None, rate: Scalar) -> tuple[Scalar, Scalar]:
+    """(torque of viscous = 1, torque of coulomb = 1), static friction left out: columns of the regressor."""
+    bare = replace(friction or Friction(), viscous=0, coulomb=0, static=0)
+    return friction_torque(replace(bare, viscous=1), rate), friction_torque(replace(bare, coulomb=1), rate)
+
+
 def friction_torques(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
     """Friction of every joint, by its law. 002 [7.26]-[7.28]"""
     return [
@@ -110,4 +117,4 @@ def friction_torques(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
     ]
 
 
-__all__ = ["LAWS", "Law", "friction_laws", "friction_torque", "friction_torques", "register_friction"]
+__all__ = ["LAWS", "Law", "friction_laws", "friction_torque", "friction_torques", "register_friction", "unit_torques"]

@@ -252,16 +252,18 @@ class Structure:
         return self.across(link.parent, self.numeric.links[link.index].placement.R.column(2))
 
     def felt(self, link: Link) -> bool:
-        """The rotor of this joint is turned by the link that carries it."""
+        """The rotor of this joint is turned by the link that carries it, or by other joints through a coupling."""
         spin = self.spins.get(link.index)
-        return spin is not None and spin.axis is not None and not self.across(spin.carrier, spin.axis)
+        if spin is None:
+            return False
+        return bool(spin.others) or (spin.axis is not None and not self.across(spin.carrier, spin.axis))
 
     def rotor_is_like_link(self, link: Link) -> bool:
         """A turning joint's rotor has the energy of ZZ (less z z^T on the parent): (a/k - z).w = 0."""
         if not self.felt(link):
             return self.across_parent(link)
         spin: Spin = self.spins[link.index]
-        if spin.carrier != link.parent or spin.axis is None:
+        if spin.carrier != link.parent or spin.axis is None or spin.others:
             return False
         z = self.numeric.links[link.index].placement.R.column(2)
         difference = spin.axis * (1 / spin.ratio) - z

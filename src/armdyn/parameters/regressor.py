@@ -5,8 +5,8 @@ are 0: the wrench of a unit inertia (the same `Inertia.wrench` that the recursio
 its link. Columns of joints that do not carry the link are literal zeros.
 
 Rotors enter by Ia = ratio^2 inertia, in either model: reflected, or full with its coupling to the carrier (004 (7.80)
-with the rotor's own moment of inertia, scaled by the gear ratio). Friction enters by Fv qd + Fc sign(qd); static and
-Stribeck friction are not linear and stay out.
+with the rotor's own moment of inertia, scaled by the gear ratio). Friction enters by what the joint's law makes of Fv
+and of Fc, qd and sign(qd) as a rule; static and Stribeck friction are not linear and stay out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from armdyn.algebra import Inertia, Scalar, Vec3, ops
 from armdyn.algebra.ops import add
 from armdyn.mechanics.actuators import rotor_torques
 from armdyn.mechanics.door import quantity
+from armdyn.mechanics.friction import unit_torques
 from armdyn.mechanics.kane import link_partials, seen_by_links
 from armdyn.mechanics.kinematics import Motion, Scalars
 from armdyn.parameters.standard import FAMILIES, INERTIAL, included, with_exact_links
@@ -43,10 +44,11 @@ def regressor(
         columns |= inertial_columns(robot, q, qd, qdd)
     if "Ia" in kinds:
         columns["Ia"] = [rotor_torques(_with_unit_rotor(robot, j), q, qd, qdd) for j in range(robot.n)]
-    columns["Fv"] = [_only(robot, j, rate) for j, rate in enumerate(qd)]
     columns["off"] = [_only(robot, j, 1) for j in range(robot.n)]
     if "Fc" in kinds:
-        columns["Fc"] = [_only(robot, j, ops.sign(rate)) for j, rate in enumerate(qd)]
+        laws = [unit_torques(joint.friction, rate) for joint, rate in zip(robot.joints, qd, strict=True)]
+        columns["Fv"] = [_only(robot, j, viscous) for j, (viscous, _) in enumerate(laws)]
+        columns["Fc"] = [_only(robot, j, coulomb) for j, (_, coulomb) in enumerate(laws)]
     ordered = [columns[kind][j] for j in range(robot.n) for kind in kinds]
     return [[column[i] for column in ordered] for i in range(robot.n)]
 
@@ -73,13 +75,15 @@ def _only(robot: Robot, j: int, value: Scalar) -> list[Scalar]:
 def _with_unit_rotor(robot: Robot, j: int) -> Robot:
     """The robot with one rotor left, that of joint j, of inertia 1 seen at the joint.
 
-    With Ia = k^2 I its energy is Ia qd^2/2 + Ia qd (a/k).w: a rotor without gear on the axis a/k.
+    With Ia = k^2 I its energy is Ia qd^2/2 + Ia qd (a/k).w: a rotor without gear on the axis a/k. Other joints that
+    turn it, by a coupling, do so with their ratios over k.
     """
     spin = next((spin for spin in robot.spins if spin.joint == j), Spin(j, WORLD, None, 1, 1))
-    axis = spin.axis
-    if axis is not None and not (type(spin.ratio) is int and spin.ratio == 1):
-        axis = Vec3(*(x if ops.is_zero(x) else x / spin.ratio for x in axis))
-    unit = Spin(j, spin.carrier, axis, 1, 1)
+    axis, others = spin.axis, spin.others
+    if not (type(spin.ratio) is int and spin.ratio == 1):
+        axis = None if axis is None else Vec3(*(x if ops.is_zero(x) else x / spin.ratio for x in axis))
+        others = tuple((i, k / spin.ratio) for i, k in others)
+    unit = Spin(j, spin.carrier, axis, 1, 1, others)
     return with_exact_links(robot, [link.inertia for link in robot.links], [unit])
 
 
