@@ -52,7 +52,7 @@ def test_imperfect_models_and_many_arms(capsys: pytest.CaptureFixture[str]) -> N
     status, out, _ = run(capsys, "scara5", "--reference", "curve40", "--gain", "kp=200", "--gain", "kd=10",
                          "--duration", "0.5", "--imperfect", "--monte-carlo", "5")  # fmt: skip
     assert status == 0
-    assert "without coriolis" in out
+    assert "without Coriolis" in out
     assert "5 arms under" in out
 
 

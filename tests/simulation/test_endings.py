@@ -138,7 +138,7 @@ def test_closed_loops_are_refused() -> None:
 
 
 def test_motors_limit_the_torque_of_their_joints() -> None:
-    """2 N m at the motor through a gear of 10 are 20 N m at the joint, where 15 are allowed; the second has no limit."""
+    """2 N m at the motor through a gear of 10 are 20 N m at the joint, where 15 are allowed; one has no limit."""
     row = {"type": "revolute", "a": 0.5, "mass": 1.0, "rotor": {"inertia": 1e-4, "ratio": 10.0}}
     first = row | {"motor": {"torque": 2.0}, "limits": {"torque": 15.0}}
     robot = armdyn.Robot.from_dh([first, row, row | {"motor": {"torque": 0.3}}])

@@ -79,7 +79,7 @@ def test_full_model_settles(runs: dict[str, Run]) -> None:
 
 
 def test_without_coriolis_the_error_grows_tenfold(runs: dict[str, Run]) -> None:
-    full, less = (runs[name].largest_error(after=2.0).max() for name in ("full model", "without coriolis"))
+    full, less = (runs[name].largest_error(after=2.0).max() for name in ("full model", "without Coriolis"))
     assert less > 10 * full
 
 
@@ -91,7 +91,7 @@ def test_without_gravity_the_lift_sags_by_g_over_kp(runs: dict[str, Run]) -> Non
 
 
 def test_no_friction_to_leave_out(runs: dict[str, Run]) -> None:
-    assert list(runs) == ["full model", "without coriolis", "without gravity"]
+    assert list(runs) == ["full model", "without Coriolis", "without gravity"]
 
 
 @pytest.mark.parametrize("through", ["newton_euler", "matrices"])

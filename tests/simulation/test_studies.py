@@ -75,7 +75,7 @@ def test_imperfect_models_include_friction_where_there_is_some() -> None:
     dyn = dynamics("puma560")
     law = ComputedTorque(dyn, 100, 20)
     runs = imperfect_models(dyn, law, Wave(6), duration=0.2)
-    assert list(runs) == ["full model", "without coriolis", "without gravity", "without friction", "masses times 1.2"]
+    assert list(runs) == ["full model", "without Coriolis", "without gravity", "without friction", "masses times 1.2"]
     best = runs["full model"].largest_error().max()
     assert all(run.largest_error().max() > 3 * best for name, run in runs.items() if name != "full model")
     table = comparison(runs, after=0.1)

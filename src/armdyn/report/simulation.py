@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ Array = np.ndarray[Any, Any]
 
 COLORS = ("#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8860b", "#1f9bd1", "#c2528b", "#4d7c0f")
 GREY = "#8a93a3"
+ROWS = ("x", "y", "z", "rx", "ry", "rz")
 MOST_POINTS = 4000
 """Samples drawn per line; more only make files large."""
 
@@ -35,8 +37,9 @@ def run_figure(run: Run, others: Mapping[str, Run] | None = None) -> Any:
     else:
         draw_rates(panels[2, 0], run)
     draw_energy(panels[2, 1], run)
-    title = f"{run.dynamics.robot.name}: {run.controller}, {run.integrator}, dt = {1e3 * run.dt:g} ms"
+    title = fill(f"{run.dynamics.robot.name}: {run.controller}, {run.integrator}, dt = {1e3 * run.dt:g} ms", 110)
     figure.suptitle(title if run.ok else f"{title}\n{run.status.name}: {run.detail}", fontsize=11)
+    _joint_legend(figure, run)
     return figure
 
 
@@ -50,7 +53,21 @@ def imperfect_figure(runs: Mapping[str, Run]) -> Any:
         draw_error(axes, run, title=name)
     for axes in panels[len(runs) :]:
         axes.set_axis_off()
+    _joint_legend(figure, next(iter(runs.values())))
     return figure
+
+
+def _joint_legend(figure: Any, run: Run) -> None:
+    """The colours of the joints, once for all panels."""
+    from matplotlib.lines import Line2D
+
+    kinds = [joint.kind for joint in run.dynamics.robot.joints]
+    dashed = len(set(kinds)) > 1
+    lines = [
+        Line2D([], [], color=_color(j), linestyle="--" if dashed and kind == "prismatic" else "-", label=name)
+        for j, (name, kind) in enumerate(zip(run.joints, kinds, strict=True))
+    ]
+    figure.legend(handles=lines, loc="outside lower center", ncols=min(len(lines), 8), fontsize=9, frameon=False)
 
 
 def draw_workspace(axes: Any, run: Run) -> None:
@@ -74,10 +91,10 @@ def draw_workspace(axes: Any, run: Run) -> None:
 def draw_joints(axes: Any, run: Run) -> None:
     """Joint positions, desired (wide and pale) and actual. 000 fig. 9"""
     keep = _thinned(len(run.t))
-    for j, name in enumerate(run.joints):
+    for j in range(run.q.shape[1]):
         if run.desired.q.shape == run.q.shape:
             axes.plot(run.t[keep], run.desired.q[keep, j], color=_color(j), linewidth=3.5, alpha=0.3)
-        axes.plot(run.t[keep], run.q[keep, j], color=_color(j), linewidth=1.1, label=name)
+        axes.plot(run.t[keep], run.q[keep, j], _style(run, j), color=_color(j), linewidth=1.1)
     _labelled(axes, "Joint positions, desired (pale) and actual", "t (s)", _unit(run, "{}"))
 
 
@@ -85,9 +102,10 @@ def draw_error(axes: Any, run: Run, title: str = "Tracking error") -> None:
     """Reference minus position, and a magnified view of what is left after it has settled. 000 fig. 8"""
     keep = _thinned(len(run.t))
     in_task = run.error.shape[1] != run.q.shape[1] or run.desired.q.shape != run.q.shape
-    names = [f"task {k + 1}" for k in range(run.error.shape[1])] if in_task else run.joints
-    for j, name in enumerate(names):
-        axes.plot(run.t[keep], run.error[keep, j], color=_color(j), linewidth=1.2, label=name)
+    rows = ROWS if run.error.shape[1] == len(ROWS) else [f"row {k + 1}" for k in range(run.error.shape[1])]
+    for j in range(run.error.shape[1]):
+        style, name = ("-", rows[j]) if in_task else (_style(run, j), None)
+        axes.plot(run.t[keep], run.error[keep, j], style, color=_color(j), linewidth=1.2, label=name)
     settled = run.t >= run.t[-1] / 3
     left = np.abs(run.error[settled]).max() if settled.any() else 0.0
     if 0 < left < 0.12 * np.abs(run.error).max():
@@ -109,23 +127,20 @@ def draw_torques(axes: Any, run: Run) -> None:
     kinds = [joint.kind for joint in run.dynamics.robot.joints]
     both = len(set(kinds)) > 1
     forces = axes.twinx() if both else axes
-    for j, (name, kind) in enumerate(zip(run.joints, kinds, strict=True)):
+    for j, kind in enumerate(kinds):
         where = forces if kind == "prismatic" else axes
-        style = "--" if both and kind == "prismatic" else "-"
-        (line,) = where.plot(run.t[keep], run.tau[keep, j], style, color=_color(j), linewidth=1.1, label=name)
-        if where is not axes:  # one legend for both scales
-            axes.plot([], [], style, color=line.get_color(), linewidth=1.1, label=f"{name} (N, right)")
+        where.plot(run.t[keep], run.tau[keep, j], _style(run, j), color=_color(j), linewidth=1.1)
     if both:
-        forces.set_ylabel("N", fontsize=9)
+        forces.set_ylabel("N (dashed)", fontsize=9)
         forces.tick_params(labelsize=8)
-    _labelled(axes, "Actuator torques", "t (s)", "N m" if "revolute" in kinds else "N", place="center right")
+    _labelled(axes, "Actuator torques", "t (s)", "N m" if "revolute" in kinds else "N")
 
 
 def draw_rates(axes: Any, run: Run) -> None:
     """Joint velocities."""
     keep = _thinned(len(run.t))
-    for j, name in enumerate(run.joints):
-        axes.plot(run.t[keep], run.qd[keep, j], color=_color(j), linewidth=1.1, label=name)
+    for j in range(run.q.shape[1]):
+        axes.plot(run.t[keep], run.qd[keep, j], _style(run, j), color=_color(j), linewidth=1.1)
     _labelled(axes, "Joint velocities", "t (s)", _unit(run, "{}/s"))
 
 
@@ -155,6 +170,8 @@ def _labelled(axes: Any, title: str, x: str, y: str, place: str = "best") -> Non
     axes.tick_params(labelsize=8)
     axes.grid(alpha=0.25)
     handles, _ = axes.get_legend_handles_labels()
+    if not handles:
+        return
     columns = 1 if len(handles) <= 4 else 2
     axes.legend(fontsize=7.5, frameon=True, framealpha=0.8, edgecolor="none", ncols=columns, loc=place)
 
@@ -165,6 +182,12 @@ def _thinned(count: int) -> Array:
 
 def _color(k: int) -> str:
     return COLORS[k % len(COLORS)]
+
+
+def _style(run: Run, j: int) -> str:
+    """Dashed for sliding joints beside turning ones."""
+    kinds = [joint.kind for joint in run.dynamics.robot.joints]
+    return "--" if kinds[j] == "prismatic" and len(set(kinds)) > 1 else "-"
 
 
 def _unit(run: Run, pattern: str) -> str:

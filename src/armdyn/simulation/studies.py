@@ -61,7 +61,8 @@ def imperfect_models(
     laws: dict[str, ComputedTorque] = {"full model": law}
     for part in leave_out:
         if part != "friction" or any(joint.friction is not None for joint in law.dyn.robot.joints):
-            laws[f"without {part}"] = replace(law, leave_out=(*law.leave_out, part))
+            name = {"coriolis": "Coriolis"}.get(part, part)
+            laws[f"without {name}"] = replace(law, leave_out=(*law.leave_out, part))
     if masses is not None:
         wrong = compiled_dynamics(scaled_masses(law.dyn.robot, masses))
         laws[f"masses times {masses:g}"] = replace(law, dyn=wrong)
