@@ -60,10 +60,11 @@ class FunctionResult:
         return None
 
     def batch(self, engine: str, samples: int) -> Timing | None:
-        """The engine's batch; where it has none, the quickest of its single calls, made one by one."""
-        found = self.timing(engine, "batch", samples)
-        if found is not None:
-            return found
+        """The engine's batch, or the largest of its smaller ones; without any, its quickest single call."""
+        sizes = [timing.samples for timing in self.timings if (timing.engine, timing.kind) == (engine, "batch")]
+        smaller = [size for size in sizes if size <= samples]
+        if smaller:
+            return self.timing(engine, "batch", max(smaller))
         singles = [single for kind in ("call", "out") if (single := self.timing(engine, kind))]
         return min(singles, key=lambda single: single.seconds, default=None)
 

@@ -16,7 +16,8 @@ NOTES = {
     "before the next call. out=: into an array that is there (CasADi: through its buffer). MuJoCo: the state lies in "
     "its data already.",
     "batch": "per sample, one thread, results into arrays that are there; armdyn as a user calls it, finiteness of the "
-    "results checked. Engines without a batch call are called one by one: there the columns repeat their best call.",
+    "results checked. Engines without a batch call are called one by one: there the columns repeat their best call; "
+    "where a batch would take seconds, a smaller one stands for it.",
     "ratio": "the other engine's time divided by armdyn's of the same column.",
     "share": "operations per second of the kernel alone (no finiteness check) over the measured FMA peak. Counted are "
     "multiplications and additions of the traced program after sharing common parts; a fused multiply-add is two. "

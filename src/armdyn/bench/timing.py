@@ -40,6 +40,13 @@ def interleaved(calls: Mapping[Key, Call], rounds: int, turn: float, most: float
     return best
 
 
+def seconds_once(call: Call) -> float:
+    """Seconds per sample, roughly: one call, after it has been called before."""
+    start = CLOCK()
+    call.function(*call.arguments, **call.keywords)
+    return (CLOCK() - start) / call.samples
+
+
 def _timer(call: Call) -> timeit.Timer:
     """The call written out, with everything in local names, so that nothing but the call is timed."""
     given: dict[str, Any] = {"function_": call.function}
