@@ -12,8 +12,21 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from armdyn import catalog, export, mechanics, motion, parameters, trajectory
-    from armdyn.control import ComputedTorque, Feedforward
+    from armdyn import catalog, control, export, mechanics, motion, parameters, simulation, trajectory
+    from armdyn.control import (
+        PID,
+        Admittance,
+        ComputedTorque,
+        Feedforward,
+        Impedance,
+        MomentumObserver,
+        PDGravity,
+        ResolvedAcceleration,
+        SlidingMode,
+        SlotineLi,
+        TaskPID,
+        analyse_gains,
+    )
     from armdyn.dynamics import Dynamics, compile
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
@@ -23,17 +36,29 @@ if TYPE_CHECKING:
     from armdyn.parameters import base_parameters
     from armdyn.robot import Robot
     from armdyn.robot.random import random_robot
-    from armdyn.simulation import Run, simulate
+    from armdyn.simulation import Run, Sensors, simulate
+    from armdyn.simulation.studies import imperfect_models, monte_carlo
     from armdyn.trajectory import inverse_kinematics, point_to_point, read_trajectory, via_points
 
 _HOME = {
+    "Admittance": "armdyn.control",
     "ArmdynError": "armdyn.errors",
     "ComputedTorque": "armdyn.control",
     "Dynamics": "armdyn.dynamics",
     "Feedforward": "armdyn.control",
+    "Impedance": "armdyn.control",
     "ModelWarning": "armdyn.formats",
+    "MomentumObserver": "armdyn.control",
+    "PDGravity": "armdyn.control",
+    "PID": "armdyn.control",
+    "ResolvedAcceleration": "armdyn.control",
     "Robot": "armdyn.robot",
     "Run": "armdyn.simulation",
+    "Sensors": "armdyn.simulation",
+    "SlidingMode": "armdyn.control",
+    "SlotineLi": "armdyn.control",
+    "TaskPID": "armdyn.control",
+    "analyse_gains": "armdyn.control",
     "base_parameters": "armdyn.parameters",
     "certify": "armdyn.equations",
     "compare": "armdyn.equations",
@@ -41,8 +66,10 @@ _HOME = {
     "derive": "armdyn.equations",
     "feasibility": "armdyn.motion",
     "formulations": "armdyn.mechanics.registry",
+    "imperfect_models": "armdyn.simulation.studies",
     "inverse_kinematics": "armdyn.trajectory",
     "load": "armdyn.formats",
+    "monte_carlo": "armdyn.simulation.studies",
     "point_to_point": "armdyn.trajectory",
     "random_robot": "armdyn.robot.random",
     "read_trajectory": "armdyn.trajectory",
@@ -55,28 +82,42 @@ _HOME = {
     "via_points": "armdyn.trajectory",
 }
 """Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
-_PACKAGES = ("catalog", "export", "mechanics", "motion", "parameters", "trajectory")
+_PACKAGES = ("catalog", "control", "export", "mechanics", "motion", "parameters", "simulation", "trajectory")
 
 __all__ = [
+    "PID",
+    "Admittance",
     "ArmdynError",
     "ComputedTorque",
     "Dynamics",
     "Feedforward",
+    "Impedance",
     "ModelWarning",
+    "MomentumObserver",
+    "PDGravity",
+    "ResolvedAcceleration",
     "Robot",
     "Run",
+    "Sensors",
+    "SlidingMode",
+    "SlotineLi",
+    "TaskPID",
+    "analyse_gains",
     "base_parameters",
     "catalog",
     "certify",
     "compare",
     "compile",
+    "control",
     "derive",
     "export",
     "feasibility",
     "formulations",
+    "imperfect_models",
     "inverse_kinematics",
     "load",
     "mechanics",
+    "monte_carlo",
     "motion",
     "parameters",
     "point_to_point",
@@ -85,6 +126,7 @@ __all__ = [
     "save",
     "scale_to_torque",
     "simulate",
+    "simulation",
     "sizing",
     "time_optimal",
     "torque_breakdown",

@@ -264,7 +264,8 @@ def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outc
         return _outcome(p, state, tau, k, Status.UNSTABLE, f"at t = {k * p.dt:.6g} s")
     assert hit is not None
     if k >= first + count:  # its torques are those of the next step
-        tau[k] = p.law(k * p.dt, state[k, :n], state[k, n : 2 * n], p.course.at(k * p.dt), state[k, 2 * n : -2 * n])
+        last = p.law(k * p.dt, state[k, :n], state[k, n : 2 * n], p.course.at(k * p.dt), state[k, 2 * n : -2 * n])
+        tau[k] = last if p.torque_limits is None else clipped(last, p.torque_limits)
     return _outcome(p, state, tau, k + 1, Status.LIMIT, range_detail(p, k * p.dt, hit[bad[0]]))
 
 
