@@ -265,3 +265,10 @@ def test_the_robot_in_its_named_parameters_is_compiled_in_numbers() -> None:
     planar = armdyn.load("planar2r")
     dyn = armdyn.compile(planar.symbolic)
     assert dyn.mass_matrix([0.1, 0.2]).shape == (2, 2)
+
+
+def test_loops_are_not_opened_in_silence() -> None:
+    robot = armdyn.load("parallelogram")
+    with pytest.warns(armdyn.ModelWarning, match="loops are left open.*closed_chain"):
+        armdyn.compile(robot)
+    armdyn.compile(robot.without("loops"))  # says what is meant: no warning

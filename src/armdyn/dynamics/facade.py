@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import keyword
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from types import MappingProxyType
@@ -16,6 +17,7 @@ import numpy as np
 from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.recipes import FORWARD, RECIPES, Forward, Kitchen, Recipe, parameterless
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError, unknown_name
+from armdyn.formats import ModelWarning
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
 from armdyn.parameters import parameter_names, standard_parameters
@@ -267,6 +269,10 @@ def compile(
         raise unknown_name("forward dynamics", forward, FORWARD, where="armdyn.compile")
     if robot.n == 0:
         raise ArmdynError("no joint moves", where=f"robot {robot.name!r}", expected="at least one joint to compile for")
+    if robot.loops:
+        warnings.warn(f"robot {robot.name!r}: its loops are left open, these are the functions of the tree. For the closed "
+                      "chain see armdyn.mechanics.closed_chain; robot.without('loops') says that the tree is meant.",
+                      ModelWarning, stacklevel=2)  # fmt: skip
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 
 
