@@ -260,3 +260,11 @@ def test_errors() -> None:
         elastic.forward_dynamics(robot.without("rotors"), [0], [0], [0], [0], [0])
     with pytest.raises(armdyn.ArmdynError, match="damping = 0"):
         elastic.motor_motion(robot, [0], [0], [0], [0], [0])
+
+
+def test_printed_and_checked() -> None:
+    robot = toml.loads(TEXT.replace("[[joint]]", "[[joint]]\nmotor = {torque_constant = 0.1, speed = 300}"))
+    text = str(robot)
+    assert "Motors and elastic joints" in text and "stiffness" in text and "motor speed" in text
+    wrong = toml.loads(TEXT.replace('stiffness = "k", damping = 0.5', "stiffness = 0, damping = -1"))
+    assert {f.rule for f in wrong.checkup().findings} >= {"soft-spring", "negative-damping"}

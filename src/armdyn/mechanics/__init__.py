@@ -1,11 +1,19 @@
-"""One module per formulation, one function per quantity, the same signature everywhere: see `registry`."""
+"""One module per formulation, one function per quantity, the same signature everywhere: see `registry`.
+
+Around the rigid chain: friction, rotors, coupling, elastic joints, external wrenches, moving base, closed chains.
+"""
 
 from armdyn.mechanics import (
     articulated_body,
     bertrand_bruneau,
+    closed_chain,
     composite_body,
+    coupling,
     dalembert,
     direct,
+    elastic,
+    external,
+    friction,
     gibbs_appell,
     gim_christoffel,
     kane,
@@ -13,16 +21,23 @@ from armdyn.mechanics import (
     kronecker,
     lagrange,
     lagrange_euler,
+    moving_base,
     newton_euler,
     newton_euler_base,
+    rotors,
 )
 
 __all__ = [
     "articulated_body",
     "bertrand_bruneau",
+    "closed_chain",
     "composite_body",
+    "coupling",
     "dalembert",
     "direct",
+    "elastic",
+    "external",
+    "friction",
     "gibbs_appell",
     "gim_christoffel",
     "kane",
@@ -30,6 +45,8 @@ __all__ = [
     "kronecker",
     "lagrange",
     "lagrange_euler",
+    "moving_base",
     "newton_euler",
     "newton_euler_base",
+    "rotors",
 ]

@@ -13,7 +13,7 @@ from armdyn.robot.checkup_inertia import inertia_findings, travel
 from armdyn.robot.describe import pi_fraction
 from armdyn.robot.findings import REMARK, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.robot.links import WORLD
-from armdyn.robot.parts import FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
+from armdyn.robot.parts import Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
 from armdyn.robot.robot import Robot
 
 HAIR = 3e-3
@@ -154,6 +154,8 @@ def _drives(robot: Robot) -> Iterator[Finding]:
             yield from _friction(joint, joint.friction)
         if joint.rotor is not None:
             yield from _rotor(joint, joint.rotor)
+        if joint.elastic is not None:
+            yield from _elastic(joint, joint.elastic)
 
 
 def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
@@ -178,9 +180,23 @@ def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
                       "the velocity was left out", "Give stribeck, or leave static out")  # fmt: skip
 
 
+def _elastic(joint: Joint, spring: Elastic) -> Iterator[Finding]:
+    where = f"joint {joint.name!r}, elastic"
+    stiffness, damping = float(spring.stiffness), float(spring.damping)
+    if stiffness <= 0:
+        unit = "N m/rad" if joint.kind == "revolute" else "N/m"
+        yield Finding("soft-spring", "impossible", where, f"the stiffness is {stiffness:g} {unit}", "stiffness > 0",
+                      stiffness, unit, "a sign, or a stiff joint meant",
+                      "Give a positive stiffness; leave elastic out for a stiff joint")  # fmt: skip
+    if damping < 0:
+        yield Finding("negative-damping", "doubtful", where, f"the spring's damping is {damping:g}", "damping >= 0",
+                      damping, "", "a sign", "Give its size")  # fmt: skip
+
+
 def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, rotor"
-    for name, value, unit in (("inertia", float(rotor.inertia), "kg m^2"), ("mass", float(rotor.mass), "kg")):
+    numbers = (("inertia", "kg m^2"), ("mass", "kg"), ("transverse", "kg m^2"))
+    for name, value, unit in ((name, float(getattr(rotor, name)), unit) for name, unit in numbers):
         if value < 0:
             yield Finding("negative-rotor", "impossible", where, f"the rotor's {name} is {value:g} {unit}",
                           f"{name} >= 0", value, unit, "a sign, or a value identified from too little motion",

@@ -75,7 +75,7 @@ def head(robot: Robot) -> list[tuple[str, str]]:
 def sections(robot: Robot) -> list[Section]:
     """The tables: geometry, inertia, limits, drives, loops; only those that say something."""
     both = _Both(robot)
-    makers = (_geometry, _inertia, _limits, _drives, _loops)
+    makers = (_geometry, _inertia, _limits, _drives, _motors, _coupling, _loops)
     return [section for make in makers for section in make(both) if section.rows]
 
 
@@ -379,13 +379,18 @@ def _drives(both: _Both) -> Iterator[Section]:
         "coulomb": ("Coulomb", force),
         "static": ("static", force),
         "stribeck": ("Stribeck", _unit(rows, "rad/s", "m/s")),
+        "width": ("width", _unit(rows, "rad/s", "m/s")),
     }
     rotor = {
         "inertia": ("rotor inertia", "kg m^2"),
         "ratio": ("gear ratio", _unit(rows, "1", "rad/m")),
         "mass": ("rotor mass", "kg"),
+        "transverse": ("transverse", "kg m^2"),
     }
     columns = [*_part_columns(both, rows, "friction", friction), *_part_columns(both, rows, "rotor", rotor)]
+    laws = [joint.friction.law if joint.friction is not None else None for _, joint in rows]
+    if any(laws):
+        columns.insert(0, (Column("friction law"), [law or "" for law in laws]))
     rotors = [joint.rotor for _, joint in rows]
     if any(r is not None and r.model != "reflected" for r in rotors):
         columns.append((Column("rotor model"), ["" if r is None else r.model for r in rotors]))
@@ -399,6 +404,40 @@ def _drives(both: _Both) -> Iterator[Section]:
         columns.append((Column("spin axis"), ["" if r is None else direction(r.axis) for r in rotors]))
     if columns:
         yield _section("Friction and rotors", [(Column("joint"), [b.name for _, b in rows]), *columns])
+
+
+def _motors(both: _Both) -> Iterator[Section]:
+    """Motors, elastic transmissions and passive joints in one table."""
+    rows = [pair for pair in both.joints() if pair[1].motor is not None or pair[1].elastic is not None]
+    motor = {
+        "torque_constant": ("torque constant", "N m/A"),
+        "amplifier": ("amplifier", "A"),
+        "torque": ("motor torque", "N m"),
+        "speed": ("motor speed", "rad/s"),
+        "current": ("current", "A"),
+    }
+    damping = _unit(rows, "N m s/rad", "N s/m")
+    elastic = {
+        "stiffness": ("stiffness", _unit(rows, "N m/rad", "N/m")),
+        "damping": ("damping", damping),
+        "viscous": ("motor viscous", damping),
+        "coulomb": ("motor Coulomb", _unit(rows, "N m", "N")),
+    }
+    columns = [*_part_columns(both, rows, "motor", motor), *_part_columns(both, rows, "elastic", elastic)]
+    if columns:
+        yield _section("Motors and elastic joints", [(Column("joint"), [b.name for _, b in rows]), *columns])
+
+
+def _coupling(both: _Both) -> Iterator[Section]:
+    """The matrix from motor rates to joint rates."""
+    if not both.numbers.coupling:
+        return
+    names = [joint.name for joint in both.numbers.joints]
+    pairs = list(zip(both.symbols.coupling, both.numbers.coupling, strict=True))
+    columns: list[Cells] = [
+        (Column(f"motor {j + 1}"), [both.scalar((a[j], b[j])) for a, b in pairs]) for j in range(len(names))
+    ]
+    yield _section("Coupling: joint rates from motor rates", [(Column("joint"), names), *columns])
 
 
 def _loops(both: _Both) -> Iterator[Section]:
