@@ -270,9 +270,9 @@ def compile(
     if robot.n == 0:
         raise ArmdynError("no joint moves", where=f"robot {robot.name!r}", expected="at least one joint to compile for")
     if robot.loops:
-        warnings.warn(f"robot {robot.name!r}: its loops are left open, these are the functions of the tree. For the closed "
-                      "chain see armdyn.mechanics.closed_chain; robot.without('loops') says that the tree is meant.",
-                      ModelWarning, stacklevel=2)  # fmt: skip
+        opened = f"robot {robot.name!r}: its loops are left open, these are the functions of the tree"
+        advice = "For the closed chain see armdyn.mechanics.closed_chain; without('loops') says that the tree is meant"
+        warnings.warn(f"{opened}. {advice}.", ModelWarning, stacklevel=2)
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 
 
