@@ -15,6 +15,8 @@ from armdyn.trajectory.base import Array, grid, limit_vector
 
 STEPS = 2000
 """Steps at which a motion is looked at where no `dt` is given."""
+ROUNDING = 1e-12
+"""Share of its largest velocity below which a joint stands."""
 SIDE = 1e-9
 """How far beside a jump both sides of it are looked at, as a share of the duration."""
 
@@ -109,6 +111,15 @@ def look_at(motion: Any, dt: float | None = None) -> Array:
     breaks = np.asarray(getattr(motion, "breaks", np.array([0.0, duration])))
     side = SIDE * duration
     return np.unique(np.clip(np.concatenate([t, breaks - side, breaks, breaks + side]), 0.0, duration))
+
+
+def states(motion: Any, t: Array) -> tuple[Array, Array, Array]:
+    """Positions, velocities and accelerations, (k, n) each. A velocity that is only rounding is none: the sign of
+    friction would be that of the rounding.
+    """
+    q, qd, qdd = (np.ascontiguousarray(motion(t, order)) for order in range(3))
+    moving = np.abs(qd) > ROUNDING * np.abs(qd).max(axis=0, initial=0.0)
+    return q, np.where(moving, qd, 0.0), qdd
 
 
 def names(robot: Robot) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
-from armdyn.motion.limits import checked_motion, dynamics_of, integral, look_at, names
+from armdyn.motion.limits import checked_motion, dynamics_of, integral, look_at, names, states
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.base import Array, limit_vector
 
@@ -103,7 +103,7 @@ def sizing(
     t = look_at(motion, dt)
     if not (np.isfinite(rest) and rest >= 0) or t[-1] + rest == 0:
         raise ArmdynError(f"rest = {rest} after {t[-1]} s", expected="a cycle that takes time, s")
-    q, qd, qdd = (np.ascontiguousarray(motion(t, order)) for order in range(3))
+    q, qd, qdd = states(motion, t)
     tau, held = dyn.inverse_dynamics(q, qd, qdd), dyn.gravity(q[-1])
     if side == "motor":
         J = np.asarray(coupling_matrix(dyn.robot), dtype=float)

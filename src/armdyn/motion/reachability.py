@@ -21,6 +21,8 @@ TINY = 1e-10
 """Rows are scaled to limits of 1: a coefficient of u below this is none (a point of zero inertia)."""
 SLACK = 1e-9
 """Room given to each row, as a share of its limit: rounding must not empty a set that is a single point."""
+MOST = 60
+"""Rounds of a selection of rows before all of them are taken; three are the rule."""
 HUGE = 1e300
 FAR = 1e12
 """A squared path speed, as a multiple of the scale, that stands for no bound."""
@@ -114,7 +116,7 @@ def controllable(rows: Rows, ds: Array, low: Array, high: Array, end: float) -> 
     breaks join the selection, and it runs again, until none does: the result is that of all rows.
     """
     a, b, r = rows
-    cells, m = a.shape
+    cells = len(a)
     w = -a / (2 * ds[:, None])
     A = b + w
     zero = np.abs(A) <= 1e-12 * (np.abs(b) + np.abs(w)) + 1e-200
@@ -123,12 +125,13 @@ def controllable(rows: Rows, ds: Array, low: Array, high: Array, end: float) -> 
         p, q = r / A, w / A
     upper = np.stack([np.where(up, p, HUGE), np.where(up & (w > 0), q, 0.0), np.where(up & (w < 0), q, 0.0)])
     lower = np.stack([np.where(down, p, -HUGE), np.where(down & (w > 0), q, 0.0), np.where(down & (w < 0), q, 0.0)])
-    tops, bottoms = high.tolist(), low.tolist()
     K_low, K_high = np.append(low, end), np.append(np.where(np.isfinite(high), high, FAR), end)
     each = np.arange(cells)
     over, under = Selection(upper), Selection(lower)
     over.add(_bounds(upper, end, end).argmin(axis=1))
-    for again in range(2 * m + 2):
+    if end > 0 or low.any():  # else the lower ends are zero, as a rule
+        under.add(_bounds(lower, end, end).argmax(axis=1))
+    for again in range(MOST + 1):
         state = K_high[1:, None], K_low[1:, None]
         ceiling, floor = _bounds(upper, *state), _bounds(lower, *state)
         row, base = ceiling.argmin(axis=1), floor.argmax(axis=1)
@@ -138,26 +141,41 @@ def controllable(rows: Rows, ds: Array, low: Array, high: Array, end: float) -> 
             break
         over.add(row, broken)
         under.add(base, sunk)
-        h = l = end
-        for i in range(cells - 1, -1, -1):
-            top, bottom = tops[i], bottoms[i]
-            for c, f, g in over.lines[i]:
-                bound = c + f * h + g * l
-                if bound < top:
-                    top = bound
-            for c, f, g in under.lines[i]:
-                bound = c + f * h + g * l
-                if bound > bottom:
-                    bottom = bound
-            if bottom > top:
-                if bottom > top + 1e-9 * (abs(top) + abs(h) + 1e-12) or top < -1e-12:
-                    rows_above, rows_below = (_bounds(part[:, i], h, l) for part in (upper, lower))
-                    lowest = int(rows_below.argmax()) if rows_below.max() >= bottom else -1
-                    return K_low, K_high, Dead(i, int(rows_above.argmin()), lowest)
-                top = bottom = max(0.0, 0.5 * (top + bottom))
-            K_low[i], K_high[i] = bottom, top
-            h, l = top, bottom
+        if again == MOST:
+            over.add_all()
+            under.add_all()
+        dead = _sweep(over.lines, under.lines, low.tolist(), high.tolist(), K_low, K_high)
+        if dead is not None:
+            h, l = K_high[dead + 1], K_low[dead + 1]
+            ceiling, floor = _bounds(upper[:, dead], h, l), _bounds(lower[:, dead], h, l)
+            blocked = floor.max() > max(low[dead], ceiling.min())
+            return K_low, K_high, Dead(dead, int(ceiling.argmin()), int(floor.argmax()) if blocked else -1)
     return K_low, K_high, None
+
+
+Lines = list[list[list[float]]]
+
+
+def _sweep(over: Lines, under: Lines, low: list[float], high: list[float], K_low: Array, K_high: Array) -> int | None:
+    """One recursion from the end to the start; the cell at which nothing is left, if there is one."""
+    h, l = float(K_high[-1]), float(K_low[-1])
+    for i in range(len(low) - 1, -1, -1):
+        top, bottom = high[i], low[i]
+        for c, f, g in over[i]:
+            bound = c + f * h + g * l
+            if bound < top:
+                top = bound
+        for c, f, g in under[i]:
+            bound = c + f * h + g * l
+            if bound > bottom:
+                bottom = bound
+        if bottom > top:
+            if bottom > top + 1e-9 * (abs(top) + abs(h) + 1e-12) or top < -1e-12:
+                return i
+            top = bottom = max(0.0, 0.5 * (top + bottom))
+        K_low[i], K_high[i] = bottom, top
+        h, l = top, bottom
+    return None
 
 
 def _bounds(lines: Array, high: Array | float, low: Array | float) -> Array:
@@ -178,6 +196,9 @@ class Selection:
         for cell, line in zip(cells.tolist(), self.all[:, cells, rows[cells]].T.tolist(), strict=True):
             self.lines[cell].append(line)
 
+    def add_all(self) -> None:
+        self.lines = np.moveaxis(self.all, 0, 2).tolist()
+
 
 def fastest(rows: Rows, ds: Array, K_low: Array, K_high: Array, start: float) -> Array:
     """x at the N+1 points: from `start` the largest u of every cell that leads into the next controllable set.
@@ -185,7 +206,7 @@ def fastest(rows: Rows, ds: Array, K_low: Array, K_high: Array, start: float) ->
     That u keeps the rows that bound u from below, since some u does. The selection of rows is made as above.
     """
     a, b, r = rows
-    cells, m = a.shape
+    cells = len(a)
     positive = a > TINY
     grow = 2 * ds[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -196,13 +217,15 @@ def fastest(rows: Rows, ds: Array, K_low: Array, K_high: Array, start: float) ->
     x[0] = start
     chosen = Selection(lines)
     chosen.add((lines[0] + lines[1] * start).argmin(axis=1))
-    for again in range(m + 2):
+    for again in range(MOST + 1):
         bounds = lines[0] + lines[1] * x[:-1, None]
         row = bounds.argmin(axis=1)
         broken = np.maximum(bounds[each, row], K_low[1:]) < x[1:] - 1e-13 * (1 + x[1:])
         if again and not broken.any():
             break
         chosen.add(row, broken)
+        if again == MOST:
+            chosen.add_all()
         now = start
         for i, cell in enumerate(chosen.lines, 1):
             most = high[i]

@@ -17,6 +17,7 @@ from armdyn.motion.limits import (
     look_at,
     motion_limits,
     names,
+    states,
     units,
 )
 from armdyn.robot.robot import Robot
@@ -98,7 +99,7 @@ def scale_to_torque(
             "no limit of torque is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, (n,) or one for all"
         )
     t = look_at(ref, dt)
-    demand = demand_of(dyn, *_along(ref, t))
+    demand = demand_of(dyn, *states(ref, t))
     if demand.law is None:
         _refuse(dyn, limits, t, demand.resting, demand.dry, "gravity")
         c, i, t_most = _solved(dyn, ref, limits, t, factors_of(demand, limits))
@@ -131,11 +132,6 @@ def scale_to_torque(
             advice="Raise the limit, or change the path.",
         ).blaming(joint, 0.0)
     return ScaledMotion(ref, c, joint, what, t_most / c)
-
-
-def _along(ref: Any, t: Array) -> tuple[Array, Array, Array]:
-    q, qd, qdd = (np.ascontiguousarray(ref(t, order)) for order in range(3))
-    return q, qd, qdd
 
 
 def demand_of(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> Demand:
@@ -190,7 +186,7 @@ def _solved(dyn: Dynamics, ref: Any, limits: MotionLimits, t: Array, factors: Ar
     low, high = t[np.maximum(around - 1, 0)], t[np.minimum(around + 1, len(t) - 1)]
     for _ in range(4):
         times = np.linspace(low, high, 17)
-        values = factors_of(demand_of(dyn, *_along(ref, times.ravel())), limits)
+        values = factors_of(demand_of(dyn, *states(ref, times.ravel())), limits)
         best = _least(values, times.ravel())
         if best[0] < c:
             c, i, at = best

@@ -67,6 +67,27 @@ class TimeOptimal(Retimed):
     def breaks(self) -> Array:
         return self.clock.breaks  # the path's own are among them
 
+    def within(self, s: Array, cell: Array) -> Array:
+        """The parameter kept inside its cell by a trifle: at a corner or a jump derivatives are those of the cell."""
+        assert isinstance(self.clock, PiecewisePolynomial)
+        first, side = self.clock.coefficients[:, 0, 0], 1e-9 * self.path.duration
+        last = np.append(first[1:], self.path.duration)
+        return np.clip(s, first[cell] + side, last[cell] - side)
+
+    def inside(self, t: Array, order: int) -> Array:
+        if order == 0:
+            return super().inside(t, order)
+        assert isinstance(self.clock, PiecewisePolynomial)
+        knots = self.clock.knots
+        cell = np.clip(np.searchsorted(knots, t.real, side="right") - 1, 0, len(knots) - 2)
+        s, sd, sdd = (self.clock(t.real, k)[..., 0] for k in range(3))
+        first = self.path(self.within(s, cell), 1)
+        if order == 1:
+            velocity: Array = first * sd[..., None]
+            return velocity
+        acceleration: Array = self.path(self.within(s, cell), 2) * sd[..., None] ** 2 + first * sdd[..., None]
+        return acceleration
+
     def __str__(self) -> str:
         return f"{self.duration:.6g} s on {len(self.s) - 1} cells. {self.status.value}"
 
@@ -159,12 +180,14 @@ def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: i
     x = first + (last - first) * np.concatenate([[0.0], ends, even[1:-1], 1 - ends[::-1], [1.0]])
     x[-1] = last
     places = np.concatenate([curve.breaks / curve.duration, _turns(dyn, curve, x)])
-    for place in np.unique(places[(places > first) & (places < last)]):
+    places = np.unique(places[(places > first) & (places < last)])
+    fixed = {first, last, *places.tolist()}
+    for place in places.tolist():
         k = int(np.searchsorted(x, place))  # x[k-1] < place <= x[k]
         width = x[k] - x[k - 1]
-        if k < len(x) - 1 and x[k] - place < 0.3 * width:
+        if x[k] not in fixed and x[k] - place < 0.3 * width:
             x[k] = place
-        elif k > 1 and place - x[k - 1] < 0.3 * width:
+        elif x[k - 1] not in fixed and place - x[k - 1] < 0.3 * width:
             x[k - 1] = place
         elif min(place - x[k - 1], x[k] - place) > 1e-9 * (last - first):
             x = np.insert(x, k, place)
@@ -330,8 +353,8 @@ def _solved(
     K_low, K_high, dead = controllable(rows, ds, low, high, end**2) if labels else (0 * top, top.copy(), None)
     if dead is not None:
         raise told.impossible(dead)
-    if start == 0 < K_low[0] * (1 - 1e-9) - 1e-12:
-        raise told.impossible(Dead(0, -1, -1))
+    if start**2 < K_low[0] * (1 - 1e-9) - 1e-12 and (heaviest := told.heaviest()) is not None:
+        raise told.impossible(Dead(heaviest, -1, -1))
     if not K_low[0] * (1 - 1e-9) - 1e-12 <= start**2 <= K_high[0] * (1 + 1e-9) + 1e-12:
         raise told.too_fast("start", start, float(np.sqrt(K_high[0])), float(np.sqrt(K_low[0])))
     x = fastest(rows, ds, K_low, K_high, min(max(start**2, K_low[0]), K_high[0]))
@@ -351,6 +374,12 @@ class _Told(NamedTuple):
     rows: Rows
     labels: list[tuple[str, int, int]]
     constant: Array
+
+    def heaviest(self) -> int | None:
+        """The cell in which the joints can hold the robot least, if there is one in which they cannot."""
+        resting = self.cells.g + self.constant
+        over = np.maximum(resting - self.limits.tau_max, self.limits.tau_min - resting).max(axis=(0, 2))
+        return int(over.argmax()) if over.max() > 0 else None
 
     def impossible(self, dead: Dead) -> Infeasible:
         cells, limits = self.cells, self.limits
@@ -417,6 +446,7 @@ def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOp
     h = np.diff(knots)[:, None] * WITHIN
     s, sd, sdd = place + h * (rate + h * half), rate + 2 * h * half, np.broadcast_to(2 * half, h.shape)
     s, sd, sdd = s.ravel(), sd.reshape(-1, 1), sdd.reshape(-1, 1)
+    s = motion.within(s, np.repeat(np.arange(len(knots) - 1), len(WITHIN)))
     q, q1, q2 = (motion.path(s, order) for order in range(3))
     qd, qdd = q1 * sd, q2 * sd**2 + q1 * sdd
     demand = demand_of(dyn, q, qd, qdd)

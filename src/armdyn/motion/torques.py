@@ -13,7 +13,7 @@ import numpy as np
 from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError, unknown_name
-from armdyn.motion.limits import checked_motion, dynamics_of, look_at, names
+from armdyn.motion.limits import checked_motion, dynamics_of, look_at, names, states
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.base import Array
 
@@ -120,7 +120,7 @@ def torque_breakdown(
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
     t = look_at(motion, dt)
-    q, qd, qdd = (np.ascontiguousarray(motion(t, order)) for order in range(3))
+    q, qd, qdd = states(motion, t)
     n = dyn.n
     unit = np.eye(n)
     alone = np.stack([dyn.coriolis(q, unit[j]) for j in range(n)], axis=2)

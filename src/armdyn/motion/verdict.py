@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.motion.limits import MotionLimits, checked_motion, dynamics_of, look_at, motion_limits, names
+from armdyn.motion.limits import MotionLimits, checked_motion, dynamics_of, look_at, motion_limits, names, states
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.base import Array
 
@@ -114,7 +114,7 @@ def feasibility(
     checked_motion(dyn, motion)
     limits = motion_limits(dyn.robot, v_max=v_max, a_max=a_max, tau_max=tau_max, tau_min=tau_min, p_max=p_max)
     t = look_at(motion, dt)
-    q, qd, qdd = (np.ascontiguousarray(motion(t, order)) for order in range(3))
+    q, qd, qdd = states(motion, t)
     tau = dyn.inverse_dynamics(q, qd, qdd)
     values = dict(zip(QUANTITIES, (q, qd, qdd, tau, tau * qd), strict=True))
     bounds = {
