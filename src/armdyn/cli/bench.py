@@ -19,7 +19,7 @@ def bench(
     robots: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ROBOT]...",
+            metavar="ROBOT",
             help="Names or files, or chainN for a chain of N joints; default: ur5 rx90 panda chain30.",
         ),
     ] = None,
