@@ -44,6 +44,20 @@ class Dead(NamedTuple):
     lower: int
 
 
+def pruned(rows: Rows, top: Array) -> Array:
+    """Numbers of the rows that matter in some cell: not those that hold wherever the others leave u and x at all."""
+    a, b, r = rows
+    if not np.isfinite(top).all():
+        return np.arange(a.shape[1])
+    end = b * top[:, None]
+    most, least = r - np.minimum(end, 0.0), r - np.maximum(end, 0.0)  # of r - b x, for x from 0 to top
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u_max = np.where(a > TINY, most / a, np.inf).min(axis=1, keepdims=True)
+        u_min = np.where(a < -TINY, most / a, -np.inf).max(axis=1, keepdims=True)
+        worst = np.where(a > 0, a * u_max, np.where(a < 0, a * u_min, 0.0))
+    return np.flatnonzero((worst > least).any(axis=0))
+
+
 def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Dead | None]:
     """Interval of x in which the rows of a cell leave some u: (N,) low, (N,) high.
 

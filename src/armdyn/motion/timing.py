@@ -13,7 +13,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.motion.limits import Infeasible, MotionLimits, dynamics_of, motion_limits, names, units
 from armdyn.motion.path import ByLength, as_path, corners, sides
-from armdyn.motion.reachability import SLACK, Dead, Rows, allowed, controllable, fastest
+from armdyn.motion.reachability import SLACK, Dead, Rows, allowed, controllable, fastest, pruned
 from armdyn.motion.scaling import demand_of, factors_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.base import Array, Trajectory
@@ -344,6 +344,8 @@ def _solved(
         raise Infeasible(
             "no limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, a_max or v_max, or limits"
         )
+    kept = pruned(rows, top[:-1])
+    rows, labels = Rows(*(np.ascontiguousarray(part[:, kept]) for part in rows)), [labels[k] for k in kept]
     told = _Told(dyn, curve, cells, limits, rows, labels, constant)
     low, high, dead = allowed(rows, top[:-1]) if labels else (np.zeros(len(ds)), top[:-1], None)
     if dead is not None:
@@ -449,11 +451,14 @@ def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOp
     s = motion.within(s, np.repeat(np.arange(len(knots) - 1), len(WITHIN)))
     q, q1, q2 = (motion.path(s, order) for order in range(3))
     qd, qdd = q1 * sd, q2 * sd**2 + q1 * sdd
-    demand = demand_of(dyn, q, qd, qdd)
-    if demand.law is not None:
-        demand = demand._replace(resting=demand.resting + demand.law(1.0))
-    held = (demand.resting <= limits.tau_max) & (demand.resting >= limits.tau_min)
-    c = float(np.where(held, factors_of(demand, limits), np.inf).min())
+    tau, c = dyn.inverse_dynamics(q, qd, qdd), np.inf
+    over = ((tau > limits.tau_max) | (tau < limits.tau_min)).any(axis=1)
+    if over.any():
+        demand = demand_of(dyn, q[over], qd[over], qdd[over])
+        if demand.law is not None:
+            demand = demand._replace(resting=demand.resting + demand.law(1.0))
+        held = (demand.resting <= limits.tau_max) & (demand.resting >= limits.tau_min)
+        c = float(np.where(held, factors_of(demand, limits), np.inf).min())
     with np.errstate(divide="ignore"):
         c = min(c, float((limits.velocity / np.abs(qd)).min()))
         c = min(c, float(np.sqrt((limits.acceleration / np.abs(qdd)).min())))
