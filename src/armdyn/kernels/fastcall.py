@@ -218,9 +218,15 @@ class _MethodDef(ctypes.Structure):
     )
 
 
+_records: list[_MethodDef] = []
+"""Never freed (a hundred bytes each): CPython reads the record when it destroys a builtin, by which time the cycle
+collector may have cleared everything else that kept it."""
+
+
 def builtin(address: int, name: str, doc: str, slow: Callable[..., Any], code: object) -> Any:
-    """The builtin function around `@fast`. It keeps the Python function alive, and that the code and this record."""
+    """The builtin function around `@fast`. It keeps the Python function alive, and that the code."""
     record = _MethodDef(name.encode(), address, METH_FASTCALL | METH_KEYWORDS, doc.encode())
+    _records.append(record)
     slow.__dict__["_kept"] = (record, code)
     create = ctypes.pythonapi.PyCFunction_NewEx
     create.restype, create.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
