@@ -55,7 +55,8 @@ def pruned(rows: Rows, top: Array) -> Array:
         u_max = np.where(a > TINY, most / a, np.inf).min(axis=1, keepdims=True)
         u_min = np.where(a < -TINY, most / a, -np.inf).max(axis=1, keepdims=True)
         worst = np.where(a > 0, a * u_max, np.where(a < 0, a * u_min, 0.0))
-    return np.flatnonzero((worst > least).any(axis=0))
+    reached = worst >= least - 1e-9 * (np.abs(least) + 1)  # a row that bounds u itself is reached, up to rounding
+    return np.flatnonzero(reached.any(axis=0))
 
 
 def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Dead | None]:
