@@ -106,6 +106,18 @@ def test_gravity_with_dry_friction_is_named_as_such() -> None:
     assert np.isclose(caught.value.amount, 1.0)
 
 
+def test_any_function_with_a_duration_is_a_reference() -> None:
+    from armdyn.simulation.experiments import ScaraCurve
+
+    dyn = compiled("scara5")
+    curve = ScaraCurve()
+    scaled = armdyn.scale_to_torque(curve, dyn, 60.0)
+    assert abs(np.abs(torques(dyn, scaled)).max() / 60.0 - 1) < 1e-5  # the peak is sharp: this grid passes it
+    faster = armdyn.time_optimal(curve, dyn, tau_max=60.0, v_max=20.0)
+    assert faster.duration < scaled.duration and np.allclose(faster(faster.duration), curve(curve.duration))
+    assert armdyn.feasibility(dyn, faster, tau_max=60.0, v_max=20.0)
+
+
 def test_questions_without_an_answer() -> None:
     with pytest.raises(Infeasible, match="no limit of torque is known"):
         armdyn.scale_to_torque(armdyn.point_to_point([0.0], [1.0], duration=1.0), slider())

@@ -25,10 +25,37 @@ CELLS = 1024
 GAUSS, WEIGHT = (x / 2 for x in np.polynomial.legendre.leggauss(6))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Called(Trajectory):
+    """A reference that is only a function, ref(t, order), with a duration, as a trajectory."""
+
+    ref: Any
+    highest = 2
+
+    @property
+    def duration(self) -> float:
+        return float(self.ref.duration)
+
+    @property
+    def n(self) -> int:
+        return int(np.shape(self.ref(0.0))[-1])
+
+    @property
+    def breaks(self) -> Array:
+        return np.asarray(getattr(self.ref, "breaks", np.array([0.0, self.duration])), dtype=float)
+
+    def inside(self, t: Array, order: int) -> Array:
+        return np.asarray(self.ref(t.real, order), dtype=float)
+
+
+def as_trajectory(ref: Any) -> Trajectory:
+    return ref if isinstance(ref, Trajectory) else Called(ref)
+
+
 def as_path(path: Any) -> Trajectory:
     """A path from a trajectory, or a spline through points (k, n), in the length of its chords."""
-    if isinstance(path, Trajectory):
-        curve = path
+    if isinstance(path, Trajectory) or callable(path):
+        curve = as_trajectory(path)
     else:
         points = np.asarray(path, dtype=float)
         if points.ndim != 2 or len(points) < 2 or not np.isfinite(points).all():

@@ -20,8 +20,9 @@ from armdyn.motion.limits import (
     states,
     units,
 )
+from armdyn.motion.path import as_trajectory
 from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array, Trajectory
+from armdyn.trajectory.base import Array
 from armdyn.trajectory.compose import Uniform
 
 NEARLY = 1e-9
@@ -92,6 +93,7 @@ def scale_to_torque(
     'shoulder'
     """
     dyn = dynamics_of(model)
+    ref = as_trajectory(ref)
     checked_motion(dyn, ref)
     limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max)
     if v_max is None and a_max is None and not (np.isfinite(limits.tau_max) | np.isfinite(limits.tau_min)).any():
@@ -112,7 +114,7 @@ def scale_to_torque(
     ):
         if given is None:
             continue
-        peak = ref.peak(order) if isinstance(ref, Trajectory) else np.abs(ref(t, order)).max(axis=0)
+        peak = ref.peak(order)
         with np.errstate(divide="ignore"):
             each = (cap / peak) ** (1 / order)
         if each.min() < c:
