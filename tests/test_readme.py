@@ -11,8 +11,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
-SHELL = "\n".join(re.findall(r"```\n(.*?)```", README, re.S))
+FENCES = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M)
+BLOCKS = [text for language, text in FENCES if language == "python"]
+SHELL = "\n".join(text for language, text in FENCES if not language)
 COMMANDS = sorted(set(re.findall(r"^armdyn (\w+)", SHELL, re.M)))
 
 
@@ -40,6 +41,7 @@ def test_the_commands_exist(command: str) -> None:
 
 
 def test_the_make_targets_exist() -> None:
+    assert len(COMMANDS) >= 10
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^make (\w+)", README, re.M):
         assert re.search(rf"^{target}:", makefile, re.M), target
