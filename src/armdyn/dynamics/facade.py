@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -325,10 +326,17 @@ def _checking(dynamics: Dynamics, recipe: Recipe, made: Program) -> Callable[...
     def call(*values: Any, **options: Any) -> Any:
         with np.errstate(all="ignore"):  # what NumPy would warn of is an error here
             result = made(*values, **options)
-            _require_finite(dynamics, recipe, values, result)
+            usual = type(result) is np.ndarray and result.size <= _most(values)  # a batch: one look at the result
+            if not (usual and isfinite(np.add.reduce(result, axis=None))):
+                _require_finite(dynamics, recipe, values, result)
         return result
 
     return call
+
+
+def _most(values: tuple[Any, ...]) -> int:
+    """Numbers in the inputs, as far as they are arrays."""
+    return sum([value.size for value in values if type(value) is np.ndarray])
 
 
 def _sorted(dynamics: Dynamics, recipe: Recipe, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Any]:
