@@ -28,7 +28,7 @@ def show(
     if json:
         from json import dumps
 
-        from armdyn.robot.record import record_from_robot
+        from armdyn.robot.record_writer import record_from_robot
 
         print(dumps(record_from_robot(made), indent=2, ensure_ascii=False))
         return

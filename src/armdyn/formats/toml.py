@@ -10,7 +10,8 @@ from typing import Any
 
 from armdyn.errors import ArmdynError, FileError
 from armdyn.formats.text import read_text
-from armdyn.robot.record import record_from_robot, robot_from_record
+from armdyn.robot.record import robot_from_record
+from armdyn.robot.record_writer import record_from_robot
 from armdyn.robot.robot import Robot
 
 LARGEST = 2 * 2**20

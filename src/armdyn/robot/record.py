@@ -1,4 +1,4 @@
-"""Robot <-> record: plain dicts, lists, numbers and strings with the keys of a robot file.
+"""Record -> Robot: plain dicts, lists, numbers and strings with the keys of a robot file (`record_writer` goes back).
 
 The reader checks every key, type and length and says where it found what; it executes nothing.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.algebra import Z_AXIS, CentralInertia, Inertia, Mat3, Scalar, Vec3, rpy_of
+from armdyn.algebra import Z_AXIS, CentralInertia, Inertia, Scalar, Vec3, rpy_of
 from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
 from armdyn.errors import ArmdynError, RobotError, unknown_name
@@ -42,12 +42,12 @@ MOST_JOINTS = 1000
 
 _TOP = {"name", "source", "notes", "convention", "gravity", "base", "tool", "base_name", "parameters", "joint", "loop",
         "coupling"}  # fmt: skip
-_DH = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", "a", "alpha", "gamma", "b")}
+DH_KEYS = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", "a", "alpha", "gamma", "b")}
 _FREE = ("xyz", "rpy", "axis", "offset")
 _INERTIA = ("mass", "com", "inertia", "moment", "inertia_origin")
-_PARTS = {"rotor": Rotor, "friction": Friction, "limits": Limits, "motor": Motor, "elastic": Elastic}
-_JOINT = {"name", "type", "parent", "link", "convention", "passive", "notes", *_PARTS, *_INERTIA}
-_PART_KEYS: dict[str, tuple[str, ...]] = {
+PARTS_OF_JOINTS = {"rotor": Rotor, "friction": Friction, "limits": Limits, "motor": Motor, "elastic": Elastic}
+_JOINT = {"name", "type", "parent", "link", "convention", "passive", "notes", *PARTS_OF_JOINTS, *_INERTIA}
+PART_KEYS: dict[str, tuple[str, ...]] = {
     "base": ("xyz", "rpy"),
     "tool": ("xyz", "rpy", "on"),
     "rotor": ("model", "inertia", "ratio", "mass", "position", "axis", "on", "transverse"),
@@ -59,9 +59,6 @@ _PART_KEYS: dict[str, tuple[str, ...]] = {
     "first_at": ("xyz", "rpy"),
     "second_at": ("xyz", "rpy"),
 }
-
-
-# Reading ----------------------------------------------------------------------------------------------------------
 
 
 class _Reader:
@@ -108,7 +105,7 @@ class _Reader:
 
     def part(self, make: Callable[..., Any], record: Any, where: str, kind: str) -> Any:
         """A part whose fields are the keys of the record."""
-        checked_keys(record, _PART_KEYS[kind], where)
+        checked_keys(record, PART_KEYS[kind], where)
         values: dict[str, Any] = {}
         for key, value in record.items():
             place = f"{where}.{key}"
@@ -141,9 +138,9 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
     root = _text(record.get("base_name", "base"), "base_name")
     tree = _tree(record.get("joint", []), convention, reader, root)
     tool = _table(record.get("tool", {}), "tool")
-    checked_keys(tool, _PART_KEYS["tool"], "tool")
+    checked_keys(tool, PART_KEYS["tool"], "tool")
     base = _table(record.get("base", {}), "base")
-    checked_keys(base, _PART_KEYS["base"], "base")
+    checked_keys(base, PART_KEYS["base"], "base")
     bodies = {root: root} | {joint.name: joint.body.name for joint in tree} | {j.body.name: j.body.name for j in tree}
     robot = Robot(
         name=_text(record.get("name", "robot"), "name"),
@@ -206,9 +203,9 @@ def _joint(
     if kind not in KINDS:
         raise unknown_name("joint type", kind, KINDS, where=where)
     convention = _convention_of(row, convention, where)
-    checked_keys(row, {*_JOINT, *_DH.get(convention, _FREE)}, where)
+    checked_keys(row, {*_JOINT, *DH_KEYS.get(convention, _FREE)}, where)
     parts: dict[str, Any] = {}
-    for key, make in _PARTS.items():
+    for key, make in PARTS_OF_JOINTS.items():
         if key in row:
             parts[key] = reader.part(make, _table(row[key], f"{where}.{key}"), f"{where}.{key}", key)
     link = _text(row.get("link", name), f"{where}.link")
@@ -238,7 +235,7 @@ def _geometry(row: Mapping[str, Any], convention: str, reader: _Reader, where: s
         axis = unit(reader.vector(row.get("axis", tuple(Z_AXIS)), f"{where}.axis"), f"{where}.axis")
         return FreeTransform(reader.placement(row, where), axis, reader.scalar(row.get("offset", 0), f"{where}.offset"))
     make = StandardDH if convention == "standard" else ModifiedDH
-    return make(**{key: reader.scalar(row[key], f"{where}.{key}") for key in _DH[convention] if key in row})
+    return make(**{key: reader.scalar(row[key], f"{where}.{key}") for key in DH_KEYS[convention] if key in row})
 
 
 def _inertia(row: Mapping[str, Any], reader: _Reader, where: str) -> CentralInertia | Inertia:
@@ -256,7 +253,7 @@ def _inertia(row: Mapping[str, Any], reader: _Reader, where: str) -> CentralIner
 
 def _loop(record: Mapping[str, Any], i: int, reader: _Reader, bodies: Mapping[str, str]) -> Loop:
     where = f"loop {i + 1}"
-    checked_keys(record, _PART_KEYS["loop"], where)
+    checked_keys(record, PART_KEYS["loop"], where)
     kind = record.get("type", "revolute")
     if kind not in KINDS:
         raise unknown_name("joint type", kind, KINDS, where=where)
@@ -361,119 +358,3 @@ def _named(value: Any, bodies: Mapping[str, str], where: str) -> str:
     if name not in bodies:
         raise unknown_name("body", name, bodies, where=where)
     return bodies[name]
-
-
-# Writing ----------------------------------------------------------------------------------------------------------
-
-
-def record_from_robot(robot: Robot) -> dict[str, Any]:
-    """The record of a robot; expressions are written as they were given."""
-    robot = robot.symbolic
-    conventions = {_convention_name(joint.geometry) for joint in robot.tree}
-    convention = next((c for c in ("standard", "modified", "free") if c in conventions), "standard")
-    record: dict[str, Any] = {"name": robot.name}
-    if robot.source:
-        record["source"] = robot.source
-    if robot.notes:
-        record["notes"] = list(robot.notes)
-    record |= {"convention": convention, "gravity": _list(robot.gravity)}
-    if robot.root.name != "base":
-        record["base_name"] = robot.root.name
-    base = _placement_record(robot.base)
-    tool = _placement_record(robot.tool) | ({"on": robot.tool_on} if robot.tool_on else {})
-    record |= {key: value for key, value in (("base", base), ("tool", tool)) if value}
-    if robot.coupling:
-        record["coupling"] = [list(map(_written, row)) for row in robot.coupling]
-    if robot.parameters:
-        record["parameters"] = {name: _written(value) for name, value in robot.parameters.items()}
-    previous = robot.root.name
-    record["joint"] = []
-    for joint in robot.tree:
-        record["joint"].append(_joint_record(joint, convention, previous))
-        previous = joint.body.name
-    if robot.loops:
-        record["loop"] = [_loop_record(loop) for loop in robot.loops]
-    return record
-
-
-def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": joint.name, "type": joint.kind}
-    if joint.body.name != joint.name:
-        row["link"] = joint.body.name
-    if joint.parent != previous:
-        row["parent"] = joint.parent
-    own = _convention_name(joint.geometry)
-    if own != convention:
-        row["convention"] = own
-    row |= _geometry_record(joint.geometry)
-    row |= _inertia_record(joint.body.inertia)
-    for key in _PARTS:
-        part = getattr(joint, key)
-        if part is not None:
-            row[key] = {name: _entry(value) for name in _PART_KEYS[key] if _said(name, value := getattr(part, name))}
-    if joint.passive:
-        row["passive"] = True
-    if joint.notes:
-        row["notes"] = list(joint.notes)
-    return row
-
-
-def _said(name: str, value: Any) -> bool:
-    """Whether a field is worth writing: what is not given is left out, and so is a rare number that is zero."""
-    rare = name in ("transverse", "width", "values")
-    return value is not None and not (rare and (value == 0 or value == {}))
-
-
-def _entry(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _written(x) for name, x in value.items()}
-    return value if isinstance(value, str) else _list(value) if isinstance(value, Vec3) else _written(value)
-
-
-def _convention_name(geometry: Geometry) -> str:
-    return {StandardDH: "standard", ModifiedDH: "modified", FreeTransform: "free"}[type(geometry)]
-
-
-def _geometry_record(geometry: Geometry) -> dict[str, Any]:
-    if isinstance(geometry, FreeTransform):
-        row = _placement_record(geometry.placement)
-        row["axis"] = _list(geometry.axis)
-        return row | (
-            {"offset": _written(geometry.zero)} if isinstance(geometry.zero, Node) or geometry.zero != 0 else {}
-        )
-    keys = _DH[_convention_name(geometry)]
-    always = ("theta", "d", "a", "alpha")
-    return {key: _written(value) for key in keys if (value := getattr(geometry, key)) != 0 or key in always}
-
-
-def _inertia_record(inertia: CentralInertia | Inertia) -> dict[str, Any]:
-    if isinstance(inertia, CentralInertia):
-        return {"mass": _written(inertia.mass), "com": _list(inertia.com), "inertia": _upper(inertia.tensor)}
-    moment = _list(inertia.moment)
-    return {"mass": _written(inertia.mass), "moment": moment, "inertia_origin": _upper(inertia.tensor)}
-
-
-def _loop_record(loop: Loop) -> dict[str, Any]:
-    record: dict[str, Any] = {"name": loop.name, "type": loop.kind, "first": loop.first, "second": loop.second}
-    for key, placement in (("first_at", loop.first_placement), ("second_at", loop.second_placement)):
-        if placed := _placement_record(placement):
-            record[key] = placed
-    return record
-
-
-def _placement_record(placement: Placement) -> dict[str, Any]:
-    pairs = (("xyz", placement.xyz), ("rpy", placement.rpy))
-    return {key: _list(value) for key, value in pairs if value != Vec3(0, 0, 0)}
-
-
-def _list(vector: Vec3) -> list[Any]:
-    return [_written(x) for x in vector]
-
-
-def _upper(tensor: Mat3) -> list[Any]:
-    return [_written(x) for x in tensor.upper()]
-
-
-def _written(value: Scalar) -> Any:
-    """Numbers as numbers; expressions as text that `parse` reads back."""
-    return str(value) if isinstance(value, Node) else value
