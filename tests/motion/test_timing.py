@@ -170,6 +170,21 @@ def test_the_robot_stops_at_corners() -> None:
     assert armdyn.feasibility(dyn, whole, tau_max=tau)
 
 
+def test_a_path_that_all_but_reverses_is_resolved() -> None:
+    """Near a cusp the direction turns within a thousandth of the way: even cells would run over it."""
+    dyn = compiled("planar2r")
+    points = [[0.0, 0.0], [1.0, 1.2], [0.1, 0.01], [1.0, 1.5]]
+    path = armdyn.via_points(points, times=np.arange(4.0))
+    s = np.linspace(0.01, 2.99, 30_001)
+    first, second = path(s, 1), path(s, 2)
+    bend = np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]) / np.linalg.norm(first, axis=1) ** 3
+    assert np.sort(bend)[-300:].min() > 20  # rad per rad
+    move = armdyn.time_optimal(path, dyn, tau_max=[1500.0, 500.0])
+    assert move.status is Status.OPTIMAL
+    verdict = armdyn.feasibility(dyn, move, tau_max=[1500.0, 500.0], dt=move.duration / 20_000)
+    assert verdict.use["torque"].max() < 1 + 1e-3  # the torque peaks within cells of one degree of turning
+
+
 @pytest.mark.parametrize("path", ["spline", "rest"])
 def test_the_result_is_a_trajectory(path: str) -> None:
     """On the path, derivatives consistent, at rest at both ends."""

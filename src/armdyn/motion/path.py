@@ -21,6 +21,8 @@ STEADY = 1e-4
 """Share of the largest speed at which the direction of a path that comes to rest is read off."""
 CORNER = 1e-6
 """Change of direction, rad, that is a corner: the robot must stop there."""
+TURN = 0.05
+"""Change of direction, rad, that the grid of a path resolves."""
 CELLS = 1024
 GAUSS, WEIGHT = (x / 2 for x in np.polynomial.legendre.leggauss(6))
 
@@ -85,6 +87,28 @@ def corners(path: Trajectory) -> Array:
     before, after = (_unit(path(x, 1)) for x in sides(path, places))
     sharp = np.linalg.norm(after - before, axis=-1) > CORNER
     return np.concatenate([[0.0], places[sharp], [path.duration]])
+
+
+def bends(path: Trajectory, s: Array) -> Array:
+    """Places to add to a grid s so that between two of its points the path's direction turns by TURN at most.
+
+    Where a path comes nearly to rest it may all but reverse within a hair's breadth; its own time finds such places.
+    """
+    dense = path._table[1] if isinstance(path, ByLength) else np.linspace(0.0, path.duration, CELLS // 2 + 1)
+    dense = dense[(dense >= s[0]) & (dense <= s[-1])]
+    middle = 0.5 * (dense[1:] + dense[:-1])
+    tangent = _unit(path(middle, 1))
+    turned = np.concatenate([[0.0, 0.0], np.cumsum(np.linalg.norm(np.diff(tangent, axis=0), axis=1))])
+    at = np.concatenate([[s[0]], middle])
+    on_grid = np.interp(s, at, turned)
+    sharp = np.diff(on_grid) > TURN
+    if not sharp.any():
+        return np.empty(0)
+    levels = np.arange(TURN, turned[-1], TURN)
+    places = np.interp(levels, turned, at)
+    cell = np.clip(np.searchsorted(s, places) - 1, 0, len(s) - 2)
+    added: Array = places[sharp[cell]]
+    return added
 
 
 def _unit(v: Array) -> Array:
