@@ -49,7 +49,7 @@ def test_operations_on_parameters_are_apart() -> None:
     counts = count_operations(m * length * length * x + y / m)
     assert (counts.multiplications, counts.additions, counts.divisions) == (2, 1, 0)
     assert counts.offline == Operations(multiplications=2, divisions=1)
-    assert "off-line: 2 multiplications, 1 divisions" in str(counts)
+    assert "off-line: 2 multiplications, 1 division" in str(counts)
 
 
 def test_every_kind_of_operation_is_counted() -> None:

@@ -43,10 +43,13 @@ class Operations:
             "negations": self.negations,
             "others": self.others,
         }
-        present = {name: count for name, count in words.items() if count}
-        counted = [f"{count} {name if count != 1 else name.removesuffix('s')}" for name, count in present.items()]
+        counted = [f"{count} {_one(name) if count == 1 else name}" for name, count in words.items() if count]
         text = ", ".join(counted) or "no operations"
         return f"{text}; off-line: {self.offline}" if self.offline and self.offline != Operations() else text
+
+
+def _one(name: str) -> str:
+    return "sine or cosine" if name == "sines and cosines" else name.removesuffix("s")
 
 
 _FIELD = {
@@ -67,7 +70,7 @@ def count_operations(outputs: Any) -> Operations:
     >>> from armdyn.graph import symbols
     >>> (x, y), (m, l) = symbols("x y"), symbols("m l", "parameter")
     >>> print(count_operations((m * l * x + y, (m * l) * y)))
-    2 multiplications, 1 additions; off-line: 1 multiplications
+    2 multiplications, 1 addition; off-line: 1 multiplication
     """
     nodes = nodes_of(outputs)
     order = ordered(nodes)

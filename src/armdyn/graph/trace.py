@@ -111,7 +111,7 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, Any], *, fold_angle
 
     >>> graph = trace(lambda q, m: {"tau": [m * q[0].cos(), q[1] - q[0]]}, {"q": 2, "m": None})
     >>> graph
-    Graph(q, m -> tau: 1 multiplications, 1 additions, 1 sines and cosines)
+    Graph(q, m -> tau: 1 multiplication, 1 addition, 1 sine or cosine)
     >>> graph(q=(0.0, 1.0), m=2.0)
     {'tau': (2.0, 1.0)}
     """

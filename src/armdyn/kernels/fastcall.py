@@ -121,12 +121,7 @@ def _checked(w: Writer, port: Port, array: str, tag: int | str, *, written: bool
     bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
     tidy = w.put(f"icmp eq i32 {bits}, {wanted}")
     _require(w, w.put(f"and i1 {w.put(f'and i1 {rank}, {doubles}')}, {tidy}"), f"tidy{tag}")
-    dims = w.load("ptr", w.offset(array, DIMS))
-    fits = "true"
-    for axis, size in enumerate(port.shape):
-        right = w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}")
-        fits = w.put(f"and i1 {fits}, {right}")
-    _require(w, fits, f"sized{tag}")
+    _require(w, _sized(w, port, array), f"sized{tag}")
     return w.load("ptr", w.offset(array, DATA))
 
 
@@ -145,7 +140,9 @@ def _allocated(w: Writer, ports: Ports) -> list[str]:
         old = w.load("ptr", place)
         w.do(f"br i1 {w.put(f'icmp eq ptr {old}, null')}, label %new{j}, label %old{j}")
         w.label(f"old{j}")
-        w.do(f"br i1 {_untouched(w, port, old)}, label %again{j}, label %new{j}")
+        w.do(f"br i1 {_untouched(w, port, old)}, label %ranked{j}, label %new{j}")
+        w.label(f"ranked{j}")  # only now is it known that there are as many dimensions to read
+        w.do(f"br i1 {_sized(w, port, old)}, label %again{j}, label %new{j}")
         w.label(f"again{j}")
         w.do(f"call void @Py_IncRef(ptr {old})")
         w.do(f"br label %made{j}")
@@ -195,6 +192,17 @@ def _shaped(w: Writer, port: Port, array: str) -> list[str]:
         w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape)}"),
         w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64"),
     ]
+
+
+def _sized(w: Writer, port: Port, array: str) -> str:
+    """Whether an array that has the port's rank has its shape."""
+    fits = "true"
+    if port.shape:
+        dims = w.load("ptr", w.offset(array, DIMS))
+        for axis, size in enumerate(port.shape):
+            right = w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}")
+            fits = w.put(f"and i1 {fits}, {right}")
+    return fits
 
 
 def _named_output(w: Writer, ports: Ports, pointers: list[str]) -> None:

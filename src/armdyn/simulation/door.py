@@ -188,16 +188,15 @@ def _listed(values: Array) -> str:
 
 
 def _dynamics(plant: Any, what: str) -> Dynamics:
-    if isinstance(plant, Robot):
-        plant = compiled_dynamics(plant)
-    if not isinstance(plant, Dynamics):
+    if not isinstance(plant, Robot | Dynamics):
         raise ArmdynError(f"the {what} is {type(plant).__name__}", where="simulate", expected="a Robot or its Dynamics")
-    if plant.robot.loops:
+    robot = plant if isinstance(plant, Robot) else plant.robot
+    if robot.loops:
         raise NotApplicable(
-            "closed loops are not simulated", where=f"robot {plant.robot.name!r}", expected="a chain or a tree",
+            "closed loops are not simulated", where=f"robot {robot.name!r}", expected="a chain or a tree",
             advice='robot.without("loops") is the tree with the loops cut open.',
         )  # fmt: skip
-    return plant
+    return compiled_dynamics(plant) if isinstance(plant, Robot) else plant
 
 
 def _positive(name: str, value: float) -> None:
