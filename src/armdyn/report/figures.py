@@ -78,7 +78,12 @@ def _draw(axes: Any, robot: Robot, q: Array) -> None:
     colors += [BASE] * len(disc)
     axes.add_collection3d(
         Poly3DCollection(
-            faces, facecolors=colors, edgecolors=colors, linewidths=0.3, shade=True, lightsource=LightSource(225, 50)
+            _even(faces),
+            facecolors=colors,
+            edgecolors=colors,
+            linewidths=0.3,
+            shade=True,
+            lightsource=LightSource(225, 50),
         )
     )
     for axis, color in enumerate(AXES):
@@ -139,6 +144,12 @@ def _across(z: Array) -> tuple[Array, Array]:
     x = np.cross(z, [0, 0, 1] if abs(z[2]) < 0.9 else [1, 0, 0])
     x /= np.linalg.norm(x)
     return x, np.cross(z, x)
+
+
+def _even(faces: list[Array]) -> list[Array]:
+    """Faces with equally many corners, some repeated: Matplotlib fills up shorter ones with uninitialised memory."""
+    most = max(map(len, faces))
+    return [face[np.arange(most) * len(face) // most] for face in faces]
 
 
 def _tube(start: Array, end: Array, radius: float) -> list[Array]:
