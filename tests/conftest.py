@@ -5,4 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+# No deadline: how long an example takes says something about the machine, not about the code.
+settings.register_profile("armdyn", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("armdyn")
