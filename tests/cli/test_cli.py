@@ -73,13 +73,9 @@ def test_version_and_help(run) -> None:  # type: ignore[no-untyped-def]
 
 def test_starts_at_once() -> None:
     """Neither NumPy nor matplotlib is needed to say what armdyn can do."""
-    code = "import sys, armdyn.cli; print([m for m in ('numpy', 'matplotlib', 'scipy') if m in sys.modules])"
+    code = "import sys, armdyn.cli; print([m for m in ('numpy', 'matplotlib', 'scipy', 'sympy', 'flint', 'llvmlite') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-    before = os.times()
-    subprocess.run([sys.executable, "-c", "from armdyn.cli import main; main(['--version'])"], capture_output=True)
-    after = os.times()
-    assert after.children_user - before.children_user < 0.8  # processor time: others may use the machine, too
 
 
 def test_robots_lists_the_catalog(run) -> None:  # type: ignore[no-untyped-def]
