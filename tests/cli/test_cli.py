@@ -73,7 +73,8 @@ def test_version_and_help(run) -> None:  # type: ignore[no-untyped-def]
 
 def test_starts_at_once() -> None:
     """Neither NumPy nor matplotlib is needed to say what armdyn can do."""
-    code = "import sys, armdyn.cli; print([m for m in ('numpy', 'matplotlib', 'scipy', 'sympy', 'flint', 'llvmlite') if m in sys.modules])"
+    heavy = ("numpy", "matplotlib", "scipy", "sympy", "flint", "llvmlite")
+    code = f"import sys, armdyn.cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
