@@ -3,7 +3,8 @@
 Two formulas that differ as polynomials of degree d can coincide at a random point of a grid of size |S| in each
 coordinate with probability at most d/|S| (Schwartz, Zippel). Everything is evaluated over rationals, so there is no
 tolerance; a revolute joint is a rational point of the unit circle. The inertial parameters are random too: what is
-certified holds for any masses on this robot's geometry.
+certified holds for any masses on this robot's geometry. The bound speaks of polynomials; forward dynamics divides, so
+that it inverts inverse dynamics is checked at the points, exactly, without a bound of its own.
 """
 
 from __future__ import annotations

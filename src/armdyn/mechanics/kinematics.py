@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops, skew
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops
 from armdyn.errors import unknown_name
 from armdyn.mechanics.door import quantity
 from armdyn.robot.links import WORLD, Frame
@@ -200,19 +200,3 @@ def euler_rates(R: Mat3, angles: str) -> Mat3:
 
 def _world_rotation(robot: Robot, q: Scalars, frame: Frame) -> Mat3:
     return Mat3.identity() if frame.link == WORLD else link_poses(robot, q)[frame.link].R
-
-
-__all__ = [
-    "Motion",
-    "acceleration",
-    "analytic_jacobian",
-    "frame_pose",
-    "jacobian",
-    "jacobian_dot_qd",
-    "link_poses",
-    "point_jacobian",
-    "pose",
-    "skew",
-    "velocities",
-    "velocity",
-]

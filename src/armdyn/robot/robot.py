@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armdyn.algebra import CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
+from armdyn.algebra import CentralInertia, Mat3, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node, to_float
 from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
 from armdyn.robot.mapping import Change, mapped, scalars
-from armdyn.robot.parts import Body, FreeTransform, Joint, Loop, Placement
+from armdyn.robot.parts import Body, Joint, Loop, Placement
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
@@ -326,6 +326,3 @@ def _bad_parent(robot: Robot, joint: Joint, earlier: set[str]) -> RobotError:
         )
     error = unknown_name("parent body", joint.parent, sorted(earlier | later), where=where)
     return RobotError(error.what, where=error.where, expected=error.expected, advice=error.advice)
-
-
-__all__ = ["FreeTransform", "Inertia", "Pose", "Robot", "tensor_of"]

@@ -1,7 +1,8 @@
 """Robotics Toolbox for Python: a `DHRobot` of modified Denavit-Hartenberg links, whose `rne` is written in C.
 
-It takes one chain, here of revolute joints: with sliding ones its torques differ from all others'. Accelerations and
-inertia matrices come from repeated calls of `rne`; there are no derivatives.
+It takes one chain, here of revolute joints: with sliding ones, described this way, its torques differed from those of
+Pinocchio, MuJoCo and ours; whether the description or the toolbox is at fault is not settled, so they are left out.
+Accelerations and inertia matrices come from repeated calls of `rne`; there are no derivatives.
 """
 
 from __future__ import annotations
