@@ -27,12 +27,22 @@ LEVEL = {
     "control": 7,
     "motion": 8,
     "simulation": 8,
-    "report": 9,
-    "bench": 9,
-    "cli": 10,
+    "analysis": 8,
+    "identification": 9,
+    "report": 10,
+    "bench": 10,
+    "reproduce": 11,
+    "studio": 11,
+    "cli": 12,
 }
 # Conveniences (robot.save, trajectory.plot, run.plot), imported when they are called.
-LAZY = {("robot", "formats"), ("trajectory", "report"), ("motion", "report"), ("simulation", "report")}
+LAZY = {
+    ("robot", "formats"),
+    ("trajectory", "report"),
+    ("motion", "report"),
+    ("simulation", "report"),
+    ("identification", "report"),
+}
 HEAVY = {"matplotlib": {"report"}, "sympy": {"graph", "equations"}, "llvmlite": {"kernels"}}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
 

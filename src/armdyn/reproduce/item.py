@@ -1,0 +1,120 @@
+"""One table, figure or worked example of a source text, as something that can be run and judged.
+
+An item is a function that regenerates what the text prints and says how the two compare. Its verdict follows from
+the comparisons; nobody writes it down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from armdyn.robot.table import Section
+
+Verdict = Literal["same", "corrected", "chosen", "unexplained"]
+MEANING: dict[Verdict, str] = {
+    "same": "what the text prints comes out",
+    "corrected": "the text's print is wrong here, see the erratum",
+    "chosen": "the text gives no numbers to compare, or not all data; ours are stated",
+    "unexplained": "differs from the text, and it is not known why",
+}
+SOURCES = {
+    "000": "El Baji et al. 2022",
+    "001": "Milicevic et al.",
+    "002": "Khalil",
+    "003": "Le Ngoc Truc et al.",
+    "004": "Siciliano et al.",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison: what was compared, whether it holds, and by how much it misses or how closely it agrees."""
+
+    what: str
+    holds: bool
+    figure: str = ""
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A place where the text's print is wrong: the erratum's tag, and the evidence that the print fails.
+
+    fails: what the printed form gives, beside the right one; `Check.holds` is True where the failure is shown.
+    """
+
+    tag: str
+    fails: Check
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an item: comparisons with print, slips of the print, data that had to be chosen, things to show."""
+
+    says: str
+    """In a sentence or two, what was regenerated and how."""
+    checks: tuple[Check, ...] = ()
+    slips: tuple[Slip, ...] = ()
+    chosen: str = ""
+    """What the text does not give, and what was chosen; empty if it gives all."""
+    tables: tuple[Section, ...] = ()
+    figures: tuple[tuple[str, str], ...] = ()
+    """(svg, caption) pairs."""
+    texts: tuple[str, ...] = field(default=())
+    """Equations and programs, preformatted."""
+
+    @property
+    def verdict(self) -> Verdict:
+        if not all(check.holds for check in self.checks) or not all(slip.fails.holds for slip in self.slips):
+            return "unexplained"
+        if not (self.checks or self.slips or self.chosen):
+            return "unexplained"  # an item that compares nothing has not been reproduced
+        if self.slips:
+            return "corrected"
+        return "chosen" if self.chosen else "same"
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of a source: `run()` regenerates and judges it."""
+
+    source: str
+    place: str
+    title: str
+    run: Callable[[], Outcome]
+
+    @property
+    def key(self) -> str:
+        """`004 fig. 7.15`."""
+        return f"{self.source} {self.place}"
+
+
+@dataclass
+class Chapter:
+    """The items of one source, in the order of the text; the decorator `item` adds one."""
+
+    source: str
+    items: list[Item] = field(default_factory=list)
+
+    def item(self, place: str, title: str) -> Callable[[Callable[[], Outcome]], Callable[[], Outcome]]:
+        def added(run: Callable[[], Outcome]) -> Callable[[], Outcome]:
+            self.items.append(Item(self.source, place, title, run))
+            return run
+
+        return added
+
+
+def close(what: str, ours: float, printed: float, places: float) -> Check:
+    """Agreement of a number with a printed one, to half a unit of the last printed place."""
+    return Check(what, abs(ours - printed) <= 0.5 * places * (1 + 1e-9), f"{ours:.6g} (printed {printed:g})")
+
+
+def equal(what: str, ours: object, printed: object) -> Check:
+    """Agreement of counts and texts."""
+    return Check(what, ours == printed, f"{ours} (printed {printed})")
+
+
+def below(what: str, error: float, bound: float) -> Check:
+    """An error that is at most its bound."""
+    return Check(what, error <= bound, f"{error:.2g}")
