@@ -12,6 +12,7 @@ from armdyn import __version__
 from armdyn.cli.bench import bench
 from armdyn.cli.certify import certify
 from armdyn.cli.check import check
+from armdyn.cli.cite import cite
 from armdyn.cli.compare import compare
 from armdyn.cli.derive import derive
 from armdyn.cli.export import export
@@ -26,15 +27,23 @@ from armdyn.errors import ArmdynError
 app = typer.Typer(
     name="armdyn",
     help="Dynamics of robot manipulators: from a robot's description to equations, code and motion.",
-    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf.",
+    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf. Begin with: armdyn study scara5",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (study, show, check, derive, compare, certify, plan, simulate, export, robots, formulations, bench):
-    app.command()(_verb)
+VERBS = {
+    "Model": (robots, show, check),
+    "Equations": (derive, compare, certify, formulations),
+    "Motion": (plan, simulate),
+    "Data": (),
+    "Product": (study, export, bench, cite),
+}
+"""Panels of the help, and their verbs."""
+for _panel, _verbs in VERBS.items():
+    for _verb in _verbs:
+        app.command(rich_help_panel=_panel)(_verb)
 
 
 def _version(asked: bool) -> None:

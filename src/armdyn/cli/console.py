@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import warnings
@@ -25,9 +26,26 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
 STYLE = {"impossible": "bold red", "doubtful": "yellow", "note": "cyan"}
+ROBOT_FILES = (".toml", ".urdf")
 _GAP = 3  # columns between two cells of a rich table without edges
 
-RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a file.")]
+
+def robot_names(incomplete: str) -> list[str]:
+    """What the TAB key offers for a robot: catalog names, robot files and folders."""
+    from pathlib import Path
+
+    from armdyn import catalog
+
+    start = Path(incomplete)
+    folder, prefix = (start, "") if incomplete.endswith(os.sep) else (start.parent, start.name)
+    found = [path for path in folder.glob(f"{glob.escape(prefix)}*") if path.is_dir() or path.suffix in ROBOT_FILES]
+    return [*(name for name in catalog.names() if name.startswith(incomplete)), *sorted(map(str, found))]
+
+
+RobotArgument = Annotated[
+    str,
+    typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a file.", autocompletion=robot_names),
+]
 TipOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame.")]
 BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body on which the robot stands.")]
 LockOption = Annotated[

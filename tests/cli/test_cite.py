@@ -1,0 +1,100 @@
+"""armdyn cite: every method and every robot with its references; and the help, grouped; and the TAB key."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import armdyn
+from armdyn import references
+from armdyn.cli import VERBS, main
+from armdyn.cli.console import robot_names
+from armdyn.errors import UnknownName
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def test_every_formulation_has_a_reference() -> None:
+    for entry in armdyn.formulations():
+        assert references.about(entry.name), entry.name
+
+
+def test_keys_are_unique_and_robots_exist() -> None:
+    keys = [reference.key for reference in references.REFERENCES]
+    assert len(set(keys)) == len(keys)
+    named = {robot for reference in references.REFERENCES for robot in reference.robots}
+    assert named <= set(armdyn.catalog.names())
+
+
+def test_the_five_texts_are_numbered_as_in_the_comments() -> None:
+    numbers = [reference.number for reference in references.REFERENCES if reference.number]
+    assert numbers == ["000", "001", "002", "003", "004"]
+    (text,) = references.about("003")
+    assert text.key == "truc2020"
+
+
+def test_plain_text_and_bibtex(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "cite", "articulated_body")
+    assert status == 0
+    assert "articulated-body inertias" in out
+    assert "kane1985" not in out
+    status, out, _ = run(capsys, "cite", "--bibtex")
+    assert status == 0
+    assert len(re.findall(r"^@\w+\{\w+,$", out, re.M)) == len(references.REFERENCES)
+    assert out.count("{") == out.count("}")
+    assert out.isascii()
+
+
+def test_a_robot_says_where_its_figures_come_from(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "cite", "panda")
+    assert status == 0
+    assert "franka_description" in out
+    assert "gaz2019" in out
+    status, out, _ = run(capsys, "cite", "ur5")  # published by a manufacturer, in no paper
+    assert status == 0
+    assert "Universal Robots" in out
+
+
+def test_an_unknown_topic_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UnknownName, match="'kane'"):
+        references.about("kan")
+    status, _, err = run(capsys, "cite", "kan")
+    assert status == 2
+    assert "Did you mean 'kane'?" in err
+
+
+def test_help_has_panels_and_every_verb_once(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "--help")
+    assert status == 0
+    names = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
+    assert len(set(names)) == len(names)
+    for panel, verbs in VERBS.items():
+        assert (f"─ {panel} ─" in out) == bool(verbs)
+    for name in names:
+        assert re.search(rf"^│ {name}\b", out, re.M), name
+
+
+def test_the_tab_key_offers_robots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("panel.toml", "panda.urdf", "panda.txt"):
+        (tmp_path / name).touch()
+    assert robot_names("pan") == ["panda", "panda.urdf", "panel.toml"]
+    assert robot_names(str(tmp_path / "pane")) == [str(tmp_path / "panel.toml")]
+
+
+def test_the_shell_gets_its_completions() -> None:
+    asked = {"_ARMDYN_COMPLETE": "complete_bash", "COMP_WORDS": "armdyn show pum", "COMP_CWORD": "2"}
+    code = "from armdyn.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True)
+    assert done.stdout.split() == ["puma560"]
