@@ -1,0 +1,389 @@
+"""From a log to samples: low-pass without delay, derivatives, what to leave out, and how much to thin.
+
+Positions are low-passed forwards and backwards (Butterworth), so that nothing is delayed, then differentiated. Torques
+stay as measured: they and the columns of the regressor go through one and the same filter, `decimated`, which changes
+no solution of tau = Y pi because it is linear. Every figure that is not given is chosen from the log:
+
+    cut-off       where the acceleration is least wrong: what the filter takes of the motion plus the noise it passes
+    decimation    as far as the cut-off allows
+    dead band     a few standard deviations of the noise of velocity: below it the sign of friction is a guess
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy import signal
+from scipy.interpolate import make_interp_spline
+
+from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.identification.log import Log
+from armdyn.identification.samples import Samples
+from armdyn.robot import Robot
+
+Array = np.ndarray[Any, Any]
+Derivative = Literal["central", "spline", "savgol"]
+
+JITTER = 0.01
+"""Time steps that differ by more than this share from their median are put on an even grid first."""
+GAP = 2.5
+"""A time step this many times the median is a gap: what is interpolated there is left out."""
+FEWEST = 20
+"""Samples below which there is nothing to filter."""
+SIGNIFICANT = 1e3
+"""Largest density of power over that of the noise from which on a joint counts as moving."""
+BAND = 2**0.125
+"""Ratio of the ends of a frequency band: eight bands to the octave."""
+SAFETY = 1.5
+"""Cut-off over the best one: the motion then loses nothing that matters, and noise grows little."""
+HIGHEST = 0.2
+"""Largest cut-off, as a share of the rate of the log: five samples to the period, which differences follow."""
+FAR = 15.0
+"""Cut-off over the frequency below which 99 % of the acceleration lie from which on there is nothing to gain."""
+ENOUGH = 500
+"""Rows that decimation leaves at least, if there are as many."""
+SETTLING = 3.0
+"""Periods of the cut-off after which the start of a 4th-order Butterworth filter has decayed below 0.1 %."""
+DEAD_BAND = 5.0
+"""Standard deviations of the noise of velocity within which a sign is not trusted."""
+SLOWEST = 0.005
+"""Share of a joint's largest velocity below which dry friction is not the constant that the model says."""
+SAVGOL_ORDER = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How to process a log; None: chosen from the log.
+
+    cutoff: of the low-pass of positions, Hz. order: of the Butterworth filter, run forwards and backwards. derivative:
+    central (five points), spline (quintic, through the filtered positions) or savgol (local polynomials instead of the
+    Butterworth filter). measured: take velocities (and accelerations) from the log where it has them, low-passed
+    alike. edges: left out at both ends, s. dead_band: rad/s or m/s, for all joints or one for each; 0: none.
+    decimation: 1 for none.
+    """
+
+    cutoff: float | None = None
+    order: int = 4
+    derivative: Derivative = "central"
+    measured: bool = False
+    edges: float | None = None
+    dead_band: float | Sequence[float] | None = None
+    decimation: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.derivative not in get_args(Derivative):
+            raise unknown_name("derivative", self.derivative, get_args(Derivative), where="processing")
+        for name, least in (("cutoff", 0.0), ("edges", -1.0), ("order", 0.0), ("decimation", 0.0)):
+            value = getattr(self, name)
+            if value is not None and not least < value < math.inf:
+                raise ArmdynError(f"{name} = {value}", where="processing", expected="a positive number, or None")
+
+
+def process(log: Log, robot: Robot | None = None, settings: Settings | None = None) -> Samples:
+    """The log as samples for the regressor.
+
+    Args:    log: joint side, SI. robot: names the joints in what is told (None: those of the log).
+    Returns: Samples at the rate of the log: filtered q, its derivatives, tau as measured.
+    Raises:  ShapeError for a log too short to filter.
+    """
+    settings = settings or Settings()
+    names = _names(log, robot)
+    log, bad, steps = _even(log)
+    rate = 1 / log.period
+    spectra = [Spectrum.of(log.q[:, j], rate) for j in range(log.n)]
+    cutoff, how = _cutoff(spectra, rate, settings)
+    steps["low-pass"] = f"{_told_filter(settings)}, {cutoff:.4g} Hz: {how}"
+    q, qd, qdd = _derivatives(log, cutoff, settings)
+    steps["derivatives"] = _told_derivative(settings, log)
+    edge = min(settings.edges if settings.edges is not None else SETTLING / cutoff, log.duration / 10)
+    inner = slice(round(edge * rate), len(log) - round(edge * rate))
+    steps["edges"] = f"{edge:.3g} s left out at both ends, where the filter has not settled"
+    band, chosen = _dead_bands(spectra, qd, cutoff, settings)
+    keep = ((np.abs(qd) >= band) & ~_widened(bad, round(SETTLING * rate / cutoff))[:, None])[inner]
+    steps["dead band"] = f"{chosen}: {_told_bands(names, band, keep)}"
+    factor = settings.decimation or _decimation(rate, cutoff, len(keep))
+    steps["decimation"] = _told_decimation(rate, factor)
+    motion = (q[inner], qd[inner], qdd[inner], log.tau[inner])
+    return Samples(log.t[inner], *motion, keep, factor, steps, log.findings)
+
+
+def _names(log: Log, robot: Robot | None) -> tuple[str, ...]:
+    if robot is None:
+        return log.joints or tuple(f"joint {j + 1}" for j in range(log.n))
+    if robot.n != log.n:
+        raise ShapeError(f"{log.n} joints", where=f"log {log.source}", expected=f"{robot.n}, those of {robot.name!r}")
+    return tuple(joint.name for joint in robot.joints)
+
+
+# An even grid of time -----------------------------------------------------------------------------------------------
+
+
+def _even(log: Log) -> tuple[Log, Array, dict[str, str]]:
+    """The log on an even grid, where on it there are no samples, (N,), and what was done."""
+    finite = np.isfinite(log.t) & np.isfinite(log.q).all(axis=1) & np.isfinite(log.tau).all(axis=1)
+    order = np.flatnonzero(finite)
+    t, first = np.unique(log.t[order], return_index=True)
+    order = order[first]
+    if len(t) < FEWEST:
+        raise ShapeError(f"{len(t)} samples", where=f"log {log.source}", expected=f"at least {FEWEST}")
+    h = float(np.median(np.diff(t)))
+    span = float(t[-1] - t[0])
+    whole = len(order) == len(log) and np.abs(np.diff(log.t) - h).max() <= JITTER * h
+    if whole:
+        steps = {"samples": f"{len(log)} at {1 / h:.6g} Hz, {span:.4g} s"}
+        return log, np.zeros(len(log), dtype=bool), steps
+    grid = t[0] + h * np.arange(math.floor(span / h) + 1)
+    if len(grid) > 4 * len(log):
+        raise ArmdynError(f"{span:.4g} s with {len(log)} samples, most of them {h:.4g} s apart",
+                          where=f"log {log.source}", expected="a log without long gaps",
+                          advice="Cut the log at its gaps, or correct its time stamps.")  # fmt: skip
+
+    def put(x: Array | None) -> Array | None:
+        return None if x is None else make_interp_spline(t, x[order], k=1)(grid)
+
+    smooth = make_interp_spline(t, log.q[order], k=3)(grid)
+    gaps = np.flatnonzero(np.diff(t) > GAP * h)
+    bad = np.zeros(len(grid), dtype=bool)
+    for k in gaps:
+        bad |= (grid > t[k]) & (grid < t[k + 1])
+    even = Log(grid, smooth, np.asarray(put(log.tau)), put(log.qd), put(log.qdd), log.joints, log.source, log.findings)
+    text = f"{len(log)}, put on an even grid of {len(grid)} at {1 / h:.6g} Hz"
+    text += f"; {len(gaps)} gaps, {bad.sum()} samples in them left out" if len(gaps) else ""
+    return even, bad, {"samples": text}
+
+
+def _widened(bad: Array, width: int) -> Array:
+    """True within `width` samples of any True."""
+    if not bad.any():
+        return bad
+    ends = np.cumsum(np.concatenate([[0], bad]))
+    index = np.arange(len(bad))
+    low, high = np.maximum(index - width, 0), np.minimum(index + width + 1, len(bad))
+    near: Array = ends[high] > ends[low]
+    return near
+
+
+# Motion and noise ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Power of a position over frequency, parted into motion and noise.
+
+    The spectrum of the acceleration falls where the motion ends and rises where differentiated noise takes over: what
+    lies below its valley is motion, what lies above is noise, going on below as strong as it is there.
+
+    f: (F,) Hz. motion, noise: (F,) densities of power, unit^2/Hz. valley: Hz. moves: the motion stands out.
+    """
+
+    f: Array
+    motion: Array
+    noise: Array
+    valley: float
+    moves: bool
+
+    @staticmethod
+    def of(x: Array, rate: float) -> Spectrum:
+        """The spectrum of a position, (N,), sampled at a rate, Hz."""
+        # A line through both ends is taken off and the window is a high power of a sine: ends that do not meet would
+        # leak into all frequencies, many decades above the noise of an encoder.
+        line = np.linspace(x[0], x[-1], len(x))
+        f, power = signal.periodogram(x - line, rate, window=np.sin(np.linspace(0, np.pi, len(x))) ** 4)
+        centre, density = _banded(f[1:], power[1:] * (2 * np.pi * f[1:]) ** 2)
+        peak = int(np.argmax(density))
+        valley = float(centre[peak + np.argmin((density * centre**2)[peak:])])
+        floor = float(power[(f >= valley / BAND) & (f <= valley * BAND)].mean())
+        below = f < valley
+        moves = centre[peak] < rate / 8 and float(power.max()) > SIGNIFICANT * floor
+        return Spectrum(f, np.where(below, power, 0.0), np.where(below, floor, power), valley, moves)
+
+    def noise_of(self, order: int, gain: Array) -> float:
+        """Standard deviation of the noise in a derivative after a filter of this gain over f."""
+        return math.sqrt(float(np.trapezoid(((2 * np.pi * self.f) ** order * gain) ** 2 * self.noise, self.f)))
+
+    def acceleration_error(self, gain: Array) -> float:
+        """Mean square of what a filter takes from the acceleration and of the noise it leaves."""
+        weight = (2 * np.pi * self.f) ** 4
+        return float(np.trapezoid(weight * ((1 - gain) ** 2 * self.motion + gain**2 * self.noise), self.f))
+
+
+def _banded(f: Array, density: Array) -> tuple[Array, Array]:
+    """Centres of frequency bands, eight to the octave and five lines at least, and the mean density in each."""
+    ends = [0]
+    while ends[-1] < len(f):
+        ends.append(max(ends[-1] + 5, int(np.searchsorted(f, f[ends[-1]] * BAND))))
+    starts = np.array(ends[:-1])
+    counts = np.diff([*starts, len(f)])
+    return np.add.reduceat(f, starts) / counts, np.add.reduceat(density, starts) / counts
+
+
+def _gain(f: Array, cutoff: float, order: int) -> Array:
+    """Gain of a Butterworth low-pass run forwards and backwards."""
+    gain: Array = 1 / (1 + (f / cutoff) ** (2 * order))
+    return gain
+
+
+def _cutoff(spectra: Sequence[Spectrum], rate: float, settings: Settings) -> tuple[float, str]:
+    """Cut-off in Hz and how it was found: the largest of the joints' best ones."""
+    if settings.cutoff is not None:
+        if settings.cutoff >= rate / 2:
+            raise ArmdynError(f"cut-off {settings.cutoff} Hz", where="processing",
+                              expected=f"less than half the rate of the log, {rate / 2:.4g} Hz")  # fmt: skip
+        return settings.cutoff, "as given"
+    moving = [s for s in spectra if s.moves]
+    if not moving:
+        return 0.1 * rate, "a tenth of the rate: nothing moves"
+    best = [_best_cutoff(s, settings.order, HIGHEST * rate / SAFETY) for s in moving]
+    return SAFETY * max(best), f"{SAFETY} times where the acceleration is least wrong, from motion and noise"
+
+
+def _best_cutoff(spectrum: Spectrum, order: int, highest: float) -> float:
+    power = np.cumsum(spectrum.motion * spectrum.f**4)
+    fastest = float(spectrum.f[np.searchsorted(power, 0.99 * power[-1])])
+    highest = min(highest, 4 * spectrum.valley, FAR * fastest)
+    grid = np.geomspace(min(spectrum.valley, highest) / 4, highest, 60)
+    errors = [spectrum.acceleration_error(_gain(spectrum.f, fc, order)) for fc in grid]
+    return float(grid[np.argmin(errors)])
+
+
+def _decimation(rate: float, cutoff: float, samples: int) -> int:
+    """As far as twice the cut-off passes (torques have products of the motion's harmonics) and rows are left."""
+    return max(1, min(math.floor(0.8 * rate / (2 * 2 * cutoff)), samples // ENOUGH))
+
+
+def _dead_bands(
+    spectra: Sequence[Spectrum], qd: Array, cutoff: float, settings: Settings
+) -> tuple[Array, str]:  # fmt: skip
+    if settings.dead_band is not None:
+        return np.broadcast_to(np.asarray(settings.dead_band, dtype=float), qd.shape[1:]), "as given"
+    gain = _gain(spectra[0].f, cutoff, settings.order)
+    sigma = np.array([s.noise_of(1, gain) for s in spectra])
+    return np.maximum(DEAD_BAND * sigma, SLOWEST * np.abs(qd).max(axis=0)), (
+        f"{DEAD_BAND:g} standard deviations of the noise of velocity, at least {SLOWEST:.1%} of the largest one"
+    )
+
+
+# Filters and derivatives --------------------------------------------------------------------------------------------
+
+
+def low_passed(x: Array, cutoff: float, rate: float, order: int = 4) -> Array:
+    """(N, ...) low-passed along the first axis without delay: Butterworth, forwards and backwards.
+
+    cutoff, Hz: where the gain is 1/2. rate, Hz: samples per second.
+    """
+    sections = signal.butter(order, cutoff, fs=rate, output="sos")
+    pad = min(len(x) - 1, max(round(SETTLING * rate / cutoff), 3 * (2 * len(sections) + 1)))
+    filtered: Array = signal.sosfiltfilt(sections, x, axis=0, padlen=pad)
+    return filtered
+
+
+def _derivatives(log: Log, cutoff: float, settings: Settings) -> tuple[Array, Array, Array]:
+    h, rate = log.period, 1 / log.period
+    if settings.derivative == "savgol":
+        q, qd, qdd = _savgol(log.q, cutoff, h)
+    else:
+        q = low_passed(log.q, cutoff, rate, settings.order)
+        differentiated = _central if settings.derivative == "central" else _spline
+        qd, qdd = differentiated(q, h)
+    if settings.measured and log.qd is not None:
+        qd = low_passed(log.qd, cutoff, rate, settings.order)
+        qdd = _central(qd, h)[0] if log.qdd is None else low_passed(log.qdd, cutoff, rate, settings.order)
+    return q, qd, qdd
+
+
+def _central(q: Array, h: float) -> tuple[Array, Array]:
+    """First and second derivative by central differences over five points, error of order h^4; fewer at the ends."""
+    qd, qdd = np.gradient(q, h, axis=0, edge_order=2), np.gradient(np.gradient(q, h, axis=0), h, axis=0)
+    a, b, c, d, e = q[:-4], q[1:-3], q[2:-2], q[3:-1], q[4:]
+    qd[2:-2] = (a - e + 8 * (d - b)) / (12 * h)
+    qdd[2:-2] = (16 * (b + d) - a - e - 30 * c) / (12 * h * h)
+    return qd, qdd
+
+
+def _spline(q: Array, h: float) -> tuple[Array, Array]:
+    """First and second derivative of a quintic spline through all points."""
+    t = h * np.arange(len(q))
+    spline = make_interp_spline(t, q, k=5)
+    return spline(t, 1), spline(t, 2)
+
+
+def _savgol(q: Array, cutoff: float, h: float) -> tuple[Array, Array, Array]:
+    """Position and derivatives of local polynomials over a window whose own cut-off is the one asked for."""
+    # half width M for a cut-off f at order N: f h 2 = (N + 1) / (3.2 M - 4.6) (Schafer 2011)
+    half = round(((SAVGOL_ORDER + 1) / (2 * cutoff * h) + 4.6) / 3.2)
+    window = min(2 * max(half, SAVGOL_ORDER) + 1, (len(q) - 1) // 2 * 2 - 1)
+    padded = _reflected(q, window // 2)
+    weights = (signal.savgol_coeffs(window, SAVGOL_ORDER, deriv=k, delta=h)[:, None] for k in range(3))
+    q0, q1, q2 = (signal.oaconvolve(padded, w, mode="valid", axes=0) for w in weights)
+    return q0, q1, q2
+
+
+def _reflected(x: Array, width: int) -> Array:
+    """x, (N, ...), gone on beyond both ends by point reflection."""
+    return np.concatenate([2 * x[:1] - x[width:0:-1], x, 2 * x[-1:] - x[-2 : -2 - width : -1]])
+
+
+def decimated(x: Array, factor: int) -> Array:
+    """(ceil(N / factor), ...) what is left of x, (N, ...), at every factor-th row after a low-pass without delay.
+
+    A symmetric window about every kept row, with its cut-off at 0.8 of the new half rate; x goes on beyond its ends by
+    point reflection. Linear in x, ends included: if tau = Y pi holds for all rows, it holds for the decimated ones.
+    """
+    if factor <= 1:
+        return x
+    half = min(10 * factor, len(x) - 1)
+    window = signal.firwin(2 * half + 1, 0.8 / factor, window=("kaiser", 5.0))
+    extended = _reflected(x, half)
+    # Row i of x is row half + i of `extended` and row 2 half + i of the convolution; that is where counting starts.
+    ahead = -2 * half % factor
+    window = np.concatenate([np.zeros(ahead), window])
+    first = (2 * half + ahead) // factor
+    filtered: Array = signal.upfirdn(window, extended, down=factor, axis=0)
+    return filtered[first : first + -(-len(x) // factor)]
+
+
+def decimated_keep(keep: Array, factor: int) -> Array:
+    """(ceil(N / factor), n) which rows count after `decimated`: those whose neighbours within factor all count."""
+    if factor <= 1:
+        return keep
+    columns = [~_widened(~keep[:, j], factor) for j in range(keep.shape[1])]
+    return np.column_stack(columns)[::factor]
+
+
+# In words -----------------------------------------------------------------------------------------------------------
+
+
+def _told_filter(settings: Settings) -> str:
+    if settings.derivative == "savgol":
+        return "local polynomials (Savitzky-Golay)"
+    return f"Butterworth of order {settings.order}, forwards and backwards"
+
+
+def _told_bands(names: Sequence[str], band: Array, keep: Array) -> str:
+    left_out = 1 - keep.mean(axis=0)
+    return ", ".join(f"{name} {b:.3g} ({s:.1%} left out)" for name, b, s in zip(names, band, left_out, strict=True))
+
+
+def _told_decimation(rate: float, factor: int) -> str:
+    if factor == 1:
+        return "none"
+    return (
+        f"by {factor} to {rate / factor:.4g} Hz, torque and regressor alike, low-passed at {0.4 * rate / factor:.4g} Hz"
+    )
+
+
+def _told_derivative(settings: Settings, log: Log) -> str:
+    if settings.measured and log.qd is not None:
+        return "velocities of the log" + (", accelerations of the log" if log.qdd is not None else ", differentiated")
+    return {
+        "central": "central differences over five points",
+        "spline": "quintic spline through the filtered positions",
+        "savgol": f"local polynomials of degree {SAVGOL_ORDER}",
+    }[settings.derivative]
+
+
+__all__ = ["Settings", "decimated", "decimated_keep", "low_passed", "process"]
