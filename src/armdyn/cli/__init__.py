@@ -18,6 +18,7 @@ from armdyn.cli.derive import derive
 from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
 from armdyn.cli.plan import plan
+from armdyn.cli.reproduce import reproduce
 from armdyn.cli.robots import robots
 from armdyn.cli.show import show
 from armdyn.cli.simulate import simulate
@@ -38,7 +39,7 @@ VERBS = {
     "Equations": (derive, compare, certify, formulations),
     "Motion": (plan, simulate),
     "Data": (),
-    "Product": (study, export, bench, cite),
+    "Product": (study, export, reproduce, bench, cite),
 }
 """Panels of the help, and their verbs."""
 for _panel, _verbs in VERBS.items():

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 LINK, REVOLUTE, PRISMATIC, BASE = "#6f8fc0", "#e58a3c", "#2a9d8f", "#8a93a3"
 AXES = ("#d64545", "#3a9d4a", "#3b6fd4")
-_INK = "#010203"
+INK = "#010203"
 """Stands for the colour of the page's text while the figure is drawn."""
 _SIDES = 14
 _PANELS = 2
@@ -34,12 +34,12 @@ def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
     for k, name in enumerate(names):
         axes: Any = figure.add_subplot(1, len(names), k + 1, projection="3d")
         _draw(axes, robot, shown[name])
-        axes.set_title(name, color=_INK, fontsize=11)
+        axes.set_title(name, color=INK, fontsize=11)
     figure.subplots_adjust(left=0, right=1, bottom=0, top=0.94, wspace=0)
-    return _svg(figure)
+    return as_svg(figure)
 
 
-def _svg(figure: Any) -> str:
+def as_svg(figure: Any) -> str:
     """The figure as an <svg> element without metadata, its ink the colour of the surrounding text."""
     import matplotlib
 
@@ -48,7 +48,7 @@ def _svg(figure: Any) -> str:
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(text, format="svg", transparent=True, metadata=metadata)
     svg = text.getvalue()
-    return svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    return svg[svg.index("<svg") :].replace(INK, "currentColor")
 
 
 def _draw(axes: Any, robot: Robot, q: Array) -> None:
@@ -188,7 +188,7 @@ def _floor(axes: Any, middle: Array, size: float, height: float) -> None:
     """A grid to stand on, and the limits of the view."""
     half = 0.62 * size
     for t in np.linspace(-half, half, 9):
-        style = {"color": _INK, "linewidth": 0.5, "alpha": 0.18, "zorder": 0}
+        style = {"color": INK, "linewidth": 0.5, "alpha": 0.18, "zorder": 0}
         x, y = middle[:2]
         axes.plot([x + t, x + t], [y - half, y + half], [height, height], **style)
         axes.plot([x - half, x + half], [y + t, y + t], [height, height], **style)

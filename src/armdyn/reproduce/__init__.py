@@ -1,3 +1,29 @@
-"""The five source texts, reproduced: every table, figure and worked example, regenerated and judged."""
+"""The five source texts, reproduced: every table, figure and worked example, regenerated and judged.
+
+from armdyn import reproduce
+made = reproduce.run("000")
+made.ok, made.results[0].outcome.verdict
+"""
 
 from __future__ import annotations
+
+from armdyn.reproduce.errata import ERRATA, Erratum, errata_markdown
+from armdyn.reproduce.item import SOURCES, Chapter, Check, Item, Outcome, Slip
+from armdyn.reproduce.running import Reproduction, Result, chapters, names, run
+
+__all__ = [
+    "ERRATA",
+    "SOURCES",
+    "Chapter",
+    "Check",
+    "Erratum",
+    "Item",
+    "Outcome",
+    "Reproduction",
+    "Result",
+    "Slip",
+    "chapters",
+    "errata_markdown",
+    "names",
+    "run",
+]

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from armdyn.robot.table import Section
 
+Array = np.ndarray[Any, Any]
 Verdict = Literal["same", "corrected", "chosen", "unexplained"]
 MEANING: dict[Verdict, str] = {
     "same": "what the text prints comes out",
@@ -92,10 +96,15 @@ class Item:
 
 @dataclass
 class Chapter:
-    """The items of one source, in the order of the text; the decorator `item` adds one."""
+    """The items of one source, in the order of the text, and the evidence for its errata.
+
+    `@chapter.item(place, title)` adds an item; `@chapter.evidence(tag)` adds a check that shows a printed form fail,
+    which an item may cite (`chapter.slip(tag)`) and which stands for itself otherwise.
+    """
 
     source: str
     items: list[Item] = field(default_factory=list)
+    evidences: dict[str, Callable[[], Check]] = field(default_factory=dict)
 
     def item(self, place: str, title: str) -> Callable[[Callable[[], Outcome]], Callable[[], Outcome]]:
         def added(run: Callable[[], Outcome]) -> Callable[[], Outcome]:
@@ -103,6 +112,17 @@ class Chapter:
             return run
 
         return added
+
+    def evidence(self, tag: str) -> Callable[[Callable[[], Check]], Callable[[], Check]]:
+        def added(show: Callable[[], Check]) -> Callable[[], Check]:
+            self.evidences[tag] = show
+            return show
+
+        return added
+
+    def slip(self, tag: str) -> Slip:
+        """The evidence for an erratum, run, as a slip of an item."""
+        return Slip(tag, self.evidences[tag]())
 
 
 def close(what: str, ours: float, printed: float, places: float) -> Check:
@@ -117,4 +137,31 @@ def equal(what: str, ours: object, printed: object) -> Check:
 
 def below(what: str, error: float, bound: float) -> Check:
     """An error that is at most its bound."""
-    return Check(what, error <= bound, f"{error:.2g}")
+    return Check(what, error <= bound, f"{error:.2g}, at most {bound:.2g}")
+
+
+def identity(what: str, holds: bool) -> Check:
+    """Agreement in every symbol, decided exactly."""
+    return Check(what, holds, "identical in every symbol" if holds else "not identical")
+
+
+def misses(what: str, printed: float, right: float, visible: float = 1e-3) -> Check:
+    """Evidence that a printed form fails and the corrected one does not.
+
+    printed, right: relative errors of the two forms against the truth. visible: what the printed one must miss by.
+    """
+    holds = printed > visible and right < 1e-9
+    return Check(what, holds, f"as printed off by {printed:.2g}, corrected {right:.1g} (relative)")
+
+
+def floats(values: Any) -> Array:
+    """Nested scalars as an array of floats."""
+    return np.asarray(values, dtype=float)
+
+
+def distance(ours: ArrayLike, truth: ArrayLike) -> float:
+    """Largest difference of two arrays of one shape, relative to the largest entry of the second (at least 1)."""
+    a, b = floats(ours), floats(truth)
+    if a.shape != b.shape:
+        raise ValueError(f"shapes {a.shape} and {b.shape}")
+    return float(np.abs(a - b).max() / max(1.0, np.abs(b).max()))

@@ -1,0 +1,131 @@
+"""The page of the reproduced sources: a table of verdicts, then every item, then the errata with their evidence."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+
+from armdyn.errors import FileError
+from armdyn.report import html
+from armdyn.reproduce.errata import KINDS, Erratum, of_source
+from armdyn.reproduce.item import MEANING, SOURCES, Check, Outcome, Verdict
+from armdyn.reproduce.running import Reproduction, Result
+
+_MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "doubtful", "unexplained": "impossible"}
+_CSS = """
+<style>
+.verdicts td, .errata td { overflow-wrap: anywhere; }
+.verdicts td:first-child, .errata td:first-child { white-space: nowrap; overflow-wrap: normal; }
+section.item { border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .25rem; }
+section.item h3 { font-size: 1.05rem; margin-top: 1rem; }
+section.item figure { max-width: 920px; }
+table.checks { width: 100%; } table.checks td { overflow-wrap: anywhere; }
+table.checks td:first-child { width: 1.5rem; }
+pre { background: var(--wash); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem;
+      overflow-x: auto; font-size: .8rem; line-height: 1.4; }
+.chip { font-size: .8rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem; padding: .05rem .6rem;
+        margin-left: .5rem; white-space: nowrap; }
+a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: underline; }
+.erratum { border-top: 1px solid var(--line); padding: .6rem 0; } .erratum dl { margin-top: .35rem; }
+.erratum dd { overflow-wrap: anywhere; min-width: 0; }
+@media (max-width: 600px) { main { padding: 1.25rem 1rem 2rem; } .erratum dl { grid-template-columns: 1fr; gap: 0; } }
+</style>
+"""
+
+
+def write(made: Reproduction, folder: Path) -> Path:
+    """The page as index.html in a folder, which is made if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "index.html"
+        path.write_text(page(made), encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror}", where=str(folder)) from None
+    return path
+
+
+def page(made: Reproduction) -> str:
+    """The whole document."""
+    counts = made.counts
+    facts = [(verdict, str(counts.get(verdict, 0))) for verdict in MEANING]
+    legend = "".join(
+        f'<li><span class="{_MARK[verdict]}">{verdict}</span>: {escape(text)}</li>' for verdict, text in MEANING.items()
+    )
+    blocks = [
+        _CSS,
+        html.facts([("items", str(len(made.results))), *facts], not made.unexplained),
+        f"<ul>{legend}</ul>",
+        _overview(made),
+    ]
+    for source in made.sources:
+        blocks.append(html.heading(f"{source}: {SOURCES[source]}"))
+        blocks += [_item(result) for result in made.results if result.item.source == source]
+    blocks.append('<h2 id="errata">Errata</h2>')
+    blocks.append(f"<ul>{''.join(f'<li>{kind}: {escape(text)}</li>' for kind, text in KINDS.items())}</ul>")
+    for source in made.sources:
+        blocks.append(html.subheading(f"{source}: {SOURCES[source]}"))
+        blocks += [_erratum(erratum, made) for erratum in of_source(source)]
+    return html.page("The source texts, reproduced", f"Sources {', '.join(made.sources)}", blocks)
+
+
+def anchor(key: str) -> str:
+    """`004 fig. 7.15` -> `i004-fig-7-15`."""
+    return "i" + re.sub(r"[^0-9a-z]+", "-", key.lower()).strip("-")
+
+
+def _overview(made: Reproduction) -> str:
+    rows = "".join(
+        f'<tr><td><a href="#{anchor(result.item.key)}">{escape(result.item.key)}</a></td>'
+        f"<td>{escape(result.item.title)}</td>"
+        f'<td class="{_MARK[result.verdict]}">{result.verdict}</td><td>{_tags(result.outcome)}</td></tr>\n'
+        for result in made.results
+    )
+    heads = "".join(f"<th>{head}</th>" for head in ("item", "what", "verdict", "errata"))
+    return (f'<div class="scroll"><table class="verdicts"><thead><tr>{heads}</tr></thead>\n'
+            f"<tbody>{rows}</tbody></table></div>")  # fmt: skip
+
+
+def _tags(outcome: Outcome) -> str:
+    tags = dict.fromkeys(slip.tag for slip in outcome.slips)
+    return ", ".join(f'<a href="#{escape(tag)}">{escape(tag)}</a>' for tag in tags)
+
+
+def _item(result: Result) -> str:
+    item, outcome = result.item, result.outcome
+    chip = f'<span class="chip {_MARK[result.verdict]}">{result.verdict}</span>'
+    parts = [
+        f'<section class="item" id="{anchor(item.key)}"><h3>{escape(item.key)}: {escape(item.title)}{chip}</h3>',
+        html.paragraph(outcome.says),
+        f"<p><em>Chosen:</em> {escape(outcome.chosen)}</p>" if outcome.chosen else "",
+        _checks(outcome),
+        *(html.table(section) for section in outcome.tables),
+        *(html.figure(svg, caption) for svg, caption in outcome.figures),
+        *(f"<pre>{escape(text)}</pre>" for text in outcome.texts),
+        "</section>",
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def _checks(outcome: Outcome) -> str:
+    rows = [_row(check, escape(check.what)) for check in outcome.checks]
+    for slip in outcome.slips:
+        link = f'<a href="#{escape(slip.tag)}">{escape(slip.tag)}</a>'
+        rows.append(_row(slip.fails, f"{link}: {escape(slip.fails.what)}"))
+    if not rows:
+        return ""
+    return f'<div class="scroll"><table class="checks"><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _row(check: Check, what: str) -> str:
+    mark = '<td class="good">✓</td>' if check.holds else '<td class="bad">✗</td>'
+    return f"<tr>{mark}<td>{what}</td><td>{escape(check.figure)}</td></tr>\n"
+
+
+def _erratum(erratum: Erratum, made: Reproduction) -> str:
+    pairs = [("printed", erratum.printed), ("right", erratum.right), ("known by", erratum.shown)]
+    check = made.evidence.get(erratum.tag)
+    if check is not None:
+        pairs.append(("evidence", f"{check.what}: {check.figure}"))
+    return (f'<div class="erratum" id="{erratum.tag}"><strong>{erratum.tag}</strong> {escape(erratum.place)} '
+            f'<span class="remark">{erratum.kind}</span>{html.definitions(pairs)}</div>')  # fmt: skip

@@ -1,0 +1,102 @@
+"""Items run one after the other, their verdicts collected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+
+from armdyn.errors import ArmdynError, UnknownName
+from armdyn.reproduce.item import SOURCES, Chapter, Check, Item, Outcome, Verdict
+
+PACKAGE = "armdyn.reproduce"
+Progress = Callable[[str, int], object]
+"""Told what is being done and how many items are behind us."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """An item and what came of it."""
+
+    item: Item
+    outcome: Outcome
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.outcome.verdict
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of all items that were run, and the evidence for the errata of their sources by tag."""
+
+    results: tuple[Result, ...]
+    evidence: Mapping[str, Check]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(result.item.source for result in self.results))
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is unexplained, and every erratum that claims a wrong print is shown."""
+        return not self.unexplained and all(check.holds for check in self.evidence.values())
+
+    @property
+    def unexplained(self) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.verdict == "unexplained")
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        return Counter(result.verdict for result in self.results)
+
+
+def names() -> tuple[str, ...]:
+    """The sources that have items."""
+    return tuple(chapters())
+
+
+def chapters() -> dict[str, Chapter]:
+    """All chapters by source. The modules s000..., s001... of this package fill them."""
+    found: dict[str, Chapter] = {}
+    for name in sorted(module.name for module in iter_modules(import_module(PACKAGE).__path__)):
+        if name[0] == "s" and name[1:4] in SOURCES:
+            chapter: Chapter = import_module(f"{PACKAGE}.{name}").chapter
+            found[chapter.source] = chapter
+    return found
+
+
+def chosen(source: str = "all") -> list[Chapter]:
+    """The chapter of a source, or all of them."""
+    known = chapters()
+    if source != "all" and source not in known:
+        raise UnknownName(f"no source {source!r}", where="reproduce", expected=", ".join((*known, "all")))
+    return list(known.values()) if source == "all" else [known[source]]
+
+
+def run(source: str = "all", progress: Progress | None = None) -> Reproduction:
+    """Run the items of one source, or of all.
+
+    Args:    source: 000 to 004, or "all". progress: told (item, how many are done) before each.
+    """
+    parts = chosen(source)
+    items = [item for chapter in parts for item in chapter.items]
+    results: list[Result] = []
+    for item in items:
+        if progress is not None:
+            progress(item.key, len(results))
+        results.append(Result(item, _outcome(item)))
+    evidence = {slip.tag: slip.fails for result in results for slip in result.outcome.slips}
+    for chapter in parts:
+        evidence |= {tag: show() for tag, show in chapter.evidences.items() if tag not in evidence}
+    return Reproduction(tuple(results), evidence)
+
+
+def _outcome(item: Item) -> Outcome:
+    """What the item gives; an error of ours is a difference that nobody has explained."""
+    try:
+        return item.run()
+    except ArmdynError as error:
+        return Outcome("The item could not be run.", (Check("runs", False, error.message),))
