@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from armdyn import catalog, control, export, mechanics, motion, parameters, simulation, trajectory
+    from armdyn import analysis, catalog, control, export, mechanics, motion, parameters, simulation, trajectory
     from armdyn.control import (
         PID,
         Admittance,
@@ -82,7 +82,17 @@ _HOME = {
     "via_points": "armdyn.trajectory",
 }
 """Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
-_PACKAGES = ("catalog", "control", "export", "mechanics", "motion", "parameters", "simulation", "trajectory")
+_PACKAGES = (
+    "analysis",
+    "catalog",
+    "control",
+    "export",
+    "mechanics",
+    "motion",
+    "parameters",
+    "simulation",
+    "trajectory",
+)
 
 __all__ = [
     "PID",
@@ -103,6 +113,7 @@ __all__ = [
     "SlotineLi",
     "TaskPID",
     "analyse_gains",
+    "analysis",
     "base_parameters",
     "catalog",
     "certify",

@@ -27,7 +27,7 @@ LEVEL = {
     "control": 7,
     "motion": 8,
     "simulation": 8,
-    "analysis": 8,
+    "analysis": 9,
     "identification": 9,
     "report": 10,
     "bench": 10,

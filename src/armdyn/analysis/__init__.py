@@ -1,3 +1,5 @@
 """Analysis: the arm as seen from its tool, what it can do there, and over its workspace (004 sec. 7.8, 7.9)."""
 
-from __future__ import annotations
+from armdyn.analysis.operational_space import OperationalSpace, coriolis_matrix, operational_space
+
+__all__ = ["OperationalSpace", "coriolis_matrix", "operational_space"]

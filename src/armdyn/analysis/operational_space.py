@@ -1,0 +1,253 @@
+"""The dynamics as seen from the tool: the model of operational space, and torques that leave the tool alone.
+
+    B_A xdd + C_A xd + g_A + f_A = gamma_A - h_A                         004 (7.133), f_A: friction
+    tau = J_A^T gamma_A + (1 - J_A^T Jbar^T) tau_0                       004 (7.141)
+
+x are rows of the tool's motion: positions and rotations about world axes (geometric Jacobian) or Euler angles
+(analytic Jacobian). The model holds for redundant arms too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armdyn.analysis.task import FLAT, Angles, Array, Task, drift, jacobian, jacobian_rate, joint_array, make_task
+from armdyn.control.law import SingularTask
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError
+from armdyn.motion.limits import dynamics_of
+from armdyn.robot import Robot
+
+DEAD = 1e-9
+"""Share of the Jacobian below which rows are rounding: no joint moves them."""
+
+
+class Status(Enum):
+    """How well the tool can be moved, in a sentence."""
+
+    REGULAR = "The arm can move all rows of the task: the model is exact."
+    DAMPED = (
+        "Close to a singular position the inverse of J M^-1 J^T is damped: B_A, C_A xd, g_A and the dynamically "
+        "consistent inverse are bounded approximations there. Torques of the null space are not affected."
+    )
+    SINGULAR = (
+        "The task has lost rank, or its Euler angles are not defined: there is no model of operational space (NaN). "
+        "Choose fewer rows, other angles, or give damping."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class OperationalSpace:
+    """The model of operational space at joint positions q and velocities qd; leading axes are those of q and qd.
+
+    task: the m rows. J: (..., m, n). M: (..., n, n). mobility: (..., m, m) J M^-1 J^T, whose inverse is
+    mass: (..., m, m) B_A, kg and kg m^2 (004 (7.130)). coriolis: (..., m) C_A xd, N and N m (7.131).
+    gravity: (..., m) g_A (7.132). friction: (..., m) f_A, what the text leaves out. inverse: (..., n, m) Jbar, the
+    dynamically consistent inverse (7.138). null: (..., n, n) 1 - J^T Jbar^T, the projector of (7.141).
+    velocity: (..., m) xd. drift: (..., m) Jdot qd. conditioning: (...) smallest over largest singular value of
+    J M^-1/2 with linear and angular rows each brought to length one. singular, damped: (...) bool.
+    """
+
+    task: Task
+    J: Array
+    M: Array
+    bias: Array
+    mobility: Array
+    mass: Array
+    coriolis: Array
+    gravity: Array
+    friction: Array
+    inverse: Array
+    null: Array
+    velocity: Array
+    drift: Array
+    conditioning: Array
+    singular: Array
+    damped: Array
+
+    @property
+    def status(self) -> Status:
+        """The worst of all states."""
+        undamped = self.singular & ~self.damped
+        return Status.SINGULAR if undamped.any() else Status.DAMPED if self.damped.any() else Status.REGULAR
+
+    def force(self, xdd: Any, wrench: Any = 0.0) -> Array:
+        """gamma_A: (..., m), the tool force by which the joints give the tool an acceleration xdd. 004 (7.133)
+
+        wrench: (..., m) h_A, what the robot exerts on its environment, in the rows of the task.
+        """
+        forced = times(self.mass, np.asarray(xdd, dtype=float))
+        return np.asarray(forced + self.coriolis + self.gravity + self.friction + wrench)
+
+    def torques(self, force: Any, null_torque: Any = None) -> Array:
+        """tau: (..., n) that act on the tool as gamma_A does. 004 (7.141)
+
+        null_torque: (..., n) tau_0, of which only what leaves the tool's acceleration alone is added; exact at
+        singular positions too.
+        """
+        tau = times(transposed(self.J), np.asarray(force, dtype=float))
+        return tau if null_torque is None else tau + times(self.null, np.asarray(null_torque, dtype=float))
+
+    def tool_force(self, tau: Any) -> Array:
+        """gamma_A: (..., m) Jbar^T tau, the tool force that joint torques amount to. 004 (7.140)"""
+        return times(transposed(self.inverse), np.asarray(tau, dtype=float))
+
+    def acceleration(self, tau: Any, wrench: Any = None) -> Array:
+        """xdd: (..., m) that torques give the tool: J qdd + Jdot qd, exact at singular positions too. 004 (7.129)"""
+        net = np.asarray(tau, dtype=float) - self.bias
+        if wrench is not None:
+            net = net - times(transposed(self.J), np.asarray(wrench, dtype=float))
+        return np.asarray(times(self.J, np.linalg.solve(self.M, net[..., None])[..., 0]) + self.drift)
+
+
+def operational_space(
+    model: Robot | Dynamics,
+    q: Any,
+    qd: Any = None,
+    *,
+    rows: str | None = None,
+    angles: Angles = None,
+    frame: str = "tool",
+    damping: float = 0.0,
+    throw: bool = True,
+) -> OperationalSpace:
+    """The model of operational space of a frame at (q, qd).
+
+    Args:    q, qd: (..., n), rad or m, per s; qd = 0 if not given. rows: what counts of x y z rx ry rz; what the arm
+             can move independently if not given. angles: "zyz" (rows phi theta psi) or "rpy" (roll pitch yaw) for the
+             analytic Jacobian. damping: 0, or the conditioning (1e-2, say) below which the inverse is damped:
+             with singular values s of the scaled J M^-1/2, 1/s^2 becomes 1/(s^2 + d^2),
+             d^2 = damping^2 max(s)^2 - min(s)^2 where that is positive, 0 elsewhere. throw: raise at positions that
+             are singular and not damped; else NaN there, and `status` says so.
+    Raises:  SingularTask, ShapeError.
+
+    >>> import armdyn
+    >>> here = operational_space(armdyn.load("planar2r"), [0.3, 1.2])
+    >>> here.task.names, here.status.name
+    (('x', 'y'), 'REGULAR')
+    """
+    dyn = dynamics_of(model)
+    if not 0 <= damping < 1:
+        raise ArmdynError(f"damping = {damping}", where="operational_space", expected="0 or more, less than 1")
+    task = make_task(dyn, rows, angles, frame)
+    q = joint_array(dyn, "q", q)
+    q, qd = np.broadcast_arrays(q, np.zeros_like(q) if qd is None else joint_array(dyn, "qd", qd))
+    J, M, Jdot_qd = jacobian(dyn, task, q), dyn.mass_matrix(q), drift(dyn, task, q, qd)
+    c, g, f = dyn.coriolis(q, qd), dyn.gravity(q), dyn.friction(qd)
+    inverted = _invert(task, J, M, damping)
+    if throw and inverted.undefined.any():
+        raise _singular(dyn, task, J)
+    inverse = np.linalg.solve(M, transposed(J) @ inverted.mass)  # (7.138)
+    project = transposed(inverse)
+    return OperationalSpace(
+        task=task,
+        J=J,
+        M=M,
+        bias=c + g + f,
+        mobility=inverted.mobility,
+        mass=inverted.mass,
+        coriolis=times(project, c) - times(inverted.mass, Jdot_qd),  # (7.131)
+        gravity=times(project, g),  # (7.132)
+        friction=times(project, f),
+        inverse=inverse,
+        null=inverted.null,
+        velocity=times(J, qd),
+        drift=Jdot_qd,
+        conditioning=inverted.conditioning,
+        singular=inverted.conditioning <= FLAT,
+        damped=inverted.damped,
+    )
+
+
+def coriolis_matrix(
+    model: Robot | Dynamics, q: Any, qd: Any, *, rows: str | None = None, angles: Angles = None, frame: str = "tool"
+) -> Array:
+    """C_A: (..., m, m) for which Bdot_A - 2 C_A is skew-symmetric (004 problem 7.9), redundant arms included.
+
+        C_A = Jbar^T C Jbar - B_A Jdot Jbar
+
+    C_A xd is (7.131) where the arm does not move within itself (qd = Jbar xd): always, if it is not redundant.
+    """
+    dyn = dynamics_of(model)
+    here = operational_space(dyn, q, qd, rows=rows, angles=angles, frame=frame)
+    q, qd = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(qd, dtype=float))
+    moving = transposed(here.inverse) @ dyn.coriolis_matrix(q, qd) - here.mass @ jacobian_rate(dyn, here.task, q, qd)
+    return np.asarray(moving @ here.inverse)
+
+
+class _Inverted(NamedTuple):
+    """J M^-1 J^T, its (damped) inverse, and what of the torques the tool does not see."""
+
+    mobility: Array
+    mass: Array
+    null: Array
+    conditioning: Array
+    damped: Array
+    undefined: Array
+
+
+def _invert(task: Task, J: Array, M: Array, damping: float) -> _Inverted:
+    known: Array = np.isfinite(J).all(axis=(-2, -1))
+    L = np.linalg.cholesky(M)
+    A = transposed(np.linalg.solve(L, transposed(np.where(known[..., None, None], J, 0.0))))  # J M^-1/2, up to a turn
+    scale = _scale(task, A)
+    U, s, Vt = _singular_values(A / scale[..., None])
+    largest, smallest = s[..., 0], s[..., -1]
+    conditioning = smallest / np.where(largest == 0, 1.0, largest)
+    damped = (conditioning < damping) & known & (largest > 0)
+    undefined = (conditioning <= FLAT) & ~damped
+
+    extra = np.where(damped, (damping * largest) ** 2 - smallest**2, 0.0)
+    kept = 1 / np.where(undefined[..., None], np.nan, s**2 + extra[..., None])
+    mass = (U * kept[..., None, :]) @ transposed(U) / (scale[..., :, None] * scale[..., None, :])  # (7.130)
+    seen = np.where((s[..., : Vt.shape[-2]] > FLAT * largest[..., None])[..., None], Vt, 0.0)
+    null = np.eye(M.shape[-1]) - L @ transposed(seen) @ transposed(np.linalg.solve(transposed(L), transposed(seen)))
+    defined = np.where(known, 1.0, np.nan)[..., None, None]
+    return _Inverted(A @ transposed(A) * defined, mass, null * defined, conditioning, damped, undefined)
+
+
+def _scale(task: Task, A: Array) -> Array:
+    """(..., m) length of the linear, and of the angular rows: what makes singular values comparable."""
+    squares: Array = (A**2).sum(axis=-1)
+    scale: Array = np.empty_like(squares)
+    total = np.sqrt(squares.sum(axis=-1))
+    for kind in (task.linear, ~task.linear):
+        own = np.sqrt(squares[..., kind].sum(axis=-1))
+        scale[..., kind] = np.where(total == 0, 1.0, np.maximum(own, DEAD * total))[..., None]
+    return scale
+
+
+def _singular_values(A: Array) -> tuple[Array, Array, Array]:
+    """U (..., m, m), s (..., m), Vt; s has zeros where there are fewer joints than rows."""
+    m, n = A.shape[-2:]
+    U, s, Vt = np.linalg.svd(A, full_matrices=m > n)
+    missing = np.zeros((*s.shape[:-1], max(m - n, 0)))
+    return U, np.concatenate([s, missing], axis=-1), Vt
+
+
+def _singular(dyn: Dynamics, task: Task, J: Array) -> SingularTask:
+    what = f"the task {' '.join(task.names)} has lost rank"
+    if not np.isfinite(J).all():
+        what = f"the {task.angles} angles of the tool are not defined"
+    dead = [name for i, name in enumerate(task.names) if np.abs(J[..., i, :]).max(initial=0.0) < DEAD]
+    return SingularTask(
+        what,
+        where=f"robot {dyn.robot.name!r}",
+        expected="positions in which the arm can move every row of the task",
+        advice=f"No joint moves {', '.join(dead)}: leave it out."
+        if dead
+        else "Choose fewer rows, give damping, or throw=False.",
+    )
+
+
+def times(matrix: Array, vector: Array) -> Array:
+    """Matrix times vector, on the last axes."""
+    return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def transposed(matrix: Array) -> Array:
+    return np.asarray(matrix.swapaxes(-1, -2))
