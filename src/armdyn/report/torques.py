@@ -114,8 +114,10 @@ def motion_figure(parts: TorqueBreakdown) -> Any:
     for axes in grid[-1]:
         axes.set_xlabel("time, s", color=INK)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper right", ncols=min(len(labels), 7), frameon=False, fontsize=9)
-    return _finished(figure, f"{parts.robot.name}: motion and torques")
+    columns = min(len(labels), 7)
+    rows = -(-len(labels) // columns)
+    figure.legend(handles, labels, loc="lower center", ncols=columns, frameon=False, fontsize=8.5, columnspacing=1.2)
+    return _finished(figure, f"{parts.robot.name}: motion and torques", below=0.04 * rows)
 
 
 def tip_figure(parts: TorqueBreakdown) -> Any:
@@ -186,8 +188,9 @@ def _kinds(parts: TorqueBreakdown) -> list[str]:
     return [str(joint.kind) for joint in parts.robot.joints]
 
 
-def _finished(figure: Any, title: str) -> Any:
+def _finished(figure: Any, title: str, below: float = 0.0) -> Any:
+    """Title and layout; below: share of the height kept free under the panels."""
     figure.suptitle(title, fontsize=12, color=INK, x=0.02, ha="left")
-    figure.tight_layout(h_pad=0.9)
+    figure.tight_layout(h_pad=0.9, rect=(0, below, 1, 1))
     figure.align_ylabels()
     return figure
