@@ -1,0 +1,62 @@
+"""002 (Khalil): every item comes out as the text has it, or as its erratum says; and the comparisons can fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from armdyn.graph import identical
+from armdyn.mechanics import lagrange, newton_euler
+from armdyn.reproduce import s002_ch7_3 as lagrangian
+from armdyn.reproduce import s002_ch7_4 as recursion
+from armdyn.reproduce import s002_rx90 as appendix
+from armdyn.reproduce.item import Item
+from armdyn.reproduce.running import chapters
+
+CHAPTER = chapters()["002"]
+
+
+@pytest.mark.parametrize("item", CHAPTER.items, ids=lambda item: item.place)
+def test_item(item: Item) -> None:
+    outcome = item.run()
+    failed = [check for check in (*outcome.checks, *(slip.fails for slip in outcome.slips)) if not check.holds]
+    assert not failed
+    assert outcome.verdict in ("same", "corrected", "chosen")
+
+
+def test_places_are_in_the_order_of_the_text_and_named_once() -> None:
+    places = [item.place for item in CHAPTER.items]
+    assert len(set(places)) == len(places)
+    assert [places.index(x) for x in ("Example 7.1", "table 7.5", "table 7.6", "appendix")] == sorted(
+        places.index(x) for x in ("Example 7.1", "table 7.5", "table 7.6", "appendix")
+    )
+
+
+def test_example_7_1_depends_on_every_term() -> None:
+    """A sign turned in A12 is noticed."""
+    A = lagrangian.printed_inertia()
+    p = lagrangian.p
+    A[0][1] = A[0][1] + 2 * lagrangian.S2 * p.D3 * p.MZ3
+    assert not identical(lagrange.mass_matrix(lagrangian.ROBOT, lagrangian.q), A)
+
+
+def test_a_line_of_the_appendix_put_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row of Example 7.4 as it is misprinted there, put into the program."""
+    wrong = appendix.PROGRAM.replace("WI24 = -C4*W33 - S4*WI13", "WI24 = -C4*W33 - S4*WI12")
+    assert wrong != appendix.PROGRAM
+    monkeypatch.setattr(appendix, "PROGRAM", wrong)
+    failed = {check.what.split(":")[0] for check in appendix.appendix().checks if not check.holds}
+    assert {"WI", "torques against Lagrange with standard parameters"} <= failed
+
+
+def test_operations_of_the_appendix_by_hand() -> None:
+    """Counting the signs in its text, powers as products, gives the same as counting its tree."""
+    lines = [line for row in appendix.PROGRAM.splitlines() for line in row.split("; ") if not line.startswith("PIS")]
+    right = [line.split(" = ")[1] for line in lines]
+    times = sum(text.replace("**2", "^").count("*") + text.count("**2") for text in right)
+    plus = sum(text.count(" + ") + text.count(" - ") for text in right)
+    assert appendix.operations(appendix.OFFLINE) == (times, plus) == (160, 113)
+
+
+def test_the_evidence_of_7_57_needs_the_misprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recursion, "printed_rate_matrix", newton_euler.rate_matrix)
+    assert not recursion.rate_matrix_slip().holds
