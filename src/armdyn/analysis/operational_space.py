@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.analysis.task import FLAT, Angles, Array, Task, drift, jacobian, jacobian_rate, joint_array, make_task
+from armdyn.analysis.arrays import Array, singular_values, times, transposed
+from armdyn.analysis.task import FLAT, Angles, Task, drift, jacobian, jacobian_rate, joint_array, make_task
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
@@ -191,11 +192,11 @@ class _Inverted(NamedTuple):
 
 
 def _invert(task: Task, J: Array, M: Array, damping: float) -> _Inverted:
-    known: Array = np.isfinite(J).all(axis=(-2, -1))
+    known: Array = np.asarray(np.isfinite(J).all(axis=(-2, -1)))
     L = np.linalg.cholesky(M)
     A = transposed(np.linalg.solve(L, transposed(np.where(known[..., None, None], J, 0.0))))  # J M^-1/2, up to a turn
     scale = _scale(task, A)
-    U, s, Vt = _singular_values(A / scale[..., None])
+    U, s, Vt = singular_values(A / scale[..., None])
     largest, smallest = s[..., 0], s[..., -1]
     conditioning = smallest / np.where(largest == 0, 1.0, largest)
     damped = (conditioning < damping) & known & (largest > 0)
@@ -221,14 +222,6 @@ def _scale(task: Task, A: Array) -> Array:
     return scale
 
 
-def _singular_values(A: Array) -> tuple[Array, Array, Array]:
-    """U (..., m, m), s (..., m), Vt; s has zeros where there are fewer joints than rows."""
-    m, n = A.shape[-2:]
-    U, s, Vt = np.linalg.svd(A, full_matrices=m > n)
-    missing = np.zeros((*s.shape[:-1], max(m - n, 0)))
-    return U, np.concatenate([s, missing], axis=-1), Vt
-
-
 def _singular(dyn: Dynamics, task: Task, J: Array) -> SingularTask:
     what = f"the task {' '.join(task.names)} has lost rank"
     if not np.isfinite(J).all():
@@ -242,12 +235,3 @@ def _singular(dyn: Dynamics, task: Task, J: Array) -> SingularTask:
         if dead
         else "Choose fewer rows, give damping, or throw=False.",
     )
-
-
-def times(matrix: Array, vector: Array) -> Array:
-    """Matrix times vector, on the last axes."""
-    return np.asarray((matrix @ vector[..., None])[..., 0])
-
-
-def transposed(matrix: Array) -> Array:
-    return np.asarray(matrix.swapaxes(-1, -2))

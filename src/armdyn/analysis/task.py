@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from armdyn.algebra import Mat3
+from armdyn.analysis.arrays import Array
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.mechanics import kinematics
 
-Array = np.ndarray[Any, Any]
 Angles = Literal["zyz", "rpy"] | None
 
 LINEAR = ("x", "y", "z")

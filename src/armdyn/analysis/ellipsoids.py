@@ -1,0 +1,312 @@
+"""What the tool can do from where it stands: sets of velocities, forces and accelerations.
+
+Ellipsoids answer for joint vectors in a ball (004 sec. 7.9), polytopes for each joint within its own limits. Rows of
+one kind (positions, or rotations) give sets that one can look at; axes and volumes of mixed rows depend on units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import gamma, pi
+from typing import Any, Literal
+
+import numpy as np
+
+from armdyn.analysis.arrays import Array, singular_values, times, transposed
+from armdyn.analysis.task import FLAT, Task, drift, jacobian, joint_array, linear_rows, make_task
+from armdyn.control.law import SingularTask
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError, NotApplicable, unknown_name
+from armdyn.motion.limits import dynamics_of, motion_limits, names
+from armdyn.robot import Robot
+from armdyn.trajectory.base import limit_vector
+
+METHODS = ("exact", "text")
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """{centre + axes diag(lengths) u, |u| <= 1} over rows of the tool's motion; leading axes are those of q.
+
+    kind: velocity, force or acceleration. rows: names of the m rows. centre: (..., m). axes: (..., m, m), unit vectors
+    in columns, the longest first. lengths: (..., m) half axes, in the units of `kind`; 0 where the tool cannot move
+    that way, infinite where nothing limits it.
+    """
+
+    kind: str
+    rows: tuple[str, ...]
+    centre: Array
+    axes: Array
+    lengths: Array
+
+    @property
+    def volume(self) -> Array:
+        """(...) in units of the rows, multiplied."""
+        m = len(self.rows)
+        return np.asarray(self.lengths.prod(axis=-1) * pi ** (m / 2) / gamma(m / 2 + 1))
+
+    @property
+    def isotropy(self) -> Array:
+        """(...) shortest over longest half axis: 1 for a ball, 0 where the tool has lost a direction."""
+        longest, shortest = self.lengths[..., 0], self.lengths[..., -1]
+        share = shortest / np.where(np.isfinite(longest) & (longest > 0), longest, 1.0)
+        return np.where(np.isinf(longest), 0.0, share)
+
+    @property
+    def condition_number(self) -> Array:
+        """(...) longest over shortest half axis; infinite where the tool has lost a direction."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / self.isotropy)
+
+    def support(self, direction: Any) -> Array:
+        """(...) how far the set reaches along a direction (..., m) of any length: the maximum of direction . x."""
+        d = np.asarray(direction, dtype=float)
+        parts = times(transposed(self.axes), np.broadcast_to(d, self.centre.shape))
+        with np.errstate(invalid="ignore"):
+            scaled = np.where(parts == 0, 0.0, parts * self.lengths)
+        return np.asarray((d * self.centre).sum(axis=-1) + np.sqrt((scaled**2).sum(axis=-1)))
+
+    def level(self, x: Any) -> Array:
+        """(...) norm of the u that makes x (..., m): 1 on the surface, less inside, infinite off a flat set."""
+        parts = times(transposed(self.axes), np.asarray(x, dtype=float) - self.centre)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = np.where(parts == 0, 0.0, parts / self.lengths)
+        return np.asarray(np.sqrt((u**2).sum(axis=-1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """{centre + generators u, every |u_j| <= 1}: tool accelerations with each joint within its torque limits.
+
+    rows: names of the m rows. centre: (..., m). generators: (..., m, n), what half the torque range of each joint
+    does to the tool. Such a set is called a zonotope.
+    """
+
+    rows: tuple[str, ...]
+    centre: Array
+    generators: Array
+
+    def support(self, direction: Any) -> Array:
+        """(...) the maximum of direction . x over the set, direction: (..., m)."""
+        d = np.broadcast_to(np.asarray(direction, dtype=float), self.centre.shape)
+        return np.asarray((d * self.centre).sum(axis=-1) + np.abs(times(transposed(self.generators), d)).sum(axis=-1))
+
+    def normals(self) -> Array:
+        """(..., k, m) unit vectors among which are those of all faces, up to sign.
+
+        A face is spanned by m - 1 generators; a flat set is bounded across itself too.
+        """
+        m, n = self.generators.shape[-2:]
+        if m == 1:
+            return np.ones((*self.centre.shape[:-1], 1, 1))
+        across = np.linalg.svd(self.generators)[0][..., None, :, -1]
+        if n < m - 1:
+            return np.asarray(across)
+        spans = np.array(list(combinations(range(n), m - 1)))
+        edges = np.moveaxis(self.generators[..., spans], -3, -1)  # (..., faces, m - 1, m)
+        return np.concatenate([np.linalg.svd(edges)[2][..., -1, :], across], axis=-2)
+
+    def faces(self) -> tuple[Array, Array]:
+        """(d, h): (..., k, m) and (..., k), the set is where d . x <= h for all; some may touch in less than a face."""
+        d = self.normals()
+        spread = np.abs(d @ self.generators).sum(axis=-1)
+        middle = times(d, self.centre)
+        return np.concatenate([d, -d], axis=-2), np.concatenate([spread + middle, spread - middle], axis=-1)
+
+    def radius(self) -> Array:
+        """(...) the largest acceleration that the tool can take in every direction: the largest ball about zero.
+
+        Exact. 0 or less where the tool cannot even stand still (negative: how far zero lies outside a face).
+        """
+        return np.asarray(self.faces()[1].min(axis=-1))
+
+    def along(self, direction: Any) -> Array:
+        """(...) the largest acceleration straight along a direction (m,), the other rows at rest; NaN if not even 0."""
+        d, h = self.faces()
+        unit = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
+        rise = d @ unit
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(rise > 1e-12, h / rise, np.inf)
+        least = h.min(axis=-1) < -1e-9 * np.abs(h).max(axis=-1)
+        return np.where(least, np.nan, np.maximum(steps.min(axis=-1), 0.0))
+
+    def vertices(self) -> Array:
+        """(v, m) corners of one set (not a batch), in no order; of a flat set also points between corners."""
+        from scipy.spatial import ConvexHull, QhullError
+
+        if self.centre.ndim != 1:
+            raise ArmdynError(f"a batch of shape {self.centre.shape[:-1]}", where="vertices", expected="one position")
+        size = np.abs(self.generators).max()
+        found = []
+        for d in self.faces()[0]:
+            push = d @ self.generators
+            free = np.abs(push) <= 1e-9 * size
+            signs = np.array(list(product((-1.0, 1.0), repeat=int(free.sum()))))
+            fixed = self.centre + self.generators[:, ~free] @ np.sign(push[~free])
+            found.append(fixed + signs @ self.generators[:, free].T)
+        points = np.unique(np.round(np.concatenate(found) / max(size, 1e-300), 10), axis=0) * size
+        try:
+            return np.asarray(points[ConvexHull(points).vertices]) if self.centre.size > 1 else points
+        except QhullError:
+            return np.asarray(points)
+
+
+# The sets -----------------------------------------------------------------------------------------------------------
+
+
+def velocity_ellipsoid(
+    model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", qd_max: Any = 1.0
+) -> Ellipsoid:
+    """Tool velocities J qd of joint velocities in a ball: half axes are the singular values of J. 004 sec. 3.9
+
+    Args:    q: (..., n). rows: some of x y z rx ry rz; those of position if not given. qd_max: (n,) or one for all,
+             rad/s or m/s, half axes of the ball of joint velocities; "limits": the robot's.
+    """
+    dyn, task, q = _start(model, q, rows, frame)
+    fastest = _weights(dyn, "qd_max", qd_max)
+    U, s, _ = singular_values(jacobian(dyn, task, q) * fastest)
+    return Ellipsoid("velocity", task.names, np.zeros(s.shape), U, s)
+
+
+def force_ellipsoid(
+    model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", tau_max: Any = 1.0
+) -> Ellipsoid:
+    """Tool forces gamma that joint torques J^T gamma in a ball can hold: long where velocities are short. 004 sec. 3.9
+
+    Weight is not counted. tau_max: (n,) or one for all, N m or N; "limits": the robot's. Half axes are infinite where
+    the structure bears any force.
+    """
+    dyn, task, q = _start(model, q, rows, frame)
+    U, s, _ = singular_values(jacobian(dyn, task, q) / _weights(dyn, "tau_max", tau_max))
+    with np.errstate(divide="ignore"):
+        lengths = 1 / np.where(s > FLAT * s[..., :1], s, 0.0)
+    return Ellipsoid("force", task.names, np.zeros(s.shape), U[..., ::-1], lengths[..., ::-1])
+
+
+def acceleration_ellipsoid(
+    model: Robot | Dynamics,
+    q: Any,
+    qd: Any = None,
+    *,
+    rows: str | None = None,
+    frame: str = "tool",
+    tau_max: Any = 1.0,
+    gravity: bool = True,
+    method: Literal["exact", "text"] = "exact",
+) -> Ellipsoid:
+    """Dynamic manipulability: tool accelerations of joint torques in a ball. 004 sec. 7.9
+
+    exact: all accelerations J M^-1 (tau - g) of torques tau in the ball.
+    text: (7.148), |M J^+ (x - centre)| <= 1, with the pseudo-inverse J^+ of joint accelerations of least norm. For arms
+    that are not redundant the two are one (7.149). For redundant ones the text's lies within the exact set; and since
+    it drops what gravity does in the null space of J, its surface is not where torques reach their norm.
+
+    Args:    q, qd: (..., n); at rest if qd is not given, else its forces count too. rows, frame: as everywhere.
+             tau_max: (n,) or one for all, N m or N, half axes of the ball of torques; "limits": the robot's.
+             gravity: False leaves weight out. method: exact or text.
+    Returns: Ellipsoid about -J M^-1 g (+ Jdot qd - J M^-1 (C qd + friction)), m/s^2 and rad/s^2.
+    """
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    dyn, task, q = _start(model, q, rows, frame)
+    J, JMi, centre = _effect(dyn, task, q, qd, gravity)
+    strongest = _weights(dyn, "tau_max", tau_max)
+    if method == "exact":
+        U, s, _ = singular_values(JMi * strongest)
+        return Ellipsoid("acceleration", task.names, centre, U, s)
+    singular = np.linalg.svd(J, compute_uv=False)
+    if J.shape[-2] > dyn.n or (singular[..., -1] <= FLAT * singular[..., 0]).any():
+        raise SingularTask(
+            "the Jacobian has lost rank", where="acceleration_ellipsoid", expected="full rank (004 (7.145))",
+            advice="The exact set exists everywhere: method='exact'.",
+        )  # fmt: skip
+    needed = dyn.mass_matrix(q) @ np.linalg.pinv(J) / strongest[:, None]  # M J^+, 004 (7.148)
+    _, s, Vt = np.linalg.svd(needed, full_matrices=False)
+    return Ellipsoid("acceleration", task.names, centre, transposed(Vt)[..., ::-1], 1 / s[..., ::-1])
+
+
+def acceleration_polytope(
+    model: Robot | Dynamics,
+    q: Any,
+    qd: Any = None,
+    *,
+    rows: str | None = None,
+    frame: str = "tool",
+    tau_max: Any = None,
+    tau_min: Any = None,
+    gravity: bool = True,
+) -> Polytope:
+    """Exact set of tool accelerations with every joint within its own torque limits.
+
+    tau_max, tau_min: (n,) or one for all, N m or N; the robot's if not given (tau_min: -tau_max).
+    Raises:  NotApplicable if a joint has no limit.
+    """
+    dyn, task, q = _start(model, q, rows, frame)
+    low, high = torque_limits(dyn, tau_max, tau_min)
+    _, JMi, centre = _effect(dyn, task, q, qd, gravity)
+    return Polytope(task.names, centre + JMi @ ((low + high) / 2), JMi * ((high - low) / 2))
+
+
+def manipulability(model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool") -> Array:
+    """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. 004 (3.56)"""
+    return np.asarray(velocity_ellipsoid(model, q, rows=rows, frame=frame).lengths.prod(axis=-1))
+
+
+def dynamic_manipulability(
+    model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", tau_max: Any = 1.0
+) -> Array:
+    """(...) sqrt(det(J M^-2 J^T)), the product of the half axes of the acceleration ellipsoid.
+
+    For an arm that is not redundant, with torques of unit norm, it is manipulability / det M (004 problem 7.11).
+    """
+    found = acceleration_ellipsoid(model, q, rows=rows, frame=frame, tau_max=tau_max)
+    return np.asarray(found.lengths.prod(axis=-1))
+
+
+def torque_limits(dyn: Dynamics, tau_max: Any = None, tau_min: Any = None) -> tuple[Array, Array]:
+    """(low, high), (n,) each: given, or the robot's. NotApplicable if a joint has none."""
+    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min)
+    open_ended = ~(np.isfinite(limits.tau_max) & np.isfinite(limits.tau_min))
+    if open_ended.any():
+        missing = ", ".join(name for name, free in zip(names(dyn.robot), open_ended, strict=True) if free)
+        raise NotApplicable(f"no torque limit is known of {missing}", where=f"robot {dyn.robot.name!r}",
+                            expected="a torque limit of every joint",
+                            advice="Give tau_max, or write limits into the robot's file.")  # fmt: skip
+    return limits.tau_min, limits.tau_max
+
+
+# The pieces ---------------------------------------------------------------------------------------------------------
+
+
+def _start(model: Robot | Dynamics, q: Any, rows: str | None, frame: str) -> tuple[Dynamics, Task, Array]:
+    dyn = dynamics_of(model)
+    task = make_task(dyn, linear_rows(dyn, frame) if rows is None else rows, None, frame)
+    return dyn, task, joint_array(dyn, "q", q)
+
+
+def _weights(dyn: Dynamics, name: str, given: Any) -> Array:
+    """(n,) positive half axes of a ball of joint vectors."""
+    if isinstance(given, str):
+        if given != "limits":
+            raise unknown_name(name, given, ("limits",))
+        if name == "tau_max":
+            return torque_limits(dyn)[1]
+        given = motion_limits(dyn.robot).velocity
+    weights: Array = limit_vector(name, given, dyn.n)
+    if not np.isfinite(weights).all():
+        raise NotApplicable(f"{name} is not limited for every joint", where=f"robot {dyn.robot.name!r}",
+                            expected="a finite limit of every joint", advice=f"Give {name}.")  # fmt: skip
+    return weights
+
+
+def _effect(dyn: Dynamics, task: Task, q: Array, qd: Any, gravity: bool) -> tuple[Array, Array, Array]:
+    """J, J M^-1, and the tool's acceleration without torques."""
+    if qd is not None:
+        q, qd = np.broadcast_arrays(q, joint_array(dyn, "qd", qd))
+    J = jacobian(dyn, task, q)
+    JMi = transposed(np.linalg.solve(dyn.mass_matrix(q), transposed(J)))
+    centre = -times(JMi, dyn.gravity(q)) if gravity else np.zeros(JMi.shape[:-1])  # 004 (7.148)
+    if qd is not None:
+        centre = centre + drift(dyn, task, q, qd) - times(JMi, dyn.coriolis(q, qd) + dyn.friction(qd))
+    return J, JMi, centre
