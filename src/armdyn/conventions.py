@@ -27,7 +27,8 @@ moves) unless `tool` says otherwise.
 Inertia. Given at the centre of mass in axes parallel to the body frame, or as (m, m c, I about the frame's origin).
 Products of inertia are entries of the tensor: `I_xy = -integral of x y dm`.
 
-Standard parameters per joint, in this order: see `STANDARD_PARAMETERS`.
+Standard parameters per joint, in this order: see `STANDARD_PARAMETERS`. After those of all joints come, for motors
+that rub (or that several joints turn, by a coupling), `MOTOR_PARAMETERS`.
 
 Coriolis matrix. `C` is the matrix of Christoffel symbols, so that Mdot - 2C is skew-symmetric.
 """
@@ -42,3 +43,6 @@ STANDARD_PARAMETERS = (
 )  # fmt: skip
 """Standard parameters of one joint: tensor about the joint frame's origin, first moments, mass, rotor inertia seen
 at the joint, viscous and Coulomb friction, torque offset."""
+
+MOTOR_PARAMETERS = ("Fvm", "Fcm")
+"""Viscous and Coulomb friction of a motor, seen at its joint: ratio^2 and |ratio| times what they are at the motor."""

@@ -43,11 +43,12 @@ class SlotineLi(Law):
         object.__setattr__(self, "adaptation", gains)
 
     @cached_property
-    def _dry(self) -> tuple[Array, Array]:
-        """Columns of viscous and of Coulomb friction, joint by joint."""
-        names = self.dyn.parameter_names
+    def _dry(self) -> tuple[Array, Array, Array]:
+        """Columns of viscous and of Coulomb friction, joint by joint, and of all friction of motors."""
+        kinds = [name.rstrip("0123456789") for name in self.dyn.parameter_names]
+        families = (("Fv",), ("Fc",), ("Fvm", "Fcm"))
         return tuple(  # type: ignore[return-value]
-            np.array([k for k, name in enumerate(names) if name.startswith(kind)]) for kind in ("Fv", "Fc")
+            np.array([k for k, kind in enumerate(kinds) if kind in family], dtype=int) for family in families
         )
 
     def start(self, q: Array, qd: Array) -> Array:
@@ -65,9 +66,12 @@ class SlotineLi(Law):
         whole: Array = Y(q, still, vd) + (Y(q, qd + v, still) - Y(q, qd - v, still)) / 4
         whole = np.array(whole)
         joints = np.arange(self.dyn.n)
-        for columns, value in zip(self._dry, (qd, sign(qd)), strict=True):
+        viscous, coulomb, motors = self._dry
+        for columns, value in ((viscous, qd), (coulomb, sign(qd))):
             whole[:, columns] = 0 * whole[:, columns]
             whole[joints, columns] = value
+        if motors.size:
+            whole[:, motors] = Y(q, qd, still)[:, motors]
         return whole
 
     def _terms(self, q: Array, qd: Array, desired: Desired) -> tuple[Array, Array]:

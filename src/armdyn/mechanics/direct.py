@@ -6,13 +6,13 @@ acceleration, and once per joint for a column of the inertia matrix. Cost grows 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from armdyn.algebra import ZERO, Scalar
+from armdyn.algebra import Scalar
 from armdyn.mechanics import linear, newton_euler
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.robot.edit import remove
 from armdyn.robot.robot import Robot
 
 
@@ -24,9 +24,9 @@ def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Any =
 def columns(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scalar]]:
     """The inertia matrix A: column i is the torque of qdd = u_i at rest without gravity and tip wrench. 002 [7.64]
 
-    Friction needs no taking away: it is zero at rest. Of the two equal entries the one in the upper triangle is kept.
+    Friction is taken away with its offsets. Of the two equal entries the one in the upper triangle is kept.
     """
-    weightless, n = replace(robot, gravity=ZERO), range(robot.n)
+    weightless, n = remove(robot, ("gravity", "friction")), range(robot.n)
     torques = by.inverse_dynamics.formula
     A = [torques(weightless, q, [0] * robot.n, [int(i == j) for j in n]) for i in n]
     return [[A[max(i, j)][min(i, j)] for j in n] for i in n]

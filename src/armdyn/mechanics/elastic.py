@@ -16,11 +16,11 @@ from typing import NamedTuple
 from armdyn.algebra import Scalar, derivative, ops
 from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.errors import NotApplicable, RobotError
-from armdyn.mechanics import composite_body, direct, linear, newton_euler
+from armdyn.mechanics import composite_body, direct, friction, linear, newton_euler
 from armdyn.mechanics.door import quantity
 from armdyn.mechanics.energies import kinetic, potential
 from armdyn.mechanics.external import split
-from armdyn.mechanics.friction import friction_torque, friction_torques
+from armdyn.mechanics.friction import friction_torque, joint_friction
 from armdyn.mechanics.kinematics import Motion, Scalars, Wrench
 from armdyn.mechanics.matrices import Rows
 from armdyn.mechanics.rotors import spin_mass_matrix, spin_torques
@@ -66,11 +66,12 @@ def spring_torques(robot: Robot, q: Scalars, qd: Scalars, theta: Scalars, thetad
 
 
 def motor_friction(robot: Robot, thetad: Scalars) -> list[Scalar]:
-    """F_vm thetad + F_cm sign(thetad) of the elastic joints. 002 [7.35b]"""
-    return [
+    """F_vm thetad + F_cm sign(thetad) of the elastic joints, and of motors with friction. 002 [7.35b]"""
+    elastic = [
         friction_torque(Friction(joint.elastic.viscous, joint.elastic.coulomb), rate) if joint.elastic else 0
         for joint, rate in zip(robot.joints, thetad, strict=True)
     ]
+    return list(map(add, elastic, friction.motor_friction(robot, thetad)))
 
 
 @quantity
@@ -103,7 +104,7 @@ def rigid_torques(
     tip, elsewhere = split(robot, q, wrench)
     bodies = newton_euler.joint_torques(robot, q, qd, qdd, tip)
     on_joints, on_motors = spin_torques(robot, q, Motion(robot, q, qd, qdd), thetad, thetadd)
-    parts = zip(bodies, friction_torques(robot, qd), elsewhere, on_joints, strict=True)
+    parts = zip(bodies, joint_friction(robot, qd), elsewhere, on_joints, strict=True)
     return [ops.total(part) for part in parts], on_motors
 
 

@@ -5,8 +5,8 @@
 
 The function gets the joint's `Friction` and the joint's rate and returns the torque that the actuator must add; it is
 written over any scalar (`armdyn.algebra.ops`), so that kernels, derivatives and batches have it too. It must be zero at
-rest. A robot file names the law: `friction = {law = "quadratic", viscous = 0.3}`; numbers without a field of their own
-go to `values = {...}` and come as `friction.values["..."]`.
+rest; a torque offset is added to any law. A robot file names the law: `friction = {law = "quadratic", viscous = 0.3}`;
+numbers without a field of their own go to `values = {...}` and come as `friction.values["..."]`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from dataclasses import replace
 from armdyn.algebra import Scalar, ops
 from armdyn.algebra.ops import add, div, mul
 from armdyn.errors import PhysicsError, RobotError, unknown_name
-from armdyn.robot.parts import Friction
+from armdyn.mechanics.coupling import inverse_rows
+from armdyn.robot.parts import Friction, Motor
 from armdyn.robot.robot import Robot
 
 Law = Callable[[Friction, Scalar], Scalar]
@@ -98,23 +99,63 @@ def friction_torque(friction: Friction | None, rate: Scalar, where: str | None =
     if name not in LAWS:
         raise unknown_name("friction law", name, LAWS, where=where)
     try:
-        return LAWS[name](friction, rate)
+        return add(LAWS[name](friction, rate), friction.offset)
     except PhysicsError as error:
         raise error if where is None else error.located(where) from None
 
 
 def unit_torques(friction: Friction | None, rate: Scalar) -> tuple[Scalar, Scalar]:
     """(torque of viscous = 1, torque of coulomb = 1), static friction left out: columns of the regressor."""
-    bare = replace(friction or Friction(), viscous=0, coulomb=0, static=0)
+    bare = replace(friction or Friction(), viscous=0, coulomb=0, static=0, offset=0)
     return friction_torque(replace(bare, viscous=1), rate), friction_torque(replace(bare, coulomb=1), rate)
 
 
 def friction_torques(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
-    """Friction of every joint, by its law. 002 [7.26]-[7.28]"""
+    """Friction of joints and motors, and the torque offsets. 002 [7.26]-[7.28]"""
+    return list(map(add, joint_friction(robot, qd), motor_friction(robot, qd)))
+
+
+def joint_friction(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
+    """Friction of every joint, by its law."""
     return [
         friction_torque(joint.friction, rate, f"robot {robot.name!r}, joint {joint.name!r}")
         for joint, rate in zip(robot.joints, qd, strict=True)
     ]
 
 
-__all__ = ["LAWS", "Law", "friction_laws", "friction_torque", "friction_torques", "register_friction", "unit_torques"]
+def motor_friction(robot: Robot, rates: Sequence[Scalar]) -> list[Scalar]:
+    """Friction of the motors, on the joints: with qd_m = K qd (002 [7.31]), K^T (Fv qd_m + Fc sign(qd_m)).
+
+    rates: of the motors, seen at their joints (for a stiff transmission qd).
+    """
+    torques: list[Scalar] = [0] * robot.n
+    motors = [joint.motor or Motor() for joint in robot.joints]
+    if all(ops.is_zero(motor.viscous) and ops.is_zero(motor.coulomb) for motor in motors):
+        return torques
+    for motor, ratios in zip(motors, inverse_rows(robot), strict=True):
+        rate = ops.total(map(mul, ratios, rates))
+        rubbing = coulomb(Friction(motor.viscous, motor.coulomb), rate)
+        torques = [add(torque, mul(ratio, rubbing)) for torque, ratio in zip(torques, ratios, strict=True)]
+    return torques
+
+
+def motors_with_friction(robot: Robot) -> list[int]:
+    """Motors whose friction is a parameter beside the joints': those with any, and those that several joints turn."""
+    shared = [sum(not (isinstance(k, int | float) and k == 0) for k in row) > 1 for row in inverse_rows(robot)]
+    motors = [joint.motor or Motor() for joint in robot.joints]
+    rubs = [not (ops.is_zero(motor.viscous) and ops.is_zero(motor.coulomb)) for motor in motors]
+    return [j for j in range(robot.n) if shared[j] or rubs[j]]
+
+
+__all__ = [
+    "LAWS",
+    "Law",
+    "friction_laws",
+    "friction_torque",
+    "friction_torques",
+    "joint_friction",
+    "motor_friction",
+    "motors_with_friction",
+    "register_friction",
+    "unit_torques",
+]

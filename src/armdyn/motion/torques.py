@@ -162,7 +162,8 @@ def _tip_torques(dyn: Dynamics, t: Array, q: Array, wrench: Wrench) -> Array:
 
 def _by_origin(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
     """(bodies, rotors): torques are linear in the parameters, and each parameter belongs to one of them."""
-    share = dyn.regressor(q, qd, qdd) * dyn.parameters
+    of_joints = dyn.n * len(STANDARD_PARAMETERS)
+    share = (dyn.regressor(q, qd, qdd) * dyn.parameters)[..., :of_joints]
     share = share.reshape(len(q), dyn.n, dyn.n, len(STANDARD_PARAMETERS))
     rotor = STANDARD_PARAMETERS.index("Ia")
     return share[..., :10].sum(axis=3), share[..., rotor]

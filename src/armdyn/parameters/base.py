@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.algebra import Inertia, Scalar
+from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.graph import Node, closed_form, constant, ordered, symbol, text
+from armdyn.mechanics.coupling import inverse_rows
 from armdyn.mechanics.kinematics import Scalars
 from armdyn.parameters.grouping import Loads, regroup
 from armdyn.parameters.regressor import regressor
@@ -82,8 +83,8 @@ class BaseParameters:
         return [self.standard.index(name) for name in self.columns]
 
     @cached_property
-    def _from_base(self) -> Array:
-        """What the chosen standard parameters are when all others are 0."""
+    def from_columns(self) -> Array:
+        """(count, count) from base parameters to the standard parameters `columns`, all others being 0."""
         return np.linalg.inv(self.matrix[:, self._chosen])
 
     @cached_property
@@ -107,7 +108,7 @@ class BaseParameters:
         if array.shape[-1:] != (self.count,):
             raise ShapeError(f"base parameters of shape {array.shape}", expected=f"(..., {self.count})")
         standard = np.zeros((*array.shape[:-1], len(self.standard)))
-        standard[..., self._chosen] = array @ self._from_base.T
+        standard[..., self._chosen] = array @ self.from_columns.T
         return standard
 
     def robot_with(self, base: Sequence[float] | Array) -> Robot:
@@ -132,7 +133,7 @@ class BaseParameters:
         names = parameter_names(self.robot, self.include)
         chosen = [names.index(name) for name in self.columns]
         Y: Array = np.asarray(regressor(self.robot, q, qd, qdd, self.include))[..., chosen]
-        return Y @ self._from_base
+        return Y @ self.from_columns
 
     def __str__(self) -> str:
         how = "proved over exact rationals" if self.proved else "rank found in floating point"
@@ -153,8 +154,8 @@ def base_parameters(
 ) -> BaseParameters:
     """The base parameters of a robot.
 
-    include: families of standard parameters, "inertial", "rotor", "friction", "offset". absent: names of parameters
-    known to be zero, or "zeros" for those that the robot's description gives as 0 (symmetric links).
+    include: families of standard parameters, "inertial", "rotor", "friction", "offset", "motor". absent: names of
+    parameters known to be zero, or "zeros" for those that the robot's description gives as 0 (symmetric links).
 
     >>> import armdyn
     >>> print(base_parameters(armdyn.load("pendulum"), absent="zeros"))
@@ -239,7 +240,24 @@ def _regrouped(robot: Robot, names: Sequence[str], values: Mapping[str, Scalar])
     for kind, moved in (("Ia", loads.rotors), ("off", loads.offsets)):
         if moved is not None:
             known |= {f"{kind}{j}": value for j, value in zip(joints, moved, strict=True)}
+    for own, other in _grouped_motors(robot, [name for name, value in known.items() if not ops.is_zero(value)]):
+        known |= {other: ops.add(known[other], known[own]), own: 0}
     return {name: known[name] for name in names}
+
+
+def _grouped_motors(robot: Robot, known: Sequence[str]) -> list[tuple[str, str]]:
+    """(motor's friction, joint's friction) where the two cannot be told apart: one joint turns the motor.
+
+    Not so where the joint's own friction is of another law than Fc sign(qd) + Fv qd.
+    """
+    pairs = []
+    for j, row in enumerate(inverse_rows(robot), start=1):
+        friction = robot.joints[j - 1].friction
+        plain = friction is None or friction.law in (None, "coulomb", "stribeck")
+        alone = sum(not (isinstance(k, int | float) and k == 0) for k in row) == 1
+        if plain and alone:
+            pairs += [(own, other) for own, other in ((f"Fvm{j}", f"Fv{j}"), (f"Fcm{j}", f"Fc{j}"))]
+    return [(own, other) for own, other in pairs if own in known and other in known]
 
 
 def _written(values: Sequence[Scalar]) -> list[Node]:
@@ -259,7 +277,7 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
     Counted modulo a prime of 61 bits, which can lose rank but not gain any; so can too few states. States are added
     until `enough` is reached, or long after more could help. Friction columns change sign with qd and no other column
-    does, so they are always independent.
+    does, so they are always independent: of one another too, motors that one joint turns being grouped with it.
     """
     from flint import fmpq, nmod_mat  # loaded on first use, to keep the start of the library quick
 
@@ -268,10 +286,10 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
     prime = 2**61 - 1
     view = exact(robot)
-    families = tuple(family for family in include if family != "friction")
+    families = tuple(family for family in include if family not in ("friction", "motor"))
     names = parameter_names(robot, families)
     chosen = [i for i, name in enumerate(names) if name in known]
-    friction = sum(name.startswith(("Fv", "Fc")) for name in known)
+    friction = sum(name.startswith(("Fv", "Fc")) for name in known) - len(_grouped_motors(robot, known))
     rng = np.random.default_rng(0)
 
     def draw(size: int) -> list[Any]:

@@ -28,7 +28,7 @@ from typing import Literal
 from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, rot_z
 from armdyn.algebra.ops import add, is_zero, mul, sub
 from armdyn.mechanics.kinematics import link_poses
-from armdyn.parameters.standard import assembled, negative, seen_at_joints, with_exact_links, with_links
+from armdyn.parameters.standard import assembled, negative, seen_at_joints, spin_of, with_exact_links, with_links
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Assembly, Frame, Link, Spin
 
@@ -204,7 +204,7 @@ class Structure:
         self.robot = robot
         self.numeric = robot.bound()
         self.poses = link_poses(self.numeric, [0] * robot.n)
-        self.spins = {spin.joint: spin for spin in self.numeric.spins}
+        self.spins = [spin_of(self.numeric, j) for j in range(robot.n)]
         self.freedom: list[Freedom] = []
         self.axis: list[Vec3] = []
         """Of every link that turns about one direction: that direction in its frame, in numbers."""
@@ -253,9 +253,7 @@ class Structure:
 
     def felt(self, link: Link) -> bool:
         """The rotor of this joint is turned by the link that carries it, or by other joints through a coupling."""
-        spin = self.spins.get(link.index)
-        if spin is None:
-            return False
+        spin = self.spins[link.index]
         return bool(spin.others) or (spin.axis is not None and not self.across(spin.carrier, spin.axis))
 
     def rotor_is_like_link(self, link: Link) -> bool:

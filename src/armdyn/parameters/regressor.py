@@ -6,23 +6,26 @@ its link. Columns of joints that do not carry the link are literal zeros.
 
 Rotors enter by Ia = ratio^2 inertia, in either model: reflected, or full with its coupling to the carrier (004 (7.80)
 with the rotor's own moment of inertia, scaled by the gear ratio). Friction enters by what the joint's law makes of Fv
-and of Fc, qd and sign(qd) as a rule; static and Stribeck friction are not linear and stay out.
+and of Fc, qd and sign(qd) as a rule; static and Stribeck friction are not linear and stay out. Friction of a motor
+enters by Fvm and Fcm on all joints that turn the motor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from armdyn.algebra import Inertia, Scalar, Vec3, ops
 from armdyn.algebra.ops import add
 from armdyn.mechanics.actuators import rotor_torques
 from armdyn.mechanics.door import quantity
-from armdyn.mechanics.friction import unit_torques
+from armdyn.mechanics.friction import motor_friction, unit_torques
 from armdyn.mechanics.kane import link_partials, seen_by_links
 from armdyn.mechanics.kinematics import Motion, Scalars
-from armdyn.parameters.standard import FAMILIES, INERTIAL, included, with_exact_links
+from armdyn.parameters.standard import FAMILIES, INERTIAL, included, motor_ratio, slots, spin_of, with_exact_links
 from armdyn.robot import Robot
-from armdyn.robot.links import WORLD, Spin
+from armdyn.robot.links import Spin
+from armdyn.robot.parts import Motor
 
 UNITS = tuple(Inertia.from_parameters(*(int(i == k) for i in range(10))) for k in range(len(INERTIAL)))
 """The ten unit inertias, in the order of the standard parameters."""
@@ -49,7 +52,11 @@ def regressor(
         laws = [unit_torques(joint.friction, rate) for joint, rate in zip(robot.joints, qd, strict=True)]
         columns["Fv"] = [_only(robot, j, viscous) for j, (viscous, _) in enumerate(laws)]
         columns["Fc"] = [_only(robot, j, coulomb) for j, (_, coulomb) in enumerate(laws)]
-    ordered = [columns[kind][j] for j in range(robot.n) for kind in kinds]
+    if "Fvm" in kinds:
+        motors = range(robot.n)
+        columns["Fvm"] = [motor_friction(_with_unit_motor(robot, j, viscous=1), qd) for j in motors]
+        columns["Fcm"] = [motor_friction(_with_unit_motor(robot, j, coulomb=1), qd) for j in motors]
+    ordered = [columns[kind][j] for kind, j in slots(robot, include)]
     return [[column[i] for column in ordered] for i in range(robot.n)]
 
 
@@ -72,13 +79,23 @@ def _only(robot: Robot, j: int, value: Scalar) -> list[Scalar]:
     return [value if i == j else 0 for i in range(robot.n)]
 
 
+def _with_unit_motor(robot: Robot, j: int, viscous: Scalar = 0, coulomb: Scalar = 0) -> Robot:
+    """The robot in which motor j alone rubs, with 1 seen at its joint."""
+    k = motor_ratio(robot, j)
+    bare = Motor()
+    rubbing = Motor(viscous=ops.div(viscous, ops.mul(k, k)), coulomb=ops.div(coulomb, ops.mul(k, ops.sign(k))))
+    name = robot.joints[j].name
+    tree = tuple(replace(joint, motor=rubbing if joint.name == name else bare) for joint in robot.tree)
+    return replace(robot, tree=tree, expressions=None)
+
+
 def _with_unit_rotor(robot: Robot, j: int) -> Robot:
     """The robot with one rotor left, that of joint j, of inertia 1 seen at the joint.
 
     With Ia = k^2 I its energy is Ia qd^2/2 + Ia qd (a/k).w: a rotor without gear on the axis a/k. Other joints that
     turn it, by a coupling, do so with their ratios over k.
     """
-    spin = next((spin for spin in robot.spins if spin.joint == j), Spin(j, WORLD, None, 1, 1))
+    spin = spin_of(robot, j)
     axis, others = spin.axis, spin.others
     if not (type(spin.ratio) is int and spin.ratio == 1):
         axis = None if axis is None else Vec3(*(x if ops.is_zero(x) else x / spin.ratio for x in axis))

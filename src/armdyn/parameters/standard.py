@@ -2,7 +2,8 @@
 
 Per joint, in the order of `armdyn.conventions.STANDARD_PARAMETERS`: the ten inertial parameters of its link (002 sec.
 7.3.3, 004 (7.77)), in the frame whose z is the joint axis (`robot.links`); the rotor inertia seen at the joint, Ia; the
-friction coefficients Fv and Fc; a constant torque. Numbers of joints are appended: XX1 ... off1, XX2 ...
+friction coefficients Fv and Fc; a constant torque. Numbers of joints are appended: XX1 ... off1, XX2 ... Motors that
+rub on their own, such as those that several joints turn by a coupling, have Fvm and Fcm, after all joints.
 
 Links are the augmented ones of 004 sec. 7.2.2: what is fixed to a link and what a full rotor mounted on it weighs at
 rest belong to it. Ia is ratio^2 times the rotor's inertia in both rotor models; they differ in what it does.
@@ -10,19 +11,21 @@ rest belong to it. Ia is ratio^2 times the rotor's inertia in both rotor models;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from armdyn.algebra import Inertia, Scalar, ops
-from armdyn.conventions import STANDARD_PARAMETERS
-from armdyn.errors import RobotError, ShapeError, unknown_name
+from armdyn.conventions import MOTOR_PARAMETERS, STANDARD_PARAMETERS
+from armdyn.errors import ShapeError, unknown_name
 from armdyn.graph import Node
+from armdyn.mechanics.coupling import inverse_rows
+from armdyn.mechanics.friction import motors_with_friction
 from armdyn.robot import Robot
-from armdyn.robot.links import WORLD, Assembly, Spin
-from armdyn.robot.parts import Body, Friction, Joint, Rotor
+from armdyn.robot.links import WORLD, Assembly, Spin, coupled
+from armdyn.robot.parts import Body, Friction, Joint, Motor, Rotor
 
 INERTIAL = STANDARD_PARAMETERS[:10]
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -30,8 +33,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "rotor": ("Ia",),
     "friction": ("Fv", "Fc"),
     "offset": ("off",),
+    "motor": MOTOR_PARAMETERS,
 }
-"""What can be included, and the parameters of one joint that it means."""
+"""What can be included, and the parameters of one joint or motor that it means."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,21 @@ class StandardParameters:
 
 
 def included(include: Iterable[str]) -> tuple[str, ...]:
-    """The parameters of one joint in the families asked for, in the order of the conventions."""
+    """The parameters of one joint (and motor) in the families asked for, in the order of the conventions."""
     wanted = (include,) if isinstance(include, str) else tuple(include)
     for family in wanted:
         if family not in FAMILIES:
             raise unknown_name("family of parameters", family, FAMILIES, where="include")
     names = {name for family in wanted for name in FAMILIES[family]}
-    return tuple(name for name in STANDARD_PARAMETERS if name in names)
+    return tuple(name for name in (*STANDARD_PARAMETERS, *MOTOR_PARAMETERS) if name in names)
+
+
+def slots(robot: Robot, include: Iterable[str]) -> list[tuple[str, int]]:
+    """(kind, joint) of every standard parameter, in their order."""
+    kinds = included(include)
+    of_joints = [(kind, j) for j in range(robot.n) for kind in kinds if kind in STANDARD_PARAMETERS]
+    of_motors = [kind for kind in kinds if kind in MOTOR_PARAMETERS]
+    return of_joints + [(kind, j) for j in motors_with_friction(robot) for kind in of_motors if of_motors]
 
 
 def parameter_names(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> tuple[str, ...]:
@@ -81,24 +93,45 @@ def parameter_names(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> t
     >>> parameter_names(armdyn.load("pendulum"), ("rotor", "friction"))
     ('Ia1', 'Fv1', 'Fc1')
     """
-    kinds = included(include)
-    return tuple(f"{kind}{j + 1}" for j in range(robot.n) for kind in kinds)
+    return tuple(f"{kind}{j + 1}" for kind, j in slots(robot, include))
 
 
 def standard_parameters(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> StandardParameters:
     """The standard parameters of a robot; of `robot.symbolic` they are expressions.
 
-    include: which of "inertial", "rotor", "friction", "offset".
+    include: which of "inertial", "rotor", "friction", "offset", "motor".
     """
-    kinds = included(include)
     rotors = seen_at_joints(robot)
-    values: list[Scalar] = []
+    known: list[dict[str, Scalar]] = []
     for joint, link, Ia in zip(robot.joints, robot.links, rotors, strict=True):
         friction = joint.friction or Friction()
-        own = (*link.inertia.parameters(), Ia, friction.viscous, friction.coulomb, 0)
-        known = dict(zip(STANDARD_PARAMETERS, own, strict=True))
-        values += [known[kind] for kind in kinds]
-    return StandardParameters(parameter_names(robot, include), tuple(values))
+        own = (*link.inertia.parameters(), Ia, friction.viscous, friction.coulomb, friction.offset)
+        known.append(dict(zip(STANDARD_PARAMETERS, own, strict=True)))
+    for j in motors_with_friction(robot):
+        k, motor = motor_ratio(robot, j), robot.joints[j].motor or Motor()
+        rubbing = ops.mul(k, ops.mul(k, motor.viscous)), ops.mul(_size(k), motor.coulomb)
+        known[j] |= dict(zip(MOTOR_PARAMETERS, rubbing, strict=True))
+    return StandardParameters(
+        parameter_names(robot, include), tuple(known[j][kind] for kind, j in slots(robot, include))
+    )
+
+
+def spin_of(robot: Robot, j: int) -> Spin:
+    """The rotor of joint j; where it has none, a reflected one without inertia that turns as its motor does."""
+    for spin in robot.spins:
+        if spin.joint == j:
+            return spin
+    bare = Spin(j, WORLD, None, 0, 1)
+    return coupled(bare, inverse_rows(robot)[j]) if robot.coupling else bare
+
+
+def motor_ratio(robot: Robot, j: int) -> Scalar:
+    """Rate of motor j over the rate of joint j, the others at rest."""
+    return inverse_rows(robot)[j][j]
+
+
+def _size(k: Scalar) -> Scalar:
+    return k if type(k) is int and k == 1 else ops.mul(k, ops.sign(k))
 
 
 def seen_at_joints(robot: Robot) -> list[Scalar]:
@@ -115,8 +148,7 @@ def seen_at_joints(robot: Robot) -> list[Scalar]:
 def with_standard_parameters(robot: Robot, values: Mapping[str, Scalar] | StandardParameters) -> Robot:
     """The same robot with other values of the standard parameters named; the others stay.
 
-    A rotor keeps its model and ratio; a joint without one gets a reflected rotor. A robot has no torque offsets, so
-    `off` must be 0.
+    A rotor keeps its model and ratio; a joint without one gets a reflected rotor.
 
     >>> import armdyn
     >>> robot = armdyn.load("pendulum")
@@ -126,31 +158,33 @@ def with_standard_parameters(robot: Robot, values: Mapping[str, Scalar] | Standa
     """
     given = values.as_dict() if isinstance(values, StandardParameters) else dict(values)
     known = standard_parameters(robot).as_dict()
-    for name, value in given.items():
+    for name in given:
         if name not in known:
             raise unknown_name("parameter", name, known, where=f"robot {robot.name!r}")
-        if name.startswith("off") and not (isinstance(value, int | float) and value == 0):
-            raise RobotError(f"{name} = {value}: a robot has no torque offsets", where=f"robot {robot.name!r}",
-                             advice="Add the offsets to the torques yourself.")  # fmt: skip
     known |= given
     inertias = [Inertia.from_parameters(*(known[f"{kind}{j + 1}"] for kind in INERTIAL)) for j in range(robot.n)]
     joints = {
-        joint.name: _driven(joint, j + 1, known, {name for name in given if name.endswith(str(j + 1))})
+        joint.name: _driven(joint, j + 1, known, given.keys(), motor_ratio(robot, j))
         for j, joint in enumerate(robot.joints)
     }
     driven = replace(robot, tree=tuple(joints.get(joint.name, joint) for joint in robot.tree), expressions=None)
     return with_links(driven, inertias)
 
 
-def _driven(joint: Joint, number: int, known: Mapping[str, Scalar], given: set[str]) -> Joint:
-    """The joint with the rotor and friction asked for."""
+def _driven(joint: Joint, number: int, known: Mapping[str, Scalar], given: Set[str], ratio: Scalar) -> Joint:
+    """The joint with the rotor and friction asked for. ratio: of its motor."""
+    direct = type(ratio) is int and ratio == 1
     if f"Ia{number}" in given:
         rotor, Ia = joint.rotor or Rotor(), known[f"Ia{number}"]
-        inertia = Ia if type(rotor.ratio) is int and rotor.ratio == 1 else Ia / (rotor.ratio * rotor.ratio)
-        joint = replace(joint, rotor=replace(rotor, inertia=inertia))
-    if given & {f"Fv{number}", f"Fc{number}"}:
-        friction = replace(joint.friction or Friction(), viscous=known[f"Fv{number}"], coulomb=known[f"Fc{number}"])
-        joint = replace(joint, friction=friction)
+        joint = replace(joint, rotor=replace(rotor, inertia=Ia if direct else Ia / (ratio * ratio)))
+    if given & {f"{kind}{number}" for kind in ("Fv", "Fc", "off")}:
+        viscous, coulomb, offset = (known[f"{kind}{number}"] for kind in ("Fv", "Fc", "off"))
+        rubbing = replace(joint.friction or Friction(), viscous=viscous, coulomb=coulomb, offset=offset)
+        joint = replace(joint, friction=rubbing)
+    if given & {f"{kind}{number}" for kind in MOTOR_PARAMETERS}:
+        Fvm, Fcm = (known[f"{kind}{number}"] for kind in MOTOR_PARAMETERS)
+        viscous, coulomb = (Fvm, Fcm) if direct else (Fvm / (ratio * ratio), Fcm / _size(ratio))
+        joint = replace(joint, motor=replace(joint.motor or Motor(), viscous=viscous, coulomb=coulomb))
     return joint
 
 

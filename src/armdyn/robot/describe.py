@@ -380,6 +380,7 @@ def _drives(both: _Both) -> Iterator[Section]:
         "static": ("static", force),
         "stribeck": ("Stribeck", _unit(rows, "rad/s", "m/s")),
         "width": ("width", _unit(rows, "rad/s", "m/s")),
+        "offset": ("offset", force),
     }
     rotor = {
         "inertia": ("rotor inertia", "kg m^2"),
@@ -415,6 +416,8 @@ def _motors(both: _Both) -> Iterator[Section]:
         "torque": ("motor torque", "N m"),
         "speed": ("motor speed", "rad/s"),
         "current": ("current", "A"),
+        "viscous": ("motor friction", "N m s/rad"),
+        "coulomb": ("dry", "N m"),
     }
     damping = _unit(rows, "N m s/rad", "N s/m")
     elastic = {

@@ -44,7 +44,11 @@ FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors
 
 
 def _bare(joint: Joint, part: str) -> Joint:
+    if part == "offsets":
+        return joint if joint.friction is None else replace(joint, friction=replace(joint.friction, offset=0))
     changes: dict[str, Any] = {FIELDS[part]: None}
+    if part == "friction" and joint.motor is not None:
+        changes["motor"] = replace(joint.motor, viscous=0, coulomb=0)
     return replace(joint, **changes)
 
 

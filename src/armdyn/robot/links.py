@@ -120,7 +120,7 @@ def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement, coupling:
     spins = tuple(_spin(i, joint, frames, inertias) for i, joint in enumerate(moving) if joint.rotor)
     if coupling and spins:
         ratios = inverse(coupling)
-        spins = tuple(_coupled(spin, ratios[spin.joint]) for spin in spins)
+        spins = tuple(coupled(spin, ratios[spin.joint]) for spin in spins)
     carried = [replace(link, inertia=inertia) for link, inertia in zip(links, inertias, strict=True)]
     return Assembly(tuple(carried), frames, spins)
 
@@ -143,7 +143,7 @@ def _spin(index: int, joint: Joint, frames: dict[str, Frame], inertias: list[Ine
     return Spin(index, link, axis, rotor.inertia, rotor.ratio)
 
 
-def _coupled(spin: Spin, ratios: Sequence[Scalar]) -> Spin:
+def coupled(spin: Spin, ratios: Sequence[Scalar]) -> Spin:
     """The rotor that turns with qd_m = J^-1 qd. 002 [7.31]"""
     others = tuple((j, k) for j, k in enumerate(ratios) if j != spin.joint and not ops.is_zero(k))
     return replace(spin, ratio=ratios[spin.joint], others=others)

@@ -165,9 +165,10 @@ class Rotor:
 class Friction:
     """Joint friction (002 [7.26]-[7.28]).
 
-        tau_f = coulomb sign(qd) + viscous qd + (static - coulomb) e^(-|qd|/stribeck) sign(qd)
+        tau_f = coulomb sign(qd) + viscous qd + (static - coulomb) e^(-|qd|/stribeck) sign(qd) + offset
 
-    viscous: N m s/rad or N s/m. coulomb, static: N m or N. stribeck: rad/s or m/s.
+    viscous: N m s/rad or N s/m. coulomb, static: N m or N. stribeck: rad/s or m/s. offset: N m or N, what dry friction
+    has more in one direction than in the other and what the actuator's current is off by, together; there at rest too.
     law: name of another law (see `armdyn.mechanics.friction`; None: the one above). width: velocity over which the law
     "smooth" changes sign, rad/s or m/s. values: further numbers, by name, for a law of the user's own.
     """
@@ -179,6 +180,7 @@ class Friction:
     width: Scalar = 0
     law: str | None = None
     values: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
+    offset: Scalar = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,9 @@ class Motor:
     """The motor of a joint, as its amplifier sees it (002 [9.4]); the gear is the rotor's `ratio`.
 
     torque_constant: N m/A. amplifier: current per unit of control input, A. torque, speed, current: limits at the
-    motor, N m, rad/s, A (None: not given).
+    motor, N m, rad/s, A (None: not given). viscous, coulomb: friction that acts on the motor's own rate, N m s/rad and
+    N m at the motor. Where the motor drives one joint it does what the joint's friction does; where a coupling lets
+    several joints turn the motor, they all feel it.
     """
 
     torque_constant: Scalar = 1
@@ -194,6 +198,8 @@ class Motor:
     torque: Scalar = None
     speed: Scalar = None
     current: Scalar = None
+    viscous: Scalar = 0
+    coulomb: Scalar = 0
 
 
 @dataclass(frozen=True, slots=True)

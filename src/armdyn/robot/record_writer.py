@@ -11,6 +11,8 @@ from armdyn.robot.parts import FreeTransform, Geometry, Joint, Loop, ModifiedDH,
 from armdyn.robot.record import DH_KEYS, PART_KEYS, PARTS_OF_JOINTS
 from armdyn.robot.robot import Robot
 
+RARE = {"rotor.transverse", "friction.width", "friction.values", "friction.offset", "motor.viscous", "motor.coulomb"}
+
 
 def record_from_robot(robot: Robot) -> dict[str, Any]:
     """The record of a robot; expressions are written as they were given."""
@@ -56,7 +58,8 @@ def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any
     for key in PARTS_OF_JOINTS:
         part = getattr(joint, key)
         if part is not None:
-            row[key] = {name: _entry(value) for name in PART_KEYS[key] if _said(name, value := getattr(part, name))}
+            named = ((name, getattr(part, name)) for name in PART_KEYS[key])
+            row[key] = {name: _entry(value) for name, value in named if _said(f"{key}.{name}", value)}
     if joint.passive:
         row["passive"] = True
     if joint.notes:
@@ -66,7 +69,7 @@ def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any
 
 def _said(name: str, value: Any) -> bool:
     """Whether a field is worth writing: what is not given is left out, and so is a rare number that is zero."""
-    rare = name in ("transverse", "width", "values")
+    rare = name in RARE
     return value is not None and not (rare and (value == 0 or value == {}))
 
 

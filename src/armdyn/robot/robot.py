@@ -20,7 +20,7 @@ from armdyn.robot.parts import Body, Joint, Loop, Placement
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
 
-PARTS = ("friction", "rotors", "gravity", "limits", "loops", "motors", "elastic", "coupling")
+PARTS = ("friction", "rotors", "gravity", "limits", "loops", "motors", "elastic", "coupling", "offsets")
 """What `Robot.without` can take away."""
 
 
@@ -217,7 +217,9 @@ class Robot:
         return self.edited(lambda robot: add_payload(robot, load, on))
 
     def without(self, *parts: str) -> Robot:
-        """The robot without friction, rotors, gravity, limits, loops, motors, elastic joints or coupling."""
+        """The robot without friction (or its offsets alone), rotors, gravity, limits, loops, motors, elastic joints or
+        coupling.
+        """
         from armdyn.robot.edit import remove
 
         for part in parts:
