@@ -1,0 +1,184 @@
+"""`read_log`: any source of a log to a `Log`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, FileError, ShapeError
+from armdyn.identification.log import Log
+from armdyn.identification.mapping import (
+    Array,
+    Declaration,
+    Effort,
+    Raw,
+    Side,
+    blocks,
+    header_units,
+    on_joint_side,
+    quantity_named,
+    seconds,
+    single_quantity,
+)
+from armdyn.identification.readers import arrays, rosbag, text_table
+from armdyn.identification.stamps import cleaned
+from armdyn.robot import Robot
+from armdyn.robot.findings import Finding
+
+TEXTS = (".csv", ".txt", ".tsv", ".dat")
+
+
+def read_log(
+    source: Any,
+    robot: Robot,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    units: Mapping[str, Any] | None = None,
+    side: Side = "joint",
+    coupling: Any = None,
+    offsets: Any = None,
+    effort: Effort = "torque",
+    gains: Any = None,
+    rate: float | None = None,
+    topic: str | None = None,
+) -> Log:
+    """A log of the robot's motion: joint side, SI units, joints in the robot's order, without broken rows.
+
+    Args:    source: a file (.csv, .txt, .tsv, .npz, .npy, .parquet; a ROS 2 bag: folder, .mcap or .db3), a mapping of
+             quantities (t, q, tau, and perhaps qd, qdd) to arrays or to files that hold one quantity each, or a Log.
+             columns, units, side, coupling, offsets, effort, gains, rate: what is declared about it, see
+             `identification.mapping.Declaration`. topic: of the joint states, where a bag has several.
+    Returns: a Log with findings on what was left out or assumed.
+    Raises:  FileError, UnknownName, ShapeError, MissingExtra (pyarrow, rosbags).
+    """
+    said = Declaration(columns=columns, units=units, side=side, coupling=coupling, offsets=offsets, effort=effort,
+                       gains=gains, rate=rate)  # fmt: skip
+    if isinstance(source, Log):
+        return _known(source, robot, said)
+    given = _given(source, robot, said, topic)
+    found = given.found
+    _complete(found, given.label, said)
+    said = replace(said, units=given.units | {quantity_named(name): unit for name, unit in (units or {}).items()})
+    joints, remarks = on_joint_side(found, robot, said)
+    t = _times(found, said, given.label)
+    names = tuple(joint.name for joint in robot.joints)
+    log = Log(t, joints["q"], joints["tau"], joints.get("qd"), joints.get("qdd"), names, given.label,
+              given.findings + remarks)  # fmt: skip
+    return cleaned(log)
+
+
+def _known(log: Log, robot: Robot, said: Declaration) -> Log:
+    """A log is read already: there is nothing left to declare."""
+    if said != Declaration():
+        raise ArmdynError("a Log is on the joint side and in SI units", where=f"log {log.source}",
+                          expected="no columns, units, side, ... beside it")  # fmt: skip
+    if log.n != robot.n:
+        raise ShapeError(f"{log.n} joints", where=f"log {log.source}", expected=f"{robot.n}, those of {robot.name!r}")
+    return log
+
+
+# Sources ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """{quantity: array}, a name for the source, the units that it states itself, what was assumed."""
+
+    found: Raw
+    label: str
+    units: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+
+
+def _given(source: Any, robot: Robot, said: Declaration, topic: str | None) -> _Given:
+    if isinstance(source, str | Path):
+        raw, units = _file(Path(source), robot, topic)
+        found = blocks(raw, robot, said.columns, str(source))
+        nameless = not said.columns and all(name.startswith("column ") for name in raw)
+        notes = (_by_place(found, robot),) if nameless else ()
+        return _Given(found, Path(source).name, units | header_units(raw, robot), notes)
+    if not isinstance(source, Mapping):
+        raise ArmdynError(f"cannot read a log from {type(source).__name__}", where="log",
+                          expected="a path, a mapping of quantities to arrays or paths, or a Log")  # fmt: skip
+    if any(isinstance(value, str | Path) for value in source.values()):
+        return _several(source, robot, topic)
+    raw = {str(name): np.asarray(value) for name, value in source.items() if value is not None}
+    for name, array in raw.items():
+        if array.dtype.kind not in "biufM" or array.ndim not in (1, 2):
+            raise ShapeError(f"{name}: {array.dtype} of shape {array.shape}", where="log",
+                             expected="numbers of shape (N,) or (N, n)")  # fmt: skip
+    return _Given(blocks(raw, robot, said.columns, "arrays"), "arrays", header_units(raw, robot))
+
+
+def _by_place(found: Raw, robot: Robot) -> Finding:
+    order = ", ".join(name if name == "t" else f"{name}1..{name}{robot.n}" for name in found)
+    return Finding("columns by place", "note", "columns", f"the file names no columns; they were read as {order}",
+                   advice="If they mean something else, name them by `columns`.")  # fmt: skip
+
+
+def _several(source: Mapping[str, Any], robot: Robot, topic: str | None) -> _Given:
+    """A log that is spread over files (or arrays), one quantity each."""
+    found: Raw = {}
+    for name, value in source.items():
+        quantity = quantity_named(name)
+        if not isinstance(value, str | Path):
+            found[quantity] = np.asarray(value)
+            continue
+        raw, _ = _file(Path(value), robot, topic)
+        if quantity == "t":
+            found["t"] = next(iter(raw.values()))
+        else:
+            found = single_quantity(raw, quantity, robot, str(value)) | found
+    label = ", ".join(Path(value).name for value in source.values() if isinstance(value, str | Path))
+    return _Given(found, label, {})
+
+
+def _file(path: Path, robot: Robot, topic: str | None) -> tuple[Raw, dict[str, Any]]:
+    """What a file holds, and the units that follow from its kind."""
+    kind = path.suffix.lower()
+    if not path.exists():
+        raise FileError("there is no such file", where=str(path))
+    if path.is_dir() or kind in rosbag.SUFFIXES:
+        return rosbag.read(path, [joint.name for joint in robot.joints], topic), {"t": "ns"}
+    if kind in (".npz", ".npy"):
+        return arrays.read_numpy(path), {}
+    if kind in (".parquet", ".pq"):
+        return arrays.read_parquet(path), {}
+    if kind in TEXTS:
+        return text_table.read(path), {}
+    raise FileError(f"files of kind {kind or 'none'!r} are not known", where=str(path),
+                    expected=", ".join((*TEXTS, ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)))  # fmt: skip
+
+
+# Completeness -------------------------------------------------------------------------------------------------------
+
+
+def _complete(found: Raw, label: str, said: Declaration) -> None:
+    for quantity in ("q", "tau"):
+        if quantity not in found:
+            have = ", ".join(found) or "nothing that is known"
+            raise FileError(f"no columns of {quantity} ({'positions' if quantity == 'q' else 'efforts'})",
+                            where=f"log {label}", expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
+                            advice="Name the columns by `columns`.")  # fmt: skip
+    rows = {name: len(array) for name, array in found.items()}
+    if len(set(rows.values())) > 1:
+        raise ShapeError(", ".join(f"{name}: {count} rows" for name, count in rows.items()), where=f"log {label}",
+                         expected="as many of each")  # fmt: skip
+    if "t" not in found and said.rate is None:
+        raise FileError("no time stamps", where=f"log {label}", expected="a column t, or `rate` in samples per second")
+
+
+def _times(found: Raw, said: Declaration, label: str) -> Array:
+    if said.rate is not None:
+        return np.arange(len(found["q"])) / said.rate
+    stamps = found["t"]
+    if stamps.ndim != 1:
+        raise ShapeError(f"t has shape {stamps.shape}", where=f"log {label}", expected="(N,)")
+    return seconds(stamps, (said.units or {}).get("t"))
+
+
+__all__ = ["read_log"]

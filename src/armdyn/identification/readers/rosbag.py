@@ -1,0 +1,83 @@
+"""Joint states in ROS 2 bags (sqlite3 and MCAP): positions, velocities, efforts by joint name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import FileError, MissingExtra, unknown_name
+from armdyn.identification.mapping import Raw
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+SUFFIXES = (".mcap", ".db3")
+FIELDS = {"q": "position", "qd": "velocity", "tau": "effort"}
+
+
+def read(path: Path, joints: Sequence[str], topic: str | None) -> Raw:
+    """{t: int64 ns, q, qd, tau: (N, n)} of the joint states that speak of all joints, in the order of `joints`.
+
+    Names may come in any order, and in another one in every message. Messages of other joints are passed over. Time is
+    that of the message's header; where that is not set, the time of recording.
+    """
+    try:
+        from rosbags.highlevel import AnyReader, AnyReaderError
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError:
+        raise MissingExtra("rosbags is not installed", where=str(path), expected="rosbags to read ROS 2 bags",
+                           advice="pip install 'armdyn[ros]'") from None  # fmt: skip
+    try:
+        with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+            connections = _connections(reader, topic, str(path))
+            rows = [row for row in (_row(reader.deserialize(data, connection.msgtype), stamp, joints)
+                                    for connection, stamp, data in reader.messages(connections)) if row]  # fmt: skip
+            seen = None if rows else _first_names(reader, connections)
+    except (AnyReaderError, OSError) as error:
+        raise FileError(f"cannot be read: {error}", where=str(path), expected="a ROS 2 bag") from None
+    if not rows:
+        raise FileError("no joint state speaks of all joints", where=str(path), expected=", ".join(joints),
+                        advice=f"The bag knows: {', '.join(seen or ['no joints'])}.")  # fmt: skip
+    out: Raw = {"t": np.array([row["t"] for row in rows], dtype=np.int64)}
+    for name in FIELDS:
+        if any(name in row for row in rows):
+            blank = [np.nan] * len(joints)
+            out[name] = np.array([row.get(name, blank) for row in rows], dtype=float)
+    return out
+
+
+def _connections(reader: Any, topic: str | None, where: str) -> list[Any]:
+    states = [connection for connection in reader.connections if connection.msgtype == JOINT_STATE]
+    topics = sorted({connection.topic for connection in states})
+    if topic is not None:
+        states = [connection for connection in states if connection.topic == topic]
+        if not states:
+            raise unknown_name("topic", topic, topics, where=where)
+    if not states:
+        raise FileError("no joint states", where=where, expected=f"a topic of {JOINT_STATE}")
+    if topic is None and len(topics) > 1:
+        raise FileError("several topics of joint states", where=where, expected="one",
+                        advice=f"Choose one by `topic`: {', '.join(topics)}.")  # fmt: skip
+    return states
+
+
+def _row(message: Any, recorded: int, joints: Sequence[str]) -> dict[str, Any] | None:
+    """One message in the order of the joints; None if it lacks one."""
+    place = {name: k for k, name in enumerate(message.name)}
+    if any(joint not in place for joint in joints):
+        return None
+    order = [place[joint] for joint in joints]
+    stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+    row: dict[str, Any] = {"t": stamp or recorded}
+    for name, field in FIELDS.items():
+        values = getattr(message, field)
+        if len(values) == len(message.name):
+            row[name] = values[order]
+    return row
+
+
+def _first_names(reader: Any, connections: list[Any]) -> list[str]:
+    for connection, _, data in reader.messages(connections):
+        return list(reader.deserialize(data, connection.msgtype).name)
+    return []

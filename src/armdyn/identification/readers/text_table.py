@@ -1,0 +1,105 @@
+"""Tables of numbers in text files: CSV and its relatives."""
+
+from __future__ import annotations
+
+import io
+import re
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from armdyn.errors import FileError
+from armdyn.identification.mapping import Array, Raw
+
+DELIMITERS = (",", ";", "\t", None)
+"""None: any blanks."""
+LOOK = 60
+"""Lines at the head of a file among which its numbers must begin."""
+
+
+def read(path: Path) -> Raw:
+    """The columns of a text file by the names of its header, or as `column 0`, `column 1`, ..."""
+    where = str(path)
+    try:
+        with path.open(encoding="utf-8-sig", errors="strict") as file:
+            head = list(islice(file, LOOK))
+        start, delimiter, comma = _layout(head, where)
+        names = _names(head[:start], delimiter, len(_cells(head[start], delimiter)))
+        values = _numbers(path, start, delimiter, comma, len(names))
+    except UnicodeDecodeError:
+        raise FileError("not a UTF-8 text", where=where, expected="a table of numbers as text") from None
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror}", where=where) from None
+    return {name: values[:, k] for k, name in enumerate(names)}
+
+
+def _cells(line: str, delimiter: str | None) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.strip("\r\n").split(delimiter)]
+
+
+def _layout(head: list[str], where: str) -> tuple[int, str | None, bool]:
+    """First line of numbers, the delimiter, and whether the decimal sign is a comma."""
+    for k, line in enumerate(head):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        found = [(len(_cells(line, d)), -i, d, comma) for i, d in enumerate(DELIMITERS) for comma in (False, True)
+                 if (d != "," or not comma) and _all_numbers(_cells(line, d), comma)]  # fmt: skip
+        if found:
+            _, _, delimiter, comma = max(found, key=lambda entry: (entry[0], entry[1], not entry[3]))
+            return k, delimiter, comma
+    raise FileError("no line of numbers", where=where, expected=f"a table of numbers within the first {LOOK} lines")
+
+
+def _all_numbers(cells: list[str], comma: bool) -> bool:
+    """All cells are numbers or empty, and at least one is a number."""
+    return any(cells) and all(not cell or _number(cell, comma) is not None for cell in cells)
+
+
+def _number(cell: str, comma: bool) -> float | None:
+    try:
+        return float(cell.replace(",", ".") if comma else cell)
+    except ValueError:
+        return None
+
+
+def _names(lines: list[str], delimiter: str | None, count: int) -> list[str]:
+    """The names in the last line above the numbers that has as many; a comment may be that line."""
+    for line in reversed(lines):
+        cells = _cells(line.lstrip("# \t"), delimiter)
+        if len(cells) == count and all(cells) and len(set(cells)) == count:
+            return cells
+    return [f"column {k}" for k in range(count)]
+
+
+def _numbers(path: Path, start: int, delimiter: str | None, comma: bool, count: int) -> Array:
+    """(N, count). The quick reader of NumPy first; ours where cells are empty or broken."""
+    with path.open(encoding="utf-8-sig") as file:
+        for _ in range(start):
+            next(file)
+        try:
+            source = io.StringIO(file.read().replace(",", ".")) if comma else file
+            values: Array = np.loadtxt(source, delimiter=delimiter, ndmin=2, quotechar='"')
+            if values.shape[1] == count:
+                return values
+        except ValueError:
+            pass
+    return _row_by_row(path, start, delimiter, comma, count)
+
+
+def _row_by_row(path: Path, start: int, delimiter: str | None, comma: bool, count: int) -> Array:
+    """The same with empty cells as NaN; a cell that is no number is an error with its line, a cut last line is not."""
+    rows: list[list[float]] = []
+    with path.open(encoding="utf-8-sig") as file:
+        lines = file.read().splitlines()
+    for number, line in enumerate(lines[start:], start + 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        row = [_number(cell, comma) if cell else np.nan for cell in _cells(line, delimiter)]
+        if len(row) != count or None in row:
+            if number == len(lines) and len(row) <= count:
+                break
+            shown = re.sub(r"\s+", " ", line)[:80]
+            raise FileError(f"{shown!r}", where=f"{path}, line {number}", expected=f"{count} numbers")
+        rows.append([np.nan if x is None else x for x in row])
+    return np.array(rows).reshape(-1, count)
