@@ -130,6 +130,11 @@ def close(what: str, ours: float, printed: float, places: float) -> Check:
     return Check(what, abs(ours - printed) <= 0.5 * places * (1 + 1e-9), f"{ours:.6g} (printed {printed:g})")
 
 
+def near(what: str, ours: float, expected: float, tolerance: float) -> Check:
+    """Agreement with a number that follows from the text without being printed in it."""
+    return Check(what, abs(ours - expected) <= tolerance, f"{ours:.6g} (expected {expected:.6g})")
+
+
 def equal(what: str, ours: object, printed: object) -> Check:
     """Agreement of counts and texts."""
     return Check(what, ours == printed, f"{ours} (printed {printed})")

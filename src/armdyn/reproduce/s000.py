@@ -1,0 +1,644 @@
+"""000 (El Baji et al.): the formulation for general joints, and the SCARA arm of sections 4 and 5."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import derivative
+from armdyn.control import ComputedTorque, Formulated
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled_dynamics
+from armdyn.equations import derive
+from armdyn.formats import load
+from armdyn.graph import identical, symbols, trace
+from armdyn.kernels import build
+from armdyn.mechanics import bertrand_bruneau, dalembert, gibbs_appell, kane, kinematics, newton_euler
+from armdyn.mechanics.kinematics import link_poses
+from armdyn.mechanics.registry import formulation
+from armdyn.report.charts import GREY, Line, Panel, chart, series
+from armdyn.reproduce import dh
+from armdyn.reproduce import text000 as text
+from armdyn.reproduce.item import (
+    Array,
+    Chapter,
+    Check,
+    Outcome,
+    below,
+    close,
+    distance,
+    equal,
+    floats,
+    identity,
+    misses,
+    near,
+)
+from armdyn.robot.random import random_robot
+from armdyn.robot.robot import Robot
+from armdyn.robot.table import Column, Section
+from armdyn.simulation.experiments import (
+    CYCLE_MS,
+    SCARA_KD,
+    SCARA_KP,
+    SCARA_RATE,
+    SCARA_START,
+    ScaraCurve,
+    scara_tracking,
+)
+from armdyn.simulation.run import Run
+from armdyn.simulation.studies import imperfect_models
+
+chapter = Chapter("000")
+JOINTS = ("lift", "shoulder", "elbow", "wrist", "quill")
+TURNING = slice(1, 4)
+"""The revolute joints, which figs. 6 to 9 show."""
+G = 9.81
+GOAL_0 = (0.3, 0.2, 0.2, np.pi / 3, 0.1)
+"""x, y, z, phi of (40) at t = 0, and the lift."""
+CHOSEN = "d_1 = 0.1 m, the elbow with s_3 > 0, g = 9.81 m/s^2: not in the text; q(0) fits the first two (E000-15)."
+
+
+@cache
+def scara() -> Robot:
+    return load("scara5")
+
+
+@cache
+def dynamics() -> Dynamics:
+    return compiled_dynamics(scara())
+
+
+# The formulation: (1) to (33) -------------------------------------------------------------------------------------
+
+
+@cache
+def sample() -> tuple[Robot, Any, Any, Any]:
+    """A random serial arm with joints of both kinds, a prismatic one behind a revolute one, and a state."""
+    robot = random_robot(5, 6, prismatic=0.5)
+    q, qd, qdd = np.random.default_rng(5).uniform(-2, 2, (3, robot.n))
+    return robot, q, qd, qdd
+
+
+@cache
+def true_torques() -> Array:
+    """Torques of the sample by Newton-Euler, which shares nothing with the formulation."""
+    return floats(newton_euler.inverse_dynamics(*sample()))
+
+
+def true_accelerations() -> tuple[Array, Array]:
+    """Of every centre of mass, and angular, (n, 3) each: poses differentiated twice along the motion."""
+    robot, q, qd, qdd = sample()
+
+    def placed(t: Any) -> list[list[Any]]:
+        at = [a + b * t[0] + c / 2 * t[0] * t[0] for a, b, c in zip(q, qd, qdd, strict=True)]
+        poses = link_poses(robot, at)
+        return [
+            [*pose.apply(link.inertia.about_com().com), *(x for row in pose.R.array() for x in row)]
+            for pose, link in zip(poses, robot.links, strict=True)
+        ]
+
+    def velocity(t: Any) -> Any:
+        return derivative(placed, t, (1,))
+
+    R = [floats(row[3:]).reshape(3, 3) for row in placed((0.0,))]
+    Rdd = [floats(row[3:]).reshape(3, 3) for row in derivative(velocity, (0.0,), (1,))]
+    linear = floats([row[:3] for row in derivative(velocity, (0.0,), (1,))])
+    spin = [a @ b.T for a, b in zip(Rdd, R, strict=True)]  # hat(a) + hat(w) hat(w): its skew part is hat(a)
+    angular = floats([[(A[2, 1] - A[1, 2]) / 2, (A[0, 2] - A[2, 0]) / 2, (A[1, 0] - A[0, 1]) / 2] for A in spin])
+    return linear, angular
+
+
+@chapter.evidence("E000-4")
+def factor_on_links_behind_prismatic_joints() -> Check:
+    robot, q, qd, qdd = sample()
+    S, (linear, _) = text.structure(robot, q), true_accelerations()
+    printed, right = (distance(text.com_accelerations_10(S, qd, qdd, tags), linear) for tags in ({"E000-4"}, ()))
+    return misses("(10) with eps_bar_j, accelerations of the centres of mass", printed, right)
+
+
+@chapter.evidence("E000-5")
+def angular_acceleration_of_prismatic_joints() -> Check:
+    robot, q, qd, qdd = sample()
+    S, (_, angular) = text.structure(robot, q), true_accelerations()
+    printed, right = (distance(text.angular_rates(S, qd, qdd, tags)[1], angular) for tags in ({"E000-5"}, ()))
+    return misses("(5) with eps_j, angular accelerations", printed, right)
+
+
+@chapter.item("(1)-(14)", "velocities and accelerations of the bodies, joints of both kinds")
+def accelerations() -> Outcome:
+    robot, q, qd, qdd = sample()
+    S, (linear, angular) = text.structure(robot, q), true_accelerations()
+    w, a = text.angular_rates(S, qd, qdd)
+    duals = [
+        sum(
+            (S.eps_bar[j] * (qdd[j] * text.hat(S.u[j]) + qd[j] * _commutators(S, qd, j)) for j in range(k + 1)),
+            np.zeros((3, 3)),
+        )
+        for k in range(S.N)
+    ]
+    return Outcome(
+        "The formulas on a random arm of six joints of both kinds, beside its poses differentiated twice along the "
+        "motion with dual numbers.",
+        checks=(
+            below("(5) corrected, beside the poses", distance(a, angular), 1e-12),
+            below("(6), the dual of (5)", distance(duals, [text.hat(x) for x in a]), 1e-12),
+            below("(10) without the factor", distance(text.com_accelerations_10(S, qd, qdd), linear), 1e-12),
+            below("(14) as printed", distance(text.com_accelerations_14(S, qd, qdd), linear), 1e-12),
+            below("(1), (2): the last body's rate beside the Jacobian",
+                  distance(w[-1], floats(kinematics.velocity(robot, tuple(q), tuple(qd)))[3:]), 1e-12),
+        ),
+        slips=(chapter.slip("E000-4"), chapter.slip("E000-5")),
+    )  # fmt: skip
+
+
+def _commutators(S: text.Structure, qd: Array, j: int) -> Array:
+    """The inner sum of (6)."""
+    found = np.zeros((3, 3))
+    for n in range(j):
+        a, b = text.hat(S.u[n]), text.hat(S.u[j])
+        found += S.eps_bar[n] * qd[n] * (a @ b - b @ a)
+    return found
+
+
+def torques_with(*tags: str) -> float:
+    """How far the torques of (23) with some errata put back are from the truth."""
+    return distance(text.torques(*sample(), tags), true_torques())
+
+
+@chapter.evidence("E000-2")
+def factor_on_tensors() -> Check:
+    return misses("torques with eps_bar_k on I_k and J_k", torques_with("E000-2"), torques_with())
+
+
+@chapter.evidence("E000-6")
+def third_line_of_22() -> Check:
+    robot, q, qd, _ = sample()
+    truth = newton_euler.inverse_dynamics(robot.without("gravity"), q, qd, np.zeros(robot.n))
+    rate = distance(text.velocity_torques_22(robot, q, qd), truth)
+    printed = min(torques_with("E000-6"), rate)
+    return misses("torques with u_j in (22), and with the rate of joint n on one term", printed, torques_with())
+
+
+@chapter.evidence("E000-7")
+def parenthesis_of_29() -> Check:
+    return misses("torques with the eps_i term inside eps_bar_i(...)", torques_with("E000-7"), torques_with())
+
+
+@cache
+def pushed() -> tuple[Array, Array, Array]:
+    """A force and a moment applied on the tool; the torques then, by virtual work; and Q of (28) for them."""
+    robot, q, _, _ = sample()
+    applied = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 1.1])
+    truth = true_torques() - floats(kinematics.jacobian(robot, tuple(q))).T @ applied
+    point = floats(kinematics.pose(robot, tuple(q)))[:3, 3]
+    _, Q = text.forces(robot, q, applied[:3], applied[3:], point)
+    return applied, truth, Q.sum(1)
+
+
+@chapter.evidence("E000-3")
+def sign_of_external_forces() -> Check:
+    _, truth, Q = pushed()
+    free = text.torques(*sample())
+    return misses("torques under a force applied on the tool, +Q", distance(free + Q, truth), distance(free - Q, truth))
+
+
+@chapter.item("(15)-(22)", "dynamic and external generalized forces")
+def generalized_forces() -> Outcome:
+    _, truth, Q = pushed()
+    free = text.torques(*sample())
+    return Outcome(
+        "Torques from the formulas about centres of mass in world axes, beside the recursive Newton-Euler algorithm; "
+        "a force on the tool beside virtual work.",
+        checks=(
+            below("(22) corrected, beside Newton-Euler", distance(free, true_torques()), 1e-12),
+            below("(22) corrected with a force on the tool", distance(free - Q, truth), 1e-12),
+        ),
+        slips=tuple(chapter.slip(tag) for tag in ("E000-2", "E000-3", "E000-6")),
+    )
+
+
+@chapter.item("(23)-(29)", "coefficients of the inverse dynamics: H, beta, zeta, G, Q")
+def coefficients() -> Outcome:
+    robot, q, qd, qdd = sample()
+    H, beta, zeta = text.coefficients(robot, q)
+    wrench: Any = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 1.1])
+    point = floats(kinematics.pose(robot, tuple(q)))[:3, 3]
+    gravity, external = text.forces(robot, q, wrench[:3], wrench[3:], point)
+    ours = bertrand_bruneau
+    return Outcome(
+        "Every coefficient in world axes about centres of mass, beside the library's, which are in link axes about the "
+        "links' origins; that is the passage from (24)-(28) to (29).",
+        checks=(
+            below("H, (24)", distance(ours.inertia_coefficients(robot, q), H), 1e-12),
+            below("beta, (25) corrected", distance(ours.centrifugal_coefficients(robot, q), beta), 1e-12),
+            below("zeta, (26) corrected", distance(ours.coriolis_coefficients(robot, q), zeta), 1e-12),
+            below("G, (27)", distance(ours.gravity_coefficients(robot, q), gravity), 1e-12),
+            below(
+                "Q, (28), exerted by the tool", distance(ours.external_coefficients(robot, q, wrench), external), 1e-12
+            ),
+            below("(23), the torques", distance(ours.inverse_dynamics(robot, q, qd, qdd), true_torques()), 1e-12),
+        ),
+        slips=(chapter.slip("E000-2"), chapter.slip("E000-7")),
+    )
+
+
+@chapter.item("(30)-(33)", "matrix form: inertia matrix and the N x N x N array C")
+def matrix_form() -> Outcome:
+    robot, q, qd, _ = sample()
+    H, beta, zeta = text.coefficients(robot, q)
+    n = range(robot.n)
+    M = floats([[H[i, j, max(i, j) :].sum() for j in n] for i in n])  # (31)
+    C = np.zeros((robot.n,) * 3)  # (33)
+    for i in n:
+        for j in n:
+            C[i, j, j] = beta[i, j, max(i, j) :].sum()
+            for m in range(j):
+                C[i, j, m] = C[i, m, j] = zeta[i, j, m, max(i, j) :].sum()
+    rest = np.zeros(robot.n)
+    velocity = newton_euler.inverse_dynamics(robot.without("gravity"), q, qd, rest)
+    return Outcome(
+        "Sums with the printed index limits, max(i, j) to N.",
+        checks=(
+            below("(31) beside Newton-Euler, column by column", distance(M, _columns(robot, q)), 1e-12),
+            below("(31) is symmetric", distance(M, M.T), 1e-12),
+            below("qd^T C qd with (32), (33), beside Newton-Euler", distance(qd @ C @ qd, velocity), 1e-12),
+        ),
+    )
+
+
+def _columns(robot: Robot, q: Array) -> Array:
+    """Inertia matrix as torques of unit accelerations without gravity."""
+    light, rest = robot.without("gravity"), np.zeros(robot.n)
+    return floats([newton_euler.inverse_dynamics(light, q, rest, unit) for unit in np.eye(robot.n)]).T
+
+
+# The SCARA arm: section 4 -----------------------------------------------------------------------------------------
+
+
+@chapter.item("table 2", "D-H parameters of the SCARA arm")
+def table_2() -> Outcome:
+    checks, table = dh.compared(scara(), ("d1", "t2", "t3", "t4", "d5"), text.TABLE_2)
+    return Outcome("The table of the catalog robot `scara5`, in its symbols.", checks, tables=(table,))
+
+
+@chapter.item("(34)-(37)", "general transformation, pose of the end effector")
+def forward_kinematics() -> Outcome:
+    (theta,), (d, a, alpha) = symbols("theta"), text.parameters("d a alpha")
+    row = {"type": "revolute", "theta": 0, "d": "d", "a": "a", "alpha": "alpha"}
+    general = Robot.from_dh([row], "standard", parameters={"d": 0.3, "a": 0.2, "alpha": 0.4})
+    q = symbols("d1 t2 t3 t4 d5")
+    return Outcome(
+        "In all symbols; (35) and (37) are parts of (34) and (36).",
+        checks=(
+            identity("(34), (35)", identical(kinematics.pose(general.symbolic, (theta,)),
+                                             text.transformation(theta, d, a, alpha))),
+            identity("(36), (37)", identical(kinematics.pose(scara().symbolic, q), text.end_effector(q))),
+        ),
+    )  # fmt: skip
+
+
+def missed(goal: tuple[float, float, float, float, float], branch: int, *tags: str) -> float:
+    """Distance in m of the tool from the goal of (38)."""
+    pose = dynamics().pose(text.inverse_kinematics(scara(), goal, branch, tags))
+    return float(np.linalg.norm(pose[:3, 3] - goal[:3]))
+
+
+def goals() -> list[tuple[float, float, float, float, float]]:
+    """Points of (40)."""
+    curve = ScaraCurve()
+    return [(*map(float, curve.tool(t)), np.pi / 3, 0.1) for t in np.linspace(0, 10, 101)]  # type: ignore[misc]
+
+
+@chapter.evidence("E000-1")
+def sign_in_c2() -> Check:
+    printed = max(missed(goal, branch, "E000-1") for goal in goals() for branch in (1, -1))
+    right = max(missed(goal, branch) for goal in goals() for branch in (1, -1))
+    figure = f"as printed {printed:.2f} m, corrected {right:.1g} m"
+    return Check(
+        "(38) on the motion (40): largest distance of the tool from its goal", printed > 0.1 > 1e-12 > right, figure
+    )
+
+
+@chapter.item("(38)", "inverse kinematics of the SCARA arm")
+def inverse_kinematics() -> Outcome:
+    corrected = text.inverse_kinematics(scara(), GOAL_0, 1)
+    printed = text.inverse_kinematics(scara(), GOAL_0, 1, {"E000-1"})
+    near, far = (float(np.abs(q - SCARA_START).max()) for q in (corrected, printed))
+    return Outcome(
+        "Both branches on 101 points of (40), back through the pose of the arm; and the initial position of sec. 5.3 "
+        "beside the solutions at t = 0.",
+        checks=(
+            below("round trip, corrected, m", max(missed(goal, 1) for goal in goals()), 1e-12),
+            Check("q(0) of sec. 5.3 lies nearer to the corrected solution", near < 0.19 < 0.31 < far,
+                  f"largest difference {near:.3f} rad, with the printed sign {far:.3f} rad"),
+            close("d_5 at t = 0, m", float(corrected[4]), 0.284, 1e-3),
+        ),
+        slips=(chapter.slip("E000-1"),),
+    )  # fmt: skip
+
+
+@chapter.item("fig. 3", "equations of motion of the SCARA arm, in all symbols")
+def figure_3() -> Outcome:
+    checks = []
+    for module in (bertrand_bruneau, kane, newton_euler, dalembert, gibbs_appell):
+        made = trace(_torques_of(module), {"q": 5, "qd": 5, "qdd": 5})
+        name = module.__name__.rpartition(".")[2]
+        checks.append(
+            identity(f"all five equations, {name}", identical(made.outputs["out"], text.figure_3(**made.inputs)))
+        )
+    eq = derive(scara(), "bertrand_bruneau")
+    M = eq.nodes("M")
+    lines = [f"M{i + 1}{j + 1} = {M[i][j]}" for i in range(5) for j in range(i, 5)]
+    lines += [f"g{i + 1} = {x}" for i, x in enumerate(eq.nodes("g"))]
+    return Outcome(
+        "The forces that make the five printed expressions vanish, beside five formulations of the library. Below, our "
+        "explicit inertia matrix and gravity forces. (A body 5 with a moment of inertia would add to I_4z everywhere, "
+        "which the factor of E000-2 hides.)",
+        tuple(checks),
+        texts=("\n".join(lines),),
+    )
+
+
+def _torques_of(module: Any) -> Callable[..., Any]:
+    return lambda q, qd, qdd: module.inverse_dynamics(scara().symbolic, q, qd, qdd)
+
+
+# Section 5 --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def free_motion(name: str) -> tuple[Array, Array]:
+    """Direct dynamics (42), integrated by (43): times and joint positions, for constant forces, by one formulation."""
+    module = formulation(name).module
+    robot = scara()
+
+    def terms(q: Any, qd: Any) -> Any:
+        rest = (0,) * robot.n
+        return {"M": module.mass_matrix(robot, q), "h": module.inverse_dynamics(robot, q, qd, rest)}
+
+    model = build(trace(terms, {"q": 5, "qd": 5}), f"terms_{name}")
+    steps, dt = 2000, 1e-3
+    q, qd = SCARA_START.copy(), SCARA_RATE.copy()
+    found = [q]
+    for _ in range(steps):
+        M, h = model(q, qd)
+        qdd = np.linalg.solve(M, FORCES - h)
+        q, qd = q + qd * dt + qdd * dt**2 / 2, qd + qdd * dt  # (43)
+        found.append(q)
+    return dt * np.arange(steps + 1), floats(found)
+
+
+FORCES = np.array([46.0, 0.05, -0.02, 0.01, -5.1])
+"""For fig. 4, N and N m: near the weights in the sliding joints, small in the turning ones."""
+
+
+@chapter.item("fig. 4", "direct dynamics by the proposed method and by Kane's")
+def figure_4() -> Outcome:
+    t, proposed = free_motion("bertrand_bruneau")
+    _, kanes = free_motion("kane")
+    top = float(np.abs(proposed).max())
+    forces = ", ".join(f"{x:g}" for x in FORCES)
+    svg = chart(
+        Panel("(a) proposed method", "t (s)", "q (rad, m)", series(t, proposed, JOINTS)),
+        Panel("(b) Kane's method", "t (s)", "q (rad, m)", series(t, kanes, JOINTS)),
+    )
+    return Outcome(
+        "Both formulations give M and the other forces; (42) is solved and (43) integrated for 2 s in steps of 1 ms. "
+        "The text says that the two results are identical.",
+        checks=(below("largest difference of the two, relative", float(np.abs(proposed - kanes).max()) / top, 1e-10),),
+        chosen=f"The forces are not given: constant {forces} (N, N m), from q(0) and qd(0) of sec. 5.3 (E000-15).",
+        figures=((svg, "Joint positions by the two methods."),),
+    )
+
+
+@chapter.item("table 3", "time of derivation of the equations of motion")
+def table_3() -> Outcome:
+    derived = {name: derive(scara(), name) for name in text.TABLE_3}
+    first = derived["bertrand_bruneau"].nodes("M")
+    checks = tuple(
+        identity(f"{name}: the same inertia matrix", identical(eq.nodes("M"), first)) for name, eq in derived.items()
+    )
+    rows = tuple(
+        (name, f"{printed:g}", f"{derived[name].seconds:.3f}", f"{printed / derived[name].seconds:.0f}")
+        for name, printed in text.TABLE_3.items()
+    )
+    columns = (Column("formulation"), Column("printed", "s"), Column("here", "s"), Column("ratio"))
+    return Outcome(
+        "Derivation of M, all Christoffel symbols, g and tau with the symbols of the file. Seconds of another machine "
+        "and another algebra system cannot come out again: what is compared is that the four methods give the same "
+        "equations. In our hands they take about the same time; the text's order is not confirmed by it.",
+        checks,
+        chosen="Our machine and our expression graph instead of SymPy on a Core i3-6006U.",
+        tables=(Section("Table 3 and ours", columns, rows),),
+    )
+
+
+@chapter.item("table 4", "parameters of the SCARA arm")
+def table_4() -> Outcome:
+    checks = tuple(equal(name, scara().parameters[name], printed) for name, printed in text.TABLE_4.items())
+    return Outcome(
+        "Numbers of the catalog robot. The centres of mass lie 0.229 m from their axes on links of 0.2 m; so it is kept "
+        "(E000-14).",
+        checks,
+    )
+
+
+@cache
+def tracked() -> Run:
+    return scara_tracking()
+
+
+@chapter.item("(40)", "desired motion of the tool")
+def desired_motion() -> Outcome:
+    curve = ScaraCurve()
+    t = np.linspace(0, 10, 401)
+    tool = dynamics().pose(curve(t))[:, :3, 3]
+    x, y = 0.1 * np.cos(t / 2) * np.cos(t) + 0.2, 0.1 * np.sin(t / 2) * np.cos(t) + 0.2
+    path = np.column_stack([x, y, np.full_like(t, 0.2)])
+    phi = curve(t)[:, TURNING].sum(axis=1)
+    return Outcome(
+        "Joint motion by (38) with the sign corrected, decimal commas read as such (E000-13), through the pose (36).",
+        checks=(
+            below("the tool runs through (40), m", float(np.abs(tool - path).max()), 1e-14),
+            below("phi stays pi/3, rad", float(np.abs(phi - np.pi / 3).max()), 1e-14),
+        ),
+        chosen=CHOSEN,
+    )
+
+
+@chapter.item("(41)-(43)", "computed torque from numbers and from symbols")
+def numeric_and_symbolic() -> Outcome:
+    formulated: Any = Formulated(scara(), "bertrand_bruneau")
+    laws = {
+        "symbolic": ComputedTorque(dynamics(), SCARA_KP, SCARA_KD),
+        "numeric": ComputedTorque(formulated, SCARA_KP, SCARA_KD, through="matrices"),
+    }
+    runs, cycle = {}, {}
+    for name, law in laws.items():
+        begin = time.perf_counter()
+        runs[name] = scara_tracking(law, duration=0.1, compiled=False)
+        cycle[name] = 1e3 * (time.perf_counter() - begin) / (len(runs[name].t) - 1)
+    difference = distance(runs["numeric"].tau, runs["symbolic"].tau)
+    rows = tuple((name, f"{CYCLE_MS[name]:g}", f"{cycle[name]:.2f}") for name in ("numeric", "symbolic"))
+    columns = (Column("inverse dynamics"), Column("printed", "ms"), Column("here", "ms"))
+    return Outcome(
+        "The controller (41) with the new formulation evaluated on numbers in every cycle, and with machine code made "
+        "from symbols; plant (42), scheme (43), 100 cycles. Torques are the same, as the text says; the times are not: "
+        "generated code is the faster one by far.",
+        checks=(
+            below("torques of the two, relative", difference, 1e-11),
+            below("(42), (43): every sample from the one before, relative", _scheme_error(runs["numeric"]), 1e-12),
+        ),
+        chosen="Times of a cycle are those of this machine, plant and controller together.",
+        tables=(Section("Time of one control cycle", columns, rows),),
+    )
+
+
+def _scheme_error(run: Run) -> float:
+    """How far the samples of a run are from (43) with the accelerations (42)."""
+    q, qd, tau = run.q[:-1], run.qd[:-1], run.tau[:-1]
+    qdd = floats([kane_acceleration(*sample) for sample in zip(q, qd, tau, strict=True)])
+    ahead = q + qd * run.dt + qdd * run.dt**2 / 2
+    return max(distance(run.q[1:], ahead), distance(run.qd[1:], qd + qdd * run.dt))
+
+
+def kane_acceleration(q: Any, qd: Any, tau: Array) -> Array:
+    """(42) with the terms of another formulation than the plant's."""
+    rest = kane.inverse_dynamics(scara(), q, qd, (0,) * 5)
+    return floats(np.linalg.solve(floats(kane.mass_matrix(scara(), q)), tau - rest))
+
+
+def closed_form(t: Array) -> Array:
+    """The error that (41) with the exact model leaves: e'' + kd e' + kp e = 0 from the start of the text."""
+    curve = ScaraCurve()
+    e, v = curve(0.0) - SCARA_START, curve(0.0, 1) - SCARA_RATE
+    a, w = SCARA_KD / 2, np.sqrt(SCARA_KP - SCARA_KD**2 / 4)
+    s = t[:, None]
+    return floats(np.exp(-a * s) * (e * np.cos(w * s) + (v + a * e) / w * np.sin(w * s)))
+
+
+@chapter.item("fig. 6", "desired and actual path in the workspace")
+def figure_6() -> Outcome:
+    run = tracked()
+    desired = ScaraCurve().tool(run.t)
+    gap = np.linalg.norm(run.tool[:, :2] - desired[:, :2], axis=1)
+    svg = chart(
+        Panel("Path of the tool", "x (m)", "y (m)", equal=True,
+              lines=[Line(desired[:, 0], desired[:, 1], "desired", color=GREY, wide=True),
+                     Line(run.tool[:, 0], run.tool[:, 1], "actual"),
+                     Line(run.tool[:1, 0], run.tool[:1, 1], "start", "o")]),
+        Panel("Distance from the desired path", "t (s)", "distance (m)", [Line(run.t, gap)], log=True),
+    )  # fmt: skip
+    return Outcome(
+        "Computed torque (41) with kp = 200, kd = 10 on the motion (40), from q(0) and qd(0) of the text, with the "
+        "scheme (43) in steps of 1 ms, for 10 s.",
+        checks=(
+            equal("ran to the end", bool(run.ok), True),
+            below("distance from the path after 2 s, m", float(gap[run.t >= 2].max()), 1e-3),
+        ),
+        chosen=CHOSEN,
+        figures=((svg, "The arm starts beside the path and joins it."),),
+    )
+
+
+@chapter.item("fig. 7", "actuation torques")
+def figure_7() -> Outcome:
+    run = tracked()
+    late = run.t >= 3
+    ideal = dynamics().inverse_dynamics(*(ScaraCurve()(run.t, k) for k in range(3)))
+    svg = chart(
+        Panel("Torques of the revolute joints", "t (s)", "tau (N m)",
+              series(run.t, run.tau[:, TURNING], JOINTS[TURNING])),
+        Panel("Forces of the prismatic joints", "t (s)", "F (N)",
+              [Line(run.t, run.tau[:, 0], "lift"), Line(run.t, run.tau[:, 4], "quill")]),
+    )  # fmt: skip
+    weight = G * sum(text.TABLE_4[f"m{i}"] for i in range(1, 6))
+    return Outcome(
+        "The figure of the text has no numbers. Checked is that the torques settle to those of the desired motion, and "
+        "the sliding joints to the weights that they carry.",
+        checks=(
+            below(
+                "torques after 3 s beside inverse dynamics of (40), relative",
+                distance(run.tau[late], ideal[late]),
+                1e-3,
+            ),
+            near("force of the lift at the end, N", float(run.tau[-1, 0]), weight, 1e-6),
+            near("force of the quill at the end, N", float(run.tau[-1, 4]), -G * text.TABLE_4["m5"], 1e-6),
+        ),
+        chosen=CHOSEN,
+        figures=((svg, "Torques under computed torque control."),),
+    )
+
+
+@chapter.item("fig. 8", "tracking error with the perfect model")
+def figure_8() -> Outcome:
+    run = tracked()
+    fine = scara_tracking(duration=1.0, integrator="rk4")
+    svg = chart(
+        Panel("Error of the revolute joints", "t (s)", "e (rad)",
+              series(run.t, run.error[:, TURNING], JOINTS[TURNING])),
+        Panel("The same, first second; closed form pale", "t (s)", "e (rad)",
+              [*series(fine.t, closed_form(fine.t)[:, TURNING], ("", "", ""), wide=True),
+               *series(fine.t, fine.error[:, TURNING], JOINTS[TURNING])]),
+    )  # fmt: skip
+    return Outcome(
+        "With the exact model the error obeys e'' + 10 e' + 200 e = 0, whatever the arm does.",
+        checks=(
+            below(
+                "first second, RK4, beside the closed form, rad",
+                float(np.abs(fine.error - closed_form(fine.t)).max()),
+                1e-8,
+            ),
+            below("after 2 s, scheme (43), rad", float(run.largest_error(after=2.0).max()), 2e-3),
+            below("distance of the start from the reference, rad", float(np.abs(run.error[0]).max()), 0.19),
+        ),
+        chosen=CHOSEN,
+        figures=((svg, "The error dies out within a second."),),
+    )
+
+
+@chapter.item("fig. 9", "desired and actual joint motion")
+def figure_9() -> Outcome:
+    run = tracked()
+    lines = [*series(run.t, run.desired.q[:, TURNING], ("", "", ""), wide=True),
+             *series(run.t, run.q[:, TURNING], JOINTS[TURNING])]  # fmt: skip
+    svg = chart(Panel("Joint positions, desired pale", "t (s)", "q (rad)", lines), columns=1)
+    return Outcome(
+        "The same run in joint space.",
+        checks=(
+            equal("starts at q(0) of the text", run.q[0].tolist(), SCARA_START.tolist()),
+            below("error at the end, rad", float(np.abs(run.error[-1]).max()), 1e-3),
+        ),
+        chosen=CHOSEN,
+        figures=((svg, "Joint positions of the revolute joints."),),
+    )
+
+
+@chapter.item("fig. 10", "tracking error with an imperfect model")
+def figure_10() -> Outcome:
+    law = ComputedTorque(dynamics(), SCARA_KP, SCARA_KD)
+    runs = imperfect_models(dynamics(), law, ScaraCurve(), q0=SCARA_START, qd0=SCARA_RATE, masses=None)
+    full, less = (float(runs[name].largest_error(after=2.0).max()) for name in ("full model", "without Coriolis"))
+    sag = float(runs["without gravity"].error[-1, 0])
+    lines = [Line(run.t, np.maximum(np.abs(run.error).max(axis=1), 1e-12), name) for name, run in runs.items()]
+    turning = runs["without Coriolis"]
+    svg = chart(
+        Panel("Without centrifugal and Coriolis terms", "t (s)", "e (rad)",
+              series(turning.t, turning.error[:, TURNING], JOINTS[TURNING])),
+        Panel("Largest error of all joints", "t (s)", "|e| (rad, m)", lines, log=True),
+    )  # fmt: skip
+    return Outcome(
+        "The controller leaves a part of the dynamics out; according to the text the control then suffers largely. "
+        "Gravity acts on the lift alone, which must sag by g/kp.",
+        checks=(
+            Check("error after 2 s without Coriolis terms, beside the full model", less > 10 * full,
+                  f"{less:.2g} rad, {less / full:.0f} times {full:.2g} rad"),
+            near("sag of the lift without gravity in the model, m", sag, G / SCARA_KP, 1e-9),
+        ),
+        chosen=f"Which part is left out is not said; centrifugal and Coriolis terms, and gravity. {CHOSEN}",
+        figures=((svg, "Errors under models that leave something out."),),
+    )  # fmt: skip
