@@ -10,11 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armdyn.errors import ArmdynError, NotApplicable
+from armdyn.reproduce.s002_ch8 import (
+    FIXED,
+    compact_smooth,
+    compact_trapezoid,
+    printed_interpolation,
+    printed_minimum_times,
+    printed_smooth,
+    printed_trapezoid,
+    synchronised,
+)
 from armdyn.trajectory import PROFILES, point_to_point
 
 ALL = tuple(PROFILES)
 RAMPED = {"trapezoid": 1.0, "smooth": 3 / 2, "smooth_trapezoid": 4 / 3}
-FIXED = {"cubic": (3 / 2, 6.0), "quintic": (15 / 8, 10 / math.sqrt(3)), "bang_bang": (2.0, 4.0)}  # [8.8] ... [8.17]
 CLASS = {"linear": 0, "cubic": 1, "bang_bang": 1, "trapezoid": 1, "quintic": 2, "smooth": 2, "smooth_trapezoid": 2}
 
 size = st.floats(1e-3, 10.0)
@@ -112,13 +121,7 @@ def test_fixed_shapes_are_those_printed(move, t_f) -> None:  # type: ignore[no-u
     q0, q1, *_ = move
     D = q1 - q0
     s = np.linspace(0, 1, 23)[:, None]
-    printed = {
-        "linear": s,  # [8.4]
-        "cubic": 3 * s**2 - 2 * s**3,  # [8.7]
-        "quintic": 10 * s**3 - 15 * s**4 + 6 * s**5,  # [8.11]
-        "bang_bang": np.where(s <= 0.5, 2 * s**2, -1 + 4 * s - 2 * s**2),  # [8.15]
-    }
-    for name, r in printed.items():
+    for name, r in printed_interpolation(s).items():
         motion = point_to_point(q0, q1, name, duration=t_f)
         np.testing.assert_allclose(motion(s[:, 0] * t_f), q0 + r * D, atol=1e-12 * scale(q0, q1))
         if name in FIXED:
@@ -138,30 +141,9 @@ def test_fixed_shapes_are_those_printed(move, t_f) -> None:  # type: ignore[no-u
 @settings(max_examples=40, deadline=None)
 def test_minimum_times_of_table_8_1(name, move) -> None:  # type: ignore[no-untyped-def]
     q0, q1, k_v, k_a = move
-    D = np.abs(q1 - q0)
-    alone = {
-        "linear": D / k_v,
-        "cubic": np.maximum(3 * D / (2 * k_v), np.sqrt(6 * D / k_a)),
-        "quintic": np.maximum(15 * D / (8 * k_v), np.sqrt(10 * D / (math.sqrt(3) * k_a))),
-        "bang_bang": np.maximum(2 * D / k_v, 2 * np.sqrt(D / k_a)),
-    }[name]
+    alone = printed_minimum_times(q1 - q0, k_v, k_a)[name]
     motion = point_to_point(q0, q1, name, v_max=k_v, a_max=k_a)
     assert motion.duration == pytest.approx(alone.max(), rel=1e-12)  # [8.14]
-
-
-def synchronised(D, k_v, k_a, c):  # type: ignore[no-untyped-def]
-    """(lambda_j k_vj, nu_j k_aj, tau, t_f) as the text computes them: reference joint 1, short moves by the NOTE.
-
-    c = 1 for [8.18]-[8.35], 3/2 for [8.41]-[8.47].
-    """
-    k_v = np.where(np.abs(D) < c * k_v**2 / k_a, np.sqrt(np.abs(D) * k_a / c), k_v)  # [8.35], [8.47]
-    d = np.abs(D)
-    lam = min(1.0, (k_v[1:] * d[0] / (k_v[0] * d[1:])).min(initial=1.0))  # [8.34]
-    nu = min(1.0, (k_a[1:] * d[0] / (k_a[0] * d[1:])).min(initial=1.0))
-    velocities = lam * k_v[0] * d / d[0]  # [8.27]: lambda_j k_vj = lambda_1 k_v1 |D_j|/|D_1|
-    accelerations = nu * k_a[0] * d / d[0]  # [8.28]
-    tau = c * lam * k_v[0] / (nu * k_a[0])  # [8.33], [8.41]
-    return velocities, accelerations, tau, tau + d[0] / (lam * k_v[0])  # [8.25], [8.45]
 
 
 @pytest.mark.parametrize("name", list(RAMPED))
@@ -191,20 +173,9 @@ def test_trapezoid_is_the_printed_one(move) -> None:  # type: ignore[no-untyped-
     V, A, tau, t_f = synchronised(D, k_v, k_a, 1.0)
     motion = point_to_point(q0, q1, "trapezoid", v_max=k_v, a_max=k_a)
     t = np.linspace(0, t_f, 41)[:, None]
-    sign = np.sign(D)
-    printed = np.where(  # [8.19] with lambda_j k_vj and nu_j k_aj
-        t <= tau,
-        q0 + t**2 / 2 * A * sign,
-        np.where(t <= t_f - tau, q0 + (t - tau / 2) * V * sign, q1 - (t_f - t) ** 2 / 2 * A * sign),
-    )
     tolerance = 1e-9 * scale(q0, q1)
-    np.testing.assert_allclose(motion(t[:, 0]), printed, atol=tolerance)
-    compact = np.where(  # after [8.34]
-        t <= tau,
-        t**2 / (2 * tau * (t_f - tau)),
-        np.where(t <= t_f - tau, (2 * t - tau) / (2 * (t_f - tau)), 1 - (t_f - t) ** 2 / (2 * tau * (t_f - tau))),
-    )
-    np.testing.assert_allclose(motion(t[:, 0]), q0 + compact * D, atol=tolerance)
+    np.testing.assert_allclose(motion(t[:, 0]), printed_trapezoid(t, q0, q1, V, A, tau, t_f), atol=tolerance)
+    np.testing.assert_allclose(motion(t[:, 0]), q0 + compact_trapezoid(t, tau, t_f) * D, atol=tolerance)
     np.testing.assert_allclose(V * t_f - V**2 / A, np.abs(D), rtol=1e-9)  # [8.21]
 
 
@@ -214,35 +185,14 @@ def test_smooth_is_the_printed_one(move) -> None:  # type: ignore[no-untyped-def
     q0, q1, k_v, k_a = move
     D = q1 - q0
     V, A, tau, t_f = synchronised(D, k_v, k_a, 1.5)
-    h = t_f - 2 * tau
     motion = point_to_point(q0, q1, "smooth", v_max=k_v, a_max=k_a)
     t = np.linspace(0, t_f, 43)[1:-1, None]  # off the seams, where rounding decides which piece is meant
-    W = V * np.sign(D)
-    up, cruise = t <= tau, t <= t_f - tau
-    start = -1 / tau**3 * W
-    x = t - tau - h  # time since the deceleration began
-    position = [q0 + start * (t / 2 - tau) * t**3, q0 + W * (tau / 2 + (t - tau)),  # [8.37], [8.42]
-                q1 + 0.5 * ((t - 3 * tau - h) * x**3 / tau**3 + (2 * t - 3 * tau - 2 * h)) * W]  # fmt: skip
-    velocity = [start * (2 * t - 3 * tau) * t**2, W + 0 * t,  # [8.38]
-                ((2 * t - 5 * tau - 2 * h) * x**2 / tau**3 + 1) * W]  # fmt: skip
-    acceleration = [6 * start * (t - tau) * t, 0 * W * t,  # [8.39]
-                    6 / tau**3 * (t - 2 * tau - h) * x * W]  # [8.43]  # fmt: skip
-    for order, (first, second, third) in enumerate((position, velocity, acceleration)):
-        printed = np.where(up, first, np.where(cruise, second, third))
+    for order, printed in enumerate(printed_smooth(t, q0, q1, V, tau, t_f)):
         size = scale(q0, q1) if order == 0 else motion.peak(order).max()
         np.testing.assert_allclose(motion(t[:, 0], order), printed, atol=1e-8 * size)
     np.testing.assert_allclose(np.abs(motion(tau / 2, 2)), 1.5 * V / tau, rtol=1e-8)  # [8.40]
     np.testing.assert_allclose(np.abs(motion(tau) - q0), 0.75 * V**2 / A, atol=1e-9 * scale(q0, q1))  # [8.44]
-    compact = np.where(  # after [8.47]
-        up,
-        (2 * t**3 / tau**2 - t**4 / tau**3) / (2 * (t_f - tau)),
-        np.where(
-            cruise,
-            (2 * t - tau) / (2 * (t_f - tau)),
-            1 - (t_f - t) ** 3 / (2 * (t_f - tau)) * (2 * tau - t_f + t) / tau**3,
-        ),
-    )
-    np.testing.assert_allclose(motion(t[:, 0]), q0 + compact * D, atol=1e-9 * scale(q0, q1))
+    np.testing.assert_allclose(motion(t[:, 0]), q0 + compact_smooth(t, tau, t_f) * D, atol=1e-9 * scale(q0, q1))
 
 
 @pytest.mark.parametrize(("name", "c"), list(RAMPED.items()))
