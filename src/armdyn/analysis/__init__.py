@@ -11,17 +11,31 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.operational_space import OperationalSpace, coriolis_matrix, operational_space
+from armdyn.analysis.workspace import (
+    WorkspaceMap,
+    isotropic_acceleration,
+    joint_inertia,
+    payload_capability,
+    workspace_map,
+    workspace_samples,
+)
 
 __all__ = [
     "Ellipsoid",
     "OperationalSpace",
     "Polytope",
+    "WorkspaceMap",
     "acceleration_ellipsoid",
     "acceleration_polytope",
     "coriolis_matrix",
     "dynamic_manipulability",
     "force_ellipsoid",
+    "isotropic_acceleration",
+    "joint_inertia",
     "manipulability",
     "operational_space",
+    "payload_capability",
     "velocity_ellipsoid",
+    "workspace_map",
+    "workspace_samples",
 ]
