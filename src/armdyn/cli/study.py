@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli.check import print_findings
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables
-from armdyn.cli.show import print_robot
+from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables, working
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from armdyn.report.chapter import Fact
 
 
 def study(
@@ -21,24 +25,24 @@ def study(
     base: BaseOption = None,
     lock: LockOption = None,
 ) -> None:
-    """Study a robot: model, check-up, poses, equations, certificate of agreement, report."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    """Study a robot: check-up, equations, certificate, compiled code, a motion, control, exported code, report.
+
+    Writes report.html, which needs no network, and its data beside it.
+    """
     from rich.text import Text
 
     screen = console()
     folder = out or Path("out") / Path(robot).stem
-    with Progress(TextColumn("{task.description:<32}"), BarColumn(), TimeElapsedColumn(), console=screen,
-                  transient=True) as progress:  # fmt: skip
-        task = progress.add_task("reading the robot", total=None)
+    with working("reading the robot"):
         made = load_robot(robot, tip, base, lock)
-        progress.update(task, description="check-up")
         checkup = made.checkup()
+        from armdyn.report.chapters import CHAPTERS
         from armdyn.report.study import study as run
-
-        result = run(made, folder, lambda step: progress.update(task, description=step))
-    print_robot(screen, made)
-    screen.print()
-    screen.print(Text.assemble("Check-up: ", (checkup.summary, "green" if checkup.ok else "yellow")))
+        from armdyn.report.study import told
+    places = {title.lower(): k for k, title in enumerate(CHAPTERS)}
+    with working("check-up", len(CHAPTERS)) as say:
+        result = run(made, folder, lambda step: say(step, places.get(step)))
+    _print_facts(screen, made.name, result.facts)
     if not checkup.ok:
         print_findings(screen, checkup)
     for table in tables(result.poses, screen.width):
@@ -46,9 +50,26 @@ def study(
     if result.agrees is not None:
         verdict = ("all agree exactly", "green") if result.agrees else ("DO NOT agree: see the report", "bold red")
         screen.print(Text.assemble("Formulations: ", verdict))
+    for title, reason in result.missing.items():
+        screen.print(Text(f"{title}: {reason}", style="yellow"))
     for note in result.notes:
         screen.print(Text(note, style="yellow"))
-    names = ", ".join(path.name for path in result.files if path != result.report)
+    names = ", ".join(path.relative_to(folder).as_posix() for path in result.files if path != result.report)
     screen.print(
         Text.assemble("Report: ", (str(result.report), "bold green"), f"   beside it: {names}"), soft_wrap=True
     )
+    screen.print(Text(f"Done in {told(result.seconds, result.peak_megabytes)}.", style="dim"))
+
+
+def _print_facts(screen: Console, name: str, facts: tuple[Fact, ...]) -> None:
+    """The key facts, one below the other."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False, title=Text(name, style="bold"), title_justify="left")
+    for fact in facts:
+        style = {True: "green", False: "bold red", None: ""}[fact.good]
+        remark = Text(fact.remark, style="dim")
+        table.add_row(Text(fact.label, style="dim"), Text(fact.text, style=style), remark)
+    screen.print(table)
+    screen.print()

@@ -27,9 +27,7 @@ def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
     """The robot at the first of the named configurations and at the one that stretches out most, as SVG."""
     from matplotlib.figure import Figure  # the figure alone: no window system, no global state
 
-    names = list(shown)
-    if len(names) > _PANELS:
-        names = [names[0], max(names[1:], key=lambda name: _size(_points(*_skeleton(robot, shown[name]))))]
+    names = two_views(robot, shown)
     figure = Figure(figsize=(5.2 * len(names), 4.6))
     for k, name in enumerate(names):
         axes: Any = figure.add_subplot(1, len(names), k + 1, projection="3d")
@@ -37,6 +35,14 @@ def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
         axes.set_title(name, color=INK, fontsize=11)
     figure.subplots_adjust(left=0, right=1, bottom=0, top=0.94, wspace=0)
     return as_svg(figure)
+
+
+def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
+    """Names of the first configuration and of the one that stretches out most."""
+    names = list(shown)
+    if len(names) <= _PANELS:
+        return names
+    return [names[0], max(names[1:], key=lambda name: _size(_points(*_skeleton(robot, shown[name]))))]
 
 
 def as_svg(figure: Any) -> str:

@@ -1,75 +1,81 @@
-"""The report as one HTML file: nothing is fetched, everything is escaped, it reads in light, dark and print."""
+"""Pages as one HTML file: nothing is fetched, everything is escaped, it reads in light, dark and print.
+
+A page is made of blocks, which are texts of HTML; every function here gives one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from armdyn import __version__
+from armdyn.report.style import CSS
 from armdyn.robot.findings import Checkup
 from armdyn.robot.table import Section, is_numeric
 
-_CSS = """
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #667085; --line: #d9dee7; --paper: #ffffff; --wash: #f5f7fa;
-        --good: #14804a; --bad: #b42318; --warn: #a15c07; --blue: #2456a6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --soft: #98a2b3; --line: #333b49; --paper: #12161d;
-        --wash: #1a202a; --good: #4cc38a; --bad: #ff7a6e; --warn: #f0b429; --blue: #8db4f5; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", sans-serif; }
-main { max-width: 1080px; margin: 0 auto; padding: 2.5rem 1.5rem 3rem; }
-h1 { font-size: 2rem; margin: 0; letter-spacing: -.02em; }
-h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; }
-h3 { font-size: 1rem; margin: 1.75rem 0 .5rem; }
-p.source { color: var(--soft); margin: .25rem 0 1.5rem; }
-.facts { display: flex; flex-wrap: wrap; gap: .75rem; }
-.facts div { background: var(--wash); border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; }
-.facts span { display: block; color: var(--soft); font-size: .8rem; }
-.facts strong { font-weight: 600; }
-.good { color: var(--good); } .bad { color: var(--bad); }
-.impossible { color: var(--bad); font-weight: 600; } .doubtful { color: var(--warn); font-weight: 600; }
-.note { color: var(--blue); }
-figure { margin: 1.5rem 0; } figure svg { width: 100%; height: auto; display: block; }
-figcaption, .remark { color: var(--soft); font-size: .88rem; }
-.scroll { overflow-x: auto; }
-.formula { padding: .3rem 0 .3rem 1.5rem; overflow-y: hidden; white-space: nowrap; }
-.formula math { font-size: 1.1rem; }
-table { border-collapse: collapse; font-size: .88rem; }
-th, td { padding: .3rem .8rem .3rem 0; text-align: left; vertical-align: top; }
-thead th { border-bottom: 2px solid var(--line); font-weight: 600; white-space: nowrap; vertical-align: bottom; }
-thead small { display: block; font-weight: 400; color: var(--soft); min-height: 1.2em; }
-tbody td { border-bottom: 1px solid var(--line); }
-td.cell { font-family: ui-monospace, "Cascadia Mono", Menlo, monospace; white-space: pre; font-size: .82rem; }
-th.number, td.number { text-align: right; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; margin: 0; }
-dt { color: var(--soft); } dd { margin: 0; }
-ul { padding-left: 1.2rem; }
-footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft);
-         font-size: .85rem; }
-@media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; } .scroll { overflow: visible; }
-  h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; }
-  table { font-size: 8pt; } td.cell { font-size: 7.5pt; } }
-"""
+_WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
+"""Two words or more: prose, which may be folded."""
+_TAG = re.compile(r"<(/?)(\w+)[^>]*>")
+_EQUALS = "<mo>=</mo>"
+_SIGNS = ("<mo>+</mo>", "<mo>&#x2212;</mo>")
+
+# The page ---------------------------------------------------------------------------------------------------------
 
 
-def page(title: str, subtitle: str, blocks: Iterable[str]) -> str:
-    """The whole document around its blocks."""
+def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence[str] = (), footer: str = "") -> str:
+    """The whole document around its blocks.
+
+    contents: titles of its chapters, for a table of contents beside or above them. footer: what the last line says
+    besides version and units.
+    """
     body = "\n".join(filter(None, blocks))
+    last = f" {escape(footer)}" if footer else ""
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}: armdyn report</title>
-<style>{_CSS}</style>
+<style>{CSS}</style>
 </head>
-<body><main>
+<body><div class="sheet{" wide" if contents else ""}">
+<header>
 <h1>{escape(title)}</h1>
 <p class="source">{escape(subtitle)}</p>
+</header>
+{_contents(contents)}<main>
 {body}
-<footer>armdyn {escape(__version__)}. SI units; angles in radians unless a column says deg.</footer>
-</main></body>
+</main>
+<footer>armdyn {escape(__version__)}. SI units; angles in radians unless a column says deg.{last}</footer>
+</div></body>
 </html>
 """
+
+
+def _contents(titles: Sequence[str]) -> str:
+    if not titles:
+        return ""
+    rows = "".join(
+        f'<li><a href="#{anchor(title)}"><span>{k}</span>{escape(title)}</a></li>' for k, title in enumerate(titles, 1)
+    )
+    return f'<nav class="contents" aria-label="Contents"><ol>{rows}</ol></nav>\n'
+
+
+def anchor(title: str) -> str:
+    """The place of a chapter: `Base parameters` -> base-parameters."""
+    return re.sub(r"\W+", "-", title.lower()).strip("-") or "chapter"
+
+
+def chapter(number: int, title: str, blocks: Iterable[str]) -> str:
+    """A numbered chapter that the table of contents can point to."""
+    place = anchor(title)
+    body = "\n".join(filter(None, blocks))
+    head = f'<h2><a class="ordinal" href="#{place}">{number}</a>{escape(title)}</h2>'
+    return f'<section id="{place}">\n{head}\n{body}\n</section>'
+
+
+# Text -------------------------------------------------------------------------------------------------------------
 
 
 def heading(text: str) -> str:
@@ -84,45 +90,138 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def formula(mathml: str) -> str:
-    """A displayed equation, given as the inside of a `math` element; wide ones scroll."""
-    return f'<div class="scroll formula"><math displaystyle="true">{mathml}</math></div>'
+def remark(text: str) -> str:
+    """A paragraph in small, soft letters; nothing if there is nothing to say."""
+    return f'<p class="remark">{escape(text)}</p>' if text else ""
+
+
+def missing(reason: str) -> str:
+    """Why something could not be made."""
+    return f'<p class="missing">{escape(reason)}</p>'
+
+
+def code(text: str) -> str:
+    return f"<pre>{escape(text)}</pre>"
+
+
+def definitions(pairs: Sequence[tuple[str, str]]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{escape(text)}</dd>' for label, text in pairs)}</dl>"
+
+
+def bullets(title: str, texts: Sequence[str]) -> str:
+    """A list, titled if the title is not empty; nothing if there is nothing to say."""
+    if not texts:
+        return ""
+    head = f"<h3>{escape(title)}</h3>" if title else ""
+    return f"{head}<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
 
 
 def facts(pairs: Sequence[tuple[str, str]], ok: bool) -> str:
     """The numbers one looks for first; the last one is the verdict."""
-    cells = [f"<div><span>{escape(label)}</span><strong>{escape(text)}</strong></div>" for label, text in pairs[:-1]]
-    label, text = pairs[-1]
-    mark = "good" if ok else "bad"
-    cells.append(f'<div><span>{escape(label)}</span><strong class="{mark}">{escape(text)}</strong></div>')
+    *first, (label, text) = pairs
+    return cards([*((label, text, "", None) for label, text in first), (label, text, "", ok)])
+
+
+def cards(entries: Iterable[tuple[str, str, str, bool | None]]) -> str:
+    """Facts as (label, text, remark, verdict): green where the verdict is True, red where it is False."""
+    cells = []
+    for label, text, small, verdict in entries:
+        mark = {True: ' class="good"', False: ' class="bad"', None: ""}[verdict]
+        below = f"<small>{escape(small)}</small>" if small else ""
+        cells.append(f"<div><span>{escape(label)}</span><strong{mark}>{escape(text)}</strong>{below}</div>")
     return f'<div class="facts">{"".join(cells)}</div>'
 
 
+# Formulas ---------------------------------------------------------------------------------------------------------
+
+
+def formula(mathml: str) -> str:
+    """A displayed equation, given as the inside of a `math` element; it breaks before plus and minus signs."""
+    parts = " ".join(f'<math displaystyle="true">{part}</math>' for part in terms(mathml))
+    return f'<div class="scroll formula">{parts}</div>'
+
+
+def terms(mathml: str) -> Iterator[str]:
+    """The summands of the outermost sum, each with its sign in front, which stays an infix."""
+    depth, start = 0, 0
+    for tag in _TAG.finditer(mathml):
+        at = tag.start()
+        if depth == 0 and at > start and mathml.startswith(_SIGNS, at) and not mathml[:at].endswith(_EQUALS):
+            yield _infix(mathml[start:at], start > 0)
+            start = at
+        depth += -1 if tag[1] else 1
+    yield _infix(mathml[start:], start > 0)
+
+
+def _infix(term: str, has_sign: bool) -> str:
+    return term.replace("<mo>", '<mo form="infix">', 1) if has_sign else term
+
+
+# Figures ----------------------------------------------------------------------------------------------------------
+
+
 def figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{_inline(svg)}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool]] = ()) -> str:
+    """Small figures beside one another, as many as the screen is wide; key: what all lines mean, once, as (name,
+    colour, dashed).
+    """
+    inside = "".join(f"<div>{_inline(svg)}</div>" for svg in svgs)
+    marks = "".join(
+        f'<li><i{" class=dashed" if dashed else ""} style="border-color: {escape(color)}"></i>{escape(name)}</li>'
+        for name, color, dashed in key
+    )
+    legend = f'<ul class="key">{marks}</ul>' if marks else ""
+    return f'<figure>{legend}<div class="panels">{inside}</div><figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def _inline(svg: str) -> str:
+    """Without the names of groups, which several figures of a page would share."""
+    return re.sub(r'<g id="[^"]*"', "<g", svg)
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
 
 
 def table(section: Section) -> str:
-    """A table of the report, numbers aligned at the decimal point."""
+    """A table of the report, numbers aligned at the decimal point; a wide one scrolls in its place."""
     section = section.aligned()
-    numeric = [is_numeric(cells) for cells in zip(*section.rows, strict=True)]
+    columns = list(zip(*section.rows, strict=True)) or [()] * len(section.columns)
+    numeric = [is_numeric(cells) for cells in columns]
+    kinds = [
+        "cell number" if n else "prose" if c.folds or any(map(_WORDS.search, cells)) else "cell"
+        for n, c, cells in zip(numeric, section.columns, columns, strict=True)
+    ]
     units = any(column.unit for column in section.columns)
     heads = "".join(
         f"<th{_number(n)}>{escape(c.head)}{f'<small>{escape(c.unit)}</small>' if units else ''}</th>"
         for c, n in zip(section.columns, numeric, strict=True)
     )
     rows = "".join(
-        "<tr>" + "".join(f'<td class="cell{" number" if n else ""}">{escape(cell)}</td>'
-                         for cell, n in zip(row, numeric, strict=True)) + "</tr>\n"
+        "<tr>" + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind in zip(row, kinds, strict=True))
+        + "</tr>\n"
         for row in section.rows
     )  # fmt: skip
-    note = f'<p class="remark">{escape(section.note)}</p>' if section.note else ""
-    return (f'<h3>{escape(section.title)}</h3>\n<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n'
-            f"<tbody>{rows}</tbody></table></div>{note}")  # fmt: skip
+    title = subheading(section.title) if section.title else ""
+    return (f'{title}\n<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n'
+            f"<tbody>{rows}</tbody></table></div>{remark(section.note)}")  # fmt: skip
 
 
 def _number(is_number: bool) -> str:
     return ' class="number"' if is_number else ""
+
+
+def links(rows: Sequence[tuple[str, str, str]], head: tuple[str, str]) -> str:
+    """A table of files: (address relative to the page, its text, what it is)."""
+    body = "".join(
+        f'<tr><td class="cell"><a href="{escape(address)}">{escape(text)}</a></td><td class="prose">{escape(what)}</td>'
+        "</tr>\n"
+        for address, text, what in rows
+    )
+    heads = "".join(f"<th>{escape(text)}</th>" for text in head)
+    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
 def findings(checkup: Checkup) -> str:
@@ -137,14 +236,3 @@ def findings(checkup: Checkup) -> str:
         for row in section.rows
     )  # fmt: skip
     return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
-
-
-def definitions(pairs: Sequence[tuple[str, str]]) -> str:
-    return f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{escape(text)}</dd>' for label, text in pairs)}</dl>"
-
-
-def bullets(title: str, texts: Sequence[str]) -> str:
-    """A titled list; nothing if there is nothing to say."""
-    if not texts:
-        return ""
-    return f"<h3>{escape(title)}</h3><ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"

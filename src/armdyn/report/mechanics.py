@@ -10,13 +10,14 @@ from armdyn.graph.mathml import mathml, mathml_name
 from armdyn.report import html
 from armdyn.robot.table import Column, Section
 
+NAMES = {"christoffel": "Christoffel symbols"}
 MOST_TERMS = 1500
 """Equations with more terms than this are counted, not printed: nobody reads them."""
 
 
 def equations_block(equations: Equations) -> str:
     """M, C and g, typeset; for large robots their number of terms."""
-    size = ", ".join(f"{name} {count}" for name, count in equations.size.items())
+    size = ", ".join(f"{NAMES.get(name, name)} {count}" for name, count in equations.size.items())
     counted = f"Terms of the expanded forms: {size}. Inverse dynamics as a program: {equations.operations}."
     if is_long(equations):
         return html.paragraph(f"Too long to print. {counted} armdyn derive --out writes all of them.")
@@ -80,10 +81,14 @@ def comparison_section(comparison: Comparison) -> Section:
             f"{row.written[0]} / {row.written[1]}",
             f"{row.operations.multiplications} / {row.operations.additions}",
             f"{1e3 * row.trace_seconds:.1f}",
+            f"{1e3 * row.evaluation_seconds:.2f}",
         )
         for row in comparison.rows
     ]
-    columns = (Column("formulation"), Column("source"), Column("difference", "relative"), Column("as written", "x / +"),
-               Column("shared", "x / +"), Column("derived in", "ms"))  # fmt: skip
-    note = "Operations of one inverse dynamics: as the formulation is written, and with common subexpressions shared."
+    columns = (Column("formulation"), Column("source", folds=True), Column("difference", "relative"),
+               Column("as written", "x / +"), Column("shared", "x / +"), Column("derived in", "ms"), Column("in Python", "ms"))  # fmt: skip
+    note = (
+        "Operations of one inverse dynamics: as the formulation is written, and with common subexpressions shared. In "
+        "Python: one evaluation of the formulas as they stand, on plain numbers. Sources: see References."
+    )
     return Section("Formulations", columns, tuple(rows), note)

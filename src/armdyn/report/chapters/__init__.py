@@ -1,0 +1,31 @@
+"""The chapters of a study, in the order in which they are read. A new one is a function and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from armdyn.report.chapter import Chapter, Subject
+from armdyn.report.chapters.code import code
+from armdyn.report.chapters.ending import conventions_used, references_used
+from armdyn.report.chapters.equations import base, certificate, equations, formulations
+from armdyn.report.chapters.kernels import kernels
+from armdyn.report.chapters.motion import actuators, motion
+from armdyn.report.chapters.robot import checkup, geometry, parameters
+from armdyn.report.chapters.tracking import tracking
+
+CHAPTERS: dict[str, Callable[[Subject], Chapter]] = {
+    "Check-up": checkup,
+    "Geometry": geometry,
+    "Parameters": parameters,
+    "Equations of motion": equations,
+    "Certificate": certificate,
+    "Formulations": formulations,
+    "Base parameters": base,
+    "Compiled functions": kernels,
+    "A motion and its torques": motion,
+    "Actuators": actuators,
+    "Tracking under control": tracking,
+    "Exported code": code,
+    "Conventions": conventions_used,
+    "References": references_used,
+}

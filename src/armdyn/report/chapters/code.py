@@ -1,0 +1,57 @@
+"""The chapter about exported code: C for a controller and a Python module, written beside the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armdyn.export import DEFAULT, SHEETS, model
+from armdyn.export.writing import save, texts
+from armdyn.report import html
+from armdyn.report.chapter import Chapter, File, Subject
+from armdyn.robot.table import Column, Section
+
+FOLDER = "code"
+MANY = 12
+"""Joints beyond which only the first functions are written."""
+WHAT = {".h": "C header: one function per quantity", ".c": "C99 source, no allocation, no library but math.h",
+        ".py": "Python module over NumPy arrays"}  # fmt: skip
+NAMED = {"CMakeLists.txt": "CMake project for the C files", "README.txt": "how to build and call the C functions"}
+LANGUAGES = ("c", "python")
+
+
+def code(subject: Subject) -> Chapter:
+    """Inverse and forward dynamics, mass matrix, and so on as source code."""
+    names = DEFAULT if subject.robot.n <= MANY else DEFAULT[:1]
+    subject.say("exporting code")
+    built = model(subject.robot, names)
+    files = []
+    for language in LANGUAGES:
+        subject.say(f"exporting {language}")
+        files += [File(path, _what(path)) for path in save(texts(built, language), subject.folder / FOLDER)]
+    rows = tuple(
+        (f.name, SHEETS[f.name].what, f"{f.graph.operations.multiplications} / {f.graph.operations.additions}")
+        for f in built.functions
+    )
+    columns = (Column("function"), Column("what it gives", folds=True), Column("operations", "x / +"))
+    listed = [(path.path.relative_to(subject.folder).as_posix(), path.path.name, path.what) for path in files]
+    words = "The same programs as source code, to be compiled into a controller or read. They need nothing of armdyn."
+    how = (
+        f"cd {FOLDER}\n"
+        "cmake -B build && cmake --build build && ctest --test-dir build    # checks itself\n"
+        f'python -c "import {built.prefix} as arm; print(arm.gravity([0.3] * {subject.robot.n}))"'
+    )
+    blocks = [
+        html.remark(subject.opened),
+        html.paragraph(words),
+        html.links(listed, ("file", "what it is")),
+        html.table(Section("Functions", columns, rows)),
+        html.subheading("Trying it"),
+        html.code(how),
+    ]
+    return Chapter(blocks, files=files)
+
+
+def _what(path: Path) -> str:
+    if path.name.endswith("_test.c"):
+        return "test program in C: compares with reference values"
+    return NAMED.get(path.name) or WHAT.get(path.suffix, "exported code")
