@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,9 @@ GREY = "#8a93a3"
 MOST_POINTS = 1200
 """Samples drawn per line; more only make pages large."""
 _WIDTH, _HEIGHT = 5.2, 3.2
+_FLOW = "grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr));"
+_WIDEST = 32
+"""Width of a panel, rem, beyond which its letters would be too large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +48,20 @@ class Panel:
 
 
 def chart(*panels: Panel, columns: int = 2) -> str:
-    """The panels side by side, as an <svg> element."""
+    """The panels as inline SVG, one beside another as far as the page is wide; at most `columns` in a row."""
+    drawn = [_drawn(panel) for panel in panels]
+    if len(drawn) == 1:
+        return drawn[0]
+    widest = _WIDEST * min(columns, len(drawn))
+    style = f"display: grid; gap: .5rem; max-width: {widest}rem; {_FLOW}"
+    return f'<div style="{style}">{"".join(drawn)}</div>'
+
+
+def _drawn(panel: Panel) -> str:
     from matplotlib.figure import Figure  # the figure alone: no window system, no global state
 
-    columns = min(columns, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows), layout="constrained")
-    grid = np.ravel(figure.subplots(rows, columns, squeeze=False))
-    for axes, panel in zip(grid, panels, strict=False):
-        _draw(axes, panel)
-    for axes in grid[len(panels) :]:
-        axes.set_axis_off()
+    figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+    _draw(figure.subplots(), panel)
     return as_svg(figure)
 
 

@@ -19,7 +19,7 @@ _CSS = """
 .verdicts td:first-child, .errata td:first-child { white-space: nowrap; overflow-wrap: normal; }
 section.item { border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .25rem; }
 section.item h3 { font-size: 1.05rem; margin-top: 1rem; }
-section.item figure { max-width: 920px; }
+section.item figure > svg { max-width: 36rem; }
 table.checks { width: 100%; } table.checks td { overflow-wrap: anywhere; }
 table.checks td:first-child { width: 1.5rem; }
 pre { background: var(--wash); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem;

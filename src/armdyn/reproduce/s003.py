@@ -281,7 +281,7 @@ def figure_5() -> Outcome:
     period = run.t <= 1.0 + 1e-9
     second = (run.t >= 1.0 - 1e-9) & (run.t <= 2.0 + 1e-9)
     svg = chart(Panel("Torques (72) on the reference (73)", "t (s)", "tau (N m)",
-                      series(run.t, run.tau, JOINTS)), columns=1)  # fmt: skip
+                      series(run.t, run.tau, JOINTS)))  # fmt: skip
     return Outcome(
         "Torques of (72) along (73) with the data of (71). The curves of the text are a picture without numbers; what "
         "can be checked is that they start at M(0) qdd(0) + g(0) and repeat every second.",
