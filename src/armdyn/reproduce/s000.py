@@ -77,9 +77,9 @@ def dynamics() -> Dynamics:
 
 @cache
 def sample() -> tuple[Robot, Any, Any, Any]:
-    """A random serial arm with joints of both kinds, a prismatic one behind a revolute one, and a state."""
-    robot = random_robot(5, 6, prismatic=0.5)
-    q, qd, qdd = np.random.default_rng(5).uniform(-2, 2, (3, robot.n))
+    """A random serial arm whose joints alternate: revolute, prismatic, revolute, prismatic, revolute, revolute."""
+    robot = random_robot(34, 6, prismatic=0.4)
+    q, qd, qdd = np.random.default_rng(34).uniform(-2, 2, (3, robot.n))
     return robot, q, qd, qdd
 
 

@@ -25,11 +25,14 @@ SIZES = range(2, 7)
 
 
 @cache
-def sample(prismatic: float = 0.4) -> tuple[Robot, Any, Any, Any]:
-    """A random arm of six joints in standard Denavit-Hartenberg frames, g = 9.8062 m/s^2 downwards, and a state."""
-    robot = random_robot(11, 6, convention="standard", prismatic=prismatic)
+def sample(prismatic: float = 0.35) -> tuple[Robot, Any, Any, Any]:
+    """A random arm of six joints in standard Denavit-Hartenberg frames, g = 9.8062 m/s^2 downwards, and a state.
+
+    Two of its joints slide, each between revolute ones; for prismatic = 0 none does.
+    """
+    robot = random_robot(40, 6, convention="standard", prismatic=prismatic)
     robot = replace(robot, gravity=Vec3(0, 0, -text.G))
-    q, qd, qdd = np.random.default_rng(11).uniform(-2, 2, (3, robot.n))
+    q, qd, qdd = np.random.default_rng(40).uniform(-2, 2, (3, robot.n))
     return robot, q, qd, qdd
 
 
