@@ -14,6 +14,7 @@ COLORS = ("#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8
 GREY = "#8a93a3"
 MOST_POINTS = 1200
 """Samples drawn per line; more only make pages large."""
+_FEW = 4
 _WIDTH, _HEIGHT = 5.2, 3.2
 _FLOW = "grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr));"
 _WIDEST = 32
@@ -97,4 +98,6 @@ def _draw(axes: Any, panel: Panel) -> None:
     axes.grid(color=INK, alpha=0.14, linewidth=0.6)
     named = [line for line in panel.lines if line.label]
     if named:
-        axes.legend(fontsize=8.5, frameon=False, labelcolor=INK, ncols=1 if len(named) <= 4 else 2)
+        many = len(named) > _FEW  # many names find no free place among the curves: they stand below
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 3} if many else {}
+        axes.legend(fontsize=8.5, frameon=False, labelcolor=INK, **below)
