@@ -1,6 +1,6 @@
 """Hostile files: whatever the text, the answer is a Robot or an ArmdynError, and nothing is executed.
 
-ARMDYN_FUZZ sets the number of mutated texts (default 600, half TOML, half URDF); mutation i is always the same.
+ARMDYN_FUZZ sets the number of mutated texts (default 900, a third each TOML, URDF, MJCF); mutation i stays the same.
 
     ARMDYN_FUZZ=10000 pytest tests/formats/test_fuzz.py
 """
@@ -12,6 +12,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +20,11 @@ import pytest
 import armdyn
 from armdyn import catalog
 from armdyn.errors import ArmdynError, ExpressionError
-from armdyn.formats import toml, urdf
+from armdyn.formats import mjcf, toml, urdf
 from armdyn.robot import Robot
 from armdyn.robot.expression import parse
 
-COUNT = int(os.environ.get("ARMDYN_FUZZ", "600"))
+COUNT = int(os.environ.get("ARMDYN_FUZZ", "900"))
 
 TOML_TEXT = """
 name = "arm"
@@ -112,6 +113,7 @@ URDF_TEXT = """<?xml version="1.0" encoding="utf-8"?>
   <gazebo reference="upper"><mu1>0.2</mu1></gazebo>
 </robot>
 """
+MJCF_TEXT = (Path(__file__).parent / "everything.xml").read_text(encoding="utf-8")
 NASTY = [
     "__import__('os').system('x')", "open('/etc/passwd')", "lambda: 0", "().__class__", "9**9**9**9", "2**64**64",
     "1e999", "-1e999", "nan", "inf", "-inf", "1e308", "1e-320", "0x10", "1_000", "(((((", ")" * 50, "(" * 3000,
@@ -147,8 +149,8 @@ BOMBS = [
 
 def texts(ending: str) -> list[str]:
     """What is mutated: texts that use every feature, and for TOML the catalog too."""
-    if ending == "urdf":
-        return [URDF_TEXT]
+    if ending in ("urdf", "xml"):
+        return [URDF_TEXT if ending == "urdf" else MJCF_TEXT]
     return [TOML_TEXT] * 3 + [catalog.path(name).read_text(encoding="utf-8") for name in catalog.names()]
 
 
@@ -242,6 +244,7 @@ def use(robot: Robot) -> None:
         lambda: robot.frames,
         lambda: toml.loads(toml.dumps(robot)),
         lambda: urdf.loads(urdf.dumps(robot)),
+        lambda: mjcf.loads(mjcf.dumps(robot)),
         lambda: robot.locked({joint.name: 0.5 for joint in robot.joints}).links,
         lambda: robot.with_payload(1.0, (0, 0, 0.1)).links,
         lambda: robot.checkup().findings,
@@ -254,23 +257,23 @@ def use(robot: Robot) -> None:
             continue
 
 
-@pytest.mark.parametrize("ending", ["toml", "urdf"])
+@pytest.mark.parametrize("ending", ["toml", "urdf", "xml"])
 def test_mutated_files_give_a_robot_or_an_armdyn_error(ending: str) -> None:
-    form = {"toml": toml, "urdf": urdf}[ending]
+    form = {"toml": toml, "urdf": urdf, "xml": mjcf}[ending]
     count = {"robot": 0, "error": 0}
-    for i in range(COUNT // 2):
+    for i in range(COUNT // 3):
         text = mutated(ending, i)
         try:
             count[outcome(form, text)] += 1
         except Exception as error:
             raise AssertionError(f"mutation {i} of {ending}: {type(error).__name__}: {error}") from error
-    assert min(count.values()) > COUNT // 40, "the mutations are too harsh or too mild to test anything"
+    assert min(count.values()) > COUNT // 60, "the mutations are too harsh or too mild to test anything"
 
 
-@pytest.mark.parametrize("form", [toml, urdf], ids=["toml", "urdf"])
+@pytest.mark.parametrize("form", [toml, urdf, mjcf], ids=["toml", "urdf", "mjcf"])
 @pytest.mark.parametrize("i", range(len(BOMBS)))
-def test_bombs_go_off_in_neither_reader(form: Any, i: int) -> None:
-    outcome(form, BOMBS[i])
+def test_bombs_go_off_in_no_reader(form: Any, i: int) -> None:
+    outcome(form, BOMBS[i].replace("robot", "mujoco") if form is mjcf else BOMBS[i])
 
 
 @pytest.mark.parametrize("token", NASTY, ids=range(len(NASTY)))
@@ -280,6 +283,9 @@ def test_nasty_numbers(token: str) -> None:
     outcome(toml, f'name = "{token}"\n[[joint]]\nname = "{token}"')
     outcome(urdf, URDF_TEXT.replace("0.1 0 0.2", f"0 0 {token}"))
     outcome(urdf, URDF_TEXT.replace("upper", token))
+    outcome(mjcf, MJCF_TEXT.replace("0.1 0.2 0.3", f"0 0 {token}"))
+    outcome(mjcf, MJCF_TEXT.replace('gear="50"', f'gear="{token}"'))
+    outcome(mjcf, MJCF_TEXT.replace("upper", token))
 
 
 CODE = [

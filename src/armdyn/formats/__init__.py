@@ -12,10 +12,12 @@ from armdyn import catalog
 from armdyn.errors import FileError, PhysicsError, unknown_name
 from armdyn.robot.robot import Robot
 
-FORMATS = {".toml": "toml", ".urdf": "urdf"}
+FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf"}
 """File name ending -> module of this package."""
 MIMIC = "mimics "
 """How a reader's note on a joint begins that should follow another one and is read as independent."""
+NOT_TAKEN = "not taken over: "
+"""How a reader's note begins on something that the file says and a Robot cannot."""
 
 
 class ModelWarning(UserWarning):
@@ -30,7 +32,7 @@ def load(
     lock: Mapping[str, float] | None = None,
     strict: bool = False,
 ) -> Robot:
-    """A robot by catalog name ("scara5") or from a file (.toml, .urdf).
+    """A robot by catalog name ("scara5") or from a file (.toml, .urdf, .xml for MJCF).
 
     tip: body whose frame becomes the tool frame. base: body on which the robot stands (with `tip`: only the chain
     between them). lock: joints held at a position and merged. An impossible inertia is reported as a warning;
@@ -71,10 +73,10 @@ def _format(path: Path) -> Any:
 
 
 def _report(robot: Robot, strict: bool) -> None:
-    """Say what is impossible in the robot's inertias, and which couplings are left free: never a silent error."""
-    for joint in robot.joints:
-        for note in (note for note in joint.notes if note.startswith(MIMIC)):
-            warnings.warn(f"robot {robot.name!r}, joint {joint.name!r}: {note}.", ModelWarning, stacklevel=3)
+    """Say what is impossible in the robot's inertias, and what a reader could not take over: never a silent error."""
+    for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.joints)):
+        for note in (note for note in notes if note.startswith((MIMIC, NOT_TAKEN))):
+            warnings.warn(f"robot {robot.name!r}{where}: {note}.", ModelWarning, stacklevel=3)
     impossible = [finding for finding in robot.checkup().findings if finding.impossible]
     for finding in impossible:
         if strict:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element
 
-from armdyn.algebra import ZERO, CentralInertia, Mat3, Scalar, Vec3
-from armdyn.algebra.ops import tidy
+from armdyn.algebra import CentralInertia, Mat3, Vec3
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
 from armdyn.formats import MIMIC
 from armdyn.formats.safe_xml import Document, local_name, parse
 from armdyn.formats.text import read_text
+from armdyn.formats.xml_values import Values, shown
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement
 from armdyn.robot.record import unit
 from armdyn.robot.robot import Robot
@@ -37,7 +34,6 @@ UNLIMITED = 1e30
 """A limit from here on is no limit. It is below the largest single-precision number, which some readers use."""
 MOST_LINKS = 10_000
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
 _ATTRIBUTES = {
     "origin": ("xyz", "rpy"),
     "axis": ("xyz",),
@@ -83,9 +79,9 @@ def _checked_root(document: Document) -> None:
     """It is a <robot>, and xacro has been run."""
     tag = local_name(document.root)
     if tag != "robot":
-        known = {"mujoco": "It is an MJCF file.", "sdf": "It is an SDF file: convert it to URDF first."}
+        known = {"mujoco": "It is an MJCF file: name it .xml.", "sdf": "It is an SDF file: convert it to URDF first."}
         raise FileError(
-            f"the root element is <{_shown(tag)}>",
+            f"the root element is <{shown(tag)}>",
             where=document.at(document.root),
             expected="<robot>",
             advice=known.get(tag),
@@ -110,7 +106,7 @@ def _by_name(document: Document, tag: str) -> dict[str, Element]:
             raise RobotError(f"a <{tag}> without a name", where=document.at(element), advice='Give it name="...".')
         if name in found:
             raise RobotError(
-                f"a second {tag} is called {_shown(name)!r}; the first is on line {document.lines[found[name]]}",
+                f"a second {tag} is called {shown(name)!r}; the first is on line {document.lines[found[name]]}",
                 where=document.at(element),
                 advice="Rename one of them.",
             )
@@ -119,17 +115,10 @@ def _by_name(document: Document, tag: str) -> dict[str, Element]:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _Reader(Values):
     """Makes parts of elements; knows where they stand."""
 
-    document: Document
     joints: Mapping[str, Element]
-
-    def name(self, element: Element, kind: str, name: str) -> str:
-        if not name.isprintable() or len(name) > 2000:
-            raise RobotError(f"{_shown(name)!r} is not a name", where=self.document.at(element, kind),
-                             expected="one line of printable text")  # fmt: skip
-        return name
 
     def child(self, element: Element, tag: str, label: str) -> Element | None:
         """The child of that tag, if there is one; two of them would contradict each other."""
@@ -148,35 +137,6 @@ class _Reader:
                              advice=advice)  # fmt: skip
         return child
 
-    def text(self, element: Element, key: str, label: str) -> str:
-        """An attribute that must be there."""
-        value = element.get(key)
-        if value is None:
-            tag = local_name(element)
-            raise RobotError(f"{key!r} is missing in <{tag}>", where=self.document.at(element, label),
-                             expected=f'<{tag} {key}="...">')  # fmt: skip
-        return value
-
-    def numbers(self, text: str, count: int, element: Element, key: str, label: str) -> list[Scalar]:
-        """So many numbers of an attribute."""
-        where = self.document.at(element, f"{label}, <{local_name(element)} {key}>")
-        words = text.split()
-        if len(words) != count:
-            raise RobotError(f"{_shown(text)!r} has {len(words)} entries", where=where,
-                             expected="a number" if count == 1 else f"{count} numbers separated by spaces")  # fmt: skip
-        return [_number(word, where) for word in words]
-
-    def number(self, element: Element, key: str, label: str) -> Scalar:
-        return self.numbers(self.text(element, key, label), 1, element, key, label)[0]
-
-    def optional(self, element: Element, key: str, label: str) -> Scalar | None:
-        return self.number(element, key, label) if key in element.attrib else None
-
-    def vector(self, element: Element | None, key: str, label: str, default: Vec3 = ZERO) -> Vec3:
-        if element is None or key not in element.attrib:
-            return default
-        return Vec3(*self.numbers(element.attrib[key], 3, element, key, label))
-
     def placement(self, element: Element, label: str) -> Placement:
         origin = self.child(element, "origin", label)
         return Placement(self.vector(origin, "xyz", label), self.vector(origin, "rpy", label))
@@ -185,7 +145,7 @@ class _Reader:
 
     def body(self, name: str, element: Element) -> Body:
         """A link. Without <inertial> it has no mass: URDF's rule for mere frames."""
-        label = f"link {_shown(name)!r}"
+        label = f"link {shown(name)!r}"
         body = Body(self.name(element, "link", name))
         inertial = self.child(element, "inertial", label)
         return body if inertial is None else Body(body.name, self.inertia(inertial, label))
@@ -203,7 +163,7 @@ class _Reader:
     # Joints -------------------------------------------------------------------------------------------------------
 
     def joint(self, name: str, element: Element, bodies: Mapping[str, Body]) -> Joint:
-        label = f"joint {_shown(name)!r}"
+        label = f"joint {shown(name)!r}"
         stated = self.text(element, "type", label)
         kind = self.kind(stated, element, label)
         parent, child = (self.end(element, end, label, bodies) for end in ("parent", "child"))
@@ -228,7 +188,7 @@ class _Reader:
             raise RobotError(f"a joint of type {stated!r}", where=where, expected=f"one of: {', '.join(KINDS)}",
                              advice=REFUSED[stated])  # fmt: skip
         if stated not in KINDS:
-            raise unknown_name("joint type", _shown(stated), KINDS, where=where)
+            raise unknown_name("joint type", shown(stated), KINDS, where=where)
         return KINDS[stated]
 
     def end(self, element: Element, end: str, label: str, bodies: Mapping[str, Body]) -> str:
@@ -236,7 +196,7 @@ class _Reader:
         found = self.needed(element, end, label, f'Add <{end} link="..."/>.')
         name = self.text(found, "link", label)
         if name not in bodies:
-            raise unknown_name(f"{end} link", _shown(name), bodies, where=self.document.at(found, label))
+            raise unknown_name(f"{end} link", shown(name), bodies, where=self.document.at(found, label))
         return name
 
     def axis(self, element: Element, label: str) -> Vec3:
@@ -352,24 +312,6 @@ def _cycle(carriers: Mapping[str, Joint], reached: set[str], reader: _Reader) ->
 # Small things -----------------------------------------------------------------------------------------------------
 
 
-def _number(word: str, where: str) -> Scalar:
-    """A finite decimal number; Python's float() would also take nan, inf, 1_000 and digits of other scripts."""
-    if not _NUMBER.fullmatch(word):
-        xacro = "${" in word or "$(" in word
-        raise RobotError(f"{_shown(word)!r} is not a number", where=where, expected="a finite decimal number",
-                         advice="Run `xacro FILE > robot.urdf` and read that." if xacro else None)  # fmt: skip
-    value = float(word)
-    if not math.isfinite(value) or abs(value) > 1e100:
-        raise RobotError(f"{_shown(word)} is not a finite number of a sensible size", where=where,
-                         expected="at most 1e100")  # fmt: skip
-    return tidy(value)
-
-
 def _listed(names: Iterable[str]) -> str:
-    shown = [repr(_shown(name)) for name in names]
-    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")
-
-
-def _shown(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    texts = [repr(shown(name)) for name in names]
+    return ", ".join(texts[:8]) + (f" and {len(texts) - 8} more" if len(texts) > 8 else "")

@@ -102,10 +102,10 @@ class _Page:
             return
         inertial = SubElement(link, "inertial")
         _add_origin(inertial, Placement(central.com))
-        SubElement(inertial, "mass", value=_text(central.mass))
+        SubElement(inertial, "mass", value=written(central.mass))
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         entries = zip(keys, central.tensor.upper(), strict=True)
-        SubElement(inertial, "inertia", {key: _text(value) for key, value in entries})
+        SubElement(inertial, "inertia", {key: written(value) for key, value in entries})
 
     def fixed(self, name: str, parent: str, child: str, origin: Placement) -> None:
         self._connection(name, "fixed", parent, child, origin)
@@ -114,7 +114,7 @@ class _Page:
         limits = joint.limits or Limits()
         endless = joint.kind == "revolute" and limits.lower is None and limits.upper is None
         element = self._connection(joint.name, "continuous" if endless else joint.kind, joint.parent, child, origin)
-        SubElement(element, "axis", xyz=_texts(axis))
+        SubElement(element, "axis", xyz=texts(axis))
         # Both are compulsory in URDF, and 0 would forbid motion to readers that take it at its word.
         values = {"effort": _limit(limits.torque), "velocity": _limit(limits.velocity)}
         if not endless:
@@ -122,7 +122,7 @@ class _Page:
         SubElement(element, "limit", values)
         friction = joint.friction
         if friction is not None and (friction.viscous != 0 or friction.coulomb != 0):
-            SubElement(element, "dynamics", damping=_text(friction.viscous), friction=_text(friction.coulomb))
+            SubElement(element, "dynamics", damping=written(friction.viscous), friction=written(friction.coulomb))
 
     def _connection(self, name: str, kind: str, parent: str, child: str, origin: Placement) -> Element:
         element = SubElement(self.root, "joint", name=_name(name), type=kind)
@@ -140,7 +140,7 @@ def _origin(joint: Joint) -> Placement:
 
 
 def _add_origin(element: Element, placement: Placement) -> None:
-    SubElement(element, "origin", xyz=_texts(placement.xyz), rpy=_texts(placement.rpy))
+    SubElement(element, "origin", xyz=texts(placement.xyz), rpy=texts(placement.rpy))
 
 
 # What does not survive --------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def _lost(robot: Robot, page: _Page) -> list[str]:
     """What the file cannot say, in words."""
     lost = list(_lost_of_joints(robot))
     if robot.gravity != Vec3(*GRAVITY):
-        lost.append(f"gravity ({_texts(robot.gravity)}); readers take their own")
+        lost.append(f"gravity ({texts(robot.gravity)}); readers take their own")
     if not _tool_understood(robot) and not needs_tool_link(robot):
         lost.append(f"the tool frame, because a body is already called {TOOL!r}")
     if robot.loops:
@@ -195,6 +195,7 @@ def _lost_of_joints(robot: Robot) -> Iterator[str]:
     tests = {
         "rotors": [j for j in joints if j.rotor is not None],
         "static friction": [j for j in joints if j.friction and (j.friction.static != 0 or j.friction.stribeck != 0)],
+        "torque offsets": [j for j in joints if j.friction and j.friction.offset != 0],
         "friction laws": [j for j in joints if j.friction and j.friction.law not in (None, "viscous", "coulomb")],
         "motors": [j for j in joints if j.motor is not None],
         "elastic joints": [j for j in joints if j.elastic is not None],
@@ -214,7 +215,7 @@ def _massless_moment(inertia: CentralInertia | Inertia) -> bool:
 # Numbers and names ------------------------------------------------------------------------------------------------
 
 
-def _text(value: Scalar) -> str:
+def written(value: Scalar) -> str:
     """A number that reads back exactly."""
     number = float(value)
     if not math.isfinite(number):
@@ -222,12 +223,12 @@ def _text(value: Scalar) -> str:
     return repr(value) if isinstance(value, int) else repr(number)
 
 
-def _texts(vector: Vec3) -> str:
-    return " ".join(map(_text, vector))
+def texts(vector: Vec3) -> str:
+    return " ".join(map(written, vector))
 
 
 def _limit(value: Scalar | None, sign: int = 1) -> str:
-    return _text(sign * UNLIMITED if value is None else value)
+    return written(sign * UNLIMITED if value is None else value)
 
 
 def _name(name: str) -> str:

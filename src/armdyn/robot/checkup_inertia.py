@@ -239,7 +239,7 @@ def _whole(link: Link) -> tuple[float, float]:
     """Mass and largest central moment of a whole link."""
     mass, moment = float(link.inertia.mass), _floats(link.inertia.moment)
     tensor = np.array([[float(x) for x in row] for row in link.inertia.tensor.rows])
-    central = tensor - _steiner(1 / mass, moment) if mass > 0 else tensor
+    central = tensor - _steiner(1 / mass, moment) if mass > np.finfo(float).tiny else tensor
     return mass, float(np.abs(np.diag(central)).max())
 
 

@@ -1,0 +1,17 @@
+"""MJCF: the model files of MuJoCo.
+
+Read: bodies with hinges and slides (several on one body too), frames, sites, default classes, all ways to give an
+orientation, inertias given or taken from primitive shapes, armature, damping, friction loss, ranges and the force
+ranges of actuators. A robot of armdyn stands on a base: free and ball joints are refused. What a Robot cannot say
+(springs, tendons, equalities, gravity compensation) and shapes whose mass needs a mesh are named in notes, which
+`load` gives out as warnings. A file whose root is <robot> is read as URDF.
+
+Written: any Robot; what MJCF cannot say is named in a `ModelWarning`.
+"""
+
+from __future__ import annotations
+
+from armdyn.formats.mjcf_read import loads, read
+from armdyn.formats.mjcf_write import dumps, write
+
+__all__ = ["dumps", "loads", "read", "write"]

@@ -1,0 +1,175 @@
+"""How an MJCF text means its numbers: units and sequence of angles, default classes, orientations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from armdyn.algebra import Mat3, Pose, Scalar, Vec3, rot_x, rot_y, rot_z
+from armdyn.errors import RobotError, unknown_name
+from armdyn.formats.safe_xml import Document, local_name
+from armdyn.formats.xml_values import Values, shown
+from armdyn.robot.record import unit
+
+CLASSED = ("joint", "geom", "site", "motor", "general", "position", "velocity", "intvelocity", "damper")
+"""Elements that take values from a default class."""
+_TURN = {"x": rot_x, "y": rot_y, "z": rot_z}
+_ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
+"""Ways to give an orientation, and how many numbers each has."""
+
+
+class Compiler(NamedTuple):
+    """The settings of <compiler> that change what numbers mean."""
+
+    degrees: bool = True
+    sequence: str = "xyz"
+    autolimits: bool = True
+    from_shapes: str = "auto"
+    groups: tuple[int, int] = (0, 5)
+
+    @staticmethod
+    def of(document: Document) -> Compiler:
+        made = Compiler()
+        for element in all_named(document.root, "compiler"):
+            made = made._read(element, Values(document), document.at(element))
+        return made
+
+    def _read(self, element: Element, values: Values, where: str) -> Compiler:
+        given = element.attrib
+        known(given.get("coordinate", "local"), ("local",), "coordinates", where)
+        angle = "degree" if self.degrees else "radian"
+        angle = known(given.get("angle", angle), ("degree", "radian"), "unit of angles", where)
+        shapes = known(given.get("inertiafromgeom", self.from_shapes), ("auto", "true", "false"), "choice", where)
+        sequence = given.get("eulerseq", self.sequence)
+        if len(sequence) != 3 or sequence.lower().strip("xyz"):
+            raise RobotError(f"eulerseq {shown(sequence)!r}", where=where, expected="three letters of x y z X Y Z")
+        groups = self.groups
+        if "inertiagrouprange" in given:
+            low, high = values.numbers(given["inertiagrouprange"], 2, element, "inertiagrouprange", "compiler")
+            groups = (int(low), int(high))
+        limits = given.get("autolimits", "true" if self.autolimits else "false") == "true"
+        return Compiler(angle == "degree", sequence, limits, shapes, groups)
+
+
+Defaults = dict[str, dict[str, dict[str, str]]]
+"""Class -> element -> attributes."""
+
+
+def default_classes(document: Document) -> Defaults:
+    """The default classes; an inner class starts from what the outer one says."""
+    classes: Defaults = {"main": {}}
+
+    def add(element: Element, parent: dict[str, dict[str, str]], name: str) -> None:
+        own = classes.setdefault(name, {})
+        own |= {tag: {**values, **own.get(tag, {})} for tag, values in parent.items()}
+        for child in element:
+            tag = local_name(child)
+            if tag != "default":
+                own[tag] = {**own.get(tag, {}), **child.attrib}
+        for child in all_named(element, "default"):
+            inner = child.get("class")
+            if not inner:
+                raise RobotError("a <default> inside another has no class", where=document.at(child),
+                                 expected='<default class="...">')  # fmt: skip
+            add(child, own, inner)
+
+    for element in all_named(document.root, "default"):
+        add(element, {}, element.get("class", "main"))
+        classes["main"] = classes.get(element.get("class", "main"), {})
+    return classes
+
+
+@dataclass(frozen=True)
+class Posed(Values):
+    """Values of elements with default classes and orientations."""
+
+    compiler: Compiler
+    defaults: Defaults
+
+    def full(self, element: Element, childclass: str) -> Element:
+        """The element with the values that its default class gives."""
+        name = element.get("class", childclass)
+        if name not in self.defaults:
+            raise unknown_name("default class", name, self.defaults, where=self.document.at(element))
+        tag = local_name(element)
+        if tag not in CLASSED:
+            return element
+        whole = Element(tag, {**self.defaults[name].get(tag, {}), **element.attrib})
+        self.document.lines[whole] = self.document.lines[element]
+        return whole
+
+    def angle(self, value: Scalar) -> Scalar:
+        return math.radians(value) if self.compiler.degrees else value
+
+    def pose(self, element: Element, label: str) -> Pose:
+        """Where a body, frame, shape, site or inertia stands, by any of MJCF's five ways."""
+        return Pose(self.orientation(element, label), self.vector(element, "pos", label))
+
+    def orientation(self, element: Element, label: str) -> Mat3:
+        given = [key for key in _ORIENTATIONS if key in element.attrib]
+        if len(given) > 1:
+            raise RobotError(f"two orientations: {' and '.join(given)}", where=self.document.at(element, label),
+                             expected="one")  # fmt: skip
+        if not given:
+            return Mat3.identity()
+        v = self.numbers(element.attrib[given[0]], _ORIENTATIONS[given[0]], element, given[0], label)
+        where = self.document.at(element, f"{label}, {given[0]}")
+        if given[0] == "quat":
+            return _quaternion(v, where)
+        if given[0] == "axisangle":
+            return _turned(unit(Vec3(*v[:3]), where), self.angle(v[3]))
+        if given[0] == "zaxis":
+            return to_axis(unit(Vec3(*v), where))
+        if given[0] == "xyaxes":
+            x = unit(Vec3(*v[:3]), where)
+            y = Vec3(*v[3:])
+            y = unit(y - x * x.dot(y), where)
+            return Mat3(tuple(zip(x, y, x.cross(y), strict=True)))
+        R = Mat3.identity()
+        for letter, angle in zip(self.compiler.sequence, v, strict=True):
+            turn = _TURN[letter.lower()](self.angle(angle))
+            R = R @ turn if letter.islower() else turn @ R
+        return R
+
+
+# Small things -------------------------------------------------------------------------------------------------------
+
+
+def all_named(element: Element, tag: str) -> list[Element]:
+    return [child for child in element if local_name(child) == tag]
+
+
+def known(value: str, known: Sequence[str], kind: str, where: str) -> str:
+    if value not in known:
+        raise unknown_name(kind, shown(value), known, where=where)
+    return value
+
+
+def _quaternion(v: Sequence[Scalar], where: str) -> Mat3:
+    """(w, x, y, z), of any length but zero."""
+    length = math.sqrt(sum(float(x) ** 2 for x in v))
+    if length < 1e-15:
+        raise RobotError("a quaternion of length zero", where=where, expected="w x y z, not all zero")
+    w, x, y, z = (float(c) / length for c in v)
+    return Mat3((
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    ))  # fmt: skip
+
+
+def _turned(axis: Vec3, angle: float) -> Mat3:
+    """The rotation about an axis."""
+    half = 0.5 * float(angle)
+    return _quaternion((math.cos(half), *(math.sin(half) * float(x) for x in axis)), "")
+
+
+def to_axis(z: Vec3) -> Mat3:
+    """The smallest rotation that takes z to this direction."""
+    c = float(z.z)
+    if c < -1 + 1e-12:
+        return rot_x(math.pi)
+    return _quaternion((1 + c, -float(z.y), float(z.x), 0.0), "")

@@ -1,0 +1,132 @@
+"""Robot -> MJCF text.
+
+Bodies nest as they are mounted. A hinge of MJCF turns its body about any line in the body's own frame, so every body
+keeps its frame, also where that lies off the joint axis (standard DH with a != 0).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose
+from armdyn.formats import ModelWarning
+from armdyn.formats.mjcf_read import ROOT, TOOL
+from armdyn.formats.urdf_write import depth_first, needs_tool_link, texts, written
+from armdyn.robot.parts import Joint, Placement
+from armdyn.robot.robot import Robot
+
+_TYPES = {"revolute": "hinge", "prismatic": "slide"}
+
+
+def write(robot: Robot, path: Path) -> None:
+    """Write the robot to an MJCF file."""
+    path.write_text(dumps(robot), encoding="utf-8")
+
+
+def dumps(robot: Robot) -> str:
+    """The robot as MJCF; `loads` gives back the same frames, masses, ranges, torque limits, friction and gravity.
+
+    What MJCF cannot say, or a Robot says otherwise, is left out and named in a ModelWarning.
+    """
+    robot = robot.bound()
+    lost = list(_lost(robot))
+    if lost:
+        message = f"robot {robot.name!r}: MJCF cannot say, and the file leaves out: {'; '.join(lost)}."
+        warnings.warn(message, ModelWarning, stacklevel=2)
+    root = Element("mujoco", model=robot.name)
+    SubElement(root, "compiler", angle="radian")
+    SubElement(root, "option", gravity=texts(robot.gravity))
+    world = SubElement(root, "worldbody")
+    stand = world
+    if robot.root.name != ROOT or robot.base != Placement() or _has_mass(robot.root.inertia):
+        stand = _body(world, robot.root.name, robot.base.pose(), robot.root.inertia)
+    bodies = {robot.root.name: stand}
+    for joint in depth_first(robot):
+        body = _body(bodies[joint.parent], joint.body.name, joint.pose(), joint.body.inertia)
+        bodies[joint.body.name] = body
+        if joint.kind != "fixed":
+            _joint(body, joint)
+    if needs_tool_link(robot):
+        SubElement(bodies[robot.tool_body], "site", {"name": TOOL, **_place(robot.tool.pose())})
+    indent(root, "  ")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _body(parent: Element, name: str, pose: Pose, inertia: CentralInertia | Inertia) -> Element:
+    body = SubElement(parent, "body", {"name": name, **_place(pose)})
+    if _has_mass(inertia):
+        central = inertia.about_com()
+        xx, xy, xz, yy, yz, zz = central.tensor.upper()
+        tensor = " ".join(map(written, (xx, yy, zz, xy, xz, yz)))
+        SubElement(body, "inertial", pos=texts(central.com), mass=written(central.mass), fullinertia=tensor)
+    return body
+
+
+def _has_mass(inertia: CentralInertia | Inertia) -> bool:
+    return inertia.about_com() != CentralInertia(0, ZERO, Mat3.zero())
+
+
+def _joint(body: Element, joint: Joint) -> None:
+    after = joint.geometry.after().inverse()
+    values = {"name": joint.name, "type": _TYPES[joint.kind], "axis": texts(after.R.column(2))}
+    if joint.kind == "revolute" and after.p != ZERO:
+        values["pos"] = texts(after.p)
+    limits, friction = joint.limits, joint.friction
+    if limits is not None and limits.lower is not None and limits.upper is not None:
+        values["range"] = f"{written(limits.lower)} {written(limits.upper)}"
+    if limits is not None and limits.torque is not None:
+        values["actuatorfrcrange"] = f"{written(-limits.torque)} {written(limits.torque)}"
+    if friction is not None:
+        values |= {"damping": written(friction.viscous), "frictionloss": written(friction.coulomb)}
+    if joint.rotor is not None:
+        values["armature"] = written(joint.rotor.ratio * joint.rotor.ratio * joint.rotor.inertia)  # 002 [7.29]
+    SubElement(body, "joint", values)
+
+
+def _place(pose: Pose) -> dict[str, str]:
+    """pos and quat, where they are not the identity's."""
+    place = {} if pose.p == ZERO else {"pos": texts(pose.p)}
+    w, x, y, z = _quaternion(pose.R)
+    return place if (x, y, z) == (0, 0, 0) else place | {"quat": " ".join(map(written, (w, x, y, z)))}
+
+
+def _quaternion(R: Mat3) -> tuple[float, float, float, float]:
+    """(w, x, y, z) of a rotation, by its largest component, which loses no digits."""
+    (a, b, c), (d, e, f), (g, h, i) = ([float(x) for x in row] for row in R.rows)
+    squares = (1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i)  # 4 w^2, 4 x^2, 4 y^2, 4 z^2
+    k = max(range(4), key=lambda j: squares[j])
+    s = 2 * math.sqrt(squares[k])
+    return (
+        (s / 4, (h - f) / s, (c - g) / s, (d - b) / s),
+        ((h - f) / s, s / 4, (b + d) / s, (c + g) / s),
+        ((c - g) / s, (b + d) / s, s / 4, (f + h) / s),
+        ((d - b) / s, (c + g) / s, (f + h) / s, s / 4),
+    )[k]
+
+
+def _lost(robot: Robot) -> Iterator[str]:
+    tests: dict[str, Callable[[Joint], bool]] = {
+        "rotors as bodies": lambda j: j.rotor is not None and j.rotor.model == "full",
+        "static friction": lambda j: j.friction is not None and (j.friction.static != 0 or j.friction.stribeck != 0),
+        "friction laws": lambda j: j.friction is not None and j.friction.law not in (None, "viscous", "coulomb"),
+        "motors": lambda j: j.motor is not None,
+        "elastic joints": lambda j: j.elastic is not None,
+        "limits of velocity and acceleration": lambda j: (
+            j.limits is not None and (j.limits.velocity is not None or j.limits.acceleration is not None)
+        ),
+    }
+    for what, test in tests.items():
+        found = [joint.name for joint in robot.joints if test(joint)]
+        if found:
+            yield f"{what} ({', '.join(found)})"
+    if robot.loops:
+        yield f"loops ({', '.join(loop.name for loop in robot.loops)})"
+    if robot.coupling:
+        yield "the coupling of motors and joints"
+    moving = [joint.name for joint in depth_first(robot) if joint.kind != "fixed"]
+    if moving != [joint.name for joint in robot.joints]:
+        yield f"the order of the joints, which on reading will be {', '.join(moving)}"
