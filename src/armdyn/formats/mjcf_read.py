@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -98,6 +99,11 @@ class _Reader(Posed):
     names: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
+    @cached_property
+    def body_names(self) -> set[str]:
+        """Names of the bodies of the file: sites may have the same."""
+        return {str(element.get("name")) for element in self.document.lines if local_name(element) == "body"}
+
     def children(self, element: Element, parent: str, frame: Pose, childclass: str, label: str) -> None:
         """What stands in a body or frame: bodies, frames, sites."""
         for child in element:
@@ -167,7 +173,7 @@ class _Reader(Posed):
     def site(self, element: Element, parent: str, frame: Pose, label: str) -> None:
         """A named site is a frame that a tool may stand in: a body without mass."""
         name = self.name(element, "site", str(element.get("name")))
-        if name not in self.bodies:
+        if name not in self.bodies and name not in self.body_names:
             placement = numeric_placement(frame @ self.pose(element, f"site {shown(name)!r}"))
             self.bodies.add(name)
             self.add(Joint(self.fresh(f"{name}_site"), "fixed", FreeTransform(placement), parent, Body(name)))
