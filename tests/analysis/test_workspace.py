@@ -45,7 +45,7 @@ def test_largest_payload_brings_one_joint_to_its_limit(name: str, com: tuple[flo
 def test_payload_of_special_positions() -> None:
     dyn = compiled("planar3r")
     up = payload_capability(dyn, [np.pi / 2, 0.0, 0.0], tau_max=50.0)
-    assert up > 1e12  # straight up no joint feels it, to rounding
+    assert np.isinf(up)  # straight up no joint feels it
     assert np.isnan(payload_capability(dyn, [0.0, 0.0, 0.0], tau_max=5.0))
     # Stretched out: m g a over all joints, by hand.
     bars = [(6.0, 0.25), (4.5, 0.7), (2.0, 1.05)]

@@ -11,18 +11,18 @@ import numpy as np
 
 from armdyn.analysis.arrays import Array, times, transposed
 from armdyn.analysis.ellipsoids import acceleration_polytope, manipulability, torque_limits
-from armdyn.analysis.task import LINEAR, joint_array, own_rows
+from armdyn.analysis.grid import solve_grid
+from armdyn.analysis.task import LINEAR, joint_array
 from armdyn.control.workspace import ranges
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, FileError, ShapeError, unknown_name
 from armdyn.motion.limits import dynamics_of, names, units
 from armdyn.robot import Robot
-from armdyn.trajectory import inverse_kinematics
 
+UNFELT = 1e-9
+"""Lever arm, m, below which a joint does not feel a load: rounding."""
 CHUNK = 20000
 """Positions evaluated at a time: keeps the memory of a map small."""
-STARTS = 8
-"""Positions from which inverse kinematics starts for each point of a Cartesian grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def payload_capability(
     wrench = np.concatenate([np.broadcast_to(lift, arm.shape), np.cross(arm, lift)], axis=-1)
     more = times(transposed(dyn.jacobian(q, frame=frame)), wrench)
     room = np.where(more > 0, high - own, own - low)
-    felt = np.abs(more) > 1e-12 * np.abs(lift).max()
+    felt = np.abs(more) > UNFELT * np.linalg.norm(lift)
     most = np.where(felt, room / np.where(felt, np.abs(more), 1.0), np.inf).min(axis=-1)
     return np.where(((own > high) | (own < low)).any(axis=-1), np.nan, most)
 
@@ -192,7 +192,7 @@ def workspace_map(
     ends = spans if spans is not None else _reach(dyn, pair, frame) if cartesian else _ranges(robot, pair)
     axes = tuple(np.linspace(*end, count) for end, count in zip(ends, counts, strict=True))
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-    q, reached = (_solve if cartesian else _place)(dyn, pair, grid, middle, frame)
+    q, reached = (solve_grid if cartesian else _place)(dyn, pair, grid, middle, frame)
     notes = _cartesian_notes(dyn, pair, middle, frame) if cartesian else _joint_notes(robot, pair, middle)
     by_name = dict(zip(names(robot), units(robot), strict=True))
     over_units = tuple("m" if name in LINEAR else by_name[name][0] for name in pair)
@@ -307,13 +307,3 @@ def _place(dyn: Dynamics, pair: tuple[str, ...], grid: Array, at: Array, frame: 
     for k, name in enumerate(pair):
         q[..., names(dyn.robot).index(name)] = grid[..., k]
     return q, np.ones(grid.shape[:-1], dtype=bool)
-
-
-def _solve(dyn: Dynamics, pair: tuple[str, ...], grid: Array, at: Array, frame: str) -> tuple[Array, Array]:
-    index = [LINEAR.index(name) for name in pair]
-    targets = np.broadcast_to(dyn.pose(at, frame=frame)[:3, 3], (*grid.shape[:-1], 3)).copy()
-    targets[..., index] = grid
-    movable = own_rows(dyn, frame, linear=True)
-    rows = " ".join(LINEAR[i] for i in sorted({*movable.tolist(), *index}))
-    found = inverse_kinematics(dyn.robot, targets, at, frame=frame, rows=rows, starts=STARTS, throw=False)
-    return np.asarray(found.q), np.asarray(found.reached, dtype=bool)
