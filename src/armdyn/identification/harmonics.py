@@ -1,0 +1,77 @@
+"""Fourier motions as a linear space: a few numbers per joint, from which position and its derivatives are linear.
+
+With x = (mean, sine and cosine coefficients of the velocity) the samples of a motion are q = S0 x, qd = S1 x,
+qdd = S2 x, joint by joint with the same matrices, so that limits are linear in x and gradients come back by the
+transposed matrices. A motion that starts and ends at rest obeys qd(0) = sum a_k = 0 and qdd(0) = w sum k b_k = 0: its
+coefficients are taken from the null space of these two rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import ArmdynError
+from armdyn.trajectory.fourier import Fourier, fourier
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Harmonics:
+    """Motions of one period, s, with this many harmonics. rest: they begin and end with qd = qdd = 0."""
+
+    period: float
+    count: int
+    rest: bool = True
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.period) and self.period > 0):
+            raise ArmdynError(f"period = {self.period}", expected="a positive time in s")
+        if self.count < (2 if self.rest else 1):
+            raise ArmdynError(f"{self.count} harmonics", expected="at least 2 for a motion that starts at rest, else 1")
+
+    @cached_property
+    def basis(self) -> Array:
+        """(1 + 2 count, size) from free numbers to (mean, a, b); its columns are orthonormal."""
+        k = self.count
+        free = np.eye(1 + 2 * k)
+        if not self.rest:
+            return free
+        rows = np.zeros((2, 1 + 2 * k))
+        rows[0, 1 : 1 + k] = 1.0
+        rows[1, 1 + k :] = np.arange(1, k + 1)
+        q, _ = np.linalg.qr(np.column_stack([rows.T, free]))
+        kept: Array = q[:, 2:]
+        return np.column_stack([free[:, 0], kept[:, np.abs(kept[0]) < 0.5]])
+
+    @property
+    def size(self) -> int:
+        """Free numbers per joint, the mean first."""
+        return int(self.basis.shape[1])
+
+    def sampling(self, t: Array) -> Array:
+        """(3, len(t), size): the matrices S0, S1, S2 of position, velocity and acceleration at these times."""
+        units = np.eye(1 + 2 * self.count)
+        k = self.count
+        motion = fourier(units[:, 0], units[:, 1 : 1 + k], units[:, 1 + k :], self.period)
+        return np.stack([motion.inside(np.asarray(t), order) @ self.basis for order in range(3)])
+
+    def motion(self, x: Array, periods: float = 1.0) -> Fourier:
+        """The motion of free numbers x (n, size)."""
+        k = self.count
+        full = x @ self.basis.T
+        return fourier(full[:, 0], full[:, 1 : 1 + k], full[:, 1 + k :], self.period, periods)
+
+    def numbers(self, motion: Fourier) -> Array:
+        """(n, size) the free numbers of a motion of this kind."""
+        full = np.column_stack([motion.q0, motion.a, motion.b])
+        x: Array = full @ self.basis  # the basis is orthonormal
+        return x
+
+
+__all__ = ["Harmonics"]

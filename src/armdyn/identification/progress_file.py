@@ -1,0 +1,77 @@
+"""Finished work of an optimisation in a file, so that an interrupted one goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import FileError
+
+Array = np.ndarray[Any, Any]
+
+
+class ProgressFile:
+    """What is done: results of finished starts, the stage that the current one has reached. None: nothing is kept."""
+
+    def __init__(self, path: Path | None, settings: dict[str, Any]) -> None:
+        self.path, self.settings = path, settings
+        self.done: list[Array] = []
+        self.current: Array | None = None
+        self.stage = 0
+
+    @classmethod
+    def opened(cls, path: str | Path | None, settings: dict[str, Any]) -> ProgressFile:
+        """The file of that problem; a file of another one is an error."""
+        record = cls(None if path is None else Path(path), settings)
+        if record.path is not None and record.path.exists():
+            record._read(record.path)
+        return record
+
+    def _read(self, path: Path) -> None:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            known, done = content["settings"], [np.array(x, dtype=float) for x in content["done"]]
+            current = None if content["current"] is None else np.array(content["current"], dtype=float)
+            stage = int(content["stage"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise FileError(f"not a file of unfinished excitation: {error}", where=str(path),
+                            advice="Give the name of a new file.") from None  # fmt: skip
+        differing = [key for key in self.settings if known.get(key) != self.settings[key]]
+        if differing:
+            raise FileError(f"it belongs to a search with other {', '.join(differing)}", where=str(path),
+                            advice="Give the options of that search, or the name of a new file.")  # fmt: skip
+        self.done, self.current, self.stage = done, current, stage
+
+    def reached(self, stage: int, x: Array) -> None:
+        """The current start is about to begin this stage from x."""
+        self.stage, self.current = stage, x
+        self._write()
+
+    def finished(self, x: Array) -> None:
+        """The current start is done."""
+        self.done.append(x)
+        self.stage, self.current = 0, None
+        self._write()
+
+    def _write(self) -> None:
+        if self.path is None:
+            return
+        content = {
+            "settings": self.settings,
+            "done": [x.tolist() for x in self.done],
+            "stage": self.stage,
+            "current": None if self.current is None else self.current.tolist(),
+        }
+        beside = self.path.with_name(self.path.name + ".part")  # whole or not at all, whenever the power fails
+        try:
+            beside.write_text(json.dumps(content), encoding="utf-8")
+            os.replace(beside, self.path)
+        except OSError as error:
+            raise FileError(f"cannot be written: {error.strerror}", where=str(self.path)) from None
+
+
+__all__ = ["ProgressFile"]
