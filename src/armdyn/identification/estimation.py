@@ -1,0 +1,486 @@
+"""Estimators: base parameters, and how well they are known, from an observation.
+
+Sources: 004 (7.86) and sec. 7.4, 002 sec. 7.3.3 f; weights by joint and instruments after Gautier and Janot.
+
+    ordinary        least squares of all rows alike                                              004 (7.86)
+    weighted        rows of joint j divided by the standard deviation sigma_j of its residuals, until sigma settles
+    robust          weighted, and rows that stand out count less, one by one (Huber, Tukey)
+    sequential      joint by joint from the outermost to the base                                004 sec. 7.4
+    damped          where the motion does not tell all parameters: what it does not tell stays as it was  004 sec. 7.4
+    total           total least squares: the regressor is taken to be noisy as the torque is
+    instrumental    instruments from a simulated motion, which has no noise in common with the torques
+
+Standard deviations. Errors of the torque are taken to be stationary along time, independent between joints and of the
+regressor. They need not be white: filters, and what the model does not know, make residuals of neighbouring rows alike.
+The sum of their autocorrelations, 1 + 2 (rho_1 + rho_2 + ...), is how many rows are worth one; variances are multiplied
+by it, joint by joint (`correlation`). That is right for columns of the regressor that change slowly against the
+residuals and errs on the safe side for others. `white=True` takes residuals for white, as most publications do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy import stats
+
+from armdyn.errors import ArmdynError, unknown_name
+from armdyn.identification.observation import Observation, extended, stacked
+
+Array = np.ndarray[Any, Any]
+Loss = Literal["huber", "tukey"]
+
+RANK = 1e-9
+"""Smallest singular value that counts, relative to the largest, columns scaled to length 1: rounding is below it."""
+SETTLED = 1e-6
+"""Relative change of the weights at which iterations end."""
+MOST = 50
+"""Iterations at most."""
+UNTOLD = 0.1
+"""Share of a parameter in directions that the data do not tell from which on it counts as not told."""
+DAMPING = 1e-6
+"""Damping relative to the largest singular value: what is told a million times less than the best told is not told."""
+HUBER, TUKEY = 1.345, 4.685
+"""Residuals over sigma where the losses leave the square; 95 % efficient for normal errors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Base parameters with their accuracy.
+
+    names, values: (p,). covariance: (p, p). sigma: (n,) standard deviation of the residuals by joint, N m or N.
+    correlation: (n,) how many rows are worth one, by joint. rows: (n,) how many there are. method: name of the
+    estimator. damped: (k, p) directions, in units of the columns' lengths, that the data do not tell and that were kept
+    at the prior. left_out: parameters taken for zero. remarks: what the estimator noticed, in words.
+    """
+
+    names: tuple[str, ...]
+    values: Array
+    covariance: Array
+    sigma: Array
+    correlation: Array
+    rows: Array
+    method: str
+    damped: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    left_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @cached_property
+    def std(self) -> Array:
+        """(p,) standard deviations; infinite for parameters that the data do not tell."""
+        deviations: Array = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        if len(self.damped):
+            deviations[np.sqrt((self.damped**2).sum(axis=0)) > UNTOLD] = np.inf
+        return deviations
+
+    @cached_property
+    def relative_std(self) -> Array:
+        """(p,) standard deviations over values."""
+        size = np.abs(self.values)
+        relative: Array = np.divide(self.std, size, out=np.full(len(size), np.inf), where=size > 0)
+        return relative
+
+    @cached_property
+    def correlations(self) -> Array:
+        """(p, p) correlation matrix of the parameters."""
+        deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        scale = np.where(deviations > 0, deviations, 1.0)
+        correlations: Array = self.covariance / np.outer(scale, scale)
+        return correlations
+
+
+# Least squares ------------------------------------------------------------------------------------------------------
+
+
+def ordinary(observation: Observation, *, white: bool = False) -> Estimate:
+    """Least squares of all rows alike. 004 (7.86)"""
+    weights = np.ones(observation.n)
+    return _estimate(observation, _solved(observation, weights), weights, "ordinary", white)
+
+
+def weighted(observation: Observation, *, white: bool = False) -> Estimate:
+    """Least squares with the rows of each joint weighted by their residuals, until the weights settle.
+
+    The weights of joints whose torque is explained exactly would grow without bound: sigma is kept above 1e-9 of the
+    largest torque.
+    """
+    weights, remarks = _settled(observation, lambda weights: _solved(observation, weights))
+    estimate = _estimate(observation, _solved(observation, weights), weights, "weighted", white)
+    return replace(estimate, remarks=(*estimate.remarks, *remarks))
+
+
+def damped(
+    observation: Observation, *, prior: Array | None = None, damping: float = DAMPING, white: bool = False
+) -> Estimate:
+    """Weighted least squares for motions that do not tell all parameters. 004 sec. 7.4
+
+    Minimises |Y pi - tau|^2 + lambda^2 |D (pi - prior)|^2 with D the lengths of the columns of Y and lambda = damping
+    times the largest singular value of Y D^-1. prior: (p,) base parameters (None: those of the robot). What was
+    damped by more than half is reported in `damped`; such parameters have an infinite standard deviation.
+    """
+    start = observation.base.values if prior is None else np.asarray(prior, dtype=float)
+    shifted = replace(observation, factors=_less(observation.factors, start))
+
+    def solve(weights: Array) -> Array:
+        inverse, y, _ = _inverse(shifted, weights, damping)
+        return inverse @ y
+
+    weights, remarks = _settled(shifted, solve, damping)
+    estimate = _estimate(observation, start + solve(weights), weights, "damped", white, damping)
+    return replace(estimate, damped=_inverse(observation, weights, damping)[2], remarks=tuple(remarks))
+
+
+def _less(factors: Array, values: Array) -> Array:
+    """The factors of tau - Y values."""
+    less = factors.copy()
+    less[:, :, -1] -= factors[:, :, :-1] @ values
+    return less
+
+
+def _settled(
+    observation: Observation, solve: Callable[[Array], Array], damping: float = 0.0
+) -> tuple[Array, list[str]]:
+    """Weights 1/sigma_j at which the residuals have these sigma_j."""
+    least = 1e-9 * _largest_torque(observation)
+    sigma = np.full(observation.n, 1.0)
+    for _ in range(MOST):
+        new = np.maximum(_sigma(observation, solve(1 / sigma), 1 / sigma, damping), least)
+        change = np.abs(new / sigma - 1).max()
+        sigma = new
+        if change < SETTLED:
+            return 1 / sigma, []
+    return 1 / sigma, [f"the weights had not settled after {MOST} iterations (last change {change:.1e})"]
+
+
+def _solved(observation: Observation, weights: Array) -> Array:
+    """The parameters of least residual; an error names what the data do not tell."""
+    inverse, y, lost = _inverse(observation, weights)
+    if len(lost):
+        raise ArmdynError(
+            f"the motion does not tell {observation.count} parameters apart", where="identification",
+            expected="a motion that excites all base parameters",
+            advice=f"{_untold(observation.base.names, lost)} Log a motion that moves more, or use method='damped'.",
+        )  # fmt: skip
+    return inverse @ y
+
+
+def _inverse(observation: Observation, weights: Array, damping: float = 0.0) -> tuple[Array, Array, Array]:
+    """(B, y, lost): parameters B y of least weighted residual, B B^T being the inverse of the information matrix.
+
+    Columns are scaled to length 1 first. lost: directions that are not told: of singular values below RANK, or that
+    damping halves at least.
+    """
+    rows = stacked(observation, weights)
+    lengths = np.linalg.norm(rows[:, :-1], axis=0)
+    empty = lengths == 0
+    lengths[empty] = 1.0
+    fewer = max(len(lengths) - len(rows), 0)  # than parameters: rows of zeros are added
+    scaled = np.pad(rows, ((0, fewer), (0, 0)))
+    U, s, Vt = np.linalg.svd(scaled[:, :-1] / lengths, full_matrices=False)
+    level = max(RANK, damping) * s[0]
+    told = s > level
+    gains = np.divide(s, s**2 + (damping * s[0]) ** 2, out=np.zeros_like(s), where=s > RANK * s[0])
+    inverse = (Vt.T * gains) / lengths[:, None]
+    inverse[empty] = 0.0  # not only to rounding
+    return inverse, U.T @ scaled[:, -1], Vt[~told]
+
+
+def _untold(names: Sequence[str], lost: Array) -> str:
+    """Names of the parameters in the directions that the rows do not tell."""
+    share = np.sqrt((lost**2).sum(axis=0))
+    order = [i for i in np.argsort(-share) if share[i] > UNTOLD]
+    return f"Not determined: {', '.join(names[i] for i in order[:12])}{' ...' if len(order) > 12 else ''}."
+
+
+# How well they are known --------------------------------------------------------------------------------------------
+
+
+def _estimate(
+    observation: Observation, values: Array, weights: Array, method: str, white: bool, damping: float = 0.0
+) -> Estimate:
+    sigma = _sigma(observation, values, weights, damping)
+    correlation = np.ones(observation.n) if white else correlation_of(observation.residuals(values))
+    covariance = _covariance(observation, weights, sigma**2 * correlation, damping)
+    names = observation.base.names
+    return Estimate(names, values, covariance, sigma, correlation, observation.counts, method)
+
+
+def _information(observation: Observation, weights: Array) -> Array:
+    """Sum of w_j^2 Y_j^T Y_j."""
+    A = observation.factors[:, :, :-1] * weights[:, None, None]
+    information: Array = np.einsum("jki,jkl->il", A, A)
+    return information
+
+
+def _covariance(observation: Observation, weights: Array, variance: Array, damping: float = 0.0) -> Array:
+    """P (sum of w_j^4 v_j Y_j^T Y_j) P with P the inverse of the sum of w_j^2 Y_j^T Y_j: right for any weights."""
+    inverse = _inverse(observation, weights, damping)[0]
+    P = inverse @ inverse.T
+    noisy = weights**2 * np.sqrt(variance)
+    covariance: Array = P @ _information(observation, noisy) @ P
+    return covariance
+
+
+def _sigma(observation: Observation, values: Array, weights: Array, damping: float = 0.0) -> Array:
+    """(n,) standard deviation of the residuals, each joint's degrees of freedom counted.
+
+    A joint loses as many as its rows fit parameters: the trace of its part of the hat matrix.
+    """
+    x = np.append(values, -1.0)
+    squares = ((observation.factors @ x) ** 2).sum(axis=1)
+    inverse = _inverse(observation, weights, damping)[0]
+    A = observation.factors[:, :, :-1] * weights[:, None, None]
+    fitted = ((A @ inverse) ** 2).sum(axis=(1, 2))
+    free = np.maximum(observation.counts - fitted, 1.0)
+    sigma: Array = np.sqrt(squares / free)
+    return sigma
+
+
+def _largest_torque(observation: Observation) -> float:
+    per_row = (observation.factors[:, :, -1] ** 2).sum(axis=1) / np.maximum(observation.counts, 1)
+    return float(np.sqrt(per_row.max())) or 1.0
+
+
+def correlation_of(residuals: Array) -> Array:
+    """(n,) how many rows are worth one: 1 + 2 (rho_1 + rho_2 + ...), at least 1.
+
+    residuals: (N, n), NaN where a row does not count; pairs with such a row are left out. The sum ends where two
+    neighbouring autocorrelations together are no longer positive (Geyer's rule for the first positive sequence).
+    """
+    result = np.ones(residuals.shape[1])
+    for j, column in enumerate(residuals.T):
+        counts = ~np.isnan(column)
+        e = np.where(counts, column, 0.0)
+        if counts.sum() < 3 or not e.any():
+            continue
+        size = 2 * len(e)
+        power, there = np.abs(np.fft.rfft(e, size)) ** 2, np.abs(np.fft.rfft(counts.astype(float), size)) ** 2
+        pairs = np.maximum(np.round(np.fft.irfft(there, size)[: len(e)]), 1.0)
+        rho = np.fft.irfft(power, size)[: len(e)] / pairs
+        rho = rho[: len(e) // 4 * 2] / rho[0]
+        couples = rho[0::2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, ...
+        negative = np.flatnonzero(couples <= 0)
+        end = negative[0] if len(negative) else len(couples)
+        result[j] = max(1.0, 2 * couples[:end].sum() - 1)
+    return result
+
+
+# Rows that stand out ------------------------------------------------------------------------------------------------
+
+
+def robust(observation: Observation, *, loss: Loss = "huber", white: bool = False) -> Estimate:
+    """Weighted least squares in which a row counts the less the farther it is off.
+
+    loss: "huber" (residuals beyond 1.345 sigma pull with constant force) or "tukey" (beyond 4.685 sigma not at all;
+    begins with Huber's). sigma is 1.4826 times the median of the absolute residuals, which a few outliers do not move.
+    """
+    if loss not in ("huber", "tukey"):
+        raise unknown_name("loss", loss, ("huber", "tukey"), where="robust")
+    values = weighted(observation, white=True).values
+    weigh = _huber
+    for stage in ("huber", loss) if loss == "tukey" else ("huber",):
+        weigh = _huber if stage == "huber" else _tukey
+        for _ in range(MOST):
+            sigma = _median_sigma(observation, values)
+            seen = _reweighted(observation, values, sigma, weigh)
+            new = _solved(seen, 1 / sigma)
+            change = np.abs(new - values).max() / max(np.abs(new).max(), 1e-300)
+            values = new
+            if change < SETTLED:
+                break
+    u = observation.residuals(values) / sigma
+    pull = u * weigh(u)
+    step = 1e-4
+    slope = ((u + step) * weigh(u + step) - (u - step) * weigh(u - step)) / (2 * step)
+    # The variance of an estimate that solves sum of pull = 0: E pull^2 / (E slope)^2 (Huber).
+    variance = sigma**2 * np.nanmean(pull**2, axis=0) / np.nanmean(slope, axis=0) ** 2
+    correlation = np.ones(observation.n) if white else correlation_of(pull)
+    covariance = _covariance(observation, 1 / sigma, variance * correlation)
+    light = (np.nansum(weigh(u) < 0.5, axis=0) / np.maximum(observation.counts, 1)).tolist()
+    remark = "rows that count less than half, by joint: " + ", ".join(f"{share:.2%}" for share in light)
+    names = observation.base.names
+    return Estimate(names, values, covariance, sigma, correlation, observation.counts, f"robust ({loss})",
+                    remarks=(remark,))  # fmt: skip
+
+
+def _huber(u: Array) -> Array:
+    """Weights of rows by residual over sigma."""
+    weights: Array = np.minimum(1.0, HUBER / np.maximum(np.abs(u), 1e-300))
+    return weights
+
+
+def _tukey(u: Array) -> Array:
+    return np.where(np.abs(u) < TUKEY, (1 - (u / TUKEY) ** 2) ** 2, 0.0)
+
+
+def _median_sigma(observation: Observation, values: Array) -> Array:
+    middle = np.nanmedian(np.abs(observation.residuals(values)), axis=0)
+    sigma: Array = np.maximum(1.4826 * middle, 1e-9 * _largest_torque(observation))
+    return sigma
+
+
+def _reweighted(observation: Observation, values: Array, sigma: Array, weigh: Callable[[Array], Array]) -> Observation:
+    """The observation with every row multiplied by the root of its weight."""
+    factors = np.zeros_like(observation.factors)
+    for rows in observation.rows():
+        roots = np.sqrt(weigh((rows.tau - rows.Y @ values) / sigma))
+        for j in range(observation.n):
+            chosen, w = rows.keep[:, j], roots[:, j]
+            block = np.column_stack([rows.Y[:, j], rows.tau[:, j]]) * w[:, None]
+            factors[j] = extended(factors[j], block[chosen])
+    return replace(observation, factors=factors)
+
+
+# Joint by joint -----------------------------------------------------------------------------------------------------
+
+
+def sequential(observation: Observation, *, white: bool = False) -> Estimate:
+    """Joint by joint, from the outermost to the base. 004 sec. 7.4
+
+    The rows of a joint give the parameters that no joint further out gave; those known are taken to the side of the
+    torque. Where the rows of one joint do not tell its parameters apart, the next joint's are added. Errors pass on to
+    the joints further in and are part of the covariance. A global estimate is better; this one needs motion of few
+    joints at a time.
+    """
+    p, sigma = observation.count, np.zeros(observation.n)
+    values, covariance = np.zeros(p), np.zeros((p, p))
+    known, pool, steps = np.zeros(p, dtype=bool), [], []
+    correlation = np.ones(observation.n)
+    for j in reversed(range(observation.n)):
+        pool.append(j)
+        new = observation.active[pool].any(axis=0) & ~known
+        part = observation.factors[pool].reshape(-1, p + 1)
+        A, y = part[:, :-1][:, new], part[:, -1] - part[:, :-1][:, known] @ values[known]
+        lengths = np.linalg.norm(A, axis=0)
+        singular = np.linalg.svd(A / lengths, compute_uv=False)
+        told = not new.any() or (len(singular) == new.sum() and singular[-1] > RANK * singular[0])
+        if not told and j > 0:
+            continue
+        if not told:
+            raise ArmdynError(f"joints {_numbers(pool)} do not tell their {int(new.sum())} parameters apart",
+                              where="sequential", advice="Use the global method, 'weighted'.")  # fmt: skip
+        inverse = np.linalg.pinv(A / lengths) / lengths[:, None] if new.any() else A.T
+        values[new] = inverse @ y
+        free = max(int(observation.counts[pool].sum()) - int(new.sum()), 1)
+        sigma[pool] = np.linalg.norm(y - A @ values[new]) / np.sqrt(free)
+        if not white:
+            correlation[pool] = correlation_of(observation.residuals(values)[:, pool]).max()
+        passing = -inverse @ part[:, :-1][:, known]  # d new / d known
+        cross = passing @ covariance[np.ix_(known, known)]
+        noise = sigma[j] ** 2 * correlation[j] * inverse @ inverse.T
+        covariance[np.ix_(new, new)] = noise + cross @ passing.T
+        covariance[np.ix_(new, known)], covariance[np.ix_(known, new)] = cross, cross.T
+        steps.append(f"joint {_numbers(pool)}: {int(new.sum())} parameters")
+        known, pool = known | new, []
+    names = observation.base.names
+    return Estimate(names, values, covariance, sigma, correlation, observation.counts, "sequential",
+                    remarks=("; ".join(steps),))  # fmt: skip
+
+
+def _numbers(joints: Sequence[int]) -> str:
+    return ", ".join(str(j + 1) for j in joints)
+
+
+# A noisy regressor --------------------------------------------------------------------------------------------------
+
+
+def total(observation: Observation, *, noise: Array | None = None, white: bool = False) -> Estimate:
+    """Total least squares: columns of the regressor are noisy as the torque is.
+
+    noise: (p,) standard deviation of the errors in each column over that of the torque, in the units of the column
+    (None: the same share of every column's length as of the torque's; 0: exact). Columns without noise are eliminated
+    first (mixed total least squares); offsets, columns of ones, always are. Weights by joint as in `weighted`.
+    Variances are those of the linearisation, sigma^2 (1 + |D pi|^2) (Y^T Y - s^2 D^2)^-1, D = diag(noise).
+    """
+    weights = _settled(observation, lambda weights: _solved(observation, weights))[0]
+    rows = stacked(observation, weights)
+    p = observation.count
+    lengths = np.linalg.norm(rows, axis=0)
+    D = lengths[:-1] / lengths[-1] if noise is None else np.asarray(noise, dtype=float).copy()
+    D[[name.startswith("off") for name in observation.base.names]] = 0.0
+    exact, noisy = np.flatnonzero(D == 0), np.flatnonzero(D > 0)
+    R: Array = np.linalg.qr(np.column_stack([rows[:, exact], rows[:, noisy] / D[noisy], rows[:, -1]]))[1]
+    e = len(exact)
+    _, singular, Vt = np.linalg.svd(R[e:, e:])
+    null = Vt[-1]
+    if abs(null[-1]) < 1e-8:
+        raise ArmdynError("total least squares has no solution here", where="identification",
+                          advice="The motion does not tell all columns apart: use 'weighted' or 'damped'.")  # fmt: skip
+    values = np.zeros(p)
+    scaled = -null[:-1] / null[-1]
+    values[noisy] = scaled / D[noisy]
+    if e:
+        values[exact] = np.linalg.solve(R[:e, :e], R[:e, -1] - R[:e, e:-1] @ scaled)
+    sigma = _sigma(observation, values, weights)
+    correlation = np.ones(observation.n) if white else correlation_of(observation.residuals(values))
+    information = _information(observation, weights) - singular[-1] ** 2 * np.diag(D**2)
+    P = np.linalg.inv(information)
+    noise_of_rows = weights**2 * sigma * np.sqrt(correlation)
+    covariance = P @ _information(observation, noise_of_rows) @ P
+    return Estimate(observation.base.names, values, covariance, sigma, correlation, observation.counts, "total")
+
+
+# Parameters worth having --------------------------------------------------------------------------------------------
+
+
+def essential(
+    observation: Observation, estimate: Estimate, *, level: float = 0.01, growth: float | None = None
+) -> Estimate:
+    """The parameters without which the torques are explained worse; the others are taken for zero.
+
+    One after the other the parameter of largest relative standard deviation is left out and the rest estimated again,
+    with the weights of `estimate`. It ends when the residual has grown more than by chance: by an F-test against
+    all parameters at this level, rows being worth what their correlation says; or by more than the share `growth` of
+    the residual's norm.
+    """
+    weights = 1 / np.maximum(estimate.sigma * np.sqrt(estimate.correlation), 1e-300)
+    rows = stacked(observation, weights)
+    p = observation.count
+    free = float((observation.counts / estimate.correlation).sum()) - p
+    if free < 1:
+        raise ArmdynError("fewer rows than parameters", where="essential", expected="a longer log")
+    kept = list(range(p))
+    full = _fitted(rows, kept)
+    best = full
+    while len(kept) > 1:
+        values, inverse = best[:2]
+        relative = np.sqrt((inverse**2).sum(axis=1)) / np.maximum(np.abs(values), 1e-300)
+        trial = [k for i, k in enumerate(kept) if i != int(np.argmax(relative))]
+        fitted = _fitted(rows, trial)
+        left_out = p - len(trial)
+        F = (fitted[2] - full[2]) / left_out / max(full[2] / free, 1e-300)
+        if stats.f.sf(F, left_out, free) < level or (growth is not None and fitted[2] > (1 + growth) ** 2 * full[2]):
+            break
+        kept, best = trial, fitted
+    values, covariance = np.zeros(p), np.zeros((p, p))
+    values[kept] = best[0]
+    covariance[np.ix_(kept, kept)] = best[1] @ best[1].T * max(full[2] / free, 0.0)
+    left = tuple(name for i, name in enumerate(observation.base.names) if i not in kept)
+    sigma = _sigma(observation, values, weights)
+    return replace(estimate, values=values, covariance=covariance, sigma=sigma, left_out=left,
+                   method=f"{estimate.method}, essential")  # fmt: skip
+
+
+def _fitted(rows: Array, kept: Sequence[int]) -> tuple[Array, Array, float]:
+    """(values, B with B B^T the inverse of the information, sum of squared residuals) with some columns only."""
+    A, y = rows[:, kept], rows[:, -1]
+    lengths = np.linalg.norm(A, axis=0)
+    inverse = np.linalg.pinv(A / lengths) / lengths[:, None]
+    values = inverse @ y
+    return values, inverse, float(((y - A @ values) ** 2).sum())
+
+
+__all__ = [
+    "Estimate",
+    "correlation_of",
+    "damped",
+    "essential",
+    "ordinary",
+    "robust",
+    "sequential",
+    "total",
+    "weighted",
+]

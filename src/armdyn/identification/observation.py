@@ -1,0 +1,185 @@
+"""Observation: a log seen by the regressor, tau = Y(q, qd, qdd) pi, condensed to one small triangle per joint.
+
+Source: 002 sec. 7.3.3 f, 004 (7.85)-(7.86). All rows of joint j, [Y_j | tau_j], are turned into a triangular factor F_j
+with F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j]: whatever least squares asks of the rows, weights by joint included, the
+factors answer without another look at the samples. They are built chunk by chunk (a QR of the factor so far and the
+rows of a chunk), so that memory does not grow with the log; unlike sums of Y^T Y they do not square the condition
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.graph import trace
+from armdyn.identification.processing import decimated, decimated_keep
+from armdyn.identification.samples import Samples
+from armdyn.kernels import build
+from armdyn.parameters.base import BaseParameters
+from armdyn.parameters.regressor import regressor
+from armdyn.parameters.standard import parameter_names
+from armdyn.robot import Robot
+
+Array = np.ndarray[Any, Any]
+Progress = Callable[[str], None]
+
+CHUNK = 20_000
+"""Samples whose regressor is held at a time: 7 joints, 70 parameters, 80 MB."""
+HALO = 12
+"""Rows after decimation by which neighbouring chunks overlap: the window of `decimated` reaches over 10."""
+KEPT = 200e6
+"""Bytes of rows that are kept for later looks; beyond, they are computed again."""
+
+
+class Rows(NamedTuple):
+    """Consecutive rows, decimated: t (m,), Y (m, n, p), tau (m, n), keep (m, n)."""
+
+    t: Array
+    Y: Array
+    tau: Array
+    keep: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What a log says about the base parameters.
+
+    factors: (n, p + 1, p + 1) upper triangles, F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j] over the rows kept. counts:
+    (n,) how many rows these are. length: rows after decimation, kept or not.
+    """
+
+    base: BaseParameters
+    samples: Samples
+    factors: Array
+    counts: Array
+    length: int
+    _rows: tuple[Rows, ...] | None = field(default=None, repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.factors)
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return self.base.count
+
+    @cached_property
+    def active(self) -> Array:
+        """(n, p) bool: the base parameters that the rows of each joint depend on."""
+        lengths = np.sqrt((self.factors[:, :, :-1] ** 2).sum(axis=1))
+        active: Array = lengths > 1e-10 * np.maximum(lengths.max(axis=0), 1e-300)
+        return active
+
+    def rows(self) -> Iterator[Rows]:
+        """The rows themselves, in order, some at a time."""
+        yield from _rows(self.base, self.samples) if self._rows is None else self._rows
+
+    def residuals(self, values: Array) -> Array:
+        """(length, n) tau - Y pi of every row; those not kept are NaN."""
+        parts = [np.where(r.keep, r.tau - r.Y @ values, np.nan) for r in self.rows()]
+        return np.concatenate(parts)
+
+    def condition(self, weights: Array | None = None) -> float:
+        """Condition number of all rows together, columns scaled to length 1."""
+        A = stacked(self, np.ones(self.n) if weights is None else weights)[:, :-1]
+        lengths = np.linalg.norm(A, axis=0)
+        return float(np.linalg.cond(A / np.where(lengths > 0, lengths, 1.0)))
+
+
+def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: Progress | None = None) -> Observation:
+    """The observation of processed samples.
+
+    Args:    robot: whose regressor it is, that of `base`. samples: at the rate of the log; torque and regressor are
+             decimated alike, as `samples.decimation` says. progress: told in words how far it is.
+    Raises:  ShapeError if the samples are of another number of joints; ArmdynError if no row counts.
+    """
+    if samples.q.shape[1:] != (robot.n,) or base.robot.n != robot.n:
+        raise ShapeError(f"samples of {samples.q.shape[1]} joints", where=f"robot {robot.name!r}",
+                         expected=f"{robot.n}, those of the robot")  # fmt: skip
+    n, p = robot.n, base.count
+    factors, counts, length = np.zeros((n, p + 1, p + 1)), np.zeros(n, dtype=int), 0
+    expected = -(-len(samples) // samples.decimation)
+    kept: list[Rows] | None = [] if expected * n * (p + 3) * 8 < KEPT else None
+    for rows in _rows(base, samples):
+        for j in range(n):
+            chosen = rows.keep[:, j]
+            factors[j] = extended(factors[j], np.column_stack([rows.Y[chosen, j], rows.tau[chosen, j]]))
+            counts[j] += int(chosen.sum())
+        length += len(rows.t)
+        if kept is not None:
+            kept.append(rows)
+        if progress is not None:
+            progress(f"regressor, {length / expected:.0%} of the log")
+    if not counts.any():
+        raise ArmdynError("no row of the log counts", where=f"robot {robot.name!r}",
+                          expected="joints that move faster than their dead band",
+                          advice="Log a motion in which the joints move, or process it with dead_band=0.")  # fmt: skip
+    return Observation(base, samples, factors, counts, length, None if kept is None else tuple(kept))
+
+
+def extended(factor: Array, rows: Array) -> Array:
+    """The triangle of the rows below a triangle; only columns that are not zero take part."""
+    full = np.flatnonzero(factor.any(axis=0) | rows.any(axis=0))
+    if not len(rows) or not len(full):
+        return factor
+    # Rows of the factor beyond its rank are zero: what is stacked is small.
+    stacked = np.vstack([factor[factor.any(axis=1)][:, full], rows[:, full]])
+    R = np.linalg.qr(stacked, mode="r")
+    result = np.zeros_like(factor)
+    result[: len(R), full] = R
+    return result
+
+
+def stacked(observation: Observation, weights: Array) -> Array:
+    """(m, p + 1) rows that stand for all rows of all joints, those of joint j times weights[j]."""
+    parts = [w * factor[factor.any(axis=1)] for w, factor in zip(weights, observation.factors, strict=True)]
+    return np.vstack(parts)
+
+
+# Rows by chunks -----------------------------------------------------------------------------------------------------
+
+
+def _rows(base: BaseParameters, samples: Samples) -> Iterator[Rows]:
+    """Decimated rows: each chunk is computed with a margin on both sides, which is cut off after filtering."""
+    factor = samples.decimation
+    columns = base_regressor(base)
+    step = max(CHUNK // factor, 1) * factor
+    margin = HALO * factor if factor > 1 else 0
+    keep = decimated_keep(samples.keep, factor)
+    for start in range(0, len(samples), step):
+        low, high = max(start - margin, 0), min(start + step + margin, len(samples))
+        part = slice(low, high)
+        Y = columns(samples.q[part], samples.qd[part], samples.qdd[part])
+        t = samples.t[start : start + step : factor]
+        before, first = (start - low) // factor, start // factor
+        cut = slice(before, before + len(t))
+        tau = decimated(samples.tau[part], factor)
+        yield Rows(t, decimated(Y, factor)[cut], tau[cut], keep[first : first + len(t)])
+
+
+@lru_cache(maxsize=8)
+def base_regressor(base: BaseParameters) -> Callable[[Array, Array, Array], Array]:
+    """The base regressor in machine code: (m, n) thrice -> (m, n, p). Made once for each `base`."""
+    robot = base.robot
+    names = parameter_names(robot, base.include)
+    chosen = [names.index(name) for name in base.columns]
+
+    def formula(q: Any, qd: Any, qdd: Any) -> list[list[Any]]:
+        Y = regressor.formula(robot, q, qd, qdd, base.include)  # type: ignore[attr-defined]
+        return [[row[i] for i in chosen] for row in Y]
+
+    kernel = build(trace(formula, {"q": robot.n, "qd": robot.n, "qdd": robot.n}, fold_angles=False), "base_regressor")
+    mixing = base.from_columns
+    plain = np.array_equal(mixing, np.eye(base.count))
+    return lambda q, qd, qdd: kernel(q, qd, qdd) if plain else kernel(q, qd, qdd) @ mixing
+
+
+__all__ = ["Observation", "Rows", "base_regressor", "observe"]
