@@ -6,12 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check format clean
+.PHONY: help demo test check docs format clean
 
 help:
 	@echo "make demo    set up .venv and run 'armdyn study scara5': writes out/scara5/report.html"
 	@echo "make test    set up .venv with the test tools and run all tests"
 	@echo "make check   ruff (lint and format) and mypy"
+	@echo "make docs    build the documentation: out/docs/index.html"
 	@echo "make format  format the code"
 	@echo "make clean   remove .venv and caches"
 
@@ -40,13 +41,16 @@ test: $(VENV)/.test
 	@$(BIN)/python -m pytest --numprocesses=2
 
 check: $(VENV)/.test
-	@$(BIN)/ruff check src tests
-	@$(BIN)/ruff format --check src tests
+	@$(BIN)/ruff check src tests examples docs/.hooks
+	@$(BIN)/ruff format --check src tests examples docs/.hooks
 	@$(BIN)/mypy
 
+docs: $(VENV)/.test
+	@$(BIN)/mkdocs build --strict --quiet && echo "Wrote out/docs/index.html"
+
 format: $(VENV)/.test
-	@$(BIN)/ruff check --fix src tests
-	@$(BIN)/ruff format src tests
+	@$(BIN)/ruff check --fix src tests examples docs/.hooks
+	@$(BIN)/ruff format src tests examples docs/.hooks
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis out

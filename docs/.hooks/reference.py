@@ -1,0 +1,49 @@
+"""Pages of the reference: one per package of armdyn, made of its docstrings. Nothing to keep up to date by hand."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File
+
+SOURCE = Path(__file__).parents[2] / "src" / "armdyn"
+ALONE = ("conventions", "errors", "references")
+"""Modules that are not in a package."""
+
+
+def on_config(config: Any, **_: Any) -> None:
+    """The pages go into the navigation after the index of the reference."""
+    (section,) = [entry["Reference"] for entry in config.nav if "Reference" in entry]
+    section += [{title: f"reference/{name}.md"} for name, title, _ in _pages()]
+
+
+def on_files(files: Any, config: Any, **_: Any) -> None:
+    for name, _, text in _pages():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+
+
+def _pages() -> list[tuple[str, str, str]]:
+    """(name, title, Markdown) of every page."""
+    pages = []
+    for folder in sorted(path.parent for path in SOURCE.glob("*/__init__.py")):
+        modules = sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py" and _documented(path))
+        blocks = [f"::: {_dotted(path)}" for path in modules]
+        body = "\n\n".join([_docstring(folder / "__init__.py"), *blocks])
+        pages.append((folder.name, f"armdyn.{folder.name}", f"# armdyn.{folder.name}\n\n{body}\n"))
+    alone = "\n\n".join(f"::: armdyn.{name}" for name in ALONE)
+    pages.append(("alone", "conventions, errors", f"# Conventions, errors, references\n\n{alone}\n"))
+    return pages
+
+
+def _documented(path: Path) -> bool:
+    return bool(_docstring(path))
+
+
+def _docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(("armdyn", *path.relative_to(SOURCE).with_suffix("").parts))
