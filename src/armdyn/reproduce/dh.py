@@ -32,6 +32,8 @@ def _moved(constant: str, variable: str) -> str:
 def compared(robot: Robot, variables: Sequence[str], printed: Sequence[Row]) -> tuple[tuple[Check, ...], Section]:
     """The robot's table beside the printed one, row by row, and as a table to show."""
     ours = rows(robot, variables)
-    checks = tuple(equal(f"joint {i + 1}", a, b) for i, (a, b) in enumerate(zip(ours, printed, strict=True)))
+    checks = tuple(
+        equal(f"joint {i + 1}", ", ".join(a), ", ".join(b)) for i, (a, b) in enumerate(zip(ours, printed, strict=True))
+    )
     table = tuple((str(i + 1), *row) for i, row in enumerate(ours))
     return checks, Section("Denavit-Hartenberg parameters", COLUMNS, table)

@@ -15,13 +15,13 @@ from armdyn.reproduce.running import Reproduction, Result
 _MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "doubtful", "unexplained": "impossible"}
 _CSS = """
 <style>
-.verdicts td, .errata td { overflow-wrap: anywhere; }
-.verdicts td:first-child, .errata td:first-child { white-space: nowrap; overflow-wrap: normal; }
+.verdicts td:not(:nth-child(2)) { white-space: nowrap; } .verdicts td:last-child { white-space: normal; }
 section.item { border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .25rem; }
 section.item h3 { font-size: 1.05rem; margin-top: 1rem; }
 section.item figure > svg { max-width: 36rem; }
 table.checks { width: 100%; } table.checks td { overflow-wrap: anywhere; }
 table.checks td:first-child { width: 1.5rem; }
+table.checks td:last-child { width: 45%; }
 pre { background: var(--wash); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem;
       overflow-x: auto; font-size: .8rem; line-height: 1.4; }
 .chip { font-size: .8rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem; padding: .05rem .6rem;
@@ -29,7 +29,16 @@ pre { background: var(--wash); border: 1px solid var(--line); border-radius: .4r
 a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: underline; }
 .erratum { border-top: 1px solid var(--line); padding: .6rem 0; } .erratum dl { margin-top: .35rem; }
 .erratum dd { overflow-wrap: anywhere; min-width: 0; }
-@media (max-width: 600px) { main { padding: 1.25rem 1rem 2rem; } .erratum dl { grid-template-columns: 1fr; gap: 0; } }
+@media (max-width: 600px) {
+  .verdicts thead { display: none; } .verdicts tr { display: grid; grid-template-columns: 1fr auto; padding: .4rem 0;
+    border-bottom: 1px solid var(--line); }
+  .verdicts td { border: 0; padding: 0; } .verdicts td:nth-child(3) { grid-row: 1; grid-column: 2; }
+  .verdicts td:nth-child(2), .verdicts td:last-child { grid-column: 1 / -1; }
+  .checks tr { display: grid; grid-template-columns: 1.5rem 1fr; border-bottom: 1px solid var(--line); }
+  .checks td { border: 0; padding: .1rem 0; } table.checks td:last-child { grid-column: 2; width: auto;
+    color: var(--soft); }
+  .erratum dl { grid-template-columns: 1fr; gap: 0; }
+}
 </style>
 """
 

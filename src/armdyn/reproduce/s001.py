@@ -56,7 +56,7 @@ def sign_of_gravity_in_24() -> Check:
     return misses("torques with + m_j g U_ji r_j, beside Newton-Euler", printed, distance(lagranges(), truth))
 
 
-@chapter.item("(2.1)", "homogeneous transformation between neighbouring links")
+@chapter.item("(2.1)", "Homogeneous transformation between neighbouring links")
 def transformation() -> Outcome:
     (theta,), (d, a, alpha) = symbols("theta"), symbols("d a alpha", "parameter")
     ct, st, ca, sa = theta.cos(), theta.sin(), alpha.cos(), alpha.sin()
@@ -114,7 +114,7 @@ def acceleration_of_the_base() -> Check:
     return Check(found.what, found.holds and shift < 1e-12, f"{found.figure}; plus twice gravity {shift:.1g}")
 
 
-@chapter.item("table 1", "recursive Newton-Euler equations, base axes")
+@chapter.item("table 1", "Recursive Newton-Euler equations, base axes")
 def table_1() -> Outcome:
     robot, q, qd, qdd = sample()
     ours = newton_euler_base.inverse_dynamics(robot, q, qd, qdd)
@@ -128,7 +128,7 @@ def table_1() -> Outcome:
     )
 
 
-@chapter.item("table 2", "recursive Newton-Euler equations, link axes")
+@chapter.item("table 2", "Recursive Newton-Euler equations, link axes")
 def table_2() -> Outcome:
     robot, q, qd, qdd = sample()
     ours = newton_euler.inverse_dynamics(robot, q, qd, qdd)
@@ -147,7 +147,7 @@ def table_2() -> Outcome:
 # Section 4 --------------------------------------------------------------------------------------------------------
 
 
-@chapter.item("(4.1)-(4.5)", "generalized d'Alembert equations, revolute joints")
+@chapter.item("(4.1)-(4.5)", "Generalized d'Alembert equations, revolute joints")
 def generalized_dalembert() -> Outcome:
     robot, q, qd, qdd = sample(0.0)
     D, h, c = text.dalembert(robot, q, qd)
@@ -173,7 +173,7 @@ def counted(name: str, n: int) -> tuple[int, int]:
     return made.operations.multiplications, made.operations.additions
 
 
-@chapter.item("table 3", "operations per set point of the three formulations")
+@chapter.item("table 3", "Operations per set point of the three formulations")
 def table_3() -> Outcome:
     printed = {name: tuple(round(count(6)) for count in counts) for name, counts in text.COUNTS.items()}
     ours = {name: counted(name, 6) for name in text.COUNTS}

@@ -16,6 +16,7 @@ from armdyn.mechanics import gim_christoffel, kinematics, kronecker, lagrange_eu
 from armdyn.mechanics.kinematics import link_poses, point_jacobian
 from armdyn.mechanics.matrices import product, transpose
 from armdyn.report.charts import Panel, chart, series
+from armdyn.report.figures import robot_figure
 from armdyn.reproduce import dh
 from armdyn.reproduce import text003 as text
 from armdyn.reproduce.item import Array, Chapter, Check, Outcome, below, close, distance, equal, floats, identity
@@ -103,7 +104,7 @@ def operators() -> Outcome:
     )
 
 
-@chapter.item("(52)-(55)", "the Coriolis matrix, and why Mdot - 2C is skew-symmetric")
+@chapter.item("(52)-(55)", "The Coriolis matrix, and why Mdot - 2C is skew-symmetric")
 def skew_symmetry() -> Outcome:
     robot = random_robot(7, 6, prismatic=0.3)
     state = np.random.default_rng(7).uniform(-2, 2, (2, robot.n))
@@ -131,10 +132,12 @@ def skew_symmetry() -> Outcome:
 @chapter.item("table 1", "D-H parameters of the three-link manipulator")
 def table_1() -> Outcome:
     checks, table = dh.compared(load("three_link"), ("q1", "q2", "q3"), text.TABLE_1)
-    return Outcome("The table of the catalog robot `three_link`, in its symbols.", checks, tables=(table,))
+    figure = robot_figure(load("three_link"), {"q = (0.4, -0.6, 0.9) rad": np.array([0.4, -0.6, 0.9])})
+    return Outcome("The table of the catalog robot `three_link`, in its symbols.", checks, tables=(table,),
+                   figures=((figure, "The arm of fig. 2."),))  # fmt: skip
 
 
-@chapter.item("(56)-(57)", "homogeneous transformations and rotations")
+@chapter.item("(56)-(57)", "Homogeneous transformations and rotations")
 def transformations() -> Outcome:
     checks = tuple(
         identity(f"T of frame {i + 1}", identical(kinematics.pose(arm(), q, link), text.transformation(i)))
@@ -143,7 +146,7 @@ def transformations() -> Outcome:
     return Outcome("Poses of the three link frames, compared with the printed matrices in all symbols.", checks)
 
 
-@chapter.item("(58)-(59)", "angular velocities and rotational Jacobians, in link axes")
+@chapter.item("(58)-(59)", "Angular velocities and rotational Jacobians, in link axes")
 def angular_velocities() -> Outcome:
     checks = []
     for i, link in enumerate(text.LINKS):
@@ -157,7 +160,7 @@ def angular_velocities() -> Outcome:
     return Outcome("Velocities of the links turned into their own axes.", tuple(checks))
 
 
-@chapter.item("(60)-(62)", "centres of mass and translational Jacobians")
+@chapter.item("(60)-(62)", "Centres of mass and translational Jacobians")
 def centres_of_mass() -> Outcome:
     poses = link_poses(arm(), q)
     checks = []
@@ -179,7 +182,7 @@ def centres_of_mass() -> Outcome:
     )
 
 
-@chapter.item("(63)-(65)", "inertia matrix")
+@chapter.item("(63)-(65)", "Inertia matrix")
 def inertia_matrix() -> Outcome:
     printed = text.inertia_matrix()
     checks = tuple(
@@ -200,7 +203,7 @@ def coriolis_matrix() -> Outcome:
     return Outcome("By three formulations, all nine entries.", checks, texts=(_written("C"),))
 
 
-@chapter.item("(68)-(69)", "potential energy and gravity torques")
+@chapter.item("(68)-(69)", "Potential energy and gravity torques")
 def gravity() -> Outcome:
     checks = (
         identity("(68), P", identical(kronecker.potential_energy(arm(), q), text.potential_energy())),
@@ -253,7 +256,7 @@ def skew_matrix() -> Outcome:
     return Outcome("The derivative of the inertia matrix minus twice (67).", checks, (chapter.slip("E003-1"),))
 
 
-@chapter.item("(71)", "properties of the links")
+@chapter.item("(71)", "Properties of the links")
 def properties() -> Outcome:
     robot = load("three_link")
     checks = [equal(name, robot.parameters[name], printed) for name, printed in text.DATA_71.items()]
@@ -271,7 +274,7 @@ def properties() -> Outcome:
 # The experiment ---------------------------------------------------------------------------------------------------
 
 
-@chapter.item("fig. 5", "input torques of the feedforward controller")
+@chapter.item("fig. 5", "Input torques of the feedforward controller")
 def figure_5() -> Outcome:
     run = tracked()
     robot = load("three_link")
@@ -294,7 +297,7 @@ def figure_5() -> Outcome:
     )
 
 
-@chapter.item("fig. 6", "references, responses and tracking errors under feedforward alone")
+@chapter.item("fig. 6", "References, responses and tracking errors under feedforward alone")
 def figure_6() -> Outcome:
     run = tracked()
     largest = float(np.abs(run.error).max())
