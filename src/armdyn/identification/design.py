@@ -1,0 +1,257 @@
+"""The problem of excitation: what a Fourier motion is worth and how that changes with its coefficients.
+
+The base regressor at the samples of the motion is compiled, and so is the gradient of any weighted sum of its entries,
+by reverse mode on the expression graph. A criterion J of G = W^T W has dJ/dW = 2 W dJ/dG; contracted with the compiled
+gradient and the sampling matrices of `harmonics` this is dJ/dx, exactly, at the cost of two regressors. Limits of
+position, velocity, acceleration and torque are kept by a barrier that is finite everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled
+from armdyn.dynamics.programs import Program, program
+from armdyn.errors import ArmdynError
+from armdyn.graph import Node, gradient, trace
+from armdyn.identification.criteria import criterion_named
+from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.observation import base_regressor
+from armdyn.motion.limits import MotionLimits, states
+from armdyn.parameters import BaseParameters, parameter_names, regressor
+from armdyn.robot import Robot
+from armdyn.robot.parts import Friction
+from armdyn.trajectory.base import Trajectory
+
+Array = np.ndarray[Any, Any]
+
+SMOOTH = 0.02
+"""Share of the velocity limit over which dry friction changes sign while a motion is sought: it has then a slope."""
+RELAXED = 1e-3
+"""Distance to a limit, as a share of it, below which the logarithm of the barrier goes on as a parabola."""
+FINE = 400
+"""Samples per period of the highest harmonic at which the limits of a finished motion are checked: between two of them
+a sine rises by 1 - cos(pi/400) = 3e-5 at most."""
+BETWEEN = 5e-5
+"""Share of the limits left free for what happens between samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A robot, the base parameters sought, the kind of motion, and its limits. samples: per period."""
+
+    robot: Robot
+    base: BaseParameters
+    harmonics: Harmonics
+    limits: MotionLimits
+    samples: int
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        return compiled(self.robot)
+
+    @cached_property
+    def sampling(self) -> Array:
+        return self.harmonics.sampling(np.arange(self.samples) * self.harmonics.period / self.samples)
+
+    # The regressor and its slopes -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _smooth_robot(self) -> Robot:
+        """The robot with friction that has a slope everywhere."""
+        joints = {}
+        for joint, v in zip(self.robot.joints, self.limits.velocity, strict=True):
+            joints[joint.name] = replace(joint, friction=Friction(law="smooth", width=SMOOTH * float(v)))
+        return replace(self.robot, tree=tuple(joints.get(j.name, j) for j in self.robot.tree), expressions=None)
+
+    @cached_property
+    def _chosen(self) -> list[int]:
+        names_of_all = parameter_names(self.robot, self.base.include)
+        return [names_of_all.index(name) for name in self.base.columns]
+
+    def _columns(self, q: Any, qd: Any, qdd: Any) -> list[list[Any]]:
+        rows = regressor.formula(self._smooth_robot, q, qd, qdd, self.base.include)  # type: ignore[attr-defined]
+        return [[row[c] for c in self._chosen] for row in rows]
+
+    @cached_property
+    def _live(self) -> list[tuple[int, int]]:
+        """Entries of the regressor that are not literal zeros."""
+        rows = self._graph.outputs["out"]
+        return [(i, j) for i, row in enumerate(rows) for j, y in enumerate(row) if not _is_zero(y)]
+
+    @cached_property
+    def _graph(self) -> Any:
+        return trace(self._columns, dict.fromkeys(("q", "qd", "qdd"), self.robot.n))
+
+    @cached_property
+    def _regressor(self) -> Program:
+        return program(self._graph, "excitation_regressor", cache=True)
+
+    @cached_property
+    def _slopes(self) -> Program:
+        """Gradient of sum_k A_k Y_k over the live entries by (q, qd, qdd)."""
+
+        def weighted(q: Any, qd: Any, qdd: Any, A: Any) -> dict[str, Any]:
+            rows = self._columns(q, qd, qdd)
+            total: Any = 0
+            for weight, (i, j) in zip(A, self._live, strict=True):
+                total = total + weight * rows[i][j]
+            return dict(zip(("dq", "dqd", "dqdd"), gradient(total, (q, qd, qdd)), strict=True))
+
+        sizes = dict.fromkeys(("q", "qd", "qdd"), self.robot.n) | {"A": len(self._live)}
+        return program(trace(weighted, sizes), "excitation_slopes", cache=True)
+
+    # The objective --------------------------------------------------------------------------------------------------
+
+    def states(self, x: Array) -> tuple[Array, Array, Array]:
+        """Position, velocity, acceleration (samples, n) of coefficients x (n, size)."""
+        q, qd, qdd = (np.ascontiguousarray(S @ x.T) for S in self.sampling)
+        return q, qd, qdd
+
+    def objective(self, x: Array, criterion: str, sharpness: float, barrier: float) -> tuple[float, Array]:
+        """Criterion plus barrier, and the gradient, (n, size)."""
+        q, qd, qdd = self.states(x)
+        value, slopes = self._informative(q, qd, qdd, criterion, sharpness)
+        cost, pushes = self._within(q, qd, qdd)
+        total = [a + barrier * b for a, b in zip(slopes, pushes, strict=True)]
+        return value + barrier * cost, sum(g.T @ S for g, S in zip(total, self.sampling, strict=True))
+
+    def _informative(
+        self, q: Array, qd: Array, qdd: Array, criterion: str, sharpness: float
+    ) -> tuple[float, list[Array]]:
+        Y = self._regressor(q, qd, qdd)
+        W = Y.reshape(-1, Y.shape[-1]) @ self.base.from_columns
+        eigenvalues, V = np.linalg.eigh(W.T @ W)
+        value, slope = criterion_named(criterion)(eigenvalues, sharpness)
+        by_entry = 2 * ((W @ V) * slope) @ (V.T @ self.base.from_columns.T)  # dJ/dY = 2 W dJ/dG to_base^T
+        rows, columns = np.array(self._live).T
+        A = np.ascontiguousarray(by_entry.reshape(Y.shape)[:, rows, columns])
+        return value, list(self._slopes(q, qd, qdd, A))
+
+    def _within(self, q: Array, qd: Array, qdd: Array) -> tuple[float, list[Array]]:
+        """The barrier and its slopes by q, qd, qdd."""
+        tau = self.dynamics.inverse_dynamics(q, qd, qdd)
+        cost = 0.0
+        slopes = []
+        for value, (middle, half) in zip((q, qd, qdd, tau), self.bands, strict=True):
+            share = (value - middle) / half
+            b, slope = barrier(1 - share * share)
+            cost += float(b.sum()) / len(q)
+            slopes.append(slope * (-2 * share / half) / len(q))
+        by_q, by_qd = self.dynamics.inverse_dynamics_derivatives(q, qd, qdd)
+        for slope, by in zip(slopes, (by_q, by_qd, self.dynamics.mass_matrix(q)), strict=False):
+            slope += np.einsum("ki,kij->kj", slopes[3], by)
+        return cost, slopes[:3]
+
+    @cached_property
+    def bands(self) -> list[tuple[Array, Array]]:
+        """Middle and half width of the limits of position, velocity, acceleration and torque; infinite without one."""
+        limits = self.limits
+        pairs = [
+            (limits.lower, limits.upper),
+            (-limits.velocity, limits.velocity),
+            (-limits.acceleration, limits.acceleration),
+            (limits.tau_min, limits.tau_max),
+        ]
+        bands = []
+        for low, high in pairs:
+            both = np.isfinite(low) & np.isfinite(high)
+            middle, half = np.zeros(len(low)), np.full(len(low), np.inf)
+            middle[both], half[both] = (low[both] + high[both]) / 2, (high[both] - low[both]) / 2
+            bands.append((middle, half))
+        return bands
+
+    # Finished motions -----------------------------------------------------------------------------------------------
+
+    def observation(self, motion: Trajectory) -> Array:
+        """(N n, p) base regressor, with the robot's own friction laws, over one period."""
+        t = np.arange(self.samples) * self.harmonics.period / self.samples
+        Y = self._own_regressor(*states(motion, t))
+        W: Array = Y.reshape(-1, Y.shape[-1])
+        return W
+
+    @cached_property
+    def _own_regressor(self) -> Any:
+        return base_regressor(self.base)
+
+    @cached_property
+    def _fine(self) -> Array:
+        count = FINE * self.harmonics.count
+        return self.harmonics.sampling(np.arange(count) * self.harmonics.period / count)
+
+    def use(self, x: Array) -> float:
+        """Largest share of any limit that the motion of x takes, looked at on a fine grid."""
+        return float(max(share.max() for share in self._shares(x))) / (1 - BETWEEN)
+
+    def _shares(self, x: Array) -> list[Array]:
+        q, qd, qdd = (np.ascontiguousarray(S @ x.T) for S in self._fine)
+        tau = self.dynamics.inverse_dynamics(q, qd, qdd)
+        return [np.abs((v - m) / h).max(axis=0) for v, (m, h) in zip((q, qd, qdd, tau), self.bands, strict=True)]
+
+    def shrunk(self, x: Array, share: float = 1.0) -> Array | None:
+        """The motion of x, made smaller about its mean until it keeps all limits; None if even rest does not."""
+        if self.use(x) <= share:
+            return x
+        low, high = 0.0, 1.0
+        if self.use(_smaller(x, low)) > share:
+            return None
+        for _ in range(30):
+            factor = (low + high) / 2
+            low, high = (factor, high) if self.use(_smaller(x, factor)) <= share else (low, factor)
+        return _smaller(x, low)
+
+    def random(self, rng: np.random.Generator, share: float = 1.0) -> Array:
+        """Random coefficients of a motion that is as large as its limits allow.
+
+        The mean lies in the middle half of the range; each joint alone is made so large that it touches its first limit
+        of position, velocity or acceleration; if torques are then too large, all become smaller together.
+        """
+        middle, half = self.bands[0]
+        reach = np.where(np.isfinite(half), half, np.pi)
+        for _ in range(1000):
+            x = rng.normal(size=(self.robot.n, self.harmonics.size))
+            x[:, 0] = middle + 0.5 * reach * rng.uniform(-1, 1, self.robot.n)
+            x = self._joints_grown(x, share)
+            kept = self.shrunk(x, share)
+            if kept is not None:
+                return kept
+        raise ArmdynError(
+            "no random motion keeps the limits", where=f"robot {self.robot.name!r}",
+            expected="torque limits that hold the arm in its middle postures",
+            advice="Give larger tau_max, or narrower ranges.",
+        )  # fmt: skip
+
+    def _joints_grown(self, x: Array, share: float) -> Array:
+        """Each joint's oscillation scaled so that it touches the first of its own limits."""
+        factors = np.full(len(x), np.inf)
+        for order, (middle, half) in enumerate(self.bands[:3]):
+            swing = self._fine[order][:, 1:] @ x[:, 1:].T
+            room = share * half - (np.abs(x[:, 0] - middle) if order == 0 else 0.0)
+            factors = np.minimum(factors, room / np.abs(swing).max(axis=0))
+        grown = x.copy()
+        grown[:, 1:] *= np.where(np.isfinite(factors), factors, 1.0)[:, None]
+        return grown
+
+
+def barrier(z: Array) -> tuple[Array, Array]:
+    """-log z, below RELAXED its parabola (finite for every z), and the slope."""
+    d = RELAXED
+    inside = np.maximum(z, d)
+    value = np.where(z > d, -np.log(inside), -np.log(d) - (z - d) / d + ((z - d) / d) ** 2 / 2)
+    return value, np.where(z > d, -1 / inside, -1 / d + (z - d) / d**2)
+
+
+def _is_zero(y: Node) -> bool:
+    return y.op == "const" and y.value == 0
+
+
+def _smaller(x: Array, factor: float) -> Array:
+    return np.column_stack([x[:, 0], factor * x[:, 1:]])
+
+
+__all__ = ["Design"]

@@ -1,0 +1,349 @@
+"""Excitation: the motion from which a robot's base parameters are best identified, within its limits.
+
+Periodic Fourier motions (002 sec. 7.3.3 f, 004 sec. 7.4) are optimised, from several random ones, for
+
+    "condition"   the condition number of the observation matrix W of the base parameters, as they are, in SI units
+    "D"           the determinant of W^T W: the volume of the confidence ellipsoid
+
+under limits of position, velocity, acceleration and torque. A start goes through `STAGES`: from a smooth criterion far
+from the limits to a sharp one close to them, each by L-BFGS with exact gradients (`design`). At last the motion is
+made smaller, by a percent or so, until it keeps its limits on a fine grid too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from armdyn.errors import ArmdynError
+from armdyn.identification.criteria import condition_number, criterion_named, scaled_condition_number
+from armdyn.identification.design import Design
+from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.observation import base_regressor
+from armdyn.identification.progress_file import ProgressFile
+from armdyn.motion.limits import MotionLimits, motion_limits, states
+from armdyn.motion.verdict import Feasibility, feasibility
+from armdyn.parameters import BaseParameters, base_parameters
+from armdyn.robot import Robot
+from armdyn.robot.table import Column, Section
+from armdyn.trajectory.base import Trajectory
+from armdyn.trajectory.fourier import Fourier
+
+Array = np.ndarray[Any, Any]
+Progress = Callable[[str], None]
+
+STAGES = ((1.0, 1e-2), (4.0, 3e-3), (8.0, 1e-3), (16.0, 3e-4))
+"""(sharpness of the criterion, weight of the barrier). The sum of the barrier's terms, four per joint, times the last
+weight is how much log(condition) a motion gives away for keeping clear of its limits: a percent."""
+PER_HARMONIC = 20
+"""Samples per period of the highest harmonic at which a motion is looked at while it is sought."""
+USUAL = {"revolute": {"reach": np.pi, "velocity": 1.0, "acceleration": 4.0},
+         "prismatic": {"reach": 0.25, "velocity": 0.25, "acceleration": 1.0}}  # fmt: skip
+"""Limits taken where neither the user nor the robot gives any: a careful motion. rad, m, s"""
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """An optimised motion and what it is worth.
+
+    motion: one period. criterion: what was optimised. starts: its value (the condition number, or -log det(W^T W) /
+    2p) after every start that was finished. notes: limits that were taken because none is known.
+    """
+
+    design: Design
+    motion: Fourier
+    criterion: str
+    starts: tuple[float, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def robot(self) -> Robot:
+        return self.design.robot
+
+    @property
+    def base(self) -> BaseParameters:
+        return self.design.base
+
+    @cached_property
+    def observation(self) -> Array:
+        """(N n, p) W over one period."""
+        return self.design.observation(self.motion)
+
+    @cached_property
+    def condition(self) -> float:
+        """Condition number of W, columns in SI units."""
+        return condition_number(self.observation)
+
+    @cached_property
+    def scaled_condition(self) -> float:
+        """Condition number of W with columns of length 1."""
+        return scaled_condition_number(self.observation)
+
+    @cached_property
+    def feasibility(self) -> Feasibility:
+        """The motion against its limits."""
+        limits = self.design.limits
+        return feasibility(self.design.dynamics, self.motion, v_max=limits.velocity, a_max=limits.acceleration,
+                           tau_max=limits.tau_max, tau_min=limits.tau_min)  # fmt: skip
+
+    def repeated(self, periods: float) -> Fourier:
+        """The motion over several periods: the same rows again, with other noise."""
+        return replace(self.motion, periods=float(periods))
+
+    def __str__(self) -> str:
+        h = self.design.harmonics
+        return (
+            f"{self.robot.name}: {h.count} harmonics of {h.period:g} s, {self.base.count} base parameters "
+            f"({', '.join(self.base.include)}): condition number {self.condition:.2f} "
+            f"({self.scaled_condition:.2f} with columns of length 1)"
+        )
+
+
+def excite(
+    robot: Robot,
+    *,
+    include: Iterable[str] = ("inertial", "friction"),
+    criterion: str = "condition",
+    harmonics: int = 10,
+    period: float = 10.0,
+    rest: bool = True,
+    starts: int = 2,
+    iterations: int = 300,
+    seconds: float | None = None,
+    seed: int = 0,
+    v_max: Any = None,
+    a_max: Any = None,
+    tau_max: Any = None,
+    share: float = 1.0,
+    resume: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Excitation:
+    """Optimise a motion for identification.
+
+    Args:    include: families of parameters to be identified. criterion: "condition" or "D". harmonics, period: of the
+             Fourier series; s. rest: the motion begins and ends with velocity and acceleration zero. starts: random
+             motions from which it is sought. iterations: at most, per stage of a start. seconds: stop after this time
+             with the best so far (the result then depends on the machine; without it, on `seed` alone). v_max, a_max,
+             tau_max: instead of the robot's limits, (n,) or one for all. share: of every limit that may be used.
+             resume: file in which finished work is kept as it goes; if it is there, work continues from it. progress:
+             told in words what is being done.
+    Raises:  ArmdynError if no motion keeps the limits, or the file is of another problem.
+    """
+    base = base_parameters(robot, include)
+    limits, notes = excitation_limits(robot, share, v_max=v_max, a_max=a_max, tau_max=tau_max)
+    kind = Harmonics(float(period), int(harmonics), rest)
+    design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count))
+    criterion_named(criterion)
+    search = _Search(design, criterion, iterations, seed, seconds, progress or (lambda text: None))
+    record = ProgressFile.opened(resume, search.settings(starts))
+    for start in range(len(record.done), starts):
+        x = search.run(start, record)
+        if x is None:
+            break
+        record.finished(x)
+    found = [*record.done, *([record.current] if record.current is not None else [])]
+    return _best(design, criterion, found, notes)
+
+
+def excitation_limits(
+    robot: Robot, share: float = 1.0, *, v_max: Any = None, a_max: Any = None, tau_max: Any = None
+) -> tuple[MotionLimits, tuple[str, ...]]:
+    """The limits of a robot for excitation, each `share` of what is known; and notes on those that had to be chosen."""
+    if not 0 < share <= 1:
+        raise ArmdynError(f"share = {share}", expected="above 0, at most 1: the share of every limit that may be used")
+    known = motion_limits(robot, v_max=v_max, a_max=a_max, tau_max=tau_max)
+    usual = {key: np.array([USUAL[joint.kind][key] for joint in robot.joints]) for key in USUAL["revolute"]}
+    low, high = known.lower.copy(), known.upper.copy()
+    notes = []
+    missing = ~(np.isfinite(low) & np.isfinite(high))
+    if missing.any():
+        reach = usual["reach"]
+        low, high = _closed(low, high, reach)
+        notes.append(f"No range known of joints {_listed(missing)}: {_listed_values(reach[missing])} either way taken.")
+    velocity, acceleration = known.velocity.copy(), known.acceleration.copy()
+    for name, values in (("velocity", velocity), ("acceleration", acceleration)):
+        unknown = ~np.isfinite(values)
+        if unknown.any():
+            values[unknown] = usual[name][unknown]
+            notes.append(
+                f"No {name} limit known of joints {_listed(unknown)}: {_listed_values(values[unknown])} taken."
+            )
+    if not np.isfinite(known.tau_max).all():
+        notes.append(f"No torque limit known of joints {_listed(~np.isfinite(known.tau_max))}.")
+    middle, half = (low + high) / 2, share * (high - low) / 2
+    limits = MotionLimits(middle - half, middle + half, share * velocity, share * acceleration,
+                          share * known.tau_min, share * known.tau_max, known.power)  # fmt: skip
+    return limits, tuple(notes)
+
+
+def _closed(low: Array, high: Array, reach: Array) -> tuple[Array, Array]:
+    """Ranges with both ends: from the one that is known, or about zero."""
+    a, b = np.isfinite(low), np.isfinite(high)
+    lower = np.where(a, low, np.where(b, high - 2 * reach, -reach))
+    upper = np.where(b, high, np.where(a, low + 2 * reach, reach))
+    return lower, upper
+
+
+def _listed(chosen: Array) -> str:
+    return ", ".join(str(i + 1) for i in np.flatnonzero(chosen))
+
+
+def _listed_values(values: Array) -> str:
+    return ", ".join(f"{value:.4g}" for value in np.unique(values))
+
+
+# The search -----------------------------------------------------------------------------------------------------------
+
+
+class _Search:
+    """Starts, stage by stage, until they are done or time is over."""
+
+    def __init__(
+        self, design: Design, criterion: str, iterations: int, seed: int, seconds: float | None, say: Progress
+    ) -> None:
+        self.design, self.criterion, self.iterations, self.seed, self.say = design, criterion, iterations, seed, say
+        self.end = np.inf if seconds is None else time.monotonic() + seconds
+        reach, velocity = design.bands[0][1], design.bands[1][1]
+        swing = np.repeat(velocity[:, None], design.harmonics.size - 1, axis=1)
+        self.scale = np.column_stack([reach, swing])  # numbers of size 1 for the optimiser
+
+    def settings(self, starts: int) -> dict[str, Any]:
+        """What must be the same for work to be continued (the number of starts may grow)."""
+        d = self.design
+        return {
+            "robot": d.robot.name, "include": list(d.base.include), "criterion": self.criterion, "seed": self.seed,
+            "harmonics": d.harmonics.count, "period": d.harmonics.period, "rest": d.harmonics.rest,
+            "iterations": self.iterations, "parameters": [round(x, 12) for x in d.base.values.tolist()],
+            "limits": [[round(x, 12) if np.isfinite(x) else None for x in (*m, *h)] for m, h in d.bands],
+        }  # fmt: skip
+
+    def run(self, start: int, record: ProgressFile) -> Array | None:
+        """One start; None if time is over, what there is by then being the record's current one."""
+        x = record.current
+        if x is None:
+            rng = np.random.default_rng([self.seed, start])
+            x = self.design.random(rng, 0.9)  # clear of the limits: inside the barrier
+        for stage in range(record.stage, len(STAGES)):
+            x = self._descended(x, start, stage)
+            over = time.monotonic() > self.end
+            record.reached(stage if over else stage + 1, x)
+            if over:
+                return None
+        return x
+
+    def _descended(self, x: Array, start: int, stage: int) -> Array:
+        sharpness, weight = STAGES[stage]
+        shape, scale = x.shape, self.scale
+        count = 0
+
+        def objective(z: Array) -> tuple[float, Array]:
+            value, slope = self.design.objective(z.reshape(shape) * scale, self.criterion, sharpness, weight)
+            return value, (slope * scale).ravel()
+
+        def watch(intermediate_result: Any) -> None:
+            nonlocal count
+            count += 1
+            if count % 10 == 0:
+                what = f"start {start + 1}, stage {stage + 1} of {len(STAGES)}, iteration {count}"
+                self.say(f"{what}: objective {intermediate_result.fun:.4f}")
+            if time.monotonic() > self.end:
+                raise StopIteration
+
+        options = {"maxiter": self.iterations, "maxcor": 30}
+        found = minimize(objective, (x / scale).ravel(), jac=True, method="L-BFGS-B", callback=watch, options=options)
+        best: Array = np.asarray(found.x).reshape(shape) * scale
+        return best
+
+
+def _best(design: Design, criterion: str, found: Sequence[Array], notes: tuple[str, ...]) -> Excitation:
+    kept = [x for x in (design.shrunk(x) for x in found) if x is not None]
+    if not kept:
+        raise ArmdynError("no motion was found that keeps the limits", where=f"robot {design.robot.name!r}",
+                          expected="limits in which the arm can move",
+                          advice="Give it more time, or more torque.")  # fmt: skip
+    motions = [design.harmonics.motion(x) for x in kept]
+    values = [_worth(design.observation(motion), criterion) for motion in motions]
+    return Excitation(design, motions[int(np.argmin(values))], criterion, tuple(values), notes)
+
+
+def _worth(W: Array, criterion: str) -> float:
+    if criterion == "condition":
+        return condition_number(W)
+    return criterion_named(criterion)(np.linalg.svd(W, compute_uv=False) ** 2, 1.0)[0]
+
+
+# Error bars before the robot moves ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What an identification from a motion will be worth.
+
+    std: (p,) standard deviations of the base parameters, in their units. noise: (n,) of the torques, N m or N. samples:
+    how many, taken to be independent.
+    """
+
+    base: BaseParameters
+    std: Array
+    covariance: Array
+    noise: Array
+    samples: int
+
+    @cached_property
+    def relative(self) -> Array:
+        """(p,) std over the robot's own value; infinite where that is zero."""
+        size = np.abs(self.base.values)
+        share: Array = np.divide(self.std, size, out=np.full(len(size), np.inf), where=size > 0)
+        return share
+
+    def section(self) -> Section:
+        """A table: name, value of the model, predicted standard deviation, and its share."""
+        heads = ("parameter", "model", "predicted std", "share")
+        rows = []
+        for name, value, std, share in zip(self.base.names, self.base.values, self.std, self.relative, strict=True):
+            rows.append((name, f"{value:.6g}", f"{std:.3g}", f"{share:.2%}" if np.isfinite(share) else "-"))
+        noise = ", ".join(f"{x:.3g}" for x in self.noise)
+        note = f"{self.samples} independent samples, torque noise {noise} N m or N by joint; SI units."
+        return Section(f"{self.base.robot.name}: error bars to expect", tuple(map(Column, heads)), tuple(rows), note)
+
+
+def predicted_std(
+    robot: Robot | BaseParameters,
+    motion: Trajectory,
+    noise: Any,
+    *,
+    include: Iterable[str] = ("inertial", "friction"),
+    rate: float = 100.0,
+) -> Prediction:
+    """Standard deviations of the base parameters that weighted least squares will find from a motion. 004 (7.86)
+
+        covariance = (W^T S^-1 W)^-1,    S = diag(noise^2), joint by joint
+
+    Args:    noise: standard deviation of the measured torques, (n,) or one for all, N m or N, white at `rate`, 1/s.
+    Raises:  ArmdynError if the motion does not determine all of them.
+    """
+    base = robot if isinstance(robot, BaseParameters) else base_parameters(robot, include)
+    n = base.robot.n
+    sigma = np.broadcast_to(np.asarray(noise, dtype=float), (n,)).copy()
+    if not (np.isfinite(sigma) & (sigma > 0)).all():
+        raise ArmdynError(f"noise = {noise}", expected=f"a positive number, or {n} of them, N m or N")
+    t = np.arange(max(round(motion.duration * rate), 1)) / rate
+    Y = base_regressor(base)(*states(motion, t))
+    R = np.linalg.qr((Y / sigma[:, None]).reshape(-1, base.count), mode="r")
+    lengths = np.linalg.norm(R, axis=0)
+    if len(R) < base.count or not lengths.all() or np.linalg.cond(R / lengths) > 1e9:
+        raise ArmdynError("the motion does not determine all base parameters", where=f"robot {base.robot.name!r}",
+                          advice="Optimise a motion with `excite`, or include fewer families.")  # fmt: skip
+    inverse = np.linalg.inv(R)
+    covariance = inverse @ inverse.T
+    return Prediction(base, np.sqrt(np.diag(covariance)), covariance, sigma, len(t))
+
+
+__all__ = ["Excitation", "Prediction", "excitation_limits", "excite", "predicted_std"]
