@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from armdyn import analysis, catalog, control, export, mechanics, motion, parameters, simulation, trajectory
+    from armdyn import analysis, catalog, control, export, mechanics, motion, parameters, simulation, sweeps, trajectory
     from armdyn.control import (
         PID,
         Admittance,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from armdyn.robot.random import random_robot
     from armdyn.simulation import Run, Sensors, simulate
     from armdyn.simulation.studies import imperfect_models, monte_carlo
+    from armdyn.sweeps import sweep
     from armdyn.trajectory import inverse_kinematics, point_to_point, read_trajectory, via_points
 
 _HOME = {
@@ -77,6 +78,7 @@ _HOME = {
     "scale_to_torque": "armdyn.motion",
     "simulate": "armdyn.simulation",
     "sizing": "armdyn.motion",
+    "sweep": "armdyn.sweeps",
     "time_optimal": "armdyn.motion",
     "torque_breakdown": "armdyn.motion",
     "via_points": "armdyn.trajectory",
@@ -91,6 +93,7 @@ _PACKAGES = (
     "motion",
     "parameters",
     "simulation",
+    "sweeps",
     "trajectory",
 )
 
@@ -139,6 +142,8 @@ __all__ = [
     "simulate",
     "simulation",
     "sizing",
+    "sweep",
+    "sweeps",
     "time_optimal",
     "torque_breakdown",
     "trajectory",

@@ -29,6 +29,7 @@ LEVEL = {
     "simulation": 8,
     "analysis": 9,
     "identification": 9,
+    "sweeps": 9,
     "report": 10,
     "bench": 10,
     "reproduce": 11,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from armdyn import __version__
+from armdyn.cli.analyse import analyse
 from armdyn.cli.bench import bench
 from armdyn.cli.certify import certify
 from armdyn.cli.check import check
@@ -23,12 +24,14 @@ from armdyn.cli.robots import robots
 from armdyn.cli.show import show
 from armdyn.cli.simulate import simulate
 from armdyn.cli.study import study
+from armdyn.cli.sweep import sweep
 from armdyn.errors import ArmdynError
 
 app = typer.Typer(
     name="armdyn",
     help="Dynamics of robot manipulators: from a robot's description to equations, code and motion.",
-    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf. Begin with: armdyn study scara5",
+    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF). "
+    "Begin with: armdyn study scara5",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -37,7 +40,7 @@ app = typer.Typer(
 VERBS = {
     "Model": (robots, show, check),
     "Equations": (derive, compare, certify, formulations),
-    "Motion": (plan, simulate),
+    "Motion": (plan, simulate, analyse, sweep),
     "Data": (),
     "Product": (study, export, reproduce, bench, cite),
 }

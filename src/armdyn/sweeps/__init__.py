@@ -1,0 +1,206 @@
+"""Sweeps: many variants of one robot, measured alike; in this process or on a cluster, and resumed where they stopped.
+
+    >>> import armdyn
+    >>> found = armdyn.sweep(armdyn.load("planar2r"), {"l2": [0.3, 0.5]}, measures=["holding_torque"])
+    >>> found.results.shape
+    (2, 2)
+
+A sweep is a map over chunks of variants. Finished chunks are kept in a folder, if one is given; an interrupted sweep
+goes on from there. `scheduler` is the address of a Dask scheduler, or a number of local processes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.workspace import ranges
+from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, unknown_name
+from armdyn.formats import toml
+from armdyn.robot import Robot
+from armdyn.sweeps.measures import DEFAULT, MEASURES, Array, Bench, Measure
+from armdyn.sweeps.plan import PAYLOAD, Plan, checked_names, evaluate, evaluate_state, state, varied
+from armdyn.sweeps.store import Store
+from armdyn.trajectory import point_to_point
+
+Progress = Callable[[int, int], None]
+"""Told how many chunks are done, and how many there are."""
+MOST = 10_000_000
+"""Variants of a grid."""
+_AT_REST = 200
+_SAMPLES = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Variants and what was measured of them.
+
+    names: what varied. points: (N, k) its values. labels: what was measured. results: (N, r), NaN where a variant
+    could not be evaluated (an impossible model, say). taken: how many chunks were found finished.
+    """
+
+    robot: str
+    names: tuple[str, ...]
+    points: Array
+    labels: tuple[str, ...]
+    results: Array
+    taken: int = 0
+
+    def __getitem__(self, name: str) -> Array:
+        """(N,) a parameter or a result by name."""
+        columns = {**dict(zip(self.names, self.points.T, strict=True)),
+                   **dict(zip(self.labels, self.results.T, strict=True))}  # fmt: skip
+        if name not in columns:
+            raise unknown_name("column", name, columns, where="sweep")
+        return np.asarray(columns[name])
+
+    def best(self, label: str, largest: bool = False) -> dict[str, float]:
+        """The variant with the smallest (largest) result, with its value."""
+        values = self[label]
+        if np.isnan(values).all():
+            raise ArmdynError(f"no variant has a {label}", where="sweep")
+        i = int(np.nanargmax(values) if largest else np.nanargmin(values))
+        return {**dict(zip(self.names, self.points[i].tolist(), strict=True)), label: float(values[i])}
+
+    def influence(self) -> Array:
+        """(k, r) Spearman's rank correlation of each parameter with each result; NaN where one does not vary."""
+        from scipy.stats import spearmanr
+
+        table = np.full((len(self.names), len(self.labels)), np.nan)
+        rounding = 1e-12 * np.nanmax(np.abs(self.results), initial=0.0)
+        for i, x in enumerate(self.points.T):
+            for j, y in enumerate(self.results.T):
+                kept = np.isfinite(y)
+                if kept.sum() > 2 and np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > rounding:
+                    table[i, j] = spearmanr(x[kept], y[kept]).statistic
+        return table
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table as .csv."""
+        target = Path(path)
+        if target.suffix != ".csv":
+            raise FileError(f"unknown ending {target.suffix!r}", where=str(target), expected=".csv")
+        rows = np.column_stack([self.points, self.results])
+        np.savetxt(target, rows, delimiter=",", header=",".join((*self.names, *self.labels)), comments="", fmt="%.12g")
+        return target
+
+
+def sweep(
+    robot: Robot,
+    vary: Mapping[str, Sequence[float] | Array | tuple[float, float]],
+    *,
+    measures: Sequence[str] = DEFAULT,
+    samples: int | None = None,
+    motion: Any = None,
+    rest: Any = None,
+    seed: int = 0,
+    chunk: int = 64,
+    folder: str | Path | None = None,
+    scheduler: str | int | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Measure variants of a robot.
+
+    Args:    vary: name -> values of a grid; with `samples`, name -> (lowest, highest), and so many variants are drawn
+             (Latin hypercube). Names: of the robot file's parameters, of standard parameters (M3, ZZ2, Fv1, ...) or
+             "payload" (kg at the tool). measures: names of `armdyn.sweeps.MEASURES`. motion: a reference whose torques
+             are looked at; two seconds through half the ranges of the joints if not given. rest: (S, n) positions at
+             rest; 200 spread over the ranges. folder: where finished chunks are kept. scheduler: address of a Dask
+             scheduler, or a number of local processes; None: this process.
+    """
+    names = checked_names(robot, tuple(vary))
+    points = _drawn(vary, samples, seed) if samples else _grid(vary)
+    for name in measures:
+        if name not in MEASURES:
+            raise unknown_name("measure", name, MEASURES, where="sweep")
+    if chunk < 1:
+        raise ArmdynError(f"chunks of {chunk}", where="sweep", expected="at least one variant")
+    plan = Plan(toml.dumps(robot), names, points, tuple(measures), _bench(robot, motion, rest), chunk)
+    store = None if folder is None else Store(Path(folder), plan)
+    done: dict[int, Array] = {} if store is None else dict(store.finished())
+    taken = len(done)
+    missing = [number for number in range(plan.chunks) if number not in done]
+    with closing(_computed(plan, missing, scheduler)) as computed:
+        for number, results in computed:
+            done[number] = results
+            if store is not None:
+                store.keep(number, results)
+            if progress is not None:
+                progress(len(done), plan.chunks)
+    results = np.concatenate([done[number] for number in range(plan.chunks)])
+    return Sweep(robot.name, names, points, plan.labels, results, taken)
+
+
+# Variants -----------------------------------------------------------------------------------------------------------
+
+
+def _grid(vary: Mapping[str, Any]) -> Array:
+    axes = [np.atleast_1d(np.asarray(values, dtype=float)).ravel() for values in vary.values()]
+    if not axes or not all(axis.size and np.isfinite(axis).all() for axis in axes):
+        raise ArmdynError("nothing varies", where="sweep", expected="a name and finite values for each")
+    if math.prod(axis.size for axis in axes) > MOST:
+        raise ArmdynError(f"more than {MOST} variants", where="sweep", advice="Draw some of them: samples=...")
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def _drawn(vary: Mapping[str, Any], samples: int, seed: int) -> Array:
+    from scipy.stats import qmc
+
+    ends = np.array([np.asarray(pair, dtype=float).ravel()[[0, -1]] for pair in vary.values()])
+    if not len(ends) or not np.isfinite(ends).all() or (ends[:, 1] <= ends[:, 0]).any() or not 0 < samples <= MOST:
+        raise ArmdynError("samples without ranges", where="sweep", expected="(lowest, highest) for each name")
+    unit = qmc.LatinHypercube(len(ends), seed=np.random.default_rng(seed)).random(samples)
+    return np.asarray(ends[:, 0] + unit * (ends[:, 1] - ends[:, 0]))
+
+
+def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
+    from scipy.stats import qmc
+
+    low, high = ranges(robot)
+    if rest is None:
+        rest = low + qmc.Halton(max(robot.n, 1), scramble=False).random(_AT_REST)[:, : robot.n] * (high - low)
+    rest = np.asarray(rest, dtype=float)
+    if rest.ndim != 2 or rest.shape[1] != robot.n:
+        raise ShapeError(f"rest has shape {rest.shape}", where="sweep", expected=f"(S, {robot.n})")
+    if motion is None:
+        middle, quarter = (low + high) / 2, (high - low) / 4
+        motion = point_to_point(middle - quarter, middle + quarter, profile="quintic", duration=2.0)
+    t = np.linspace(0.0, float(motion.duration), _SAMPLES)
+    return Bench(rest, t, *(np.asarray(motion(t, order), dtype=float) for order in range(3)))
+
+
+# Where the work is done ---------------------------------------------------------------------------------------------
+
+Chunks = Generator[tuple[int, Array], None, None]
+
+
+def _computed(plan: Plan, missing: Sequence[int], scheduler: str | int | None) -> Chunks:
+    """(number, results) of every missing chunk, as they are finished."""
+    if scheduler is None or not missing:
+        for number in missing:
+            yield number, evaluate(plan, number)
+        return
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise MissingExtra("Dask is not installed", where="sweep, scheduler",
+                           advice="pip install 'armdyn[sweep]'") from None  # fmt: skip
+    if isinstance(scheduler, int):
+        options: dict[str, Any] = {"n_workers": scheduler, "threads_per_worker": 1, "dashboard_address": None}
+    else:
+        options = {"address": scheduler}
+    with distributed.Client(**options) as client:
+        values = client.scatter(state(plan), broadcast=True)
+        futures = {client.submit(evaluate_state, values, number, pure=False): number for number in missing}
+        for future in distributed.as_completed(list(futures)):
+            yield futures[future], future.result()
+
+
+__all__ = ["MEASURES", "PAYLOAD", "Bench", "Measure", "Sweep", "sweep", "varied"]
