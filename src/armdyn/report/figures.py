@@ -42,7 +42,7 @@ def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
     names = list(shown)
     if len(names) <= _PANELS:
         return names
-    return [names[0], max(names[1:], key=lambda name: _size(_points(*_skeleton(robot, shown[name]))))]
+    return [names[0], max(names[1:], key=lambda name: _size(_points(*skeleton(robot, shown[name]))))]
 
 
 def as_svg(figure: Any) -> str:
@@ -61,7 +61,7 @@ def _draw(axes: Any, robot: Robot, q: Array) -> None:
     from matplotlib.colors import LightSource
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    joints, segments, tool = _skeleton(robot, q)
+    joints, segments, tool = skeleton(robot, q)
     points = _points(joints, segments, tool)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     size = _size(points)
@@ -118,7 +118,7 @@ def _azimuth(points: Array) -> float:
     return (across + 180) % 180 - 180 + 25
 
 
-def _skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], list[tuple[Array, Array]], Array]:
+def skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], list[tuple[Array, Array]], Array]:
     """Joints as (kind, origin, axis), rigid segments between them, and the pose of the tool; all in the world."""
     poses = [pose.array().astype(float) for pose in link_poses(robot, [float(x) for x in q])]
     base = np.asarray(robot.base.pose().array(), dtype=float)
