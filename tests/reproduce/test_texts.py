@@ -47,7 +47,7 @@ def test_generalized_dalembert(seed: int) -> None:
 def test_samples_have_sliding_joints_between_turning_ones() -> None:
     """Only so the factors of 000 and the prismatic lines of 001 are seen."""
     kinds = ["".join(joint.kind[0] for joint in robot.joints) for robot in (sample_000()[0], sample_001()[0])]
-    assert kinds == ["rprprr", "rprrpr"]
+    assert kinds == ["rrprpr", "rprrpr"]
     assert all(joint.kind == "revolute" for joint in sample_001(0.0)[0].joints)
 
 

@@ -30,14 +30,15 @@ def reproduce(
     from rich.text import Text
 
     from armdyn.reproduce import run
-    from armdyn.reproduce.page import write
+    from armdyn.reproduce.page import prepared, write
     from armdyn.reproduce.running import chosen
 
+    folder = prepared(out or Path("out") / "reproduce")
     total = sum(len(chapter.items) for chapter in chosen(source))
     with working("starting", total) as say:
         made = run(source, say)
         say("page")
-        path = write(made, out or Path("out") / "reproduce")
+        path = write(made, folder)
     screen = console()
     for table in tables(_section(made), screen.width):
         screen.print(table)

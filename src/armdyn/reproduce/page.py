@@ -43,14 +43,22 @@ a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: unde
 """
 
 
-def write(made: Reproduction, folder: Path) -> Path:
-    """The page as index.html in a folder, which is made if it is not there."""
+def prepared(folder: Path) -> Path:
+    """The folder, made if it is not there; better known before a minute of work than after it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / "index.html"
+    except OSError as error:
+        raise FileError(f"cannot be made: {error.strerror}", where=str(folder)) from None
+    return folder
+
+
+def write(made: Reproduction, folder: Path) -> Path:
+    """The page as index.html in a folder, which is made if it is not there."""
+    path = prepared(folder) / "index.html"
+    try:
         path.write_text(page(made), encoding="utf-8")
     except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(folder)) from None
+        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
     return path
 
 

@@ -78,9 +78,9 @@ def dynamics() -> Dynamics:
 
 @cache
 def sample() -> tuple[Robot, Any, Any, Any]:
-    """A random serial arm whose joints alternate: revolute, prismatic, revolute, prismatic, revolute, revolute."""
-    robot = random_robot(34, 6, prismatic=0.4)
-    q, qd, qdd = np.random.default_rng(34).uniform(-2, 2, (3, robot.n))
+    """A random serial arm: two revolute joints, then prismatic, revolute, prismatic, revolute; and a state."""
+    robot = random_robot(48, 6, prismatic=0.4)
+    q, qd, qdd = np.random.default_rng(48).uniform(-2, 2, (3, robot.n))
     return robot, q, qd, qdd
 
 

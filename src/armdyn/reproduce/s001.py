@@ -11,6 +11,7 @@ import numpy as np
 from armdyn.algebra import Vec3
 from armdyn.graph import identical, symbols, trace
 from armdyn.mechanics import dalembert, kinematics, lagrange_euler, newton_euler, newton_euler_base
+from armdyn.mechanics.lagrange import inverse_dynamics as lagrange_energies
 from armdyn.mechanics.registry import formulation
 from armdyn.report.charts import COLORS, Line, Panel, chart
 from armdyn.reproduce import text001 as text
@@ -83,6 +84,9 @@ def lagrange() -> Outcome:
             below("D of (2.11)", distance(lagrange_euler.D(robot, q), D), 1e-12),
             below("h of (2.14)", distance(lagrange_euler.h(robot, q), h), 1e-12),
             below("c of (2.15)", distance(lagrange_euler.gravity(robot, q), c), 1e-12),
+            below(
+                "torques of (2.2), energies differentiated", distance(lagrange_energies(*sample()), lagranges()), 1e-12
+            ),
             below("torques of (2.5), beside Newton-Euler", distance(lagranges(), truth), 1e-12),
             below("the text's D_ik = D_ki", distance(D, D.T), 1e-12),
             below("the text's h_ikm = h_imk", distance(h, h.transpose(0, 2, 1)), 1e-12),

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.algebra import Vec3
+from armdyn.algebra import Vec3, gradient
+from armdyn.algebra import derivative as rate_of
 from armdyn.equations import derive
 from armdyn.equations.derivation import Equations
 from armdyn.formats import load
 from armdyn.graph import derivative, identical
-from armdyn.mechanics import gim_christoffel, kinematics, kronecker, lagrange_euler
+from armdyn.mechanics import composite_body, gim_christoffel, kinematics, kronecker, lagrange_euler, newton_euler
 from armdyn.mechanics.kinematics import link_poses, point_jacobian
 from armdyn.mechanics.matrices import product, transpose
 from armdyn.report.charts import Panel, chart, series
@@ -40,6 +41,98 @@ def arm() -> Robot:
 def tracked() -> Run:
     """(72), (73): feedforward alone, for 5 s."""
     return feedforward_tracking()
+
+
+@cache
+def sample() -> tuple[Robot, Any, Any, Any]:
+    """A random arm of six joints of both kinds, and a state."""
+    robot = random_robot(7, 6, prismatic=0.3)
+    at, rate, acceleration = np.random.default_rng(7).uniform(-2, 2, (3, robot.n))
+    return robot, tuple(at), tuple(rate), tuple(acceleration)
+
+
+# Velocities, energies, Lagrange: sec. 2 and 3 ---------------------------------------------------------------------
+
+
+def moving(robot: Robot) -> Any:
+    """Every link's centre of mass and rotation, as a function of the joint positions: nested lists."""
+
+    def placed(x: Any) -> list[list[Any]]:
+        return [
+            [*pose.apply(link.inertia.about_com().com), *(entry for row in pose.R.array() for entry in row)]
+            for pose, link in zip(link_poses(robot, x), robot.links, strict=True)
+        ]
+
+    return placed
+
+
+def energies(robot: Robot, at: Any, rate: Any) -> tuple[Array, Array, float, float]:
+    """Angular velocities of the links in their axes (10) and in the base (12); kinetic energy (22), potential (17)."""
+    now = floats(moving(robot)(at))
+    dot = floats(rate_of(moving(robot), at, rate))
+    own, base = np.zeros((robot.n, 3)), np.zeros((robot.n, 3))
+    K = P = 0.0
+    for i, link in enumerate(robot.links):
+        body = link.inertia.about_com()
+        R, Rd = now[i, 3:].reshape(3, 3), dot[i, 3:].reshape(3, 3)
+        own[i], base[i] = (np.array([S[2, 1], S[0, 2], S[1, 0]]) for S in (R.T @ Rd, Rd @ R.T))  # (10), (12)
+        tensor, v = floats(body.tensor.array()), dot[i, :3]  # (13)
+        K += float(body.mass * v @ v + own[i] @ tensor @ own[i]) / 2  # (22)
+        P -= float(body.mass * floats(robot.gravity.array()) @ now[i, :3])  # (17)
+    return own, base, K, P
+
+
+@chapter.item("(1)-(28)", "Velocities of the links, Jacobians, energies, the inertia matrix")
+def velocities() -> Outcome:
+    robot, at, rate, _ = sample()
+    own, base, K, P = energies(robot, at, rate)
+    now = floats(moving(robot)(at))
+    turned = np.array([now[i, 3:].reshape(3, 3) @ own[i] for i in range(robot.n)])
+    last = robot.joints[-1].body.name
+    M = floats(composite_body.mass_matrix(robot, at))
+    return Outcome(
+        "On a random arm of six joints of both kinds: rotations differentiated with dual numbers, beside the library's "
+        "Jacobian, its energies, and the inertia matrix of composite bodies.",
+        checks=(
+            below("(12), the last link, beside its Jacobian",
+                  distance(base[-1], floats(kinematics.velocity(robot, at, rate, last))[3:]), 1e-12),
+            below("(21): omega in the base = R omega", distance(base, turned), 1e-12),
+            below("(17), potential energy", distance(P, kronecker.potential_energy(robot, at)), 1e-12),
+            below("(22), kinetic energy", distance(K, kronecker.kinetic_energy(robot, at, rate)), 1e-12),
+            below("(27), (28): K = 1/2 qd^T M qd", distance(K, np.array(rate) @ M @ np.array(rate) / 2), 1e-12),
+            below("(28) beside composite bodies", distance(kronecker.mass_matrix(robot, at), M), 1e-12),
+        ),
+    )  # fmt: skip
+
+
+@chapter.item("(29)-(46)", "From Euler-Lagrange to the matrix form")
+def euler_lagrange() -> Outcome:
+    robot, at, rate, acceleration = sample()
+    n = robot.n
+    v, a = np.array(rate), np.array(acceleration)
+
+    def lagrangian(x: Any, y: Any) -> Any:
+        return kronecker.kinetic_energy(robot, x, y) - kronecker.potential_energy(robot, x)
+
+    M = floats(kronecker.mass_matrix(robot, at))
+    U, V = (floats(each) for each in kronecker.velocity_matrices(robot, at, rate))
+    g = floats(kronecker.gravity(robot, at))
+    by_rates = floats(gradient(lambda y: lagrangian(at, y), rate))
+    by_positions = floats(gradient(lambda x: lagrangian(x, rate), at))
+    momentum = floats(
+        rate_of(lambda s: gradient(lambda y: lagrangian(s[:n], y), s[n:]), (*at, *rate), (*rate, *acceleration))
+    )
+    truth = newton_euler.inverse_dynamics(robot, at, rate, acceleration)
+    return Outcome(
+        "The Lagrangian of the same arm differentiated with dual numbers, step by step beside the printed terms.",
+        checks=(
+            below("(38): dL/dqd = qd^T M", distance(by_rates, v @ M), 1e-12),
+            below("(39): d/dt dL/dqd = M qdd + Mdot qd", distance(momentum, M @ a + U @ v), 1e-12),
+            below("(43): dL/dq, by positions as (41) has it", distance(by_positions, V.T @ v / 2 - g), 1e-12),
+            below("(44), (46): torques beside Newton-Euler",
+                  distance(M @ a + U @ v - V.T @ v / 2 + g, truth), 1e-12),
+        ),
+    )  # fmt: skip
 
 
 # The operators of sec. 4 ------------------------------------------------------------------------------------------
@@ -106,19 +199,16 @@ def operators() -> Outcome:
 
 @chapter.item("(52)-(55)", "The Coriolis matrix, and why Mdot - 2C is skew-symmetric")
 def skew_symmetry() -> Outcome:
-    robot = random_robot(7, 6, prismatic=0.3)
-    state = np.random.default_rng(7).uniform(-2, 2, (2, robot.n))
-    C = floats(kronecker.coriolis_matrix(robot, *state))
-    U, V = (
-        np.array(each, dtype=float) for each in kronecker.velocity_matrices(robot, tuple(state[0]), tuple(state[1]))
-    )
+    robot, at, rate, _ = sample()
+    C = floats(kronecker.coriolis_matrix(robot, at, rate))
+    U, V = (floats(each) for each in kronecker.velocity_matrices(robot, at, rate))
     N = U - 2 * C
     return Outcome(
         "On a random arm of six joints of both kinds, (52) beside the Christoffel symbols of another module, which "
         "know nothing of Kronecker products.",
         checks=(
             below(
-                "(52) beside Christoffel symbols", distance(C, gim_christoffel.coriolis_matrix(robot, *state)), 1e-12
+                "(52) beside Christoffel symbols", distance(C, gim_christoffel.coriolis_matrix(robot, at, rate)), 1e-12
             ),
             below("(55): Mdot - 2C = V^T - V", distance(N, V.T - V), 1e-12),
             below("Mdot - 2C + its transpose", distance(N, -N.T), 1e-12),
