@@ -11,6 +11,7 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.operational_space import OperationalSpace, coriolis_matrix, operational_space
+from armdyn.analysis.summary import Summary, summary
 from armdyn.analysis.workspace import (
     WorkspaceMap,
     isotropic_acceleration,
@@ -24,6 +25,7 @@ __all__ = [
     "Ellipsoid",
     "OperationalSpace",
     "Polytope",
+    "Summary",
     "WorkspaceMap",
     "acceleration_ellipsoid",
     "acceleration_polytope",
@@ -35,6 +37,7 @@ __all__ = [
     "manipulability",
     "operational_space",
     "payload_capability",
+    "summary",
     "velocity_ellipsoid",
     "workspace_map",
     "workspace_samples",

@@ -1,0 +1,206 @@
+"""An arm at one position, summed up: what the tool can do there, what the joints bear, and what to beware of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armdyn.analysis.arrays import Array
+from armdyn.analysis.ellipsoids import (
+    Ellipsoid,
+    acceleration_ellipsoid,
+    acceleration_polytope,
+    force_ellipsoid,
+    torque_limits,
+    velocity_ellipsoid,
+)
+from armdyn.analysis.operational_space import DEAD, OperationalSpace, operational_space
+from armdyn.analysis.task import ANGULAR, LINEAR, joint_array, linear_rows
+from armdyn.analysis.workspace import payload_capability
+from armdyn.control.workspace import ranges
+from armdyn.dynamics import Dynamics
+from armdyn.errors import NotApplicable, ShapeError
+from armdyn.motion.limits import dynamics_of, names, units
+from armdyn.robot import Robot
+from armdyn.robot.table import Column, Section
+
+NEAR = 0.02
+"""Isotropy of tool velocities below which a position counts as close to a singular one."""
+PARTS = {"linear": slice(0, 3), "angular": slice(3, 6)}
+ROW_UNITS = ("kg",) * 3 + ("kg m²",) * 3
+SET_UNITS = {"velocity": "m/s", "force": "N", "acceleration": "m/s²"}
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What `summary` finds at q (n,).
+
+    tau_max: (n,) torque limits, or None where they are not known. position: (3,) of the tool, m, world.
+    singular_values: of J, {linear: ..., angular: ...}, largest first, as many as there are where J has its full rank.
+    moving: names of rows that some joint moves somewhere. effective_mass: (6,) inertia that a push along (or twist
+    about) one axis of the world meets while the others are free, infinite where nothing moves. model: of operational
+    space, its own rows, NaN where singular. ellipsoids: of velocity and force (unit joint vectors, or torques of the
+    limits) and of acceleration (with gravity), rows of position. payload: kg, or None. acceleration: m/s^2 in every
+    direction, or None. gravity, inertia: (n,). warnings: sentences.
+    """
+
+    robot: Robot
+    q: Array
+    tau_max: Array | None
+    position: Array
+    singular_values: dict[str, Array]
+    moving: tuple[str, ...]
+    effective_mass: Array
+    model: OperationalSpace
+    ellipsoids: tuple[Ellipsoid, ...]
+    payload: float | None
+    acceleration: float | None
+    gravity: Array
+    inertia: Array
+    warnings: tuple[str, ...]
+
+    def sections(self) -> list[Section]:
+        """The summary as tables."""
+        return [_jacobian_table(self), _mass_table(self), _set_table(self), _joint_table(self)]
+
+
+def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> Summary:
+    """Sum up an arm at q (n,), the middle of its ranges if not given. tau_max: (n,) or one; the robot's limits."""
+    dyn = dynamics_of(model)
+    q = ranges(dyn.robot).mean(axis=0) if q is None else joint_array(dyn, "q", q)
+    if q.ndim != 1:
+        raise ShapeError(f"q has shape {q.shape}", where="summary", expected=f"one position ({dyn.n},)")
+    try:
+        limits: Array | None = torque_limits(dyn, tau_max)[1]
+    except NotApplicable:
+        limits = None
+    rows = linear_rows(dyn)
+    ball: Any = 1.0 if limits is None else limits
+    sets = (
+        velocity_ellipsoid(dyn, q, rows=rows),
+        force_ellipsoid(dyn, q, rows=rows, tau_max=ball),
+        acceleration_ellipsoid(dyn, q, rows=rows, tau_max=ball),
+    )
+    J = dyn.jacobian(q)
+    mobility = np.einsum("ij,jk,ik->i", J, np.linalg.inv(dyn.mass_matrix(q)), J)
+    live, ranks = _in_general(dyn)
+    free = np.abs(J).max(axis=-1) > DEAD * max(np.abs(J).max(), 1e-300)
+    here = operational_space(dyn, q, throw=False)
+    gravity = dyn.gravity(q)
+    acceleration = None
+    if limits is not None:
+        acceleration = float(acceleration_polytope(dyn, q, rows=rows, tau_max=limits).radius())
+    return Summary(
+        robot=dyn.robot,
+        q=q,
+        tau_max=limits,
+        position=dyn.pose(q)[:3, 3],
+        singular_values={kind: np.linalg.svd(J[part], compute_uv=False)[: ranks[kind]] for kind, part in PARTS.items()},
+        moving=tuple(name for name, moves in zip((*LINEAR, *ANGULAR[None]), live, strict=True) if moves),
+        effective_mass=np.where(free, 1 / np.where(free, mobility, 1.0), np.inf),
+        model=here,
+        ellipsoids=sets,
+        payload=None if limits is None else float(payload_capability(dyn, q, tau_max=limits)),
+        acceleration=acceleration,
+        gravity=gravity,
+        inertia=np.diagonal(dyn.mass_matrix(q)),
+        warnings=tuple(_warnings(dyn, q, limits, here, sets[0], gravity)),
+    )
+
+
+def _in_general(dyn: Dynamics) -> tuple[Array, dict[str, int]]:
+    """(6,) which rows some joint moves somewhere, and the rank of linear and angular rows almost everywhere."""
+    many = dyn.jacobian(np.random.default_rng(0).uniform(-1.5, 1.5, (8, dyn.n)))
+    moves = np.abs(many).max(axis=(0, 2)) > DEAD * max(np.abs(many).max(), 1e-300)
+    ranks = {kind: int(np.linalg.matrix_rank(many[:, part], tol=1e-9).max()) for kind, part in PARTS.items()}
+    return moves, ranks
+
+
+def _warnings(
+    dyn: Dynamics, q: Array, limits: Array | None, here: OperationalSpace, speeds: Ellipsoid, gravity: Array
+) -> list[str]:
+    found = []
+    rows = " ".join(speeds.rows)
+    if speeds.isotropy < 1e-6:
+        found.append(f"Singular position: the tool cannot move in every direction of {rows}.")
+    elif speeds.isotropy < NEAR:
+        ratio = f"{speeds.condition_number:.0f}"
+        found.append(f"Close to a singular position: velocities of the tool in {rows} differ by a factor of {ratio}.")
+    if here.singular:
+        found.append(f"No model of operational space for {' '.join(here.task.names)} here: the Jacobian has lost rank.")
+    low, high = ranges(dyn.robot)
+    outside = [name for name, x, a, b in zip(names(dyn.robot), q, low, high, strict=True) if not a <= x <= b]
+    if outside:
+        found.append(f"Out of their range: {', '.join(outside)}.")
+    if limits is None:
+        found.append("No torque limits are known: payload and acceleration are not given, sets are for unit torques.")
+    else:
+        weak = [name for name, g, most in zip(names(dyn.robot), gravity, limits, strict=True) if abs(g) > most]
+        if weak:
+            found.append(f"The arm cannot hold its own weight: {', '.join(weak)}.")
+    return found
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def _number(x: float) -> str:
+    if np.isnan(x) or np.isinf(x):
+        return "-" if np.isnan(x) else "inf"
+    return "0" if abs(x) < 5e-12 else f"{x:.0f}" if 1e4 <= abs(x) < 1e7 else f"{x:.4g}"
+
+
+def _jacobian_table(found: Summary) -> Section:
+    heads = tuple(map(Column, ("rows", "singular values", "manipulability", "condition number")))
+    rows = []
+    for kind, values in found.singular_values.items():
+        names_of = LINEAR if kind == "linear" else ANGULAR[None]
+        if len(values) == 0:
+            continue
+        moving = [name for name in names_of if name in found.moving]
+        flat = values[-1] <= 1e-9 * values[0]
+        measure, ratio = (0.0, np.inf) if flat else (float(np.prod(values)), values[0] / values[-1])
+        rows.append((" ".join(moving), ", ".join(map(_number, values)), _number(measure), _number(ratio)))
+    return Section("Jacobian of the tool", heads, tuple(rows), "Manipulability: product of the singular values.")
+
+
+def _mass_table(found: Summary) -> Section:
+    heads = (Column("axis"), Column("effective mass"), Column("unit"), Column("gravity", "N or N m"))
+    model = found.model
+    rows = []
+    for i, name in enumerate((*LINEAR, *ANGULAR[None])):
+        if name not in found.moving:
+            continue
+        weight = model.gravity[model.task.names.index(name)] if name in model.task.names else np.nan
+        rows.append((name, _number(found.effective_mass[i]), ROW_UNITS[i], _number(weight)))
+    note = "Effective mass: what a push along the axis meets, other axes free. Gravity: g_A of the tool (004 (7.132))."
+    return Section("Operational space", heads, tuple(rows), note)
+
+
+def _set_table(found: Summary) -> Section:
+    heads = (Column("set"), Column("half axis"), Column("unit"), Column("direction"), Column("centre"))
+    rows = []
+    for shape in found.ellipsoids:
+        centre = " ".join(map(_number, shape.centre))
+        for i, length in enumerate(shape.lengths):
+            axis = shape.axes[:, i] * (np.sign(shape.axes[np.abs(shape.axes[:, i]).argmax(), i]) or 1.0)
+            arrow = " ".join(f"{round(x, 3) + 0.0:.3f}" for x in axis)
+            rows.append((shape.kind if i == 0 else "", _number(length), SET_UNITS[shape.kind], arrow,
+                         centre if i == 0 else ""))  # fmt: skip
+    torques = "unit torques" if found.tau_max is None else "torques within the ball of the limits"
+    note = f"Directions and centres in {' '.join(found.ellipsoids[0].rows)}. Unit joint velocities; {torques}."
+    return Section("Ellipsoids of the tool", heads, tuple(rows), note)
+
+
+def _joint_table(found: Summary) -> Section:
+    heads = tuple(map(Column, ("joint", "position", "unit", "gravity torque", "limit", "share", "inertia")))
+    rows = []
+    for j, (name, unit) in enumerate(zip(names(found.robot), units(found.robot), strict=True)):
+        limit = np.nan if found.tau_max is None else found.tau_max[j]
+        share = "-" if np.isnan(limit) else f"{100 * abs(found.gravity[j]) / limit:.1f} %"
+        place = f"{round(found.q[j], 4) + 0.0:.4f}"
+        weight, inertia = _number(found.gravity[j]), _number(found.inertia[j])
+        rows.append((name, place, unit[0], weight, _number(limit), share, inertia))
+    return Section("Joints", heads, tuple(rows), "Torques in N m or N; inertia, other joints held: kg m² or kg.")
