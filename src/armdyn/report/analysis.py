@@ -26,7 +26,7 @@ from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.motion.limits import dynamics_of
-from armdyn.report.figures import BASE, INK, LINK, PRISMATIC, REVOLUTE, _draw, _points, _size, _skeleton, as_svg
+from armdyn.report.figures import BASE, INK, LINK, PRISMATIC, REVOLUTE, _draw, _points, _size, as_svg, skeleton
 from armdyn.robot import Robot
 
 Array = np.ndarray[Any, Any]
@@ -217,7 +217,7 @@ def _nice(x: float) -> float:
 
 def _in_plane(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, str]], unit: str) -> None:
     plane = [LINEAR.index(row) for row in shapes[0][0].rows]
-    joints, segments, tool = _skeleton(robot, q)
+    joints, segments, tool = skeleton(robot, q)
     size = _size(_points(joints, segments, tool))
     for start, end in segments:
         axes.plot(
@@ -273,7 +273,7 @@ def _dress(axes: Any) -> None:
 def _in_space(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, str]], unit: str) -> None:
     from matplotlib.lines import Line2D
 
-    joints, segments, tool = _skeleton(robot, q)
+    joints, segments, tool = skeleton(robot, q)
     size = _size(_points(joints, segments, tool))
     _draw(axes, robot, q)
     tip, scale = tool[:3, 3], _scale(shapes, size)
