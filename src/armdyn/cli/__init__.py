@@ -16,6 +16,7 @@ from armdyn.cli.check import check
 from armdyn.cli.cite import cite
 from armdyn.cli.compare import compare
 from armdyn.cli.derive import derive
+from armdyn.cli.excite import excite
 from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
 from armdyn.cli.plan import plan
@@ -41,7 +42,7 @@ VERBS = {
     "Model": (robots, show, check),
     "Equations": (derive, compare, certify, formulations),
     "Motion": (plan, simulate, analyse, sweep),
-    "Data": (),
+    "Data": (excite,),
     "Product": (study, export, reproduce, bench, cite),
 }
 """Panels of the help, and their verbs."""
