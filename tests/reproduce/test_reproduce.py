@@ -14,7 +14,7 @@ from armdyn.reproduce import ERRATA, Chapter, Check, Item, Outcome, Reproduction
 from armdyn.reproduce.errata import KINDS
 from armdyn.reproduce.item import SOURCES, below, close, equal, misses, near
 from armdyn.reproduce.page import anchor, page, write
-from armdyn.reproduce.running import chapters, run
+from armdyn.reproduce.running import chapter_of, chapters, run
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -82,7 +82,7 @@ def test_verdict(key: str) -> None:
 
 
 def test_no_item_is_forgotten() -> None:
-    listed = {item.key for source in OURS for item in chapters()[source].items}
+    listed = {item.key for source in OURS for item in chapter_of(source).items}
     assert listed == set(EXPECTED)
 
 
@@ -186,7 +186,7 @@ def test_a_wrong_number_in_an_item_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     from armdyn.reproduce import text000
 
     monkeypatch.setitem(text000.TABLE_4, "m3", 1.032)
-    item = next(item for item in chapters()["000"].items if item.place == "table 4")
+    item = next(item for item in chapter_of("000").items if item.place == "table 4")
     assert item.run().verdict == "unexplained"
 
 
@@ -196,7 +196,7 @@ def test_a_wrong_formula_in_an_item_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 
     right = text003.gravity()
     monkeypatch.setattr(text003, "gravity", lambda: [0, -right[1], right[2]])
-    item = next(item for item in chapters()["003"].items if item.place == "(68)-(69)")
+    item = next(item for item in chapter_of("003").items if item.place == "(68)-(69)")
     assert item.run().verdict == "unexplained"
 
 
@@ -206,6 +206,7 @@ def test_an_item_that_raises_is_unexplained(monkeypatch: pytest.MonkeyPatch) -> 
 
     chapter = Chapter("003", [Item("003", "(1)", "broken", broken)])
     monkeypatch.setattr("armdyn.reproduce.running.chapters", lambda: {"003": chapter})
+    monkeypatch.setattr("armdyn.reproduce.running.chapter_of", lambda source: chapter)
     found = run("003")
     assert not found.ok
     assert found.results[0].outcome.checks[0].figure == "no such thing."
@@ -254,6 +255,7 @@ def test_verb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     item = Item("003", "(1)", "one", lambda: Outcome("", (GOOD,)))
     chapter = Chapter("003", [item])
     monkeypatch.setattr("armdyn.reproduce.running.chapters", lambda: {"003": chapter})
+    monkeypatch.setattr("armdyn.reproduce.running.chapter_of", lambda source: chapter)
     runner = CliRunner()
     good = runner.invoke(app, ["reproduce", "003", "--out", str(tmp_path)])
     assert good.exit_code == 0

@@ -55,25 +55,36 @@ class Reproduction:
 
 def names() -> tuple[str, ...]:
     """The sources that have items."""
-    return tuple(chapters())
+    return tuple(sorted(_modules()))
+
+
+def chapter_of(source: str) -> Chapter:
+    """The items of one source; its modules s000..., s001... in this package fill it."""
+    parts: list[Chapter] = [import_module(f"{PACKAGE}.{name}").chapter for name in _modules()[source]]
+    return parts[0]
 
 
 def chapters() -> dict[str, Chapter]:
-    """All chapters by source. The modules s000..., s001... of this package fill them."""
-    found: dict[str, Chapter] = {}
-    for name in sorted(module.name for module in iter_modules(import_module(PACKAGE).__path__)):
-        if name[0] == "s" and name[1:4] in SOURCES:
-            chapter: Chapter = import_module(f"{PACKAGE}.{name}").chapter
-            found[chapter.source] = chapter
-    return found
+    """All chapters by source."""
+    return {source: chapter_of(source) for source in names()}
 
 
 def chosen(source: str = "all") -> list[Chapter]:
-    """The chapter of a source, or all of them."""
-    known = chapters()
-    if source != "all" and source not in known:
-        raise UnknownName(f"no source {source!r}", where="reproduce", expected=", ".join((*known, "all")))
-    return list(known.values()) if source == "all" else [known[source]]
+    """The chapter of a source, or all of them; nothing else is imported."""
+    if source == "all":
+        return list(chapters().values())
+    if source not in names():
+        raise UnknownName(f"no source {source!r}", where="reproduce", expected=", ".join((*names(), "all")))
+    return [chapter_of(source)]
+
+
+def _modules() -> dict[str, list[str]]:
+    """Names of the modules of every source, in their order."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(module.name for module in iter_modules(import_module(PACKAGE).__path__)):
+        if name[0] == "s" and name[1:4] in SOURCES:
+            found.setdefault(name[1:4], []).append(name)
+    return found
 
 
 def run(source: str = "all", progress: Progress | None = None) -> Reproduction:
