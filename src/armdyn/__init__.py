@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
     from armdyn.formats import ModelWarning, load, save
+    from armdyn.identification.fit import identify
     from armdyn.mechanics.registry import formulations
     from armdyn.motion import feasibility, scale_to_torque, sizing, time_optimal, torque_breakdown
     from armdyn.parameters import base_parameters
@@ -67,6 +68,7 @@ _HOME = {
     "derive": "armdyn.equations",
     "feasibility": "armdyn.motion",
     "formulations": "armdyn.mechanics.registry",
+    "identify": "armdyn.identification.fit",
     "imperfect_models": "armdyn.simulation.studies",
     "inverse_kinematics": "armdyn.trajectory",
     "load": "armdyn.formats",
@@ -127,6 +129,7 @@ __all__ = [
     "export",
     "feasibility",
     "formulations",
+    "identify",
     "imperfect_models",
     "inverse_kinematics",
     "load",

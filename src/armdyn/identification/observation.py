@@ -9,7 +9,7 @@ number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -104,11 +104,22 @@ def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: P
     if samples.q.shape[1:] != (robot.n,) or base.robot.n != robot.n:
         raise ShapeError(f"samples of {samples.q.shape[1]} joints", where=f"robot {robot.name!r}",
                          expected=f"{robot.n}, those of the robot")  # fmt: skip
-    n, p = robot.n, base.count
+    return condensed(base, samples, _rows(base, samples), progress)
+
+
+def condensed(
+    base: BaseParameters, samples: Samples, source: Iterable[Rows], progress: Progress | None = None
+) -> Observation:
+    """The observation of rows that come some at a time, however they were made from the samples.
+
+    Rows of one's own are kept; those of `observe` only as far as memory allows.
+    """
+    n, p = base.robot.n, base.count
     factors, counts, length = np.zeros((n, p + 1, p + 1)), np.zeros(n, dtype=int), 0
     expected = -(-len(samples) // samples.decimation)
-    kept: list[Rows] | None = [] if expected * n * (p + 3) * 8 < KEPT else None
-    for rows in _rows(base, samples):
+    own = not isinstance(source, Iterator)
+    kept: list[Rows] | None = [] if own or expected * n * (p + 3) * 8 < KEPT else None
+    for rows in source:
         for j in range(n):
             chosen = rows.keep[:, j]
             factors[j] = extended(factors[j], np.column_stack([rows.Y[chosen, j], rows.tau[chosen, j]]))
@@ -119,7 +130,7 @@ def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: P
         if progress is not None:
             progress(f"regressor, {length / expected:.0%} of the log")
     if not counts.any():
-        raise ArmdynError("no row of the log counts", where=f"robot {robot.name!r}",
+        raise ArmdynError("no row of the log counts", where=f"robot {base.robot.name!r}",
                           expected="joints that move faster than their dead band",
                           advice="Log a motion in which the joints move, or process it with dead_band=0.")  # fmt: skip
     return Observation(base, samples, factors, counts, length, None if kept is None else tuple(kept))
@@ -182,4 +193,4 @@ def base_regressor(base: BaseParameters) -> Callable[[Array, Array, Array], Arra
     return lambda q, qd, qdd: kernel(q, qd, qdd) if plain else kernel(q, qd, qdd) @ mixing
 
 
-__all__ = ["Observation", "Rows", "base_regressor", "observe"]
+__all__ = ["Observation", "Rows", "base_regressor", "condensed", "observe"]

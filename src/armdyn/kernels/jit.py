@@ -85,11 +85,13 @@ class Code:
     def address(self, name: str) -> int:
         return int(self._tracker[name])
 
-    def __del__(self) -> None:
+    def __del__(
+        self, finalizing: Any = sys.is_finalizing
+    ) -> None:  # bound here: at the end of the process `sys` is gone
         tracker = self.__dict__.pop("_tracker", None)
         if tracker is None:
             return
-        if sys.is_finalizing():
+        if finalizing():
             tracker.detach()  # the process ends anyway, and LLVM may already be gone
             return
         for array in self._slots:

@@ -1,0 +1,171 @@
+"""Validation: what identified parameters are worth on a motion that they have not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from armdyn.identification.estimation import Estimate
+from armdyn.identification.observation import Observation
+from armdyn.robot.table import Column, Section, render
+
+Array = np.ndarray[Any, Any]
+
+LAGS = 20
+"""Autocorrelations that the test of whiteness looks at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Torques of a motion beside those that the parameters predict, at the rows of its observation.
+
+    joints: names. t: (m,). measured, predicted, std: (m, n) N m or N; std is of a measurement about its prediction:
+    what parameters and residuals leave open together. keep: (m, n) rows that count. before: (m, n) torques of the
+    robot as it was before (None where it said nothing). held_out: the motion took no part in the estimation.
+    """
+
+    joints: tuple[str, ...]
+    t: Array
+    measured: Array
+    predicted: Array
+    std: Array
+    keep: Array
+    before: Array | None
+    held_out: bool
+    source: str = ""
+
+    @cached_property
+    def residuals(self) -> Array:
+        """(m, n) measured - predicted; NaN where a row does not count."""
+        return np.where(self.keep, self.measured - self.predicted, np.nan)
+
+    @cached_property
+    def rms(self) -> Array:
+        """(n,) root mean square of the residuals, N m or N."""
+        return _rms(self.residuals)
+
+    @cached_property
+    def torque(self) -> Array:
+        """(n,) root mean square of the measured torques, N m or N."""
+        return _rms(np.where(self.keep, self.measured, np.nan))
+
+    @cached_property
+    def relative_error(self) -> Array:
+        """(n,) norm of the residuals over norm of the torques."""
+        return self.rms / np.maximum(self.torque, 1e-300)
+
+    @property
+    def relative_error_of_all(self) -> float:
+        """The same of all joints together."""
+        torque = np.where(self.keep, self.measured, np.nan)
+        return float(np.sqrt(np.nansum(self.residuals**2) / max(np.nansum(torque**2), 1e-300)))
+
+    @cached_property
+    def relative_error_before(self) -> Array | None:
+        """(n,) that of the robot before identification."""
+        if self.before is None:
+            return None
+        return _rms(np.where(self.keep, self.measured - self.before, np.nan)) / np.maximum(self.torque, 1e-300)
+
+    @cached_property
+    def covered(self) -> Array:
+        """(n,) share of the rows within two standard deviations of their prediction; 0.95 is expected."""
+        within = np.where(self.keep, np.abs(self.measured - self.predicted) <= 2 * self.std, np.nan)
+        return _mean(within)
+
+    @cached_property
+    def durbin_watson(self) -> Array:
+        """(n,) 2 for white residuals; near 0 where neighbouring rows err alike."""
+        steps = np.diff(self.residuals, axis=0)
+        squares: Array = _rms(steps) ** 2 / np.maximum(self.rms, 1e-300) ** 2
+        return squares
+
+    @cached_property
+    def whiteness(self) -> Array:
+        """(n,) Ljung-Box: probability of autocorrelations this large, over 20 rows, if residuals were white."""
+        return np.array([_ljung_box(column) for column in self.residuals.T])
+
+    def section(self) -> Section:
+        """The joints as a table."""
+        columns = [Column("joint"), Column("torque, rms", "N m or N"), Column("error, rms", "N m or N"),
+                   Column("relative", "%"), Column("within 2 std", "%"), Column("Durbin-Watson")]  # fmt: skip
+        cells = [list(self.joints), _cells(self.torque), _cells(self.rms), _cells(100 * self.relative_error),
+                 [f"{100 * x:.1f}" for x in self.covered], [f"{x:.2f}" for x in self.durbin_watson]]  # fmt: skip
+        if self.relative_error_before is not None:
+            columns.append(Column("before", "%"))
+            cells.append(_cells(100 * self.relative_error_before))
+        kind = "held-out motion" if self.held_out else "the motion of the estimation itself"
+        title = f"Torques of {kind}: {100 * self.relative_error_of_all:.3g} % of their norm unexplained"
+        return Section(title, tuple(columns), tuple(zip(*cells, strict=True)))
+
+    def record(self) -> dict[str, Any]:
+        """The figures, without the courses."""
+        figures = ("rms", "torque", "relative_error", "covered", "durbin_watson", "whiteness")
+        whole = {"held_out": self.held_out, "source": self.source, "relative_error_of_all": self.relative_error_of_all}
+        return whole | {"joints": list(self.joints)} | {name: getattr(self, name).tolist() for name in figures}
+
+    def __str__(self) -> str:
+        return render(self.section())
+
+
+def validate(
+    observation: Observation, estimate: Estimate, *, prior: Array | None = None, held_out: bool = True, source: str = ""
+) -> Validation:
+    """The estimate on an observation.
+
+    Args: prior: (p,) base parameters of the robot before, for comparison. held_out: the estimate has not seen it.
+    """
+    t, measured, predicted, std, keep, before = [], [], [], [], [], []
+    for rows in observation.rows():
+        t.append(rows.t)
+        measured.append(rows.tau)
+        keep.append(rows.keep)
+        predicted.append(rows.Y @ estimate.values)
+        unsure = np.einsum("mja,ab,mjb->mj", rows.Y, estimate.covariance, rows.Y, optimize=True)
+        std.append(np.sqrt(np.maximum(unsure, 0.0) + estimate.sigma**2))
+        if prior is not None:
+            before.append(rows.Y @ prior)
+    joints = tuple(joint.name for joint in observation.base.robot.joints)
+    whole = np.concatenate
+    return Validation(joints, whole(t), whole(measured), whole(predicted), whole(std), whole(keep),
+                      whole(before) if before else None, held_out, source)  # fmt: skip
+
+
+def _rms(x: Array) -> Array:
+    return np.sqrt(_mean(x**2))
+
+
+def _mean(x: Array) -> Array:
+    """Mean over the rows that are not NaN; NaN where there is none."""
+    there = ~np.isnan(x)
+    count = there.sum(axis=0)
+    result: Array = np.where(count > 0, np.nansum(x, axis=0) / np.maximum(count, 1), np.nan)
+    return result
+
+
+def _ljung_box(residuals: Array) -> float:
+    there = ~np.isnan(residuals)
+    e = np.where(there, residuals, 0.0)
+    count = int(there.sum())
+    lags = min(LAGS, count // 4)
+    if lags < 1 or not e.any():
+        return float("nan")
+    mean_square = float((e**2).sum()) / count
+    statistic = 0.0
+    for k in range(1, lags + 1):
+        pairs = int((there[k:] & there[:-k]).sum())
+        if pairs:
+            rho = float((e[k:] * e[:-k]).sum()) / pairs / mean_square
+            statistic += rho**2 * pairs
+    return float(stats.chi2.sf(statistic, lags))
+
+
+def _cells(values: Array) -> list[str]:
+    return [f"{x:.3g}" for x in values]
+
+
+__all__ = ["Validation", "validate"]

@@ -1,0 +1,168 @@
+"""`identify`: from a log to a robot, on simulated logs with a known truth."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, UnknownName
+from armdyn.identification.fit import identifiability, identify
+from armdyn.identification.log import Log
+from armdyn.identification.processing import Settings, decimated
+from armdyn.parameters import base_parameters, standard_parameters
+from armdyn.robot.parts import Friction, Rotor
+
+SIGMA = np.array([0.4, 0.2])
+FAMILIES = ("inertial", "rotor", "friction", "offset", "motor")
+
+
+def arm():
+    """A planar arm of two joints with friction, offsets and rotors."""
+    robot = armdyn.load("planar2r").bound()
+    frictions = (Friction(1.5, 2.0, offset=0.5), Friction(0.8, 1.0, offset=-0.3))
+    tree = []
+    for joint in robot.tree:
+        k = [j.name for j in robot.joints].index(joint.name)
+        tree.append(replace(joint, friction=frictions[k], rotor=Rotor(inertia=0.3)))
+    return replace(robot, tree=tuple(tree), expressions=None)
+
+
+ROBOT = arm()
+DYN = armdyn.compile(ROBOT)
+
+
+def recorded(seed=0, seconds=20.0, noise=SIGMA):
+    """Positions and torques of sums of sines, at 500 Hz; noise of encoders and of torques."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, seconds, 0.002)
+    w = 2 * np.pi * 0.1 * np.arange(1, 11)
+    a, b = rng.uniform(-1, 1, (2, 10, 2)) / np.arange(1, 11)[:, None] ** 0.7
+    angle = np.multiply.outer(t, w)
+    q = np.sin(angle) @ a + np.cos(angle) @ b
+    qd = (np.cos(angle) * w) @ a - (np.sin(angle) * w) @ b
+    qdd = -(np.sin(angle) * w**2) @ a - (np.cos(angle) * w**2) @ b
+    tau = DYN.inverse_dynamics(q, qd, qdd)
+    q = q + 1e-5 * rng.standard_normal(q.shape)
+    return Log(t, q, tau + noise * rng.standard_normal(tau.shape))
+
+
+@pytest.fixture(scope="module")
+def fit():
+    start = ROBOT.without("friction", "rotors")
+    return identify(start, recorded(), validation=recorded(1))
+
+
+def truth(fit):
+    return fit.base.from_standard(standard_parameters(ROBOT, fit.base.include))
+
+
+def test_the_truth_is_within_the_error_bars(fit):
+    """All parameters, in units of what the fit itself says about them."""
+    off = (fit.estimate.values - truth(fit)) / fit.estimate.std
+    assert np.abs(off).max() < 3.5 and np.sqrt(np.mean(off**2)) < 1.6
+    assert fit.estimate.sigma.shape == (2,) and set(fit.parameters) == set(fit.base.names) == set(fit.std)
+    assert fit.relative_std["Fv1"] == pytest.approx(fit.std["Fv1"] / abs(fit.parameters["Fv1"]))
+
+
+def test_the_robot_has_the_identified_parameters(fit):
+    back = fit.base.from_standard(standard_parameters(fit.robot, fit.base.include))
+    np.testing.assert_allclose(back, fit.estimate.values, rtol=1e-9, atol=1e-9)
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 50, 2))
+    tau, expected = (armdyn.compile(r).inverse_dynamics(q, qd, qdd) for r in (fit.robot, ROBOT))
+    assert np.abs(tau - expected).max() < 0.05 * np.abs(expected).max()
+
+
+def test_what_torques_do_not_tell_stays_near_the_robot_before(fit):
+    """Masses of the second body: not told alone, so they move as little as the base parameters allow."""
+    before = standard_parameters(ROBOT.without("friction", "rotors"), ("inertial",))
+    after = standard_parameters(fit.robot, ("inertial",))
+    for name in ("M1", "M2"):
+        assert float(after[name]) == pytest.approx(float(before[name]), rel=0.2)
+
+
+def test_validation_on_another_motion(fit):
+    """The error is the noise of the torque after decimation; the bars hold what they promise."""
+    tried = fit.validation
+    assert tried.held_out
+    assert tried.rms == pytest.approx(fit.estimate.sigma, rel=0.15)
+    assert (np.abs(tried.covered - 0.95) < 0.04).all()
+    white = np.random.default_rng(0).standard_normal((200_000, 1))
+    thin = decimated(white, fit.observation.samples.decimation)[:, 0]  # neighbours are alike by the low-pass
+    expected = np.mean(np.diff(thin) ** 2) / np.mean(thin**2)
+    assert tried.durbin_watson == pytest.approx([expected] * 2, abs=0.25)
+    assert (tried.relative_error_before > 10 * tried.relative_error).all()
+    same = identify(ROBOT, recorded())
+    assert not same.validation.held_out and "itself" in str(same.validation)
+
+
+def test_whiteness_is_told_from_its_absence(fit):
+    from armdyn.identification.validation import _ljung_box
+
+    e = np.random.default_rng(0).standard_normal(2000)
+    assert _ljung_box(e) > 0.01
+    assert _ljung_box(np.convolve(e, np.ones(3), "same")) < 1e-6
+    e[::7] = np.nan
+    assert _ljung_box(e) > 0.01
+
+
+def test_identifiability_of_a_planar_arm():
+    told = identifiability(base_parameters(ROBOT, FAMILIES))
+    assert told["Fv1"] == told["off2"] == told["MX2"] == "alone"
+    assert told["ZZ1"] == told["M2"] == "combination"
+    assert told["XX1"] == told["MZ1"] == "no"
+
+
+def test_every_method_by_name():
+    log = recorded(seconds=10)
+    for method in ("ordinary", "weighted", "robust", "sequential", "damped", "total"):
+        found = identify(ROBOT, log, method=method, processing=Settings(cutoff=20, decimation=5))
+        off = (found.estimate.values - truth(found)) / np.maximum(np.abs(truth(found)), 0.5)
+        assert np.abs(off).max() < 0.25, method
+    with pytest.raises(UnknownName, match="weighted"):
+        identify(ROBOT, log, method="wieghted")
+    with pytest.raises(ArmdynError, match="commanded motion"):
+        identify(ROBOT, log, method="instrumental")
+
+
+def test_essential_and_a_share_of_the_log():
+    found = identify(ROBOT, recorded(), essential=True, validation=0.3)
+    assert found.validation.held_out and "last 30%" in found.validation.source
+    assert set(found.estimate.left_out) <= set(found.base.names)
+    assert not {"Fv1", "Fc1", "Fv2", "Fc2"} & set(found.estimate.left_out)
+
+
+def test_a_motion_of_one_joint_is_refused_with_names():
+    log = recorded(seconds=10)
+    still = np.array(log.q)
+    still[:, 0] = 0.2
+    with pytest.raises(ArmdynError, match="Fv1"):
+        identify(ROBOT, Log(log.t, still, log.tau), processing=Settings(cutoff=20, dead_band=0, decimation=5))
+
+
+def test_static_friction_is_left_out_and_said_so():
+    sticky = replace(ROBOT.joints[0].friction, static=3.0, stribeck=0.1)
+    tree = tuple(replace(j, friction=sticky) if j.name == ROBOT.joints[0].name else j for j in ROBOT.tree)
+    found = identify(replace(ROBOT, tree=tree), recorded(seconds=10))
+    assert any(f.rule == "stribeck-left-out" for f in found.findings)
+    assert found.robot.joints[0].friction.static == 0
+
+
+def test_printed_and_saved(fit, tmp_path):
+    text = str(fit)
+    assert "Fv1" in text and "N m s/rad" in text and "held-out motion" in text
+    fit.save(tmp_path / "fit.json")
+    record = json.loads((tmp_path / "fit.json").read_text())
+    assert record["parameters"]["Fv1"]["value"] == fit.parameters["Fv1"]
+    assert record["validation"]["rms"] == pytest.approx(fit.validation.rms.tolist())
+    fit.save(tmp_path / "arm.toml")
+    again = armdyn.load(tmp_path / "arm.toml")
+    assert again.joints[0].friction.offset == pytest.approx(fit.robot.joints[0].friction.offset)
+
+
+def test_negative_friction_is_doubted():
+    log = recorded(seconds=10)
+    wrong = Log(log.t, log.q, log.tau * [1, -1])
+    found = identify(ROBOT, wrong)
+    assert any(f.rule == "negative" and "Fv2" in f.where for f in found.findings)
