@@ -13,6 +13,7 @@ import pytest
 import armdyn
 from armdyn import references
 from armdyn.cli import VERBS, main
+from armdyn.cli.cite import _known as known_topics
 from armdyn.cli.console import robot_names
 from armdyn.errors import UnknownName
 
@@ -93,8 +94,30 @@ def test_the_tab_key_offers_robots(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert robot_names(str(tmp_path / "pane")) == [str(tmp_path / "panel.toml")]
 
 
+def test_the_tab_key_offers_topics() -> None:
+    assert known_topics("ka") == ["kane"]
+    assert known_topics("pum") == ["puma560"]
+
+
 def test_the_shell_gets_its_completions() -> None:
     asked = {"_ARMDYN_COMPLETE": "complete_bash", "COMP_WORDS": "armdyn show pum", "COMP_CWORD": "2"}
     code = "from armdyn.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True)
     assert done.stdout.split() == ["puma560"]
+
+
+def test_options_mean_the_same_in_every_verb() -> None:
+    """One name, one kind of value: what a user learns at one verb holds for the others."""
+    from typer.main import get_command
+
+    from armdyn.cli import app
+
+    kinds: dict[str, set[str | None]] = {}
+    for name, verb in get_command(app).commands.items():  # type: ignore[attr-defined]
+        for option in verb.params:
+            if option.param_type_name == "option":
+                assert option.help, f"armdyn {name} {option.opts[0]} is not explained"
+                kinds.setdefault(option.opts[0], set()).add(option.metavar)
+    assert kinds.pop("--out") <= {"FILE", "DIR"}
+    assert kinds.pop("--to") == {"Q", "LANGUAGE"}  # where to move; what to translate to
+    assert {name: kind for name, kind in kinds.items() if len(kind) > 1} == {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import console, tables, working
+from armdyn.cli.console import console, robot_names, tables, working
 
 if TYPE_CHECKING:
     from armdyn.bench import Report
@@ -21,6 +21,7 @@ def bench(
         typer.Argument(
             metavar="ROBOT",
             help="Names or files, or chainN for a chain of N joints; default: ur5 rx90 panda chain30.",
+            autocompletion=robot_names,
         ),
     ] = None,
     quick: Annotated[

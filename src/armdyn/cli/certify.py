@@ -42,7 +42,7 @@ HEADS = {
 def certify(
     robot: RobotArgument,
     points: Annotated[int, typer.Option(min=1, metavar="N", help="Random states at which everything is checked.")] = 3,
-    seed: Annotated[int, typer.Option(metavar="S", help="Seed of the random states.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random states.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
     tip: TipOption = None,
     base: BaseOption = None,

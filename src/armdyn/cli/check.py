@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import STYLE, BaseOption, LockOption, TipOption, console, locked, show_error
+from armdyn.cli.console import STYLE, BaseOption, LockOption, TipOption, console, locked, robot_names, show_error
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,12 @@ NARROW = 100
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="ROBOT...", help="Robot files, or names from `armdyn robots`.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ROBOT...", help="Robot files, or names from `armdyn robots`.", autocompletion=robot_names
+        ),
+    ],
     tip: TipOption = None,
     base: BaseOption = None,
     lock: LockOption = None,

@@ -11,7 +11,12 @@ from armdyn.cli.console import console
 
 def cite(
     about: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC|ROBOT]", help="A topic, a formulation or a robot; else everything.")
+        str | None,
+        typer.Argument(
+            metavar="[TOPIC|ROBOT]",
+            help="A topic, a formulation or a robot; else everything.",
+            autocompletion=lambda incomplete: _known(incomplete),
+        ),
     ] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print entries for a BibTeX file.")] = False,
     topics: Annotated[bool, typer.Option("--topics", help="List the topics.")] = False,
@@ -40,3 +45,10 @@ def cite(
         out.print(Text.assemble((reference.key, "bold"), (number, "dim")))
         out.print(Padding(Text(str(reference)), (0, 0, 0, 2)))
         out.print(Padding(Text(f"used for: {reference.used}", style="dim"), (0, 0, 0, 2)))
+
+
+def _known(incomplete: str) -> list[str]:
+    """What the TAB key offers."""
+    from armdyn import catalog, references
+
+    return [name for name in (*references.topics(), *catalog.names()) if name.startswith(incomplete)]

@@ -42,7 +42,9 @@ def excite(
     ] = "inertial,friction",
     starts: Annotated[int, typer.Option(metavar="N", help="Random motions from which the best is sought.")] = 2,
     seconds: Annotated[float | None, typer.Option(metavar="S", help="Stop after this time with the best.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same motion (without --seconds).")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The same seed gives the same motion (without --seconds).")
+    ] = 0,
     share: Annotated[float, typer.Option(metavar="X", help="Share of every limit that may be used, up to 1.")] = 1.0,
     periodic: Annotated[
         bool, typer.Option("--periodic", help="Need not start and end at rest: the robot is moving already.")

@@ -46,7 +46,7 @@ def sweep(
         str | None, typer.Option(metavar="WHERE", help="Address of a Dask scheduler, or a number of processes.")
     ] = None,
     chunk: Annotated[int, typer.Option(metavar="N", help="Variants done at a time.")] = 64,
-    seed: Annotated[int, typer.Option(help="Of the variants drawn.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the variants drawn.")] = 0,
     tip: TipOption = None,
     base: BaseOption = None,
     lock: LockOption = None,
