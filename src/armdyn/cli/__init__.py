@@ -24,6 +24,7 @@ from armdyn.cli.reproduce import reproduce
 from armdyn.cli.robots import robots
 from armdyn.cli.show import show
 from armdyn.cli.simulate import simulate
+from armdyn.cli.studio import studio
 from armdyn.cli.study import study
 from armdyn.cli.sweep import sweep
 from armdyn.errors import ArmdynError
@@ -43,7 +44,7 @@ VERBS = {
     "Equations": (derive, compare, certify, formulations),
     "Motion": (plan, simulate, analyse, sweep),
     "Data": (excite,),
-    "Product": (study, export, reproduce, bench, cite),
+    "Product": (study, studio, export, reproduce, bench, cite),
 }
 """Panels of the help, and their verbs."""
 for _panel, _verbs in VERBS.items():

@@ -1,0 +1,204 @@
+"""What the page asks about a robot, answered in plain values (lists, numbers, texts) that fit into JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, manipulability, velocity_ellipsoid
+from armdyn.analysis.ellipsoids import Ellipsoid
+from armdyn.analysis.task import linear_rows
+from armdyn.control import ComputedTorque
+from armdyn.control.computed_torque import NoControl
+from armdyn.control.workspace import ranges
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled
+from armdyn.equations import derive
+from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.motion import torque_breakdown
+from armdyn.motion.limits import names, units
+from armdyn.report.figures import skeleton
+from armdyn.report.mechanics import equations_block
+from armdyn.robot import Robot
+from armdyn.simulation import simulate
+from armdyn.trajectory import point_to_point
+from armdyn.trajectory.profiles import PROFILES
+
+Array = np.ndarray[Any, Any]
+
+FRAMES = 150
+"""Pictures of a motion."""
+LONGEST, HEAVIEST = 60.0, 1000.0
+"""s, kg: what the page may ask for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One robot, bound to its kernels."""
+
+    robot: Robot
+
+    @cached_property
+    def dyn(self) -> Dynamics:
+        return compiled(self.robot)
+
+    def about(self) -> dict[str, Any]:
+        """What does not change: joints with their ranges and limits, size, profiles."""
+        low, high = ranges(self.robot)
+        joints = [
+            {
+                "name": joint.name,
+                "kind": joint.kind,
+                "unit": unit[0],
+                "torque_unit": unit[3],
+                "lower": lower,
+                "upper": upper,
+                "torque": None if joint.limits is None or joint.limits.torque is None else float(joint.limits.torque),
+            }
+            for joint, unit, lower, upper in zip(
+                self.robot.joints, units(self.robot), low.tolist(), high.tolist(), strict=True
+            )
+        ]
+        start = np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2)
+        return {
+            "name": self.robot.name,
+            "source": self.robot.source,
+            "joints": joints,
+            "start": start.tolist(),
+            "profiles": list(PROFILES),
+            "findings": self.robot.checkup().summary,
+        }
+
+    def state(self, q: Any) -> dict[str, Any]:
+        """The arm at a position: where it is, what holds it, what it can do."""
+        at = self._vector(q, "q")
+        J = self.dyn.jacobian(at)
+        values = np.linalg.svd(J, compute_uv=False)
+        return {
+            "arm": self._arm(at),
+            "gravity": _plain(self.dyn.gravity(at)),
+            "mass_matrix": _plain(self.dyn.mass_matrix(at)),
+            "pose": _plain(self.dyn.pose(at)),
+            "singular_values": _plain(values),
+            "manipulability": _plain(manipulability(self.dyn, at)),
+            "potential_energy": _plain(self.dyn.potential_energy(at)),
+            "ellipsoids": self._ellipsoids(at),
+        }
+
+    def motion(self, q0: Any, q1: Any, profile: str = "quintic", duration: float = 2.0) -> dict[str, Any]:
+        """A motion from point to point, and what its torques are made of."""
+        if profile not in PROFILES:
+            raise unknown_name("profile", profile, PROFILES)
+        course = point_to_point(
+            self._vector(q0, "q0"),
+            self._vector(q1, "q1"),
+            profile=profile,
+            duration=_within(duration, "duration", LONGEST),
+        )
+        parts = torque_breakdown(self.dyn, course, dt=course.duration / FRAMES)
+        return self._film(parts.t, parts.q, parts.tau) | {
+            "parts": {name: _plain(part) for name, part in parts.by_effect.items()}
+        }
+
+    def simulation(
+        self, q0: Any, q1: Any, law: str = "computed_torque", payload: float = 0.0, duration: float = 2.0
+    ) -> dict[str, Any]:
+        """The arm under a law: drawn to a target with a load that the law does not know, or let go."""
+        start, end = self._vector(q0, "q0"), self._vector(q1, "q1")
+        length = _within(duration, "duration", LONGEST)
+        load = _within(payload, "payload", HEAVIEST, least=0.0)
+        plant = compiled(self.robot.with_payload(load)) if load else self.dyn
+        laws = {"computed_torque": ComputedTorque(self.dyn, kp=400, kd=40), "none": NoControl(self.robot.n)}
+        if law not in laws:
+            raise unknown_name("law", law, laws)
+        course = point_to_point(start, end, profile="quintic", duration=length)
+        run = simulate(plant, laws[law], course, duration=length, dt=1e-3, q0=start)
+        picked = np.linspace(0, len(run.t) - 1, FRAMES + 1).astype(int)
+        film = self._film(run.t[picked], run.q[picked], run.tau[picked])
+        error = run.error[picked] if law != "none" else np.zeros_like(run.q[picked])
+        return film | {"error": _plain(error), "status": run.status.name.lower(), "detail": run.detail}
+
+    def equations(self) -> dict[str, Any]:
+        """M, C and g, typeset."""
+        return {"html": equations_block(derive(self.robot))}
+
+    # Parts ----------------------------------------------------------------------------------------------------------
+
+    def _vector(self, values: Any, name: str) -> Array:
+        try:
+            q: Array = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise ArmdynError(f"{name} is not a list of numbers", where="studio") from None
+        if q.shape != (self.robot.n,):
+            raise ShapeError(f"{name} has shape {q.shape}", where="studio", expected=f"({self.robot.n},)")
+        if not np.isfinite(q).all():
+            raise ArmdynError(f"{name} is not finite", where="studio", expected="finite numbers")
+        return q
+
+    def _arm(self, q: Array) -> dict[str, Any]:
+        joints, segments, tool = skeleton(self.robot, q)
+        return {
+            "joints": [{"kind": kind, "at": _plain(p), "axis": _plain(z)} for kind, p, z in joints],
+            "segments": [[_plain(a), _plain(b)] for a, b in segments],
+            "tool": _plain(tool),
+        }
+
+    def _film(self, t: Array, q: Array, tau: Array) -> dict[str, Any]:
+        return {
+            "t": _plain(t),
+            "q": _plain(q),
+            "tau": _plain(tau),
+            "arms": [self._arm(row) for row in q],
+            "joints": list(names(self.robot)),
+        }
+
+    def _ellipsoids(self, q: Array) -> dict[str, Any]:
+        """Those of the tool's position; one that the arm does not have here is left out."""
+        rows = linear_rows(self.dyn)
+        kinds: Mapping[str, Any] = {
+            "velocity": velocity_ellipsoid,
+            "force": force_ellipsoid,
+            "acceleration": acceleration_ellipsoid,
+        }
+        found = {}
+        for name, kind in kinds.items():
+            try:
+                found[name] = _axes(kind(self.dyn, q, rows=rows))
+            except ArmdynError:
+                continue
+        return found
+
+
+def _axes(ellipsoid: Ellipsoid) -> dict[str, Any]:
+    """Half axes as vectors of the world, (3, m); directions that nothing limits are cut."""
+    place = [["x", "y", "z"].index(row) for row in ellipsoid.rows]
+    lengths = np.where(np.isfinite(ellipsoid.lengths), ellipsoid.lengths, 0.0)
+    axes = np.zeros((3, len(place)))
+    axes[place] = ellipsoid.axes * lengths
+    centre = np.zeros(3)
+    centre[place] = ellipsoid.centre
+    return {"axes": _plain(axes.T), "centre": _plain(centre)}
+
+
+def _plain(value: Any) -> Any:
+    """Lists and floats; what is not finite, which JSON does not know, becomes None."""
+    array: Array = np.asarray(value, dtype=float)
+    if array.ndim == 0:
+        number = float(array)
+        return number if math.isfinite(number) else None
+    return [_plain(entry) for entry in array] if not np.isfinite(array).all() else array.tolist()
+
+
+def _within(value: Any, name: str, most: float, least: float = 1e-3) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not least <= number <= most:
+        raise ArmdynError(f"{name} = {value}", where="studio", expected=f"a number from {least:g} to {most:g}")
+    return number

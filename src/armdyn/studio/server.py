@@ -1,0 +1,137 @@
+"""The server of the studio: one robot, one page, a few questions; on the loopback address alone."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+
+from armdyn.errors import ArmdynError
+from armdyn.robot import Robot
+from armdyn.studio.answers import Answers
+
+HOST = "127.0.0.1"
+PAGE = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/view.js": ("view.js", "text/javascript; charset=utf-8"),
+}
+QUESTIONS = ("about", "state", "motion", "simulation", "equations")
+LONGEST_QUESTION = 100_000
+"""Bytes."""
+POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+
+
+@dataclass
+class Studio:
+    """A running studio: its address, and how to end it."""
+
+    robot: Robot
+    port: int = 0
+    server: ThreadingHTTPServer = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            self.server = ThreadingHTTPServer((HOST, self.port), _Handler)
+        except OSError as error:
+            raise ArmdynError(f"port {self.port} cannot be used: {error.strerror}", where="studio",
+                              advice="Give another one: --port 0 takes any that is free.") from None  # fmt: skip
+        self.server.daemon_threads = True
+        self.port = self.server.server_port
+        self.server.answers = Answers(self.robot)  # type: ignore[attr-defined]
+        self.server.lock = threading.Lock()  # type: ignore[attr-defined]
+
+    @property
+    def address(self) -> str:
+        return f"http://{HOST}:{self.port}/"
+
+    def start(self) -> Studio:
+        """Answer in the background."""
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def stop(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def serve(robot: Robot, port: int = 0) -> Studio:
+    """Start the studio of a robot in the background; `stop()` ends it."""
+    return Studio(robot, port).start()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """GET gives the page, POST /api/QUESTION with a JSON object gives an answer."""
+
+    server_version = "armdyn"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        if not self._from_here():
+            return
+        name, kind = PAGE.get(self.path.partition("?")[0], ("", ""))
+        if not name:
+            self._send(HTTPStatus.NOT_FOUND, b"not here", "text/plain")
+            return
+        self._send(HTTPStatus.OK, (files("armdyn.studio") / "page" / name).read_bytes(), kind)
+
+    def do_POST(self) -> None:
+        if not self._from_here():
+            return
+        question = self.path.removeprefix("/api/")
+        if question not in QUESTIONS:
+            self._json(HTTPStatus.NOT_FOUND, {"what": f"no such question: {question[:40]}"})
+            return
+        try:
+            arguments = self._arguments()
+            with self.server.lock:  # type: ignore[attr-defined]
+                answer = getattr(self.server.answers, question)(**arguments)  # type: ignore[attr-defined]
+        except ArmdynError as error:
+            told = {key: getattr(error, key) for key in ("what", "where", "expected", "advice")}
+            self._json(HTTPStatus.BAD_REQUEST, told)
+        except TypeError:
+            self._json(HTTPStatus.BAD_REQUEST, {"what": f"wrong arguments for {question}"})
+        else:
+            self._json(HTTPStatus.OK, answer)
+
+    def _arguments(self) -> dict[str, Any]:
+        """The JSON object of the request."""
+        try:
+            length = int(self.headers.get("Content-Length", "0"))
+            if not 0 <= length <= LONGEST_QUESTION:
+                raise ValueError
+            given = json.loads(self.rfile.read(length) or b"{}")
+        except (ValueError, RecursionError):
+            given = None
+        if not isinstance(given, dict):
+            raise ArmdynError("the question cannot be read", where="studio", expected="a JSON object")
+        return given
+
+    def _from_here(self) -> bool:
+        """Only pages of this very server may ask: a page from elsewhere cannot send this Host with its own Origin."""
+        port = self.server.server_port  # type: ignore[attr-defined]
+        here = {f"{HOST}:{port}", f"localhost:{port}"}
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host") in here and (origin is None or origin.removeprefix("http://") in here):
+            return True
+        self._send(HTTPStatus.FORBIDDEN, b"only from this machine", "text/plain")
+        return False
+
+    def _json(self, status: HTTPStatus, answer: Any) -> None:
+        self._send(status, json.dumps(answer, allow_nan=False).encode(), "application/json")
+
+    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Cache-Control", "no-store"),
+                            ("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", POLICY)):  # fmt: skip
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The terminal stays quiet."""
