@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -102,45 +101,3 @@ def test_columns_of_joints_that_do_not_carry_a_link_are_literal_zeros() -> None:
     robot = armdyn.load("panda")
     graph = trace(lambda *state: regressor(robot, *state, include=("inertial",)), {"q": 7, "qd": 7, "qdd": 7})
     assert all(str(y) == "0" for i, row in enumerate(graph.outputs["out"]) for y in row[: 10 * i])
-
-
-def test_the_whole_printed_regressor_of_the_planar_arm() -> None:
-    """004 (7.83)-(7.84), all sixteen entries.
-
-    The source gives (m, m l_C, I) in the frame at the link's end. Moved by a to the joint: M = m, MX = m l_C + a m,
-    ZZ = I + 2 a m l_C + a^2 m; the columns follow by the chain rule. Its rotor columns belong to Im, ours to kr^2 Im.
-    """
-    robot = armdyn.load("planar2r").symbolic
-    q, qd, qdd = (symbols(f"{name}1 {name}2") for name in ("q", "qd", "qdd"))
-    a1, a2, g, kr1, kr2 = symbols("a1 a2 g kr1 kr2", "parameter")
-    Y = regressor(robot, q, qd, qdd, ("inertial", "rotor"))
-    names = list(parameter_names(robot, ("inertial", "rotor")))
-    at = {name: [row[names.index(name)] for row in Y] for name in names}
-    found: list[list[Any]] = []
-    for i, a, kr in (("1", a1, kr1), ("2", a2, kr2)):
-        M, MX, ZZ, Ia = (at[f"{name}{i}"] for name in ("M", "MX", "ZZ", "Ia"))
-        found.append([m + a * mx + a * a * zz for m, mx, zz in zip(M, MX, ZZ, strict=True)])
-        found.append([mx + 2 * a * zz for mx, zz in zip(MX, ZZ, strict=True)])
-        found.append(ZZ)
-        found.append([kr * kr * y for y in Ia])
-    (q1, q2), (v1, v2), (u1, u2) = q, qd, qdd
-    c1, c2, s2, c12 = q1.cos(), q2.cos(), q2.sin(), (q1 + q2).cos()
-    printed = [
-        [a1 * a1 * u1 + a1 * g * c1, 0],
-        [2 * a1 * u1 + g * c1, 0],
-        [u1, 0],
-        [kr1 * kr1 * u1, 0],
-        [
-            (a1 * a1 + 2 * a1 * a2 * c2 + a2 * a2) * u1 + (a1 * a2 * c2 + a2 * a2) * u2 - 2 * a1 * a2 * s2 * v1 * v2
-            - a1 * a2 * s2 * v2 * v2 + a1 * g * c1 + a2 * g * c12,
-            (a1 * a2 * c2 + a2 * a2) * u1 + a2 * a2 * u2 + a1 * a2 * s2 * v1 * v1 + a2 * g * c12,
-        ],
-        [
-            (2 * a1 * c2 + 2 * a2) * u1 + (a1 * c2 + 2 * a2) * u2 - 2 * a1 * s2 * v1 * v2 - a1 * s2 * v2 * v2 + g * c12,
-            (a1 * c2 + 2 * a2) * u1 + 2 * a2 * u2 + a1 * s2 * v1 * v1 + g * c12,
-        ],
-        [u1 + u2, u1 + u2],
-        [kr2 * u2, kr2 * u1 + kr2 * kr2 * u2],
-    ]  # fmt: skip
-    for k, (column, expected) in enumerate(zip(found, printed, strict=True), 1):
-        assert identical(column, expected), f"column {k}"

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.algebra import Vec3
 from armdyn.graph import identical, symbol
 from armdyn.mechanics import articulated_body, composite_body, newton_euler, rotors
 from armdyn.mechanics.registry import FORMULATIONS
+from armdyn.reproduce.s004_d_newton_euler import geared, printed_recursion
 from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
 from physics import engine
@@ -84,50 +84,13 @@ def test_augmented_links_of_the_planar_arm() -> None:
 # The recursion of 004 (7.107)-(7.114), E004-3 -----------------------------------------------------------------------
 
 
-def recursion_of_004(robot: Robot, q: Any, qd: Any, qdd: Any, gyroscopic_terms: int) -> list[Any]:
-    """The printed recursion for revolute joints, vectors in link frames; (7.113) prints w x (I w) twice."""
-    n = robot.n
-    links = rotors.augmented_links(robot)
-    z0 = Vec3(0, 0, 1)
-    poses = [joint.pose(x) for joint, x in zip(robot.joints, q, strict=True)]
-    zm = [joint.rotor.axis for joint in robot.joints]
-    kI = [joint.rotor.ratio * joint.rotor.inertia for joint in robot.joints]
-    w, wd, a = [Vec3(0, 0, 0)], [Vec3(0, 0, 0)], [-robot.gravity]
-    wmd = []
-    for i, (R, p) in enumerate(poses):
-        back, r = R.T, R.T @ p
-        k = robot.joints[i].rotor.ratio
-        wmd.append(wd[i] + k * qdd[i] * zm[i] + (k * qd[i]) * w[i].cross(zm[i]))  # (7.111)
-        w.append(back @ (w[i] + qd[i] * z0))  # (7.107)
-        wd.append(back @ (wd[i] + qdd[i] * z0 + qd[i] * w[i].cross(z0)))  # (7.108)
-        a.append(back @ a[i] + wd[-1].cross(r) + w[-1].cross(w[-1].cross(r)))  # (7.109)
-    tau = [0.0] * n
-    f_next, m_next, R_next = Vec3(0, 0, 0), Vec3(0, 0, 0), poses[0].R.identity()
-    for i in reversed(range(n)):
-        body = links[i].inertia.about_com()
-        R, p = poses[i]
-        r, c, W, Wd = R.T @ p, body.com, w[i + 1], wd[i + 1]
-        a_c = a[i + 1] + Wd.cross(c) + W.cross(W.cross(c))  # (7.110)
-        f_ahead = R_next @ f_next
-        f = f_ahead + body.mass * a_c  # (7.112)
-        m = -(f.cross(r + c)) + R_next @ m_next + f_ahead.cross(c) + body.tensor @ Wd
-        m = m + gyroscopic_terms * W.cross(body.tensor @ W)  # (7.113)
-        if i + 1 < n:
-            m = m + kI[i + 1] * qdd[i + 1] * zm[i + 1] + (kI[i + 1] * qd[i + 1]) * W.cross(zm[i + 1])  # (7.113)
-        tau[i] = m.dot(R.T @ z0) + kI[i] * wmd[i].dot(zm[i])  # (7.114)
-        f_next, m_next, R_next = f, m, R
-    return tau
-
-
 def test_printed_7_113_fails_and_the_corrected_one_holds() -> None:
-    robot = random_robot(3, 4, convention="standard", prismatic=0, rotors=True, tilted_base=False)
-    full = tuple(replace(j, rotor=replace(j.rotor, model="full", mass=0.3, transverse=2e-4)) for j in robot.tree)
-    robot = replace(robot, tree=full)
+    robot = geared()
     q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 4))
     ours = newton_euler.inverse_dynamics(robot, q, qd, qdd)
     assert relative(ours, engine.torques(robot, q, qd, qdd)) < 1e-12
-    assert relative(recursion_of_004(robot, q, qd, qdd, 1), ours) < 1e-12
-    assert relative(recursion_of_004(robot, q, qd, qdd, 2), ours) > 1e-3
+    assert relative(printed_recursion(robot, q, qd, qdd, 1).tau, ours) < 1e-12
+    assert relative(printed_recursion(robot, q, qd, qdd, 2).tau, ours) > 1e-3
 
 
 def test_articulated_bodies_say_no() -> None:

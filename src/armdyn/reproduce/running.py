@@ -61,6 +61,7 @@ def names() -> tuple[str, ...]:
 def chapter_of(source: str) -> Chapter:
     """The items of one source; its modules s000..., s001... in this package fill it."""
     parts: list[Chapter] = [import_module(f"{PACKAGE}.{name}").chapter for name in _modules()[source]]
+    parts[0].items.sort(key=lambda item: item.run.__module__)  # whatever was imported first: the order of the text
     return parts[0]
 
 
