@@ -73,6 +73,7 @@ def page(made: Reproduction) -> str:
         _CSS,
         html.facts([("items", str(len(made.results))), *facts], not made.unexplained),
         f"<ul>{legend}</ul>",
+        html.paragraph("Drawings that only name things have nothing to compute and are left out."),
         _overview(made),
     ]
     for source in made.sources:
