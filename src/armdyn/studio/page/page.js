@@ -63,6 +63,10 @@ const refresh = guarded(async () => {
 function showState() {
   say("");
   draw(state.arm);
+  showFacts();
+}
+
+function showFacts() {
   state.gravity.forEach((torque, j) => {
     const joint = about.joints[j], cell = $("joints").tBodies[0].rows[j].cells[4];
     cell.firstChild.textContent = `${short(torque, 3)} ${joint.torque_unit}`;
@@ -76,7 +80,7 @@ function showState() {
   const pose = state.pose, facts = {
     "tool at": `${pose.slice(0, 3).map((row) => row[3].toFixed(4)).join(", ")} m`,
     "singular values of J": state.singular_values.map((x) => short(x, 3)).join(", "),
-    "manipulability": short(state.manipulability),
+    "manipulability of the tool's position": short(state.manipulability),
     "potential energy": `${short(state.potential_energy)} J`,
   };
   $("facts").replaceChildren(...Object.entries(facts).flatMap(([name, text]) => {
@@ -140,8 +144,14 @@ function step() {
   chart.draw(film.t[k]);
   $("clock").textContent = `${film.t[k].toFixed(2)} s`;
   if (playing && Number($("time").value) >= 1000) { playing = false; $("play").textContent = "Play"; }
-  if (playing) requestAnimationFrame(step);
+  if (playing) requestAnimationFrame(step); else factsOfFilm(k);
 }
+
+// While a motion plays, the figures beside it wait; where it stands still, they are those of that moment.
+const factsOfFilm = guarded(async (k) => {
+  const shown = film, found = await ask("state", { q: film.q[k] });
+  if (film === shown && !playing) { state = found; showFacts(); }
+});
 
 const wanted = () => ({ q0: q, q1: target, duration: Number($("duration").value) });
 const largest = (rows) => Math.max(...rows.flat().map(Math.abs));

@@ -125,7 +125,7 @@ class View {
 
 // Curves over time with a mark at the present time.
 class Chart {
-  constructor(canvas, legend) { this.canvas = canvas; this.legend = legend; this.colors = ["#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8860b", "#1f9bd1", "#c2528b", "#4d7c0f"]; }
+  constructor(canvas, legend) { this.canvas = canvas; this.legend = legend; this.colors = ["#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8860b", "#1f9bd1", "#c2528b", "#4d7c0f"]; new ResizeObserver(() => this.draw(this.now)).observe(canvas); }
 
   show(t, rows, names, title) {
     this.t = t; this.rows = rows; this.title = title; this.canvas.hidden = false;
@@ -139,7 +139,8 @@ class Chart {
   }
 
   draw(now) {
-    if (!this.t) return;
+    if (!this.t || this.canvas.hidden) return;
+    this.now = now;
     const ratio = window.devicePixelRatio || 1, box = this.canvas.getBoundingClientRect();
     this.canvas.width = box.width * ratio; this.canvas.height = box.height * ratio;
     const pen = this.canvas.getContext("2d"), left = 58, bottom = 26, top = 22, w = box.width - left - 8, h = box.height - bottom - top;
