@@ -430,6 +430,18 @@ REFERENCES = (
         topics=("identification", "trajectory"),
     ),
     Reference(
+        "janot2014",
+        ("A. Janot", "P.-O. Vandanjon", "M. Gautier"),
+        "A generic instrumental variable approach for industrial robot identification",
+        2014,
+        "IEEE Transactions on Control Systems Technology",
+        volume="22",
+        issue="1",
+        pages="132-145",
+        used="instruments from a motion without noise",
+        topics=("identification",),
+    ),
+    Reference(
         "wensing2018",
         ("P. M. Wensing", "S. Kim", "J.-J. E. Slotine"),
         "Linear matrix inequalities for physically consistent inertial parameter identification: a statistical "

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
 STYLE = {"impossible": "bold red", "doubtful": "yellow", "note": "cyan"}
-ROBOT_FILES = (".toml", ".urdf")
+ROBOT_FILES = (".toml", ".urdf", ".xml")
 _GAP = 3  # columns between two cells of a rich table without edges
 
 
