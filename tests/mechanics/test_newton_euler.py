@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.algebra import Mat3, Vec3, cross, rot_rpy, skew
+from armdyn.algebra import Mat3, Vec3, cross, rot_rpy
 from armdyn.errors import ShapeError
 from armdyn.graph import trace
 from armdyn.mechanics import newton_euler
 from armdyn.mechanics.kinematics import link_poses
+from armdyn.reproduce.s002_ch7_4 import printed_rate_matrix
 from armdyn.robot import Robot
 from support import pinocchio_model
 from support.laws import SHAPES, assert_close, check_scalars, sample
@@ -105,19 +106,15 @@ def test_turning_moment_is_that_of_the_source() -> None:
 
 def test_erratum_002_1(monkeypatch: pytest.MonkeyPatch) -> None:
     """002 [7.57] prints hat(w) where hat(wd) stands: a point of the body would not feel angular acceleration."""
-
-    def printed(w: Vec3, wd: Vec3) -> Mat3:
-        return skew(w) + skew(w) @ skew(w)
-
     w, wd, r = vectors(3, 3)
     point = cross(wd, r) + cross(w, cross(w, r))
     assert_close((newton_euler.rate_matrix(w, wd) @ r).array(), point.array(), 1e-14)
-    assert np.abs((printed(w, wd) @ r - point).array()).max() > 0.1
+    assert np.abs((printed_rate_matrix(w, wd) @ r - point).array()).max() > 0.1
 
     robot, q, qd, qdd, _ = sample("turning")
     engine = pinocchio_model.inverse_dynamics(robot, q, qd, qdd)
     assert_close(newton_euler.inverse_dynamics(robot, q, qd, qdd), engine)
-    monkeypatch.setattr(newton_euler, "rate_matrix", printed)
+    monkeypatch.setattr(newton_euler, "rate_matrix", printed_rate_matrix)
     assert np.abs(newton_euler.inverse_dynamics(robot, q, qd, qdd) - engine).max() > 0.01 * np.abs(engine).max()
 
 

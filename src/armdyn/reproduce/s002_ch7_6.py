@@ -14,7 +14,7 @@ from armdyn.reproduce.item import Check, Outcome, below, distance, misses
 from armdyn.reproduce.s002 import chapter
 from armdyn.reproduce.s002_ch7_3 import state
 from armdyn.reproduce.s002_ch7_4 import arms, printed_recursion
-from armdyn.reproduce.s002_ch7_5 import GEOMETRY, Counts, counted, customised, lettered, told
+from armdyn.reproduce.s002_ch7_5 import Counts, arm, counted, customised, told
 from armdyn.robot import Robot
 from armdyn.robot.table import Column, Section
 
@@ -61,7 +61,7 @@ def direct_dynamics() -> Outcome:
     checks = [below("accelerations from torques, three ways, random arms", max(errors), 1e-9)]
     rows = []
     for name, printed in DIRECT.items():
-        robot = customised(lettered(*GEOMETRY["RX-90"], simplified=name.startswith("simplified")))
+        robot = customised(arm("RX-90", simplified=name.startswith("simplified")))
         ours = [operations(module, robot) for module in (composite_body, articulated_body)]
         rows.append((name, told(printed), *map(told, ours)))
         fewest = min(ours)
@@ -71,5 +71,5 @@ def direct_dynamics() -> Outcome:
     note = "Multiplications / additions; ours have divisions besides. For six joints the matrix is the cheaper way."
     table = Section("Direct dynamics of the RX-90", tuple(map(Column, heads)), tuple(rows), note)
     says = "[7.62]-[7.79] by three modules; [7.88] with both signs; operations beside those printed."
-    chosen = "Random arms; which first moments vanish in a simplified link."
+    chosen = "Random arms. What is counted are programs, not one algorithm."
     return Outcome(says, tuple(checks), (chapter.slip("E002-2"),), chosen, (table,))

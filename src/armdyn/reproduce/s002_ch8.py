@@ -239,7 +239,7 @@ def table_8_1() -> Outcome:
     heads = (Column("interpolation"), Column("formula", "s"), Column("ours", "s"))
     table = Section("|D| = 1 rad, k_v = 2 rad/s, k_a = 5 rad/s²", heads, tuple(rows))
     says = "The shortest motions within limits, against the table's formulas."
-    return Outcome(says, tuple(checks), chosen="The moves and limits.", tables=(table,))
+    return Outcome(says, tuple(checks), tables=(table,))
 
 
 @chapter.item("fig. 8.6", "Trapezoidal velocity beside bang-bang acceleration, [8.18]")
