@@ -38,8 +38,8 @@ def states(name: str, count: int = 4, seed: int = 0) -> tuple[Array, Array]:
 
 
 def foreign(name: str, q: Array, qd: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """M, C qd, g, J, Jdot qd of one state by Pinocchio. Only for arms without rotors, which it does not know."""
-    robot = compiled(name).robot
+    """M, C qd, g, J, Jdot qd of one state by Pinocchio, of the arm without rotors and friction."""
+    robot = compiled(name).robot.without("rotors", "friction")
     still = np.zeros_like(q)
     g = engine.inverse_dynamics(robot, q, still, still)
     c = engine.inverse_dynamics(robot, q, qd, still) - g

@@ -97,7 +97,7 @@ def test_exact_acceleration_ellipsoid_by_sampling(name: str, moving: bool) -> No
             assert here.level(reached) == pytest.approx(1, rel=1e-8)
 
 
-@pytest.mark.parametrize("name", ["planar3r", "puma560", "panda"])
+@pytest.mark.parametrize("name", ["planar3r", "puma560", "panda", "random 5"])
 def test_acceleration_ellipsoids_of_matrices_by_pinocchio(name: str) -> None:
     """(7.148) and the exact set, as quadratic forms written out with an independent engine's M, g and J."""
     rigid = armdyn.compile(compiled(name).robot.without("rotors", "friction"))

@@ -62,7 +62,7 @@ def test_rows_an_arm_can_move(name: str, rows: str) -> None:
 # The model ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["planar3r", "puma560", "panda"])
+@pytest.mark.parametrize("name", ["planar3r", "puma560", "panda", "random 5", "random 6", "random 8"])
 def test_model_of_matrices_by_pinocchio(name: str) -> None:
     """(7.130)-(7.132) written out with M, C qd, g, J and Jdot qd of an engine that shares no code with us."""
     dyn = compiled(name)
@@ -149,16 +149,16 @@ def test_problem_7_9_skew_symmetry(name: str, angles: str | None) -> None:
     """Bdot_A - 2 C_A is skew-symmetric, with Bdot_A along qd by differences; redundant arms included."""
     dyn = compiled(name)
     rows = rows_with(name, angles)
-    h = 1e-5
+    h = 1e-4
     for q, qd in zip(*states(name), strict=True):
         C = coriolis_matrix(dyn, q, qd, rows=rows, angles=angles)  # type: ignore[arg-type]
-        ahead, behind = (
-            operational_space(dyn, q + s * h * qd, rows=rows, angles=angles).mass  # type: ignore[arg-type]
-            for s in (1, -1)
-        )
-        N = (ahead - behind) / (2 * h) - 2 * C
-        # Differences: h^2 times the third derivative of B_A, which grows fast near singular positions.
-        assert np.abs(N + N.T).max() <= 1e-5 * max(np.abs(ahead).max(), np.abs(N).max())
+        along = q + h * np.arange(-2, 3)[:, None] * qd
+        B = operational_space(dyn, along, rows=rows, angles=angles).mass  # type: ignore[arg-type]
+        rate = (B[0] - 8 * B[1] + 8 * B[3] - B[4]) / (12 * h)
+        N = rate - 2 * C
+        # Rounding of B_A over h: 1e-12 of it, times what the inverse of J makes of it near singular positions.
+        assert np.abs(N + N.T).max() <= 1e-8 * max(np.abs(B).max(), np.abs(N).max())
+        assert np.abs(rate).max() > 1e-3 * np.abs(B).max()  # there is something to be skew about
 
 
 @ARMS
@@ -169,6 +169,21 @@ def test_coriolis_matrix_gives_the_forces_where_the_arm_does_not_move_within_its
         outer = first.inverse @ first.velocity  # the joint velocity without internal motion
         here = operational_space(dyn, q, outer, rows=TASKS[name])
         close(coriolis_matrix(dyn, q, outer, rows=TASKS[name]) @ here.velocity, here.coriolis, 1e-8)
+
+
+@pytest.mark.parametrize("name", ["puma560", "panda"])
+@pytest.mark.parametrize("angles", ["zyz", "rpy"])
+def test_wrenches_in_euler_coordinates(name: str, angles: str) -> None:
+    """(7.128): h_A = T_A^T h_e, and both act on the joints alike."""
+    dyn = compiled(name)
+    wrench = np.array([5.0, -3.0, 8.0, 0.4, 1.2, -0.7])
+    for q in states(name)[0]:
+        here = operational_space(dyn, q, rows=rows_with(name, angles), angles=angles)  # type: ignore[arg-type]
+        J = dyn.jacobian(q)
+        T = J @ np.linalg.pinv(here.J)  # J = T_A J_A, both of full rank
+        on_joints = J.T @ wrench
+        close(here.tool_force(on_joints), T.T @ wrench)
+        close(here.J.T @ (T.T @ wrench), on_joints)
 
 
 # Motion -------------------------------------------------------------------------------------------------------------
@@ -299,6 +314,19 @@ def test_conditioning_does_not_depend_on_world_axes() -> None:
     turned = replace(robot, base=replace(robot.base, rpy=(0.4, -0.3, 1.0)))
     here, there = (operational_space(r, q) for r in (robot, turned))
     close(here.conditioning, there.conditioning)
+
+
+def test_conditioning_does_not_depend_on_the_size_of_the_arm() -> None:
+    """Ten times the lengths at the same masses: other units of linear and angular rows, the same arm."""
+    small = armdyn.load("planar3r")
+    sizes = {name: 10 * value for name, value in small.parameters.items() if name[0] in "al"}
+    sizes |= {name: 100 * value for name, value in small.parameters.items() if name[0] == "I"}
+    q = states("planar3r")[0]
+    here, there = (operational_space(r, q, rows="x y rz") for r in (small, small.with_parameters(**sizes)))
+    assert len(sizes) == 9
+    close(there.conditioning, here.conditioning)
+    close(there.mass[:, :2, :2], here.mass[:, :2, :2])  # kg
+    close(there.mass[:, 2, 2], 100 * here.mass[:, 2, 2])  # kg m^2
 
 
 def test_wrong_input() -> None:

@@ -42,6 +42,21 @@ def test_largest_payload_brings_one_joint_to_its_limit(name: str, com: tuple[flo
     assert checked
 
 
+def test_payload_between_two_limits() -> None:
+    """Limits that are not symmetric, by trying masses."""
+    dyn = compiled("planar3r")
+    low, high = np.array([-20.0, -60.0, -3.0]), np.array([150.0, 25.0, 40.0])
+    q = np.random.default_rng(4).uniform(-np.pi, np.pi, (60, 3))
+    most = payload_capability(dyn, q, tau_max=high, tau_min=low)
+    weight = {m: armdyn.compile(dyn.robot.with_payload(m)).gravity(q) for m in (0.5, 2.0, 5.0)}
+    for mass, tau in weight.items():
+        held = ((tau >= low) & (tau <= high)).all(axis=-1)
+        alone = ((dyn.gravity(q) >= low) & (dyn.gravity(q) <= high)).all(axis=-1)
+        np.testing.assert_array_equal(alone, ~np.isnan(most))
+        np.testing.assert_array_equal(held[alone], (most >= mass)[alone])
+        assert held[alone].any() and not held[alone].all()
+
+
 def test_payload_of_special_positions() -> None:
     dyn = compiled("planar3r")
     up = payload_capability(dyn, [np.pi / 2, 0.0, 0.0], tau_max=50.0)

@@ -79,7 +79,8 @@ class OperationalSpace:
     def force(self, xdd: Any, wrench: Any = 0.0) -> Array:
         """gamma_A: (..., m), the tool force by which the joints give the tool an acceleration xdd. 004 (7.133)
 
-        wrench: (..., m) h_A, what the robot exerts on its environment, in the rows of the task.
+        wrench: (..., m) h_A, what the robot exerts on its environment, in the rows of the task; any tool wrench w is
+        tool_force(J^T w) with the geometric J (004 (7.128)).
         """
         forced = times(self.mass, np.asarray(xdd, dtype=float))
         return np.asarray(forced + self.coriolis + self.gravity + self.friction + wrench)
