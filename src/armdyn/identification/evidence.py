@@ -1,0 +1,251 @@
+"""Evidence: does the torque follow from the motion, and would it follow better if the log meant something else?
+
+All torques are fitted at once by the regressor with parameters of their own choice: nothing is asked of the model but
+its geometry, so robots whose masses are unknown are served too. A log whose columns, signs or units are not what they
+are said to be contradicts itself in such a fit. Readings of the log (`Reading`) are tried until none explains it
+better. Torque and regressor are low-passed and thinned alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from armdyn.identification.processing import decimated, decimated_keep
+from armdyn.identification.samples import Samples
+from armdyn.parameters.regressor import regressor
+from armdyn.robot import Robot
+
+Array = np.ndarray[Any, Any]
+
+INCLUDE = ("inertial", "rotor", "friction", "offset")
+MOST = 2000
+"""Samples at which the regressor is evaluated, at most."""
+THINNED = 4
+"""How much torque and regressor are thinned afterwards, alike."""
+FEWEST = 50
+"""Rows of a joint below which nothing is said about it."""
+SINGULAR = 1e-11
+"""Eigenvalues of the normal equations below this share of the largest are dependent columns (squared, so 3e-6)."""
+NOISE = 0.03
+"""Share of a torque that may remain unexplained without any doubt: smaller differences are not evidence."""
+CLEAR = 2 * NOISE
+"""Largest unexplained share of any torque up to which no other reading is tried."""
+POOR = 0.1
+"""Largest unexplained share from which on readings of the motion are tried too."""
+BETTER = 2.5
+"""Product of the joints' improvements from which on another reading of a log is preferred."""
+DEGREE = math.pi / 180
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the columns of a log are read: the declared reading is the identity.
+
+    torques, positions: which column belongs to each joint. signs: of the torques. scales: of the positions. gravity:
+    whether torques contain it.
+    """
+
+    torques: tuple[int, ...]
+    positions: tuple[int, ...]
+    signs: tuple[int, ...]
+    scales: tuple[float, ...]
+    gravity: bool = True
+
+    @staticmethod
+    def declared(n: int) -> Reading:
+        each = tuple(range(n))
+        return Reading(each, each, (1,) * n, (1.0,) * n)
+
+    @property
+    def motion(self) -> Reading:
+        """The part that changes the regressor."""
+        return replace(self, torques=self.declared(len(self.signs)).torques, signs=(1,) * len(self.signs))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The regressor and torques under one reading of the motion, condensed.
+
+    Y: (m, n, p). keep: (m, n). gram: (n, p, p) Y_j^T Y_j. product: (n, n, p) Y_j^T tau_k. square: (n, n) tau_k^T tau_k
+    over the rows of joint j.
+    """
+
+    Y: Array
+    keep: Array
+    gram: Array
+    product: Array
+    square: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A processed log, seen by the robot's regressor."""
+
+    robot: Robot
+    samples: Samples
+    _known: dict[Reading, Rows] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def stride(self) -> int:
+        return max(1, math.ceil(len(self.samples) / MOST))
+
+    def torques(self, lag: int = 0) -> Array:
+        """(m, n) torques, thinned; each row as it was measured `lag` samples later."""
+        tau = self.samples.tau
+        index = np.clip(np.arange(len(tau)) + lag, 0, len(tau) - 1)
+        return decimated(decimated(tau[index], self.stride), THINNED)
+
+    @cached_property
+    def tau(self) -> Array:
+        return self.torques()
+
+    def rows(self, reading: Reading) -> Rows:
+        """The regressor under a reading of the motion."""
+        key = reading.motion
+        if key not in self._known:
+            self._known[key] = self._rows(key)
+        return self._known[key]
+
+    def _rows(self, reading: Reading) -> Rows:
+        s, order, scale = self.samples, list(reading.positions), np.array(reading.scales)
+        robot = self.robot if reading.gravity else self.robot.without("gravity")
+        q, qd, qdd = (x[:: self.stride][:, order] * scale for x in (s.q, s.qd, s.qdd))
+        Y = decimated(np.asarray(regressor(robot, q, qd, qdd, INCLUDE)), THINNED)
+        keep = decimated_keep(decimated_keep(s.keep, self.stride), THINNED)[:, order]
+        return condensed(Y, keep, self.tau)
+
+    # Fits ----------------------------------------------------------------------------------------------------------
+
+    def fit(self, reading: Reading) -> tuple[Array, Array]:
+        """(p,) standard parameters of least residual, and (p, r) whose product with its transpose is their covariance.
+
+        Joints are weighted by their torques; residuals are taken for white.
+        """
+        rows = self.rows(reading)
+        parameters, errors = self._solved(rows, reading)
+        counts = rows.keep.sum(axis=0)
+        weight = self.weights(rows, reading)
+        root = _least(np.einsum("j,jpq->pq", weight, rows.gram), np.zeros(len(parameters)))[1]
+        known = np.isfinite(errors)
+        sigma = math.sqrt(float(counts[known] @ errors[known] ** 2) / max(float(counts[known].sum()), 1.0))
+        return parameters, sigma * root
+
+    def errors(self, reading: Reading) -> Array:
+        """(n,) what the fit leaves of each joint's torque, as a share of its spread; NaN where nothing is known."""
+        return self._solved(self.rows(reading), reading)[1]
+
+    def errors_at(self, lag: int, reading: Reading) -> Array:
+        """The same with torques `lag` samples of the log later."""
+        rows = self.rows(reading)
+        return self._solved(condensed(rows.Y, rows.keep, self.torques(lag), rows.gram), reading)[1]
+
+    def weights(self, rows: Rows, reading: Reading) -> Array:
+        """(n,) one over the variance of each joint's torque; 0 where it is not known."""
+        counts = rows.keep.sum(axis=0)
+        spread = [self.tau[rows.keep[:, j], k].var() if counts[j] else 0.0 for j, k in enumerate(reading.torques)]
+        known = (counts >= FEWEST) & (np.array(spread) > 0)
+        return np.where(known, 1 / np.where(known, spread, 1.0), 0.0)
+
+    def _solved(self, rows: Rows, reading: Reading) -> tuple[Array, Array]:
+        """Parameters and what they leave of each joint's torque."""
+        joint, column = np.arange(self.robot.n), list(reading.torques)
+        weight = self.weights(rows, reading)
+        product = rows.product[joint, column] * np.array(reading.signs)[:, None]
+        parameters = _least(np.einsum("j,jpq->pq", weight, rows.gram), weight @ product)[0]
+        squares = (rows.square[joint, column] - 2 * product @ parameters
+                   + np.einsum("jpq,p,q->j", rows.gram, parameters, parameters))  # fmt: skip
+        mean = np.maximum(squares, 0) / np.maximum(rows.keep.sum(axis=0), 1)
+        return parameters, np.where(weight > 0, np.sqrt(mean * weight), np.nan)
+
+    def improvement(self, before: Array, after: Array) -> float:
+        """Product of the joints' ratios of errors, differences below the noise left out."""
+        ratio = np.fmax(before, NOISE) / np.fmax(after, NOISE)
+        return float(np.exp(np.log(ratio[np.isfinite(before) & np.isfinite(after)]).sum()))
+
+    # Other readings ------------------------------------------------------------------------------------------------
+
+    def explained(self) -> list[Reading]:
+        """The declared reading and then, one change after the other, those that explain the log better."""
+        readings = [Reading.declared(self.robot.n)]
+        errors = self.errors(readings[0])
+        while len(readings) <= self.robot.n and np.nanmax(errors, initial=0.0) > CLEAR:
+            gain, best = self._best(errors, self._other_torques(readings[-1]))
+            if np.nanmax(errors) > POOR and not self._clear(best):  # these need the regressor again, which takes time
+                other, motion = self._best(errors, self._other_motions(readings[-1]))
+                gain, best = (other, motion) if other > gain else (gain, best)
+            if best is None or gain < BETTER:
+                break
+            readings.append(best)
+            errors = self.errors(best)
+        return readings
+
+    def _best(self, errors: Array, readings: Iterator[Reading]) -> tuple[float, Reading | None]:
+        """How much better, and the reading; the first one that explains everything ends the search."""
+        gain, best = 1.0, None
+        for reading in readings:
+            better = self.improvement(errors, self.errors(reading))
+            if better > gain:
+                gain, best = better, reading
+            if self._clear(best):
+                break
+        return gain, best
+
+    def _clear(self, reading: Reading | None) -> bool:
+        return reading is not None and bool(np.nanmax(self.errors(reading)) <= CLEAR)
+
+    def _other_torques(self, reading: Reading) -> Iterator[Reading]:
+        """Readings that differ by the sign of one torque or by two columns of torques."""
+        for j in range(self.robot.n):
+            yield replace(reading, signs=_changed(reading.signs, j, -reading.signs[j]))
+        for i, j in combinations(range(self.robot.n), 2):
+            yield replace(reading, torques=_swapped(reading.torques, i, j), signs=_swapped(reading.signs, i, j))
+
+    def _other_motions(self, reading: Reading) -> Iterator[Reading]:
+        """Readings that differ by the unit of positions, by two columns of them, or by gravity."""
+        revolute = [joint.kind == "revolute" for joint in self.robot.joints]
+        for kind, factor in ((True, DEGREE), (True, 1 / DEGREE), (False, 1e-3), (False, 1e3)):
+            if kind in revolute:
+                scales = [s * factor if r == kind else s for s, r in zip(reading.scales, revolute, strict=True)]
+                yield replace(reading, scales=tuple(scales))
+        yield replace(reading, gravity=not reading.gravity)
+        for i, j in combinations(range(self.robot.n), 2):
+            yield replace(reading, positions=_swapped(reading.positions, i, j))
+
+
+def _changed(values: tuple[int, ...], j: int, value: int) -> tuple[int, ...]:
+    return (*values[:j], value, *values[j + 1 :])
+
+
+def _swapped(values: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
+    order = list(values)
+    order[i], order[j] = order[j], order[i]
+    return tuple(order)
+
+
+def condensed(Y: Array, keep: Array, tau: Array, gram: Array | None = None) -> Rows:
+    """Rows with the products that fits need."""
+    kept = Y * keep[:, :, None]
+    if gram is None:
+        gram = np.stack([kept[:, j].T @ kept[:, j] for j in range(Y.shape[1])])
+    product = np.stack([tau.T @ kept[:, j] for j in range(Y.shape[1])])
+    return Rows(Y, keep, gram, product, keep.T.astype(float) @ tau**2)
+
+
+def _least(gram: Array, product: Array) -> tuple[Array, Array]:
+    """The shortest solution of the normal equations in scaled columns, and a root of the inverse of gram."""
+    scale = np.sqrt(np.diag(gram))
+    scale = np.where(scale > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    good = values > SINGULAR * values[-1]
+    root = vectors[:, good] / np.sqrt(values[good]) / scale[:, None]
+    return root @ (root.T @ product), root
+
+
+__all__ = ["Evidence", "Reading"]

@@ -1,0 +1,58 @@
+"""Logs of robots with friction, by inverse dynamics of a periodic motion, with noise on positions and torques."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import armdyn
+from armdyn.identification.log import Log
+from armdyn.robot import Robot
+from armdyn.robot.parts import Friction
+from armdyn.trajectory.fourier import Fourier, fourier
+
+
+@cache
+def rubbing(name: str) -> Robot:
+    """A catalog robot, or a random one with a sliding joint, whose friction is about as strong as its inertia."""
+    robot = armdyn.random_robot(5, 4, prismatic=0.5, rotors=True) if name == "random" else armdyn.load(name)
+    inertia = iter(np.diag(armdyn.compile(robot).mass_matrix(np.full(robot.n, 0.3))))
+    rng = np.random.default_rng(0)
+    tree = []
+    for joint in robot.tree:
+        if joint.kind != "fixed":
+            m = float(next(inertia))
+            friction = Friction(viscous=m * rng.uniform(0.5, 2), coulomb=m * rng.uniform(0.5, 2))
+            joint = dataclasses.replace(joint, friction=friction)
+        tree.append(joint)
+    return dataclasses.replace(robot, tree=tuple(tree), expressions=None)
+
+
+def excitation(robot: Robot, seed: int, duration: float = 10.0) -> Fourier:
+    """Five harmonics about the middle of the joints' ranges."""
+    rng = np.random.default_rng(seed)
+    size = np.array([0.5 if joint.kind == "revolute" else 0.15 for joint in robot.joints])
+    a, b = rng.uniform(-1, 1, (2, robot.n, 5)) * size[:, None]
+    return fourier([_middle(joint.limits) for joint in robot.joints], a, b, duration)
+
+
+def _middle(limits: Any) -> float:
+    known = limits is not None and limits.lower is not None and limits.upper is not None
+    return (float(limits.lower) + float(limits.upper)) / 2 if known else 0.0
+
+
+def simulated(
+    robot: Robot, seed: int = 0, *, rate: float = 250.0, position_noise: float = 2e-5, torque_noise: float = 0.02
+) -> Log:
+    """A log with velocities. torque_noise: as a share of each torque's standard deviation."""
+    rng = np.random.default_rng(seed)
+    course = excitation(robot, seed + 100)
+    t = np.arange(0, course.duration, 1 / rate)
+    q, qd, qdd = (course(t, order) for order in range(3))
+    tau = armdyn.compile(robot).inverse_dynamics(q, qd, qdd)
+    tau = tau + torque_noise * tau.std(axis=0) * rng.standard_normal(tau.shape)
+    names = tuple(joint.name for joint in robot.joints)
+    return Log(t, q + position_noise * rng.standard_normal(q.shape), tau, joints=names, source="simulation")
