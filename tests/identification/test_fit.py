@@ -166,3 +166,15 @@ def test_negative_friction_is_doubted():
     wrong = Log(log.t, log.q, log.tau * [1, -1])
     found = identify(ROBOT, wrong)
     assert any(f.rule == "negative" and "Fv2" in f.where for f in found.findings)
+
+
+def test_a_physically_possible_robot():
+    """Masses and inertias that bodies can have, and the same torques to within the error bars."""
+    pytest.importorskip("cvxpy")
+    from armdyn.parameters import physical_consistency
+
+    found = identify(ROBOT, recorded(seconds=10), physical=True)
+    assert physical_consistency(found.robot).possible
+    assert found.robot.joints[0].friction.offset == pytest.approx(0.5, abs=0.3)
+    back = found.base.from_standard(standard_parameters(found.robot, found.base.include))
+    assert np.abs((back - found.estimate.values) / found.estimate.std).max() < 4
