@@ -39,7 +39,7 @@ def study(
         from armdyn.report.chapters import CHAPTERS
         from armdyn.report.study import study as run
         from armdyn.report.study import told
-    places = {title.lower(): k for k, title in enumerate(CHAPTERS)}
+    places = {title: k for k, title in enumerate(CHAPTERS)}
     with working("check-up", len(CHAPTERS)) as say:
         result = run(made, folder, lambda step: say(step, places.get(step)))
     _print_facts(screen, made.name, result.facts)
@@ -50,8 +50,9 @@ def study(
     if result.agrees is not None:
         verdict = ("all agree exactly", "green") if result.agrees else ("DO NOT agree: see the report", "bold red")
         screen.print(Text.assemble("Formulations: ", verdict))
-    for title, reason in result.missing.items():
-        screen.print(Text(f"{title}: {reason}", style="yellow"))
+    for reason in dict.fromkeys(result.missing.values()):
+        titles = ", ".join(title for title, why in result.missing.items() if why == reason)
+        screen.print(Text(f"{titles}: {reason}", style="yellow"))
     for note in result.notes:
         screen.print(Text(note, style="yellow"))
     names = ", ".join(path.relative_to(folder).as_posix() for path in result.files if path != result.report)

@@ -14,7 +14,7 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
-from armdyn.errors import FileError
+from armdyn.errors import FileError, NotApplicable
 from armdyn.formats import ModelWarning
 from armdyn.report.poses import configurations
 from armdyn.robot.robot import Robot
@@ -82,6 +82,17 @@ class Subject:
     def opened(self) -> str:
         """A sentence for chapters about the tree of a robot with loops; else empty."""
         return OPENED if self.robot.loops else ""
+
+    def saying(self, about: str) -> Callable[[str], object]:
+        """`say`, with what it is about in front."""
+        return lambda step: self.say(f"{about}: {step}")
+
+    def closed_only(self, what: str) -> None:
+        """Leave a chapter that makes no sense for a tree whose loops were opened."""
+        if self.robot.loops:
+            raise NotApplicable(f"{what} of the opened tree would say nothing about the closed chain",
+                                where=f"robot {self.robot.name!r}",
+                                advice="armdyn.mechanics.closed_chain has the dynamics of closed chains")  # fmt: skip
 
     def text(self, name: str, text: str, what: str) -> File:
         """Write a text beside the report."""

@@ -17,6 +17,7 @@ from armdyn.robot.table import Section, is_numeric
 _WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
 """Two words or more: prose, which may be folded."""
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
+_DECIMALS = re.compile(r"(\.\d\d)\d+")
 _EQUALS = "<mo>=</mo>"
 _SIGNS = ("<mo>+</mo>", "<mo>&#x2212;</mo>")
 
@@ -160,8 +161,10 @@ def _infix(term: str, has_sign: bool) -> str:
 # Figures ----------------------------------------------------------------------------------------------------------
 
 
-def figure(svg: str, caption: str) -> str:
-    return f"<figure>{_inline(svg)}<figcaption>{escape(caption)}</figcaption></figure>"
+def figure(svg: str, caption: str, wide: bool = False) -> str:
+    """wide: one that a phone could not show whole and legible; it scrolls in its place there."""
+    inside = f'<div class="scroll large">{_inline(svg)}</div>' if wide else _inline(svg)
+    return f"<figure>{inside}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool]] = ()) -> str:
@@ -178,8 +181,9 @@ def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool
 
 
 def _inline(svg: str) -> str:
-    """Without the names of groups, which several figures of a page would share."""
-    return re.sub(r'<g id="[^"]*"', "<g", svg)
+    """Without the names of groups, which several figures of a page would share; paths to a hundredth of a point."""
+    nameless = re.sub(r'<g id="[^"]*"', "<g", svg)
+    return re.sub(r' d="[^"]*"', lambda path: _DECIMALS.sub(r"\1", path[0]), nameless)
 
 
 # Tables -----------------------------------------------------------------------------------------------------------

@@ -86,7 +86,8 @@ def comparison_section(comparison: Comparison) -> Section:
         for row in comparison.rows
     ]
     columns = (Column("formulation"), Column("source", folds=True), Column("difference", "relative"),
-               Column("as written", "x / +"), Column("shared", "x / +"), Column("derived in", "ms"), Column("in Python", "ms"))  # fmt: skip
+               Column("as written", "x / +"), Column("shared", "x / +"), Column("derived in", "ms"),
+               Column("in Python", "ms"))  # fmt: skip
     note = (
         "Operations of one inverse dynamics: as the formulation is written, and with common subexpressions shared. In "
         "Python: one evaluation of the formulas as they stand, on plain numbers. Sources: see References."

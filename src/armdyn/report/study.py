@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from armdyn import __version__
 from armdyn.errors import ArmdynError, FileError
 from armdyn.report import html
@@ -62,7 +64,7 @@ def study(
     made: dict[str, Chapter] = {}
     missing: dict[str, str] = {}
     for title, make in chapters.items():
-        say(title.lower())
+        say(title)
         made[title], reason = _attempted(make, subject)
         if reason:
             missing[title] = reason
@@ -90,7 +92,10 @@ def _attempted(make: Maker, subject: Subject) -> tuple[Chapter, str]:
     try:
         return make(subject), ""
     except ArmdynError as error:
-        return Chapter([html.missing(f"Not possible for this robot: {error.message}")]), error.message
+        reason = error.message
+    except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers of this robot that no formula foresaw
+        reason = f"the computation broke down ({error})."
+    return Chapter([html.missing(f"Not possible for this robot: {reason}")]), reason
 
 
 def _left_out(missing: Mapping[str, str]) -> str:

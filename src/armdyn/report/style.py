@@ -3,10 +3,10 @@
 CSS = """
 :root { color-scheme: light dark; --ink: #1b2430; --soft: #5d6b7e; --line: #dde3ec; --paper: #ffffff; --wash: #f4f6fa;
         --good: #0f7a45; --bad: #b42318; --warn: #955300; --blue: #1f57b3; --good-wash: #e9f6ee;
-        --bad-wash: #fdeceb; --warn-wash: #fdf4e3; }
+        --bad-wash: #fdeceb; --warn-wash: #fdf4e3; --shade: #1b243030; }
 @media screen and (prefers-color-scheme: dark) { :root { --ink: #e4e8ef; --soft: #97a3b6; --line: #2f3846;
         --paper: #11151c; --wash: #1a212c; --good: #52c88f; --bad: #ff8a80; --warn: #f0b44c; --blue: #8fb7f7;
-        --good-wash: #14291f; --bad-wash: #34191a; --warn-wash: #2f2513; } }
+        --good-wash: #14291f; --bad-wash: #34191a; --warn-wash: #2f2513; --shade: #e4e8ef38; } }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: break-word;
@@ -49,6 +49,7 @@ p.missing { background: var(--warn-wash); border-left: 3px solid var(--warn); pa
 
 figure { margin: 1.4rem 0; } figure svg { width: 100%; height: auto; display: block; overflow: visible; }
 figure svg text { fill: currentColor; }
+.large svg { min-width: 56rem; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 1rem 1.6rem; }
 .panels svg { max-width: 38rem; }
 figcaption, .remark { color: var(--soft); font-size: .9rem; line-height: 1.5; max-width: 84ch; }
@@ -58,7 +59,11 @@ figcaption { margin-top: .5rem; }
 .key i { display: inline-block; width: 1.5em; margin-right: .45em; border-top: 3px solid; vertical-align: middle; }
 .key i.dashed { border-top-style: dashed; }
 
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; background:
+  linear-gradient(90deg, var(--paper) 40%, transparent) left / 2.5rem 100% no-repeat local,
+  linear-gradient(270deg, var(--paper) 40%, transparent) right / 2.5rem 100% no-repeat local,
+  linear-gradient(90deg, var(--shade), transparent) left / .6rem 100% no-repeat scroll,
+  linear-gradient(270deg, var(--shade), transparent) right / .6rem 100% no-repeat scroll; }
 .formula { padding: .3rem 0 .3rem 2.6rem; text-indent: -1.6rem; line-height: 2.1; }
 .formula math { font-size: 1.08rem; }
 table { border-collapse: collapse; font-size: .9rem; line-height: 1.45; margin: .4rem 0; }
@@ -82,7 +87,8 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line);
   .facts { grid-template-columns: repeat(auto-fill, minmax(8.4rem, 1fr)); }
   .formula { padding-left: 1.6rem; text-indent: -1.2rem; } }
 @media print { .sheet { max-width: none; padding: 0; } body { font-size: 10pt; } a { color: inherit; }
-  nav.contents { background: none; } .scroll, pre { overflow: visible; } pre { white-space: pre-wrap; }
+  nav.contents { background: none; } .scroll, pre { overflow: visible; background: none; }
+  pre { white-space: pre-wrap; } .large svg { min-width: 0; }
   .facts { grid-template-columns: repeat(4, 1fr); } .panels { grid-template-columns: 1fr 1fr; }
   h2, h3 { break-after: avoid; } figure svg, tr, .facts div, .formula { break-inside: avoid; }
   table { font-size: 8pt; } td.cell { font-size: 7.2pt; } th, td { padding-right: .6rem; } }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from armdyn.report.chapter import Chapter, Subject
+from armdyn.report.chapters.abilities import abilities
 from armdyn.report.chapters.code import code
 from armdyn.report.chapters.ending import conventions_used, references_used
 from armdyn.report.chapters.equations import base, certificate, equations, formulations
@@ -25,6 +26,7 @@ CHAPTERS: dict[str, Callable[[Subject], Chapter]] = {
     "A motion and its torques": motion,
     "Actuators": actuators,
     "Tracking under control": tracking,
+    "What the tool can do": abilities,
     "Exported code": code,
     "Conventions": conventions_used,
     "References": references_used,

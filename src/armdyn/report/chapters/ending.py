@@ -9,7 +9,7 @@ from armdyn.mechanics.registry import FORMULATIONS
 from armdyn.report import html
 from armdyn.report.chapter import Chapter, Subject
 
-METHODS = ("parameters",)
+METHODS = ("parameters", "operational_space")
 """What the study uses besides the formulations, as topics of the references."""
 
 

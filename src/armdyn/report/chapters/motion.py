@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.errors import NotApplicable
 from armdyn.motion import Infeasible, TorqueBreakdown, feasibility, motion_limits, scale_to_torque, sizing
 from armdyn.motion import torque_breakdown as broken_down
 from armdyn.motion.limits import ROUNDING, names, units
@@ -23,10 +22,12 @@ from armdyn.robot.table import Column, Section
 from armdyn.trajectory import concatenate, point_to_point
 from armdyn.trajectory.base import Array, Trajectory
 
+TIMES, FEW_TIMES, MANY = 1000, 200, 12
+"""Times at which torques are taken apart; fewer for more than MANY joints, whose pairs are many."""
 GOLDEN = (5**0.5 - 1) / 2
 SHARE = 0.5
 """Share of the limits of velocity and acceleration that the motion uses."""
-CAREFUL = {"revolute": (1.0, 4.0), "prismatic": (0.25, 1.0)}
+MODERATE = {"revolute": (2.0, 8.0), "prismatic": (0.5, 2.0)}
 """Velocity and acceleration where the robot has no limits: rad/s, rad/s^2 or m/s, m/s^2."""
 ROTORS = "#8a5cc2"
 
@@ -50,14 +51,14 @@ def usual_motion(robot: Robot, dyn: Dynamics) -> Motion:
     middle = (low + high) / 2
     begin, end = middle - turn * swing, middle + turn * swing
     limits = motion_limits(robot)
-    careful = np.array([CAREFUL[joint.kind] for joint in robot.joints])
-    v_max = np.where(np.isfinite(limits.velocity), SHARE * limits.velocity, careful[:, 0])
-    a_max = np.where(np.isfinite(limits.acceleration), SHARE * limits.acceleration, careful[:, 1])
+    usual = np.array([MODERATE[joint.kind] for joint in robot.joints])
+    v_max = np.where(np.isfinite(limits.velocity), SHARE * limits.velocity, usual[:, 0])
+    a_max = np.where(np.isfinite(limits.acceleration), SHARE * limits.acceleration, usual[:, 1])
     there = point_to_point(begin, end, "quintic", v_max=v_max, a_max=a_max)
     back = point_to_point(end, begin, "quintic", duration=there.duration)
     cycle: Trajectory = concatenate(there, back)
     given = np.isfinite(limits.velocity).any() or np.isfinite(limits.acceleration).any()
-    speed = "at half of the limits of velocity and acceleration" if given else "at a careful speed"
+    speed = "at half of the limits of velocity and acceleration" if given else "at a moderate speed"
     if not np.isfinite(limits.tau_max).any() or feasibility(dyn, cycle).use["torque"].max() <= 1:
         return Motion(cycle, speed)
     try:
@@ -69,9 +70,7 @@ def usual_motion(robot: Robot, dyn: Dynamics) -> Motion:
 
 def motion_of(subject: Subject) -> Motion:
     """The motion that all chapters speak of, made once."""
-    if subject.robot.loops:
-        raise NotApplicable("its tree cannot move without tearing the closed loops open", where=subject.robot.name,
-                            advice="armdyn.mechanics.closed_chain gives torques of the closed chain")  # fmt: skip
+    subject.closed_only("a motion")
     kept = subject.kept
     if "motion" not in kept:
         kept["motion"] = usual_motion(subject.robot, subject.dyn)
@@ -83,7 +82,8 @@ def motion(subject: Subject) -> Chapter:
     """A motion within the limits: positions, torques, and what the torques are made of."""
     chosen = motion_of(subject)
     subject.say("torques of a motion")
-    parts = broken_down(subject.dyn, chosen.trajectory)
+    times = TIMES if subject.robot.n <= MANY else FEW_TIMES
+    parts = broken_down(subject.dyn, chosen.trajectory, chosen.trajectory.duration / times)
     words = (
         "All joints move through a quarter to a half of their ranges, around the middle, and back in "
         f"{chosen.trajectory.duration:.3g} s, "
@@ -202,14 +202,14 @@ def _sizing_section(title: str, robot: Robot, loads: Any) -> Section:
     fields = [
         ("peak torque", "N m|N", loads.peak_torque), ("rms torque", "N m|N", loads.rms_torque),
         ("peak speed", "rad/s|m/s", loads.peak_speed), ("peak power", "W", loads.peak_power),
-        ("peak braking", "W", loads.peak_braking), ("energy given", "J", loads.energy_given),
+        ("peak braking", "W", loads.peak_braking), ("energy", "J", loads.energy_given),
         ("returned", "J", loads.energy_returned),
     ]  # fmt: skip
     columns = [Column("joint"), *(Column(head, _units_here(unit, robot)) for head, unit, _ in fields)]
     rows = [[name, *(f"{values[i]:.4g}" for _, _, values in fields)] for i, name in enumerate(names(robot))]
     limits = motion_limits(robot).tau_max
     if loads.side == "joint" and np.isfinite(limits).any():
-        columns.append(Column("peak of limit", "%"))
+        columns.append(Column("of limit", "%"))
         for row, peak, most in zip(rows, loads.peak_torque, limits, strict=True):
             row.append(f"{100 * peak / most:.0f}" if np.isfinite(most) else "")
     return Section(title, tuple(columns), tuple(map(tuple, rows)))

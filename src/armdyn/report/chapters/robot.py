@@ -17,6 +17,7 @@ from armdyn.robot.table import Section
 
 TRIALS, STEPS, ROUNDS = 4096, 73, 6
 """Random positions from which the reach is looked for, steps of a joint's range, and rounds over all joints."""
+UNBROKEN = "\u00a0=\u00a0"
 WRITTEN = {
     "robot.toml": "the robot in armdyn's own format, with its named parameters",
     "robot.urdf": "the robot for simulators and other tools",
@@ -85,7 +86,8 @@ def parameters(subject: Subject) -> Chapter:
     mass = sum(float(link.inertia.mass) for link in robot.links)
     sections = [section for section in describe.sections(robot) if not _is_geometry(section)]
     files, notes = _saved(subject)
-    blocks = [html.definitions(describe.head(robot)), *map(html.table, sections)]
+    head = [(label, fact.replace(" = ", UNBROKEN)) for label, fact in describe.head(robot)]
+    blocks = [html.definitions(head), *map(html.table, sections)]
     blocks.append(html.bullets("Notes on the robot", describe.notes(robot)))
     return Chapter(blocks, [Fact("moving mass", f"{mass:.4g} kg")], files, notes, {"moving_mass_kg": mass})
 

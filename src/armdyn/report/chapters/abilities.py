@@ -1,0 +1,66 @@
+"""The chapter about what the tool can do at the configurations shown: velocities, forces, accelerations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armdyn.analysis import Ellipsoid, acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
+from armdyn.analysis.ellipsoids import torque_limits
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics.recipes import require_inertia
+from armdyn.errors import NotApplicable
+from armdyn.report import html
+from armdyn.report.analysis import drawn_rows, ellipsoid_figure
+from armdyn.report.chapter import Array, Chapter, Subject
+from armdyn.report.figures import as_svg, two_views
+from armdyn.robot.table import Column, Section
+
+
+def abilities(subject: Subject) -> Chapter:
+    """Ellipsoids of velocity, force and acceleration."""
+    subject.closed_only("the ellipsoids")
+    dyn = subject.dyn
+    require_inertia(dyn.robot)
+    subject.say("ellipsoids")
+    strength, words = _strength(dyn, subject.shown)
+    section = _section(dyn, subject.shown, strength)
+    name = two_views(subject.robot, subject.shown)[-1]
+    svg = as_svg(ellipsoid_figure(dyn, subject.shown[name], tau_max=strength))
+    text = (
+        "What the tool can do depends on where it is. Velocities are those of joint velocities of norm 1; forces and "
+        f"accelerations those of {words}. Long half axes are directions in which the arm is quick or strong, short "
+        "ones those in which it is slow or weak (004 sec. 3.9 and 7.9)."
+    )
+    file = subject.table("ellipsoids.csv", section, "half axes of the ellipsoids at the configurations shown")
+    drawn = html.figure(svg, f"Configuration {name}.", wide=True)
+    return Chapter([html.paragraph(text), drawn, html.table(section)], files=[file])
+
+
+def _strength(dyn: Dynamics, shown: dict[str, Array]) -> tuple[Array, str]:
+    """(n,) torques, and how they are called: the limits, or enough to hold the arm twice."""
+    try:
+        return torque_limits(dyn)[1], "torques within the ellipsoid of the torque limits, gravity taken into account"
+    except NotApplicable:
+        heaviest = max(float(np.linalg.norm(dyn.gravity(q))) for q in shown.values())
+        norm = float(f"{2 * heaviest:.1g}") or 1.0
+        words = f"torques of norm {norm:g} N m, gravity taken into account"
+        return np.full(dyn.n, norm), words if heaviest == 0 else f"{words} (twice what holds the arm)"
+
+
+def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section:
+    rows = drawn_rows(dyn)
+    cells = []
+    for name, q in shown.items():
+        velocity = velocity_ellipsoid(dyn, q, rows=rows)
+        force = force_ellipsoid(dyn, q, rows=rows, tau_max=strength)
+        acceleration = acceleration_ellipsoid(dyn, q, rows=rows, tau_max=strength)
+        axes = (_axes(shape) for shape in (velocity, force, acceleration))
+        cells.append((name, *axes, f"{float(velocity.isotropy):.3f}"))
+    columns = (Column("configuration"), Column("velocity", "m/s"), Column("force", "N"),
+               Column("acceleration", "m/s²"), Column("isotropy", "of velocity"))  # fmt: skip
+    note = f"Half axes over the rows {rows}, longest first. Isotropy: shortest over longest; 0 at a singular position."
+    return Section("Half axes of the ellipsoids", columns, tuple(cells), note)
+
+
+def _axes(shape: Ellipsoid) -> str:
+    return ", ".join("unlimited" if np.isinf(x) else f"{0 if x < 1e-9 else x:.3g}" for x in shape.lengths)

@@ -1,0 +1,68 @@
+"""Blocks of a page: escaping, breaking of formulas, kinds of columns, anchors."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from armdyn.report import html
+from armdyn.robot.table import Column, Section
+
+M = "<mi>M</mi><mo>=</mo>"
+PLUS, MINUS = "<mo>+</mo>", "<mo>&#x2212;</mo>"
+
+
+@pytest.mark.parametrize(
+    ("mathml", "count"),
+    [
+        (f"{M}<mi>a</mi>{PLUS}<mi>b</mi>{MINUS}<mi>c</mi>", 3),
+        (f"{M}{MINUS}<mi>a</mi>", 1),  # the sign of a first term is no place to break
+        (f"{M}<mrow><mo>(</mo><mi>a</mi>{PLUS}<mi>b</mi><mo>)</mo></mrow>", 1),  # nor is a bracket
+        (f"{MINUS}<mi>a</mi>{PLUS}<mfrac><mrow><mi>b</mi>{PLUS}<mi>c</mi></mrow><mn>2</mn></mfrac>", 2),
+    ],
+)
+def test_formulas_break_before_the_signs_of_the_outermost_sum(mathml: str, count: int) -> None:
+    terms = list(html.terms(mathml))
+    assert len(terms) == count
+    assert "".join(terms).replace(' form="infix"', "") == mathml
+    assert all(term.startswith('<mo form="infix">') for term in terms[1:])
+
+
+def test_every_block_escapes_what_it_is_given() -> None:
+    evil = '<script>"&'
+    table = Section(evil, (Column(evil, evil),), ((evil,),), evil)
+    blocks = [
+        html.heading(evil), html.subheading(evil), html.paragraph(evil), html.remark(evil), html.missing(evil),
+        html.code(evil), html.definitions([(evil, evil)]), html.bullets(evil, [evil]), html.table(table),
+        html.facts([(evil, evil), (evil, evil)], ok=True), html.cards([(evil, evil, evil, None)]),
+        html.links([(evil, evil, evil)], (evil, evil)), html.panels([], evil, [(evil, evil, True)]),
+        html.figure("<svg></svg>", evil), html.chapter(1, evil, []),
+        html.page(evil, evil, [], contents=[evil], footer=evil),
+    ]  # fmt: skip
+    for block in blocks:
+        assert "<script" not in block
+        assert "&lt;script" in block
+
+
+def test_columns_of_prose_fold_and_columns_of_figures_do_not() -> None:
+    columns = (Column("what"), Column("value"), Column("counts"), Column("source", folds=True))
+    block = html.table(Section("", columns, (("two words here", "1.5", "3 / 4", "x"),)))
+    assert re.findall(r'<td class="([^"]+)"', block) == ["prose", "cell number", "cell", "prose"]
+
+
+def test_the_contents_point_to_the_chapters() -> None:
+    titles = ["Summary", "What the tool can do", "C & g"]
+    blocks = [html.chapter(k, title, []) for k, title in enumerate(titles, 1)]
+    page = html.page("arm", "", blocks, contents=titles)
+    places = re.findall(r'<li><a href="#([^"]+)"', page)
+    assert len(set(places)) == len(titles)
+    assert [f'<section id="{place}">' in page for place in places] == [True] * len(titles)
+
+
+def test_figures_share_no_names_and_keep_their_texts() -> None:
+    svg = '<svg><g id="axes_1"><path d="M 1.23456 -7.5"/><text>0.12345</text></g></svg>'
+    inside = html.figure(svg, "")
+    assert "axes_1" not in inside
+    assert 'd="M 1.23 -7.5"' in inside
+    assert "0.12345" in inside
