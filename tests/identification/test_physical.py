@@ -115,13 +115,15 @@ def test_prior_decides_only_what_the_data_do_not() -> None:
     assert abs(float(other.parameters["M7"]) - float(plain.parameters["M7"])) > 0.1
 
 
-def test_offsets_are_given_beside_the_robot() -> None:
+def test_offsets_are_estimated_too() -> None:
     base = base_parameters(armdyn.load("planar2r"), ("inertial", "offset"))
     values = base.values.copy()
     place = [i for i, name in enumerate(base.names) if name.startswith("off")]
     values[place] = [0.4, -0.3]
     found = consistent(base, values, covariance_of(base, 0.1))
     np.testing.assert_allclose(found.offsets, [0.4, -0.3], atol=1e-2)
+    np.testing.assert_allclose(base.from_standard(standard_parameters(found.robot, base.include)), found.values,
+                               rtol=1e-9, atol=1e-12)  # fmt: skip
     assert found.consistency.possible
 
 

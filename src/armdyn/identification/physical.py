@@ -47,9 +47,9 @@ UNITS = np.array([pseudo_inertia(Inertia.from_parameters(*row)) for row in np.ey
 class PhysicalParameters:
     """A physically possible robot for an estimate.
 
-    robot: with these parameters. parameters: standard ones. offsets: constant torques by joint, N m or N, which a Robot
-    does not hold. values: (p,) its base parameters. shift: (p,) how far they are from the estimate, in its standard
-    deviations. distance: sqrt of the first term of the objective; of p standard normal errors it would be sqrt(p).
+    robot: with these parameters. parameters: standard ones. offsets: constant torques by joint, N m or N. values: (p,)
+    its base parameters. shift: (p,) how far they are from the estimate, in its standard deviations. distance: sqrt of
+    the first term of the objective; of p standard normal errors it would be sqrt(p).
     """
 
     base: BaseParameters
@@ -109,7 +109,7 @@ def _result(
 ) -> PhysicalParameters:
     values = base.from_standard(found)
     offsets = np.array([found.get(f"off{j + 1}", 0.0) for j in range(base.robot.n)])
-    robot = with_standard_parameters(prior, {name: x for name, x in found.items() if not name.startswith("off")})
+    robot = with_standard_parameters(prior, found)
     if not physical_consistency(robot).possible:
         raise PhysicsError("the solver's parameters are not possible to the last digit", where=f"robot {robot.name!r}",
                            advice="Give a larger margin.")  # fmt: skip
@@ -192,6 +192,21 @@ def _physics(cp: Any, base: BaseParameters, x: Any, margin: float) -> list[Any]:
     return [*constraints, x[signs] >= 0] if signs else constraints
 
 
+def possible_body(parameters: Array, covariance: Array, margin: float = MARGIN) -> Array:
+    """(10,) parameters of a possible body nearest to an estimate (XX XY XZ YY YZ ZZ MX MY MZ M), by its covariance."""
+    cp = _cvxpy()
+    mass = max(abs(float(parameters[9])), 1e-6)
+    length = max(np.sqrt(np.abs(np.trace(np.tensordot(parameters, UNITS, 1)[:3, :3])) / mass), 1e-3)
+    scale = mass * length ** np.array([2] * 6 + [1] * 3 + [0])
+    u = cp.Variable(10)
+    x = parameters / scale + (np.linalg.inv(whitening(covariance)) / scale[:, None]) @ u
+    J = cp.reshape(UNITS.reshape(10, 16).T @ x, (4, 4), order="C")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(u)), [J - margin * np.eye(4) >> 0])
+    problem.solve(solver=cp.CLARABEL)
+    found: Array = np.asarray(x.value) * scale
+    return found
+
+
 def _cvxpy() -> Any:
     try:
         import cvxpy
@@ -201,4 +216,4 @@ def _cvxpy() -> Any:
     return cvxpy
 
 
-__all__ = ["PhysicalParameters", "consistent", "whitening"]
+__all__ = ["PhysicalParameters", "consistent", "possible_body", "whitening"]
