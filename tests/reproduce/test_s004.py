@@ -22,7 +22,9 @@ CHAPTER = chapters()["004"]
 # where a figure with the data is missing.
 EXPECTED = {
     "Example 7.1": "corrected",
+    "(7.13)-(7.39)": "chosen",
     "(7.44)-(7.51)": "corrected",
+    "(7.52)-(7.81)": "chosen",
     "sec. 7.3.1": "same",
     "sec. 7.3.2": "same",
     "Example 7.2": "same",

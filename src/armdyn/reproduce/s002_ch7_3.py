@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.algebra import Inertia, Vec3, skew
 from armdyn.formats import load
 from armdyn.graph import closed_form, derivative, identical, ordered, symbol, symbols
 from armdyn.mechanics import (
@@ -28,7 +29,9 @@ from armdyn.report.charts import Line, Panel, chart
 from armdyn.reproduce.item import Check, Outcome, below, distance, identity
 from armdyn.reproduce.s002 import chapter
 from armdyn.robot import Robot
+from armdyn.robot.links import Link
 from armdyn.robot.parts import Elastic, Friction, Rotor
+from armdyn.robot.random import random_robot
 
 TEN = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 NAMES = [f"{name}{j}" for j in (1, 2, 3) for name in (*TEN, "Ia")] + ["D3", "G3"]
@@ -45,7 +48,7 @@ def state(n: int, seed: int = 0, rows: int = 3) -> Any:
     return np.random.default_rng(seed).uniform(-2, 2, (rows, n))
 
 
-# Example 7.1 --------------------------------------------------------------------------------------------------------
+# Example 7.1: what is printed -----------------------------------------------------------------------------------------
 
 
 def first_three() -> Robot:
@@ -108,22 +111,70 @@ def christoffel_of_printed() -> list[list[Any]]:
     return [[sum(((dA[i][j][k] + dA[i][k][j] - dA[j][k][i]) * qd[k] for k in n), 0 * q1) / 2 for j in n] for i in n]
 
 
-@chapter.item("Example 7.1", "A, U and Q of the first three links of the RX-90")
-def example_7_1() -> Outcome:
-    v, w = velocities(ROBOT, q, qd)
-    A, Q, C = printed_inertia(), printed_gravity(), christoffel_of_printed()
-    by = " and ".join(("Lagrange, Christoffel symbols, 4x4 matrices", "Kronecker products"))
-    checks = (
-        identity("angular velocities, i", identical(w, printed_angular_velocities())),
-        identity("linear velocities, ii", identical(v, printed_linear_velocities())),
-        identity(f"A by {by}", all(identical(module.mass_matrix(ROBOT, q), A) for module in BY_ENERGY)),
-        identity("U", identical(lagrange.potential_energy(ROBOT, q), printed_potential())),
-        identity("Q, four ways", all(identical(module.gravity(ROBOT, q), Q) for module in BY_ENERGY)),
-        identity("C of [7.7], three ways", all(identical(m.coriolis_matrix(ROBOT, q, qd), C) for m in WITH_MATRIX)),
+# Sec. 7.3.2, 7.3.3, energies ----------------------------------------------------------------------------------------
+
+
+def vector(v: Vec3) -> Any:
+    return np.asarray(v.array(), dtype=float)
+
+
+def spatial_inertia(body: Inertia) -> Any:
+    """[7.21]"""
+    S = np.asarray(skew(body.moment).array(), dtype=float)
+    return np.block([[float(body.mass) * np.eye(3), S.T], [S, np.asarray(body.tensor.array(), dtype=float)]])
+
+
+def screw_transform(link: Link, at: float) -> Any:
+    """[7.23a], first form."""
+    R, P = link.pose(at)
+    back, hat = np.asarray(R.T.array(), dtype=float), np.asarray(skew(P).array(), dtype=float)
+    return np.block([[back, -back @ hat], [np.zeros((3, 3)), back]])
+
+
+def printed_energies(robot: Robot, at: Any, rate: Any) -> dict[str, float]:
+    """Kinetic energy of a chain by [7.10], by [7.13] and by [7.19]; potential energy by [7.24] and by [7.25b]."""
+    totals = dict.fromkeys(("[7.10]", "[7.13]", "[7.19]", "[7.24]", "[7.25b]"), 0.0)
+    V, g = np.zeros(6), vector(robot.gravity)
+    for link, T in zip(robot.links, kinematics.link_poses(robot, at), strict=True):
+        axis = np.array([0, 0, 0, 0, 0, 1.0] if link.revolute else [0, 0, 1.0, 0, 0, 0])  # [7.23b]
+        V = screw_transform(link, at[link.index]) @ V + rate[link.index] * axis  # [7.22]
+        v, w, body, central = V[:3], V[3:], link.inertia, link.inertia.about_com()
+        m, s, MS = float(body.mass), vector(central.com), vector(body.moment)
+        I_G, I_O = (np.asarray(x.array(), dtype=float) for x in (central.tensor, body.tensor))
+        v_G = v + np.cross(w, s)  # [7.11]
+        R, P = np.asarray(T.R.array(), dtype=float), vector(T.p)
+        totals["[7.10]"] += 0.5 * float(w @ I_G @ w + m * v_G @ v_G)
+        totals["[7.13]"] += 0.5 * float(w @ I_O @ w + m * v @ v + 2 * MS @ np.cross(v, w))
+        totals["[7.19]"] += 0.5 * float(V @ spatial_inertia(body) @ V)
+        totals["[7.24]"] -= float(m * g @ (P + R @ s))
+        totals["[7.25b]"] -= float(g @ (m * P + R @ MS))
+    return totals
+
+
+@chapter.item("[7.4]-[7.25]", "Energies and the elements of A, C and Q")
+def energies() -> Outcome:
+    errors: dict[str, list[float]] = {}
+    for seed in (1, 2, 3):
+        robot = random_robot(seed, 5).bound()
+        at, rate, _ = state(5, seed)
+        A, still = newton_euler.mass_matrix(robot, at), 1e-30j
+        T, U = 0.5 * rate @ A @ rate, lagrange.potential_energy(robot, at)
+        for name, value in printed_energies(robot, at, rate).items():
+            truth = float(U if name in ("[7.24]", "[7.25b]") else T)
+            errors.setdefault(name, []).append(abs(value - truth) / abs(truth))
+        units = np.eye(5)
+        slope = np.array([np.imag(lagrange.potential_energy(robot, at + still * u)) for u in units]) / 1e-30
+        growth = np.array([np.imag(composite_body.mass_matrix(robot, at + still * u)) for u in (*units, rate)]) / 1e-30
+        printed = growth[5] @ rate - 0.5 * np.einsum("kij,i,j->k", growth[:5], rate, rate)
+        errors.setdefault("[7.8]: Q = dU/dq", []).append(distance(newton_euler.gravity(robot, at), slope))
+        errors.setdefault("C qd = dA/dt qd - dE/dq", []).append(
+            distance(newton_euler.coriolis(robot, at, rate), printed)
+        )
+    checks = tuple(below(f"{name}, random arms", max(found), 1e-11) for name, found in errors.items())
+    says = (
+        "Each form of the energies, link by link with [7.22], against A and U of the whole arm; Q and C qd from them."
     )
-    names = [f"A{i}{j} = {closed_form(A[i - 1][j - 1])}" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
-    says = "The printed velocities, inertia matrix, potential energy and gravity torques, as identities in all letters."
-    return Outcome(says, checks, texts=("\n".join(names),))
+    return Outcome(says, checks, chosen="Random arms of five joints, turning and sliding.")
 
 
 # Sec. 7.3.3.3, properties -------------------------------------------------------------------------------------------
@@ -284,3 +335,21 @@ def figure_7_3() -> Outcome:
     )
     chosen = "Springs of 9 kN m/rad and friction on both sides of them; parameters of the RX-90 as in the catalog."
     return Outcome("Accelerations of links and motors, put into the printed equations.", checks, chosen=chosen)
+
+
+@chapter.item("Example 7.1", "A, U and Q of the first three links of the RX-90")
+def example_7_1() -> Outcome:
+    v, w = velocities(ROBOT, q, qd)
+    A, Q, C = printed_inertia(), printed_gravity(), christoffel_of_printed()
+    by = " and ".join(("Lagrange, Christoffel symbols, 4x4 matrices", "Kronecker products"))
+    checks = (
+        identity("angular velocities, i", identical(w, printed_angular_velocities())),
+        identity("linear velocities, ii", identical(v, printed_linear_velocities())),
+        identity(f"A by {by}", all(identical(module.mass_matrix(ROBOT, q), A) for module in BY_ENERGY)),
+        identity("U", identical(lagrange.potential_energy(ROBOT, q), printed_potential())),
+        identity("Q, four ways", all(identical(module.gravity(ROBOT, q), Q) for module in BY_ENERGY)),
+        identity("C of [7.7], three ways", all(identical(m.coriolis_matrix(ROBOT, q, qd), C) for m in WITH_MATRIX)),
+    )
+    names = [f"A{i}{j} = {closed_form(A[i - 1][j - 1])}" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
+    says = "The printed velocities, inertia matrix, potential energy and gravity torques, as identities in all letters."
+    return Outcome(says, checks, texts=("\n".join(names),))

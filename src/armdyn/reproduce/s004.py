@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), chapter 7: the modules s004_a_lagrange to s004_g_problems_tool fill it, in order."""
+"""004 (Siciliano et al.), chapter 7: the modules s004_a_any_arm to s004_g_problems_tool fill it, in order."""
 
 from __future__ import annotations
 

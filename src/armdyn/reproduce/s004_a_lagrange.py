@@ -1,18 +1,32 @@
-"""004 (Siciliano et al.), sec. 7.1 to 7.3.2: the pendulum, Christoffel symbols, two simple arms."""
+"""004 (Siciliano et al.), sec. 7.2 to 7.3.2: notable properties, and two simple arms."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from armdyn.algebra import derivative, ops
+import numpy as np
+
+from armdyn.algebra import derivative
 from armdyn.formats import load
 from armdyn.graph import identical, symbol, symbols
-from armdyn.mechanics import christoffel, gim_christoffel, kinematics, kronecker, lagrange, lagrange_euler, rotors
+from armdyn.mechanics import (
+    christoffel,
+    gim_christoffel,
+    kinematics,
+    kronecker,
+    lagrange,
+    lagrange_euler,
+    rotors,
+)
 from armdyn.mechanics.matrices import product, times
-from armdyn.parameters import parameter_names, regressor
-from armdyn.reproduce.item import Check, Outcome, identity
+from armdyn.parameters import parameter_names, regressor, standard_parameters
+from armdyn.reproduce.item import Check, Outcome, below, distance, equal, identity
 from armdyn.reproduce.s004 import chapter
+from armdyn.robot.parts import Friction
+from armdyn.robot.random import random_robot
 
 NAMES = "a1 a2 l1 l2 ml1 ml2 mm1 mm2 Il1 Il2 Im1 Im2 kr1 kr2 g alpha gx gz mL"
 p = SimpleNamespace(**{name: symbol(name, "parameter") for name in NAMES.split()})
@@ -38,57 +52,6 @@ def twice(A: Any) -> list[list[Any]]:
 def form(x: Any, A: Any) -> Any:
     """x^T A x."""
     return product([list(x)], product(A, [[each] for each in x]))[0][0]
-
-
-# Example 7.1 --------------------------------------------------------------------------------------------------------
-
-PENDULUM = load("pendulum").symbolic
-angle, rate, acceleration = symbols("q v w")
-
-
-def pendulum_letters() -> SimpleNamespace:
-    return SimpleNamespace(**{name: symbol(name, "parameter") for name in ("I", "Im", "kr", "m", "g", "l", "F", "Fm")})
-
-
-def pendulum_lagrangian(angles: Any, rates: Any) -> Any:
-    """L of Example 7.1, with g where the potential energy is printed with q."""
-    k, (x,), (xd,) = pendulum_letters(), angles, rates
-    return (k.I + k.Im * k.kr**2) * (xd * xd) / 2 - k.m * k.g * k.l * (1 - ops.cos(x))
-
-
-def pendulum_torque() -> Any:
-    """The complete model of Example 7.1."""
-    k = pendulum_letters()
-    return (k.I + k.Im * k.kr**2) * acceleration + (k.F + k.Fm * k.kr**2) * rate + k.m * k.g * k.l * angle.sin()
-
-
-def friction_by_text(of: Any) -> Any:
-    """-F qd - F_m k_r^2 (...): what friction does, with the rate or, as printed, the angle in the second term."""
-    k = pendulum_letters()
-    return -k.F * rate - k.Fm * k.kr**2 * of
-
-
-@chapter.evidence("E004-7")
-def pendulum_slip() -> Check:
-    (force,) = lagrange.equations(pendulum_lagrangian, [angle], [rate], [acceleration])
-    holds = {
-        name: identical(force - friction_by_text(of), pendulum_torque())
-        for name, of in (("angle", angle), ("rate", rate))
-    }
-    text = "the complete model follows from the rate" + ("" if holds["angle"] else ", not from the printed angle")
-    return Check("friction of the motor in xi of Example 7.1", holds["rate"] and not holds["angle"], text)
-
-
-@chapter.item("Example 7.1", "Pendulum")
-def example_7_1() -> Outcome:
-    (force,) = lagrange.equations(pendulum_lagrangian, [angle], [rate], [acceleration])
-    ours = [module.inverse_dynamics(PENDULUM, [angle], [rate], [acceleration])[0] for module in FOUR]
-    checks = (
-        identity("Lagrange's equation of the printed L", identical(force - friction_by_text(rate), pendulum_torque())),
-        identity(f"the complete model {BY}", all(identical(tau, pendulum_torque()) for tau in ours)),
-    )
-    says = "The printed Lagrangian differentiated, and the catalog's pendulum, against the complete model."
-    return Outcome(says, checks, (chapter.slip("E004-7"),), texts=(f"tau = {pendulum_torque()}",))
 
 
 # 7.3.2, two-link planar arm: what is printed ------------------------------------------------------------------------
@@ -227,6 +190,33 @@ def skew_symmetry() -> Outcome:
     return Outcome(says, checks, (chapter.slip("E004-4"),))
 
 
+# (7.52) to (7.81), parameters ---------------------------------------------------------------------------------------
+
+
+@chapter.item("(7.52)-(7.81)", "Linearity in the dynamic parameters")
+def linearity() -> Outcome:
+    include = ("inertial", "rotor", "friction")
+    errors, lower, counts = [], [], set()
+    for seed in (14, 15):
+        robot = random_robot(seed, 5, rotors=True)
+        tree = tuple(replace(j, friction=Friction(0.6, 0.9)) if j.kind != "fixed" else j for j in robot.tree)
+        robot = replace(robot, tree=tree)
+        at, rate, accel = np.random.default_rng(seed).uniform(-2, 2, (3, 5))
+        Y: Any = np.asarray(regressor(robot, at, rate, accel, include))
+        counts.add(Y.shape[1])
+        pi = standard_parameters(robot, include).array()
+        errors.append(distance(Y @ pi, lagrange.inverse_dynamics(robot, at, rate, accel)))
+        owner = [int(re.sub(r"\D", "", name)) - 1 for name in parameter_names(robot, include)]
+        lower.append(max(abs(float(Y[i, k])) for i in range(5) for k, j in enumerate(owner) if j < i))
+    checks = (
+        below("(7.81): Y pi against Lagrange, random arms with friction", max(errors), 1e-11),
+        below("(7.80): blocks below the diagonal", max(lower), 0.0),
+        equal("parameters, 13 per joint", counts, {13 * 5}),
+    )
+    says = "The regressor of random arms with rotors, viscous and Coulomb friction."
+    return Outcome(says, checks, chosen="Random arms.")
+
+
 # 7.3.1, two-link Cartesian arm --------------------------------------------------------------------------------------
 
 CARTESIAN = load("cartesian2").symbolic
@@ -262,7 +252,10 @@ def section_7_3_2() -> Outcome:
     tip = [[-p.a1 * s1 - p.a2 * s12, -p.a2 * s12], [p.a1 * c1 + p.a2 * c12, p.a2 * c12], [0, 0]]
     Y, pi = planar_regressor(), planar_parameters()
     by_parameters = [sum((column[i] * x for column, x in zip(Y, pi, strict=True)), ZERO) for i in (0, 1)]
-    augmented = rotors.augmented_links(PLANAR)
+    augmented = [
+        x for link in rotors.augmented_links(PLANAR)
+        for x in (link.inertia.mass, link.inertia.moment.x, link.inertia.tensor.upper()[5])
+    ]  # fmt: skip
     checks = (
         identity("J_P and J_O of link 2", identical(J, [*tip, [0, 0], [0, 0], [1, 1]])),
         identity(f"B {BY}", all(identical(m.mass_matrix(PLANAR, q), B) for m in FOUR)),
@@ -273,7 +266,7 @@ def section_7_3_2() -> Outcome:
                           for m in THREE)),
         identity("g, four ways", all(identical(m.gravity(PLANAR, q), g) for m in FOUR)),
         identity("(7.82), four ways", all(identical(m.inverse_dynamics(PLANAR, q, qd, qdd), tau) for m in FOUR)),
-        identity("(7.83): mass of the augmented link 1", identical(augmented[0].inertia.mass, pi[0])),
+        identity("(7.83): both augmented links", identical(augmented, [*pi[:3], *pi[4:7]])),
         identity("(7.84): all 16 entries", identical(our_regressor(), Y)),
         identity("(7.84) times (7.83) is (7.82)", identical(by_parameters, tau)),
     )  # fmt: skip
