@@ -9,7 +9,7 @@ import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.identification import estimation
 from armdyn.identification.instrumental import instrumental
-from armdyn.identification.observation import observe, stacked
+from armdyn.identification.observation import observe
 from armdyn.identification.samples import Samples
 from armdyn.parameters import base_parameters
 
@@ -175,7 +175,6 @@ def test_total_least_squares_is_least_squares_with_errors_in_columns():
     """Errors of equal, known size in every entry of a random problem: TLS is right where LS is shrunk."""
     rng = np.random.default_rng(0)
     observation = seen(noise=0.0)
-    rows = stacked(observation, np.ones(3))
     p = BASE.count
     A = rng.standard_normal((4000, p))
     x = rng.standard_normal(p)
@@ -186,7 +185,6 @@ def test_total_least_squares_is_least_squares_with_errors_in_columns():
     made = replace(observation, factors=factors, counts=np.array([4000, 0, 0]), base=replace(BASE, names=names))
     tls = estimation.total(made, noise=np.ones(p), white=True)
     ols = estimation.ordinary(made, white=True)
-    assert rows.shape[1] == p + 1
     assert np.linalg.norm(tls.values - x) < 0.3 * np.linalg.norm(ols.values - x)
     assert np.linalg.norm(ols.values) < 0.85 * np.linalg.norm(x)
 
@@ -217,3 +215,43 @@ def test_instruments_take_the_bias_of_a_noisy_motion_away():
     z_ls, z_iv = ((e.values - TRUTH) / e.std for e in (by_ls, by_iv))
     assert np.abs(z_ls).max() > 5  # biased: no longer a matter of chance
     assert np.abs(z_iv).max() < 4
+
+
+def rows_of(observation):
+    """All rows of all joints in one matrix, straight from the formulas."""
+    data = observation.samples
+    Y = BASE.regressor(data.q, data.qd, data.qdd)
+    return Y.transpose(1, 0, 2).reshape(-1, BASE.count), data.tau.T.ravel()
+
+
+def test_least_squares_as_others_compute_it():
+    """Ordinary and weighted estimates by NumPy on all rows at once; Huber's by SciPy's trust-region solver."""
+    from scipy.optimize import least_squares
+
+    observation = seen(count=400)
+    Y, tau = rows_of(observation)
+    np.testing.assert_allclose(
+        estimation.ordinary(observation).values, np.linalg.lstsq(Y, tau)[0], rtol=1e-7, atol=1e-9
+    )
+    weighted = estimation.weighted(observation)
+    w = np.repeat(1 / weighted.sigma, 400)
+    np.testing.assert_allclose(weighted.values, np.linalg.lstsq(Y * w[:, None], tau * w)[0], rtol=1e-6, atol=1e-8)
+    robust = estimation.robust(observation)
+    w = np.repeat(1 / robust.sigma, 400)
+    lengths = np.linalg.norm(Y * w[:, None], axis=0)
+    A = Y * w[:, None] / lengths
+    solved = least_squares(lambda x: A @ x - tau * w, TRUTH * lengths, jac=lambda x: A, loss="huber",
+                           f_scale=estimation.HUBER, xtol=1e-15, ftol=1e-15, gtol=1e-12)  # fmt: skip
+    assert np.abs((robust.values - solved.x / lengths) / robust.std).max() < 1e-3
+
+
+def test_total_least_squares_by_one_singular_vector():
+    """Without exact columns the solution is the last right singular vector of all weighted rows."""
+    observation = replace(seen(count=400), base=replace(BASE, names=tuple(f"p{i}" for i in range(BASE.count))))
+    Y, tau = rows_of(observation)
+    w = np.repeat(1 / estimation.weighted(observation).sigma, 400)
+    rows = np.column_stack([Y, tau]) * w[:, None]
+    lengths = np.linalg.norm(rows, axis=0)
+    vector = np.linalg.svd(rows / lengths, full_matrices=False)[2][-1]
+    expected = -vector[:-1] / vector[-1] * lengths[-1] / lengths[:-1]
+    np.testing.assert_allclose(estimation.total(observation).values, expected, rtol=1e-5, atol=1e-7)

@@ -178,3 +178,48 @@ def test_a_physically_possible_robot():
     assert found.robot.joints[0].friction.offset == pytest.approx(0.5, abs=0.3)
     back = found.base.from_standard(standard_parameters(found.robot, found.base.include))
     assert np.abs((back - found.estimate.values) / found.estimate.std).max() < 4
+
+
+class Wave:
+    """A commanded motion: sums of sines."""
+
+    duration = 12.0
+    w = 2 * np.pi * 0.25 * np.arange(1, 7)
+    a, b = np.random.default_rng(2).uniform(-0.5, 0.5, (2, 6, 2)) / np.arange(1, 7)[:, None] ** 0.5
+
+    def __call__(self, t, order=0):
+        angle = np.multiply.outer(np.asarray(t, float), self.w)
+        s, c, k = np.sin(angle), np.cos(angle), self.w**order
+        return [s @ self.a + c @ self.b, (c * k) @ self.a - (s * k) @ self.b, -(s * k) @ self.a - (c * k) @ self.b][
+            order
+        ]
+
+
+def test_instruments_from_the_simulated_closed_loop():
+    """An arm under PD control with a noisy encoder: the model, commanded alike, gives the instruments.
+
+    Accelerations are mostly noise here, so least squares is biased by many standard deviations.
+    """
+    wave, law = Wave(), armdyn.PID(kp=[6e4, 1.5e4], kd=[2e3, 5e2])
+
+    def performed(dyn, t):
+        run = armdyn.simulate(dyn, law, wave, duration=12.0, dt=1e-3, q0=wave(0.0), qd0=wave(0.0, 1))
+        pick = np.rint(t / 1e-3).astype(int)
+        q, qd, tau = run.q[pick], run.qd[pick], run.tau[pick]
+        return q, qd, dyn.forward_dynamics(q, qd, tau), tau
+
+    t = np.arange(0, 11.9, 1e-3)
+    q, _, _, tau = performed(DYN, t)
+    rng = np.random.default_rng(0)
+    log = Log(t, q + 1e-3 * rng.standard_normal(q.shape), tau + [4.0, 2.0] * rng.standard_normal(tau.shape))
+    settings = Settings(cutoff=40, decimation=10)
+    plain = identify(ROBOT, log, processing=settings)
+    times = plain.observation.samples.t
+    options = {"reference": lambda model: performed(armdyn.compile(model), times)[:3]}
+    better = identify(ROBOT, log, processing=settings, method="instrumental", options=options)
+    off_plain, off_better = (np.abs(f.estimate.values - truth(f)) / f.estimate.std for f in (plain, better))
+    assert off_plain.max() > 3.5
+    assert off_better.max() < 3.5
+    assert np.sqrt(np.mean(off_better**2)) < 0.5 * np.sqrt(np.mean(off_plain**2))
+    errors = [np.linalg.norm((f.estimate.values - truth(f)) / better.estimate.std) for f in (plain, better)]
+    assert errors[1] < 0.5 * errors[0]

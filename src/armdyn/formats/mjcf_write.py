@@ -112,6 +112,7 @@ def _lost(robot: Robot) -> Iterator[str]:
     tests: dict[str, Callable[[Joint], bool]] = {
         "rotors as bodies": lambda j: j.rotor is not None and j.rotor.model == "full",
         "static friction": lambda j: j.friction is not None and (j.friction.static != 0 or j.friction.stribeck != 0),
+        "torque offsets": lambda j: j.friction is not None and j.friction.offset != 0,
         "friction laws": lambda j: j.friction is not None and j.friction.law not in (None, "viscous", "coulomb"),
         "motors": lambda j: j.motor is not None,
         "elastic joints": lambda j: j.elastic is not None,
