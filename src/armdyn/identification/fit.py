@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -82,21 +84,29 @@ class Fit:
     def sections(self) -> tuple[Section, ...]:
         """The parameters and the validation as tables."""
         columns = (Column("parameter"), Column("value"), Column("std"), Column("relative", "%"), Column("unit"),
-                   Column("is", folds=True))  # fmt: skip
-        rows = []
-        for name, value, std, share in zip(
-            self.base.names, self.estimate.values, self.estimate.std, self.estimate.relative_std, strict=True
-        ):
-            if name in self.estimate.left_out:
-                continue
-            place = self.base.places[self.base.names.index(name)]
-            rows.append((name, f"{value:.5g}", f"{std:.2g}", f"{100 * share:.2g}", self._unit(place),
-                         _group(self.base, name)))  # fmt: skip
-        title = (
-            f"{self.robot.name}: {len(rows)} base parameters, {self.estimate.method} least squares, "
-            f"{int(self.estimate.rows.sum())} rows of {self.source}"
+                   Column("contains"))  # fmt: skip
+        found = self.estimate
+        rows = [
+            (
+                name,
+                f"{value:.5g}",
+                f"{std:.2g}",
+                _percent(share),
+                self._unit(place),
+                _shortened(_group(self.base, name)),
+            )
+            for name, place, value, std, share in zip(
+                self.base.names, self.base.places, found.values, found.std, found.relative_std, strict=True
+            )
+            if name not in found.left_out
+        ]
+        title = f"{self.robot.name}: {len(rows)} base parameters, {found.method}; {int(found.rows.sum())} rows of {self.source}"
+        told = Counter(self.identifiability.values())
+        note = (
+            f"Of {len(self.identifiability)} standard parameters torques tell {told['alone']} alone, "
+            f"{told['combination']} in combinations, {told['no']} not at all."
         )
-        note = f"Taken for zero: {', '.join(self.estimate.left_out)}." if self.estimate.left_out else ""
+        note += f" Taken for zero: {', '.join(found.left_out)}." if found.left_out else ""
         return Section(title, columns, tuple(rows), note), self.validation.section()
 
     def _unit(self, place: str) -> str:
@@ -310,6 +320,19 @@ def _group(base: BaseParameters, name: str) -> str:
         sign = "-" if row[i] < 0 else "+"
         terms.append(f"{sign} {base.standard[i]}" if factor == "1" else f"{sign} {factor} {base.standard[i]}")
     return " ".join(terms).removeprefix("+ ")
+
+
+def _shortened(group: str, most: int = 56) -> str:
+    """The group, cut between two terms where it is long; one parameter alone needs no words."""
+    if " " not in group:
+        return ""
+    if len(group) <= most:
+        return group
+    return re.sub(r" [+-] ?[^+-]*$", "", group[:most]) + " ..."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}" if share < 1 else f"{100 * share:.0f}" if share < 100 else "over 10000"
 
 
 def _finite(x: float) -> float | None:
