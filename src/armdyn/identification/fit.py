@@ -87,20 +87,14 @@ class Fit:
                    Column("contains"))  # fmt: skip
         found = self.estimate
         rows = [
-            (
-                name,
-                f"{value:.5g}",
-                f"{std:.2g}",
-                _percent(share),
-                self._unit(place),
-                _shortened(_group(self.base, name)),
-            )
+            (name, f"{value:.5g}", f"{std:.2g}", _percent(share), self._unit(place), _contained(self.base, name))
             for name, place, value, std, share in zip(
                 self.base.names, self.base.places, found.values, found.std, found.relative_std, strict=True
             )
             if name not in found.left_out
         ]
-        title = f"{self.robot.name}: {len(rows)} base parameters, {found.method}; {int(found.rows.sum())} rows of {self.source}"
+        of = f"{int(found.rows.sum())} rows of {self.source}"
+        title = f"{self.robot.name}: {len(rows)} base parameters, {found.method}; {of}"
         told = Counter(self.identifiability.values())
         note = (
             f"Of {len(self.identifiability)} standard parameters torques tell {told['alone']} alone, "
@@ -322,8 +316,9 @@ def _group(base: BaseParameters, name: str) -> str:
     return " ".join(terms).removeprefix("+ ")
 
 
-def _shortened(group: str, most: int = 56) -> str:
-    """The group, cut between two terms where it is long; one parameter alone needs no words."""
+def _contained(base: BaseParameters, name: str, most: int = 56) -> str:
+    """The combination, cut between two terms where it is long; one parameter alone needs no words."""
+    group = _group(base, name)
     if " " not in group:
         return ""
     if len(group) <= most:

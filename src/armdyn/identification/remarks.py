@@ -61,15 +61,17 @@ def _parameters(estimate: Estimate) -> Iterator[Finding]:
 
 
 def _torques(tried: Validation) -> Iterator[Finding]:
-    for joint, share, watson in zip(tried.joints, tried.relative_error, tried.durbin_watson, strict=True):
+    for joint, share in zip(tried.joints, tried.relative_error, strict=True):
         if share > UNEXPLAINED:
             yield Finding("unexplained", "doubtful", f"joint {joint!r}", f"{share:.0%} of its torque are not explained",
                           f"below {UNEXPLAINED:.0%}", float(share), "",
                           "noise, friction of another law, or the geometry", "Look at its residuals.")  # fmt: skip
-        if watson < CORRELATED:
-            yield Finding("not-white", "note", f"joint {joint!r}", "its residuals are correlated (Durbin-Watson "
-                          f"{watson:.2f})", "near 2", float(watson), "", "what the model does not know",
-                          "Standard deviations allow for it.")  # fmt: skip
+    alike = [joint for joint, watson in zip(tried.joints, tried.durbin_watson, strict=True) if watson < CORRELATED]
+    if alike:
+        worst = float(np.nanmin(tried.durbin_watson))
+        yield Finding("not-white", "note", f"joints {listed(alike)}", "residuals of neighbouring rows are alike "
+                      f"(Durbin-Watson down to {worst:.2f})", "near 2", worst, "", "what the model does not know",
+                      "Standard deviations allow for it.")  # fmt: skip
 
 
 __all__ = ["remarks_on"]
