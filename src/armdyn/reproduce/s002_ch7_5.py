@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.algebra import named
 from armdyn.formats import load
 from armdyn.graph import Operations, symbol, text, trace
 from armdyn.mechanics import kinematics, lagrange, newton_euler
@@ -171,7 +172,7 @@ def example_7_4() -> Outcome:
     robot = load("rx90").without("friction")
 
     def rates(q: Any, qd: Any) -> Any:
-        return [list(w) for w in kinematics.velocities(robot, q, qd)[1]]
+        return [list(named(w, "W", j)) for j, w in enumerate(kinematics.velocities(robot, q, qd)[1], 1)]
 
     program = trace(rates, {"q": 6, "qd": 6}).program()
     bad = {name for name, error in rate_errors(True).items() if error > 1e-9}

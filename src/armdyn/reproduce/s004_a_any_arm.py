@@ -11,7 +11,7 @@ import numpy as np
 
 from armdyn.algebra import Vec3, ops
 from armdyn.formats import load
-from armdyn.graph import identical, symbol, symbols
+from armdyn.graph import identical, symbol, symbols, text
 from armdyn.mechanics import kinematics, lagrange, newton_euler
 from armdyn.reproduce.item import Check, Outcome, below, distance, identity
 from armdyn.reproduce.s004 import chapter
@@ -55,8 +55,8 @@ def pendulum_slip() -> Check:
         name: identical(force - friction_by_text(of), pendulum_torque())
         for name, of in (("angle", angle), ("rate", rate))
     }
-    text = "the complete model follows from the rate" + ("" if holds["angle"] else ", not from the printed angle")
-    return Check("friction of the motor in xi of Example 7.1", holds["rate"] and not holds["angle"], text)
+    told = "the complete model follows from the rate" + ("" if holds["angle"] else ", not from the printed angle")
+    return Check("friction of the motor in xi of Example 7.1", holds["rate"] and not holds["angle"], told)
 
 
 @chapter.item("Example 7.1", "Pendulum")
@@ -68,7 +68,7 @@ def example_7_1() -> Outcome:
         identity(f"the complete model {BY}", all(identical(tau, pendulum_torque()) for tau in ours)),
     )
     says = "The printed Lagrangian differentiated, and the catalog's pendulum, against the complete model."
-    return Outcome(says, checks, (chapter.slip("E004-7"),), texts=(f"tau = {pendulum_torque()}",))
+    return Outcome(says, checks, (chapter.slip("E004-7"),), texts=(f"tau = {text(pendulum_torque())}",))
 
 
 # (7.13) to (7.39), any arm ------------------------------------------------------------------------------------------

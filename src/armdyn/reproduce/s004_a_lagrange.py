@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from armdyn.algebra import derivative
 from armdyn.formats import load
-from armdyn.graph import identical, symbol, symbols
+from armdyn.graph import identical, symbol, symbols, text
 from armdyn.mechanics import (
     christoffel,
     gim_christoffel,
@@ -47,6 +48,11 @@ def difference(A: Any, B: Any) -> list[list[Any]]:
 
 def twice(A: Any) -> list[list[Any]]:
     return [[2 * x for x in row] for row in A]
+
+
+def listed(name: str, expressions: Sequence[Any]) -> str:
+    """Numbered equations to read, one per line."""
+    return "\n".join(f"{name}{i} = {text(each)}" for i, each in enumerate(expressions, 1))
 
 
 def form(x: Any, A: Any) -> Any:
@@ -165,8 +171,8 @@ def christoffel_slip() -> Check:
     as_printed, right = symbols_by_7_45("i"), symbols_by_7_45("j")
     fails = not identical(as_printed[0][1][1], h) and not identical(as_printed[0][0][1], as_printed[0][1][0])
     holds = identical(right, printed_symbols())
-    text = "with q_i: c_122 is not h, and c_112 differs from c_121, against (7.46); with q_j all come out"
-    return Check("(7.45) on the planar arm", fails and holds, text)
+    told = "with q_i: c_122 is not h, and c_112 differs from c_121, against (7.46); with q_j all come out"
+    return Check("(7.45) on the planar arm", fails and holds, told)
 
 
 @chapter.item("(7.44)-(7.51)", "Skew-symmetry and conservation of energy")
@@ -271,4 +277,4 @@ def section_7_3_2() -> Outcome:
         identity("(7.84) times (7.83) is (7.82)", identical(by_parameters, tau)),
     )  # fmt: skip
     says = "Jacobian, inertia matrix, symbols, C, N, g, equations of motion and regressor, in all letters."
-    return Outcome(says, checks, texts=tuple(f"tau{i} = {each}" for i, each in enumerate(tau, 1)))
+    return Outcome(says, checks, texts=(listed("tau", tau),))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.formats import load
-from armdyn.graph import PI, Node, identical, symbol, symbols
+from armdyn.graph import PI, Node, identical, symbol, symbols, text
 from armdyn.mechanics import christoffel, gim_christoffel, lagrange, newton_euler
 from armdyn.mechanics.matrices import times
 from armdyn.motion.experiments import MOTIONS
@@ -29,6 +29,7 @@ from armdyn.reproduce.s004_a_lagrange import (
     difference,
     form,
     h,
+    listed,
     p,
     planar_torques,
     q,
@@ -85,14 +86,14 @@ def oblique_model(cosine: Any) -> tuple[list[list[Any]], list[Any]]:
 def problem_7_1() -> Outcome:
     checks = []
     angles: tuple[tuple[str, Node], ...] = (("pi/4", PI / 4), ("alpha", p.alpha))
-    for text, angle in angles:
-        robot, (B, g) = oblique(text), oblique_model(angle.cos())
+    for letters, angle in angles:
+        robot, (B, g) = oblique(letters), oblique_model(angle.cos())
         agree = [
             identical(m.mass_matrix(robot, q), B) and identical(m.gravity(robot, q), g)
             and identical(m.coriolis(robot, q, qd), [0, 0])
             and identical(m.inverse_dynamics(robot, q, qd, qdd), total(B, g)) for m in FOUR
         ]  # fmt: skip
-        checks.append(identity(f"angle {text}: B, C, g and tau {BY}", all(agree)))
+        checks.append(identity(f"angle {letters}: B, C, g and tau {BY}", all(agree)))
     B, g = oblique_model(0 * q1)
     right, held, _ = cartesian_model()
     checks.append(identity("at a right angle it is the arm of 7.3.1", identical([B, [g]], [right, [held]])))
@@ -163,9 +164,9 @@ def problem_7_3() -> Outcome:
         identity("g", all(identical(m.gravity(robot, x), g) for m in FOUR)),
     )
     chosen = "Figure 2.36 is not in the text: axes vertical, z upwards, centres of mass on the links, no motors."
-    text = "\n".join(f"b{i + 1}{j + 1} = {B[i][j]}" for i in range(4) for j in range(i, 4))
+    lines = [f"b{i + 1}{j + 1} = {text(B[i][j])}" for i in range(4) for j in range(i, 4)]
     return Outcome("By hand as a planar arm that carries slide and wrist, and by four formulations.", checks,
-                   chosen=chosen, texts=(text,))  # fmt: skip
+                   chosen=chosen, texts=("\n".join(lines),))  # fmt: skip
 
 
 # 7.4, minimal parameters --------------------------------------------------------------------------------------------
@@ -195,8 +196,9 @@ def problem_7_4() -> Outcome:
         equal("no fewer do: rank over exact rationals (footnote 6 says five)", base.count, 5),
         Check("proved", base.proved, "rules of grouping and exact rank agree"),
     )
-    text = "\n".join(f"pi{k} = {x}" for k, x in enumerate(parameters, 1))
-    return Outcome("Five parameters by hand; that there are no fewer by exact rank.", checks, texts=(text,))
+    return Outcome(
+        "Five parameters by hand; that there are no fewer by exact rank.", checks, texts=(listed("pi", parameters),)
+    )
 
 
 # 7.5 and 7.8, prismatic and revolute joint --------------------------------------------------------------------------
@@ -259,9 +261,8 @@ def problem_7_5() -> Outcome:
                  all(identical(m.inverse_dynamics(robot, q, qd, qdd), slider_torques(mass)) for m in FOUR))
         for name, (robot, mass) in robots.items()
     ]  # fmt: skip
-    text = "\n".join(f"tau{i} = {x}" for i, x in enumerate(slider_torques(p.mL), 1))
     says = "By hand from the energies, linear in five parameters; the payload changes their values alone."
-    return Outcome(says, tuple(checks), chosen=SLIDER_CHOSEN, texts=(text,))
+    return Outcome(says, tuple(checks), chosen=SLIDER_CHOSEN, texts=(listed("tau", slider_torques(p.mL)),))
 
 
 # 7.6, absolute angles -----------------------------------------------------------------------------------------------
@@ -309,7 +310,7 @@ def problem_7_6() -> Outcome:
         identity("against (7.82): torques (tau1 - tau2, tau2)", all(tied)),
     )
     says = "Same motion, same power; of the velocity terms only centrifugal ones are left, and gravity is decoupled."
-    return Outcome(says, checks, texts=tuple(f"xi{i} = {x}" for i, x in enumerate(absolute_torques(), 1)))
+    return Outcome(says, checks, texts=(listed("xi", absolute_torques()),))
 
 
 # 7.7, tip forces ----------------------------------------------------------------------------------------------------
