@@ -245,7 +245,7 @@ def piecewise(rate: Any, knee: float = 0.3) -> Any:
 
 @chapter.item("fig. 7.2", "Friction models, [7.26]-[7.28]")
 def figure_7_2() -> Outcome:
-    rate = np.linspace(-3, 3, 1201)
+    rate = np.unique([*np.linspace(-3, 3, 1201), -1e-6, 1e-6])  # the peak at rest too
     laws = {
         "a) static and Coulomb": (Friction(0, F_C, F_ST, 0.01), None),
         "b) with viscous friction and the fall at low rates": (Friction(F_V, F_C, F_ST, 1 / B), printed_friction(rate)),
