@@ -137,7 +137,18 @@ def near(what: str, ours: float, expected: float, tolerance: float) -> Check:
 
 def equal(what: str, ours: object, printed: object) -> Check:
     """Agreement of counts and texts."""
-    return Check(what, ours == printed, f"{ours} (printed {printed})")
+    return Check(what, ours == printed, f"{_words(ours)} (printed {_words(printed)})")
+
+
+def _words(value: object) -> str:
+    """A value as one reads it: no brackets of a language."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, set | frozenset):
+        return ", ".join(sorted(map(str, value)))
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_words, value))
+    return str(value)
 
 
 def below(what: str, error: float, bound: float) -> Check:

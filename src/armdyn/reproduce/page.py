@@ -7,12 +7,14 @@ from html import escape
 from pathlib import Path
 
 from armdyn.errors import FileError
+from armdyn.references import REFERENCES
 from armdyn.report import html
 from armdyn.reproduce.errata import KINDS, Erratum, of_source
 from armdyn.reproduce.item import MEANING, SOURCES, Check, Outcome, Verdict
 from armdyn.reproduce.running import Reproduction, Result
 
 _MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "doubtful", "unexplained": "impossible"}
+SUBTITLE = "Tables, figures, equations and worked examples, regenerated and judged"
 _CSS = """
 <style>
 .verdicts td:not(:nth-child(2)) { white-space: nowrap; } .verdicts td:last-child { white-space: normal; }
@@ -73,6 +75,7 @@ def page(made: Reproduction) -> str:
         _CSS,
         html.facts([("items", str(len(made.results))), *facts], not made.unexplained),
         f"<ul>{legend}</ul>",
+        _texts(made),
         html.paragraph("Drawings that only name things have nothing to compute and are left out."),
         _overview(made),
     ]
@@ -84,7 +87,13 @@ def page(made: Reproduction) -> str:
     for source in made.sources:
         blocks.append(html.subheading(f"{source}: {SOURCES[source]}"))
         blocks += [_erratum(erratum, made) for erratum in of_source(source)]
-    return html.page("The source texts, reproduced", f"Sources {', '.join(made.sources)}", blocks)
+    return html.page("The source texts, reproduced", SUBTITLE, blocks)
+
+
+def _texts(made: Reproduction) -> str:
+    """The numbers of the texts, and what they stand for."""
+    known = {reference.number: str(reference) for reference in REFERENCES if reference.number}
+    return html.bullets("The texts", [f"{source}: {known[source]}" for source in made.sources])
 
 
 def anchor(key: str) -> str:
