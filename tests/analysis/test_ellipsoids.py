@@ -8,6 +8,7 @@ import pytest
 import armdyn
 from analysis.arms import TASKS, Array, compiled, foreign, states
 from armdyn.analysis import (
+    Polytope,
     acceleration_ellipsoid,
     acceleration_polytope,
     dynamic_manipulability,
@@ -242,6 +243,18 @@ def test_an_arm_that_cannot_hold_itself() -> None:
     here = acceleration_polytope(dyn, [0.0, 1.0], tau_max=1.0)
     assert here.radius() < 0
     assert np.isnan(here.along([1.0, 0.0]))
+
+
+def test_corners_of_sets_with_parallel_and_coplanar_generators() -> None:
+    """Known sets: a rectangle from three edges, a prism over a hexagon; no point within an edge or face is a corner."""
+    line = np.array([[1.0, 0.3, 0.0], [0.0, 0.0, 2.0]]) * 7.3
+    rectangle = Polytope(("x", "y"), np.array([0.1, 0.2]), line).vertices()
+    expected = np.array([0.1, 0.2]) + 7.3 * np.array([[1.3, 2], [1.3, -2], [-1.3, 2], [-1.3, -2]])
+    assert len(rectangle) == 4
+    assert np.abs(rectangle[:, None] - expected[None]).max(axis=-1).min(axis=1).max() < 1e-12
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    hexagon = np.array([[1.0, 0.0, 0.0], [0.4, 0.9, 0.0], [-0.5, 0.8, 0.0], [0.0, 0.0, 1.7], [-2.0, 0.0, 0.0]]).T
+    assert len(Polytope(("x", "y", "z"), np.zeros(3), turn @ hexagon).vertices()) == 12
 
 
 def test_flat_polytopes() -> None:

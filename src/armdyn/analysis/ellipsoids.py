@@ -23,6 +23,8 @@ from armdyn.robot import Robot
 from armdyn.trajectory.base import limit_vector
 
 METHODS = ("exact", "text")
+SAME = 1e-9
+"""Share of the longest generator within which directions and points are the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,8 @@ class Polytope:
     def radius(self) -> Array:
         """(...) the largest acceleration that the tool can take in every direction: the largest ball about zero.
 
-        Exact. 0 or less where the tool cannot even stand still (negative: how far zero lies outside a face).
+        Exact. Negative where the tool cannot even stand still: how far zero lies beyond the farthest face (no more
+        than its distance from the set, which may be to an edge or corner).
         """
         return np.asarray(self.faces()[1].min(axis=-1))
 
@@ -137,15 +140,18 @@ class Polytope:
 
         if self.centre.ndim != 1:
             raise ArmdynError(f"a batch of shape {self.centre.shape[:-1]}", where="vertices", expected="one position")
-        size = np.abs(self.generators).max()
+        edges = _merged(self.generators)
+        size = np.abs(edges).max(initial=0.0)
         found = []
         for d in self.faces()[0]:
-            push = d @ self.generators
-            free = np.abs(push) <= 1e-9 * size
+            push = d @ edges
+            free = np.abs(push) <= SAME * size
             signs = np.array(list(product((-1.0, 1.0), repeat=int(free.sum()))))
-            fixed = self.centre + self.generators[:, ~free] @ np.sign(push[~free])
-            found.append(fixed + signs @ self.generators[:, free].T)
-        points = np.unique(np.round(np.concatenate(found) / max(size, 1e-300), 10), axis=0) * size
+            fixed = self.centre + edges[:, ~free] @ np.sign(push[~free])
+            found.append(fixed + signs @ edges[:, free].T)
+        points = np.concatenate(found)
+        _, first = np.unique(np.round(points / max(size, 1e-300), 9), axis=0, return_index=True)
+        points = points[first]  # each once, not rounded: rounding would make corners of points within a face
         try:
             return np.asarray(points[ConvexHull(points).vertices]) if self.centre.size > 1 else points
         except QhullError:
@@ -283,6 +289,21 @@ def _start(model: Robot | Dynamics, q: Any, rows: str | None, frame: str) -> tup
     dyn = dynamics_of(model)
     task = make_task(dyn, linear_rows(dyn, frame) if rows is None else rows, None, frame)
     return dyn, task, joint_array(dyn, "q", q)
+
+
+def _merged(generators: Array) -> Array:
+    """(m, k) generators without those that are zero, parallel ones as one: their sum is the same set."""
+    lengths = np.linalg.norm(generators, axis=0)
+    kept: list[Array] = []
+    for g in generators[:, lengths > SAME * lengths.max(initial=0.0)].T:
+        for i, other in enumerate(kept):
+            cosine = g @ other / (np.linalg.norm(g) * np.linalg.norm(other))
+            if np.linalg.norm(g / np.linalg.norm(g) - np.sign(cosine) * other / np.linalg.norm(other)) < SAME:
+                kept[i] = other + np.sign(cosine) * g
+                break
+        else:
+            kept.append(g)
+    return np.array(kept).reshape(-1, len(generators)).T
 
 
 def _weights(dyn: Dynamics, name: str, given: Any) -> Array:
