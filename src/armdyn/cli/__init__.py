@@ -19,6 +19,7 @@ from armdyn.cli.derive import derive
 from armdyn.cli.excite import excite
 from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
+from armdyn.cli.identify import identify
 from armdyn.cli.plan import plan
 from armdyn.cli.reproduce import reproduce
 from armdyn.cli.robots import robots
@@ -43,7 +44,7 @@ VERBS = {
     "Model": (robots, show, check),
     "Equations": (derive, compare, certify, formulations),
     "Motion": (plan, simulate, analyse, sweep),
-    "Data": (excite,),
+    "Data": (excite, identify),
     "Product": (study, studio, export, reproduce, bench, cite),
 }
 """Panels of the help, and their verbs."""

@@ -119,7 +119,7 @@ def range_findings(robot: Robot, log: Log) -> list[Finding]:
             found.append(Finding("range of position", "doubtful", joint.name,
                                  f"positions reach from {low:.4g} to {high:.4g} {unit}, but {allowed}",
                                  condition="positions within the limits", value=beyond, unit=unit,
-                                 cause=_far(joint.kind, beyond), advice="Declare unit, side or zero of q."))  # fmt: skip
+                                 cause=_far(joint.kind, beyond), advice="Declare unit or side of q."))  # fmt: skip
     return found
 
 

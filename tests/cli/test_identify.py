@@ -1,0 +1,99 @@
+"""The verb identify and its report, as a commissioning engineer sees them."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.cli import main
+from armdyn.identification.log import Log
+from support.logs import rubbing, simulated
+
+ARM = rubbing("planar3r")
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal in which findings stand below one another, so that their sentences are whole."""
+    monkeypatch.setenv("COLUMNS", "90")
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["identify", *map(str, arguments)])
+    return int(end.value.code or 0)
+
+
+def written(path: Path, log: Log, scale: float = 1.0) -> Path:
+    names = ["t", *(f"{kind}{j + 1}" for kind in ("q", "tau") for j in range(log.n))]
+    table = np.column_stack([log.t, log.q * scale, log.tau])
+    np.savetxt(path, table, delimiter=",", header=",".join(names), comments="", fmt="%.12g")
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("identify")
+    log = simulated(ARM, 0, torque_noise=0.005)
+    ARM.save(folder / "arm.toml")
+    for name, column in (("q", log.q), ("tau", log.tau)):
+        np.savetxt(folder / f"{name}.csv", column, delimiter=",", fmt="%.12g")
+    return {
+        "folder": folder,
+        "arm": folder / "arm.toml",
+        "log": written(folder / "a.csv", log),
+        "other": written(folder / "b.csv", simulated(ARM, 1, torque_noise=0.005)),
+        "reversed": written(folder / "c.csv", Log(log.t, log.q, -log.tau)),
+    }
+
+
+def test_log_in_robot_and_report_out(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    page, fitted, data = (files["folder"] / name for name in ("r.html", "fitted.toml", "fit.json"))
+    assert run(files["arm"], files["log"], "--validation", files["other"], "--report", page, "--out", fitted) == 0
+    shown = capsys.readouterr().out
+    assert "Processing of the log" in shown and "Torques of held-out motion" in shown and "Findings:" in shown
+    # The robot that was written predicts torques as the one that made the log does.
+    rng = np.random.default_rng(0)
+    q, qd, qdd = rng.uniform(-0.5, 0.5, (3, 50, ARM.n))
+    exact = armdyn.compile(ARM).inverse_dynamics(q, qd, qdd)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ModelWarning)  # noise may make a small inertia negative
+        arm = armdyn.load(str(fitted))
+    found = armdyn.compile(arm).inverse_dynamics(q, qd, qdd)
+    assert np.linalg.norm(found - exact) < 0.02 * np.linalg.norm(exact)
+    text = page.read_text(encoding="utf-8")
+    for chapter in ("What was noticed", "How the log was processed", "Base parameters", "Residuals",
+                    "What torques tell", "Torques, measured and predicted", "Physical consistency"):  # fmt: skip
+        assert chapter in text
+    assert text.count("<svg") == ARM.n
+    assert "http" not in text.replace("http://www.w3.org", ""), "the page fetches something"
+    run(files["arm"], files["log"], "--validation", "0.3", "--out", data)  # too little is left to be free of doubts
+    assert json.loads(data.read_text(encoding="utf-8"))["validation"]["held_out"] is True
+
+
+def test_files_of_one_quantity_and_declarations(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    folder = files["folder"]
+    split = (f"q={folder / 'q.csv'}", f"tau={folder / 'tau.csv'}")
+    assert run(files["arm"], *split, "--rate", "250") == 0
+    assert run(files["arm"], *split, "--rate", "250", "--gains", "-1") == 1
+    assert "riction would drive the joint" in " ".join(capsys.readouterr().out.split())
+
+
+def test_doubts_are_status_1_and_said_in_words(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files["arm"], files["reversed"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "doubtful" in shown and "negative gain" in shown
+
+
+def test_wrong_calls_are_status_2(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files["arm"], files["folder"] / "none.csv") == 2
+    assert run(files["arm"], files["log"], "--report", "r.pdf") == 2
+    assert run(files["arm"], files["log"], "--unit", "deg") == 2
+    assert run(files["arm"], files["log"], "--method", "magic") == 2
+    assert run(files["arm"], files["log"], "--derivative", "magic") == 2
+    assert "Traceback" not in capsys.readouterr().err
