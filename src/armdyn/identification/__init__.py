@@ -1,14 +1,19 @@
 """Identification: from a log of a robot's motion to a model one can trust (002 sec. 7.3.3 f, 004 sec. 7.4).
 
 log --read_log--> Log --process--> Samples --observe--> Observation --estimation--> Estimate; `identify` does it all.
+Before it: `excite`, the motion to log. After it: `consistent`, `select_friction`, `identify_payload`.
 """
 
 from __future__ import annotations
 
 from armdyn.identification.estimation import Estimate
+from armdyn.identification.excitation import Excitation, excite, predicted_std
 from armdyn.identification.fit import Fit, identify
+from armdyn.identification.friction import select_friction
 from armdyn.identification.log import Log
 from armdyn.identification.observation import Observation, observe
+from armdyn.identification.payload import Payload, identify_payload, payload_from_sensor
+from armdyn.identification.physical import PhysicalParameters, consistent
 from armdyn.identification.processing import Settings, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
@@ -16,15 +21,24 @@ from armdyn.identification.validation import Validation, validate
 
 __all__ = [
     "Estimate",
+    "Excitation",
     "Fit",
     "Log",
     "Observation",
+    "Payload",
+    "PhysicalParameters",
     "Samples",
     "Settings",
     "Validation",
+    "consistent",
+    "excite",
     "identify",
+    "identify_payload",
     "observe",
+    "payload_from_sensor",
+    "predicted_std",
     "process",
     "read_log",
+    "select_friction",
     "validate",
 ]
