@@ -6,6 +6,8 @@ Every function gives a Matplotlib figure: `as_svg(figure)` for a page, `figure.s
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +37,8 @@ UNIT = {"velocity": "m/s", "force": "N", "acceleration": "m/s²"}
 TEXT, BOX, PLAIN = "#e58a3c", "#8a5cc2", "#8a93a3"
 DRAWN = 0.36
 """Half axis drawn for the longest one, as a share of the arm's size."""
+LETTERS = 11.5
+"""Letters of a title to the inch."""
 _CIRCLE = np.linspace(0, 2 * math.pi, 181)
 
 
@@ -127,9 +131,15 @@ def map_figure(found: WorkspaceMap) -> Any:
         if shown > 1:
             axes.set_title(label, color=INK, fontsize=10, loc="left")
     note = "; ".join([*found.notes, *_grey(found)])
-    title = f"{found.robot}: {found.title}" + (f"\n{note}" if note else "")
+    title = "\n".join([f"{found.robot}: {found.title}", *_lines(note, int(LETTERS * figure.get_figwidth()))])
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK)
     return figure
+
+
+def _lines(note: str, width: int) -> list[str]:
+    """Lines that break behind commas and semicolons."""
+    held = re.sub(r"(?<![,;]) ", "\xa0", note)
+    return [line.replace("\xa0", " ") for line in textwrap.wrap(held, width, break_long_words=False)]
 
 
 def _grey(found: WorkspaceMap) -> list[str]:
