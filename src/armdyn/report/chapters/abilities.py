@@ -15,6 +15,9 @@ from armdyn.report.chapter import Array, Chapter, Subject
 from armdyn.report.figures import as_svg, two_views
 from armdyn.robot.table import Column, Section
 
+MANY = 12
+"""Joints up to which the sets are drawn: a polytope of n torques has up to 2^n corners to look through."""
+
 
 def abilities(subject: Subject) -> Chapter:
     """Ellipsoids of velocity, force and acceleration."""
@@ -24,16 +27,24 @@ def abilities(subject: Subject) -> Chapter:
     subject.say("ellipsoids")
     strength, words = _strength(dyn, subject.shown)
     section = _section(dyn, subject.shown, strength)
-    name = two_views(subject.robot, subject.shown)[-1]
-    svg = as_svg(ellipsoid_figure(dyn, subject.shown[name], tau_max=strength))
     text = (
         "What the tool can do depends on where it is. Velocities are those of joint velocities of norm 1; forces and "
         f"accelerations those of {words}. Long half axes are directions in which the arm is quick or strong, short "
         "ones those in which it is slow or weak (004 sec. 3.9 and 7.9)."
     )
     file = subject.table("ellipsoids.csv", section, "half axes of the ellipsoids at the configurations shown")
-    drawn = html.figure(svg, f"Configuration {name}.", wide=True)
-    return Chapter([html.paragraph(text), drawn, html.table(section)], files=[file])
+    return Chapter([html.paragraph(text), _drawn(subject, strength), html.table(section)], files=[file])
+
+
+def _drawn(subject: Subject, strength: Array) -> str:
+    """The sets on the arm, where it stretches out most."""
+    if subject.robot.n > MANY:
+        return html.remark(
+            f"Not drawn: the exact set of accelerations of {subject.robot.n} joints has too many corners."
+        )
+    name = two_views(subject.robot, subject.shown)[-1]
+    svg = as_svg(ellipsoid_figure(subject.dyn, subject.shown[name], tau_max=strength))
+    return html.figure(svg, f"Configuration {name}.", wide=True)
 
 
 def _strength(dyn: Dynamics, shown: dict[str, Array]) -> tuple[Array, str]:
