@@ -22,6 +22,7 @@ from armdyn.errors import PhysicsError
 from armdyn.report.chapter import Chapter, Subject
 from armdyn.report.chapters import CHAPTERS
 from armdyn.report.chapters.motion import usual_motion
+from armdyn.report.poses import configurations
 from armdyn.report.study import Study, study
 from armdyn.robot.robot import Robot
 
@@ -224,7 +225,7 @@ def test_a_robot_without_masses(tmp_path: Path) -> None:
     assert made.agrees  # the formulations do; it is the mass matrix that is singular
     facts = {fact.label: fact for fact in made.facts}
     assert facts["mass matrix"].good is False
-    assert "Tracking under control" in made.missing
+    assert {"Tracking under control", "What the tool can do"} == set(made.missing)
     assert "forward_dynamics" in made.report.read_text(encoding="utf-8").split("Functions that cannot be made")[1]
 
 
@@ -292,3 +293,12 @@ def test_nothing_is_wider_than_the_window(planar: Study, tmp_path: Path) -> None
         assert needed <= inner == width
         assert not wide
     assert "CONSOLE" not in shown.stderr, shown.stderr
+
+
+def test_configurations_of_a_robot_with_loops_are_closed() -> None:
+    robot = armdyn.load("parallelogram")
+    shown = configurations(robot)
+    assert len(shown) >= 2
+    for q in shown.values():
+        gaps = np.asarray(armdyn.mechanics.closed_chain.constraints(robot, q), dtype=float)
+        assert np.abs(gaps).max() < 1e-9

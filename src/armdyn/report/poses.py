@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from armdyn.mechanics import kinematics
+from armdyn.errors import PhysicsError
+from armdyn.mechanics import closed_chain, kinematics
 from armdyn.robot import describe
 from armdyn.robot.parts import Joint
 from armdyn.robot.robot import Robot
@@ -24,7 +26,10 @@ _TURNS = 2 * math.pi
 
 
 def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
-    """Named joint positions to look at: zero, the middle of the ranges, and some in general position."""
+    """Named joint positions to look at: zero, the middle of the ranges, and some in general position.
+
+    Of a robot with closed loops: closed positions near them (a loop may close in more than one way).
+    """
     if robot.n == 0:
         return {"fixed": np.zeros(0)}
     low, high = ranges(robot)
@@ -35,7 +40,18 @@ def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
     steps = np.arange(1, robot.n + 1) * ((math.sqrt(5) - 1) / 2)  # golden ratio: well spread and always the same
     for k in range(1, more + 1):
         shown[f"general {k}"] = low + (steps * k % 1) * (high - low)
-    return shown
+    return _closed(robot, shown) if robot.loops else shown
+
+
+def _closed(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
+    """Those from which the loops close, with their passive joints moved so that they do; all, if none closes."""
+    active, _ = closed_chain.active_joints(robot)
+    found: dict[str, Array] = {}
+    for name, q in shown.items():
+        with suppress(PhysicsError):
+            position: Any = closed_chain.close(robot, q[active], q)  # type: ignore[arg-type]
+            found[name] = np.asarray(position, dtype=float)
+    return found or shown
 
 
 def ranges(robot: Robot) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from armdyn.errors import PhysicsError
 from armdyn.export import DEFAULT, SHEETS, model
 from armdyn.export.writing import save, texts
 from armdyn.report import html
@@ -23,7 +24,12 @@ def code(subject: Subject) -> Chapter:
     """Inverse and forward dynamics, mass matrix, and so on as source code."""
     names = DEFAULT if subject.robot.n <= MANY else DEFAULT[:1]
     subject.say("exporting code")
-    built = model(subject.robot, names)
+    blocked = ""
+    try:
+        built = model(subject.robot, names)
+    except PhysicsError as error:  # a singular mass matrix: all but what needs its inverse
+        blocked = f"Without forward_dynamics: {error.message}"
+        built = model(subject.robot, [name for name in names if name != "forward_dynamics"])
     files = []
     for language in LANGUAGES:
         subject.say(f"exporting {language}")
@@ -43,6 +49,7 @@ def code(subject: Subject) -> Chapter:
     blocks = [
         html.remark(subject.opened),
         html.paragraph(words),
+        html.remark(blocked),
         html.links(listed, ("file", "what it is")),
         html.table(Section("Functions", columns, rows)),
         html.subheading("Trying it"),
