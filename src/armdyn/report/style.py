@@ -86,7 +86,8 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line);
   dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { margin-bottom: .6rem; }
   .facts { grid-template-columns: repeat(auto-fill, minmax(8.4rem, 1fr)); }
   .formula { padding-left: 1.6rem; text-indent: -1.2rem; } }
-@media print { html { font-size: 13px; } .sheet { max-width: none; padding: 0; } body { font-size: 10pt; } a { color: inherit; }
+@media print { html { font-size: 13px; } .sheet { max-width: none; padding: 0; } body { font-size: 10pt; }
+  a { color: inherit; }
   nav.contents { background: none; } .scroll, pre { overflow: visible; background: none; }
   pre { white-space: pre-wrap; } .large svg { min-width: 0; }
   .facts { grid-template-columns: repeat(4, 1fr); } .panels { grid-template-columns: 1fr 1fr; }
