@@ -38,7 +38,7 @@ demo: $(VENV)/.core
 	@$(BIN)/armdyn study scara5 --out out/scara5
 
 test: $(VENV)/.test
-	@$(BIN)/python -m pytest --numprocesses=2
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
 
 check: $(VENV)/.test
 	@$(BIN)/ruff check src tests examples docs/.hooks

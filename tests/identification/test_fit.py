@@ -223,3 +223,32 @@ def test_instruments_from_the_simulated_closed_loop():
     assert np.sqrt(np.mean(off_better**2)) < 0.5 * np.sqrt(np.mean(off_plain**2))
     errors = [np.linalg.norm((f.estimate.values - truth(f)) / better.estimate.std) for f in (plain, better)]
     assert errors[1] < 0.5 * errors[0]
+
+
+def test_what_is_left_out_keeps_its_torques():
+    """Inertial parameters alone, of a robot whose rotors and friction are known: without bias."""
+    found = identify(ROBOT, recorded(), include=("inertial",))
+    assert any(standard_parameters(ROBOT, ("rotor",)).values) and any(standard_parameters(ROBOT, ("friction",)).values)
+    off = (found.estimate.values - truth(found)) / found.estimate.std
+    assert np.abs(off).max() < 4
+    assert "rotor" in found.steps["known torques"]
+    wrong = identify(ROBOT.without("rotors"), recorded(), include=("inertial",))  # what the robot has not is missed
+    assert np.abs((wrong.estimate.values - truth(wrong)) / wrong.estimate.std).max() > 10
+
+
+def test_a_coupling_that_is_declared_becomes_the_robots():
+    log = recorded()
+    R = np.array([[50.0, 0.0], [30.0, 40.0]])
+    motors = {"t": log.t, "q": log.q @ R.T, "tau": log.tau @ np.linalg.inv(R)}
+    found = identify(ROBOT, motors, reading={"side": "motor", "coupling": R.tolist()})
+    assert np.allclose(np.array(found.robot.coupling, dtype=float), np.linalg.inv(R))
+    assert {"Fvm2", "Fcm2"} <= set(found.base.standard)
+
+
+def test_a_bad_log_is_told_by_identify_itself():
+    log = recorded()
+    doubts = [
+        {finding.rule for finding in identify(ROBOT, each).findings if finding.severity != "note"}
+        for each in (log, Log(log.t, log.q, log.tau[:, ::-1]))
+    ]
+    assert not doubts[0] and any("order" in rule or "column" in rule for rule in doubts[1]), doubts

@@ -22,7 +22,6 @@ from armdyn.cli.plan import numbers
 
 if TYPE_CHECKING:
     from armdyn.identification.fit import Fit
-    from armdyn.robot.robot import Robot
 
 CLEAN, DOUBTS = 0, 1
 REPORTS = (".html", ".htm")
@@ -97,10 +96,22 @@ def identify(
         "rate": rate,
         "topic": topic,
     }
-    processing = {"cutoff": cutoff, "decimation": decimation, "derivative": derivative}
     families = tuple(word.strip() for word in include.split(","))
-    options = {"method": method, "include": families, "essential": essential, "physical": physical}
-    fit = _fit(made, _source(log), validation, reading, processing, options)
+    with working("reading the log") as say:
+        from armdyn.identification.fit import identify as estimated
+        from armdyn.identification.processing import Settings
+
+        processing: Any = {"cutoff": cutoff, "decimation": decimation, "derivative": derivative}
+        options: Any = {"method": method, "include": families, "essential": essential, "physical": physical}
+        fit = estimated(
+            made,
+            _source(log),
+            validation=_validation(validation),
+            processing=Settings(**processing),
+            reading=reading,
+            progress=say,
+            **options,
+        )
     _print(fit)
     screen = console()
     if out is not None:
@@ -112,34 +123,6 @@ def identify(
         write_report(fit, report)
         screen.print(f"Report: [bold green]{report}[/]", soft_wrap=True)
     raise typer.Exit(CLEAN if all(finding.severity == "note" for finding in fit.findings) else DOUBTS)
-
-
-def _fit(
-    robot: Robot,
-    source: Any,
-    validation: str | None,
-    reading: dict[str, Any],
-    processing: dict[str, Any],
-    options: dict[str, Any],
-) -> Fit:
-    """Read, check, identify; what the check finds travels with the log."""
-    from dataclasses import replace
-
-    from armdyn.identification.checks import check_log
-    from armdyn.identification.fit import identify as estimated
-    from armdyn.identification.processing import Settings
-    from armdyn.identification.readers import read_log
-
-    settings = Settings(**processing)
-    with working("reading the log") as say:
-        read = read_log(source, robot, **reading)
-        say("checking the log")
-        checked = replace(read, findings=check_log(read, robot))
-        other = _validation(validation)
-        if isinstance(other, str):
-            say("reading the validation log")
-            other = read_log(other, robot, **reading)
-        return estimated(robot, checked, validation=other, processing=settings, progress=say, **options)
 
 
 def _validation(text: str | None) -> Any:

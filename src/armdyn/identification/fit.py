@@ -13,18 +13,27 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.identification import estimation
+from armdyn.identification.checks import check_log
 from armdyn.identification.estimation import Estimate
 from armdyn.identification.instrumental import instrumental
 from armdyn.identification.log import Log
+from armdyn.identification.mapping import with_coupling
 from armdyn.identification.observation import Observation, Progress, observe
 from armdyn.identification.processing import Settings, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.remarks import remarks_on
 from armdyn.identification.samples import Samples
 from armdyn.identification.validation import Validation, validate
-from armdyn.parameters import BaseParameters, base_parameters, standard_parameters, with_standard_parameters
+from armdyn.parameters import (
+    BaseParameters,
+    base_parameters,
+    parameter_names,
+    standard_parameters,
+    with_standard_parameters,
+)
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
 from armdyn.robot.findings import Finding, listed, sorted_by_severity
@@ -162,6 +171,7 @@ def identify(
     essential: bool = False,
     physical: bool = False,
     processing: Settings | None = None,
+    check: bool = True,
     white: bool = False,
     options: Mapping[str, Any] | None = None,
     reading: Mapping[str, Any] | None = None,
@@ -171,22 +181,27 @@ def identify(
 
     Args:    log: a file, a mapping of arrays (t, q, tau, ...), a `Log`, or processed `Samples`. validation: a log of
              another motion, or a share of this log's end (0.3), on which the parameters are tried; None: tried on the
-             log itself, and said so. include: families of parameters. method: see `identification.estimation`.
+             log itself, and said so. include: families of parameters; the others keep their values, and their torques
+             are taken off. method: see `identification.estimation`.
              essential: leave out parameters that the torques do not need. physical: the robot is the nearest one with
              possible masses and inertias (needs the extra `physical`). processing: of the log, chosen from it where
-             nothing is given. white: take residuals for white, see `identification.estimation`. options: of the method
-             (loss of "robust", prior and damping of "damped", noise of "total", reference of "instrumental").
-             reading: of files and arrays, see `read_log`. progress: told what is being done.
+             nothing is given. check: look for gaps, swapped columns, wrong units and the like first. white: take
+             residuals for white, see `identification.estimation`. options: of the method (loss of "robust", prior and
+             damping of "damped", noise of "total", reference of "instrumental"). reading: of files and arrays, see
+             `read_log`; a coupling declared there becomes the robot's. progress: told what is being done.
     Returns: a Fit; print it.
     Raises:  ArmdynError if the motion does not tell the parameters; it names them.
     """
     if method not in get_args(Method):
         raise unknown_name("method", method, get_args(Method), where="identify")
     say: Progress = progress or (lambda _: None)
-    robot, remarks = _linear(robot.bound(), include)
+    reading = dict(reading or {})
+    robot, remarks = _linear(with_coupling(robot.bound(), reading.get("coupling")), include)
     say("base parameters")
     base = base_parameters(robot, include)
-    training, trial, source = _parted(robot, log, validation, processing, reading or {}, say)
+    training, trial, source = _parted(robot, log, validation, _Preparation(processing, check, reading), say)
+    taken_off = known_torques(robot, include)
+    training = taken_off(training)
     observation = observe(robot, training, base, progress=progress)
     say(f"estimation: {method}")
     estimate = _estimator(method)(observation, white=white, **(options or {}))
@@ -194,7 +209,7 @@ def identify(
         estimate = estimation.essential(observation, estimate)
     identified = _physical(base, estimate) if physical else with_standard_parameters(robot, nearest(base, estimate))
     say("validation")
-    judged = observation if trial is None else observe(robot, trial[0], base, progress=progress)
+    judged = observation if trial is None else observe(robot, taken_off(trial[0]), base, progress=progress)
     prior = base.values if np.abs(base.values).any() else None
     tried = validate(judged, estimate, prior=prior, held_out=trial is not None,
                      source=source if trial is None else trial[1])  # fmt: skip
@@ -229,15 +244,51 @@ def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding
     return replace(robot, tree=tree, expressions=None), [note]
 
 
+def known_torques(robot: Robot, include: tuple[str, ...]) -> Callable[[Samples], Samples]:
+    """A function that takes off the torques of what is not identified, such as rotors and friction already known."""
+    others = [family for family in FAMILIES if family not in include]
+    known = [family for family in others if any(standard_parameters(robot, (family,)).values)]
+    if not known:
+        return lambda samples: samples
+    rest = compiled(with_standard_parameters(robot, dict.fromkeys(parameter_names(robot, include), 0.0)))
+    told = {"known torques": f"those of {listed(known)} as the robot has them, taken off"}
+
+    def taken_off(samples: Samples) -> Samples:
+        tau = samples.tau - rest.inverse_dynamics(samples.q, samples.qd, samples.qdd)
+        return replace(samples, tau=tau, steps={**samples.steps, **told})
+
+    return taken_off
+
+
 # Logs ---------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Preparation:
+    """How logs become samples."""
+
+    processing: Settings | None
+    check: bool
+    reading: Mapping[str, Any]
+
+    def samples(self, robot: Robot, log: Any, say: Progress) -> tuple[Samples, str]:
+        """(samples, source of the log)."""
+        if isinstance(log, Samples):
+            return log, "samples"
+        say("reading the log")
+        read = log if isinstance(log, Log) and not self.reading else read_log(log, robot, **self.reading)
+        if self.check:
+            say("checking the log")
+            read = replace(read, findings=check_log(read, robot))
+        say("processing the log")
+        return process(read, robot, self.processing), read.source
+
+
 def _parted(
-    robot: Robot, log: Any, validation: Any, processing: Settings | None, reading: Mapping[str, Any], say: Progress
+    robot: Robot, log: Any, validation: Any, prepared: _Preparation, say: Progress
 ) -> tuple[Samples, tuple[Samples, str] | None, str]:
     """(samples to learn from, samples to be tried on with their source, source)."""
-    say("reading and processing the log")
-    samples, source = _samples(robot, log, processing, reading)
+    samples, source = prepared.samples(robot, log, say)
     if validation is None:
         return samples, None, source
     if isinstance(validation, float):
@@ -248,14 +299,7 @@ def _parted(
         cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
         late = (_cut(samples, slice(cut, None)), f"the last {validation:.0%} of {source}")
         return _cut(samples, slice(0, cut)), late, f"the first {1 - validation:.0%} of {source}"
-    return samples, _samples(robot, validation, processing, reading), source
-
-
-def _samples(robot: Robot, log: Any, processing: Settings | None, reading: Mapping[str, Any]) -> tuple[Samples, str]:
-    if isinstance(log, Samples):
-        return log, "samples"
-    read = log if isinstance(log, Log) and not reading else read_log(log, robot, **reading)
-    return process(read, robot, processing), read.source
+    return samples, replace(prepared, check=False).samples(robot, validation, say), source
 
 
 def _cut(samples: Samples, part: slice) -> Samples:

@@ -372,3 +372,24 @@ _GRAVITY_ADDED = Finding(
 )
 
 __all__ = ["Declaration", "Raw", "blocks", "factors", "on_joint_side", "quantity_named"]
+
+
+def with_coupling(robot: Robot, R: Any) -> Robot:
+    """The robot whose motors are driven as declared, q_m = R q; itself if every motor drives one joint.
+
+    Gears alone change nothing that a log tells; a motor that several joints turn has friction and inertia of its own.
+    """
+    if R is None or np.ndim(R) != 2:
+        return robot
+    ratios = np.asarray(R, dtype=float)
+    if ratios.shape != (robot.n, robot.n):
+        raise ShapeError(f"a coupling of shape {ratios.shape}", where="coupling", expected=f"({robot.n}, {robot.n})")
+    if not (ratios - np.diag(np.diag(ratios))).any():
+        return robot
+    try:
+        inverse = np.linalg.inv(ratios)
+    except np.linalg.LinAlgError:
+        raise ArmdynError(
+            "the coupling is singular", where="coupling", expected="R with q_m = R q, invertible"
+        ) from None
+    return replace(robot, coupling=tuple(map(tuple, inverse.tolist())), expressions=None)
