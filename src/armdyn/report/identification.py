@@ -94,15 +94,17 @@ def _torques(fit: Fit) -> list[str]:
     panels = []
     for j, joint in enumerate(fit.robot.joints):
         unit = "N m" if joint.kind == "revolute" else "N"
+        # In the dead band the sign of the rate, and with it friction, is noise.
+        predicted = np.where(np.isnan(tried.residuals[:, j]), np.nan, tried.predicted[:, j])
         lines = [
             Line(tried.t, tried.measured[:, j], "measured", color=GREY, wide=True),
-            Line(tried.t, tried.predicted[:, j], "predicted", color=COLORS[0]),
+            Line(tried.t, predicted, "predicted", color=COLORS[0]),
             Line(tried.t, tried.residuals[:, j], "residual", color=COLORS[3]),
         ]
         title = f"{joint.name}: {tried.relative_error[j]:.1%} unexplained"
         panels.append(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines))
     what = f"Held-out motion: {tried.source}." if tried.held_out else "The motion of the estimation itself."
-    text = f"{what} Residuals are shown where the joint is faster than its dead band."
+    text = f"{what} Predictions and residuals are shown where the joint is faster than its dead band."
     return [html.figure(chart(*panels), text, wide=False), html.table(tried.section())]
 
 
