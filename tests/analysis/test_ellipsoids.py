@@ -18,7 +18,7 @@ from armdyn.analysis import (
 )
 from armdyn.analysis.task import make_task
 from armdyn.control.law import SingularTask
-from armdyn.errors import NotApplicable
+from armdyn.errors import NotApplicable, PhysicsError
 
 ARMS = pytest.mark.parametrize("name", TASKS)
 LINEAR = {"planar2r": "x y", "planar3r": "x y", "puma560": "x y z", "panda": "x y z", "random 5": "x y z"}
@@ -282,3 +282,14 @@ def test_wrong_input() -> None:
         acceleration_ellipsoid(dyn, [0.3, 0.0], method="text")
     with pytest.raises(armdyn.ArmdynError, match="one position"):
         acceleration_polytope(dyn, [[0.3, 0.8]], tau_max=5.0).vertices()
+
+
+def test_what_cannot_be_answered_is_said() -> None:
+    massless = armdyn.Robot.from_dh([{"a": 1}, {"a": 1}], name="massless")
+    with pytest.raises(PhysicsError, match="singular"):
+        acceleration_ellipsoid(massless, [0.1, 0.2], rows="x y")
+    many = np.zeros((3, 20))
+    many[:2] = np.random.default_rng(0).normal(size=(2, 20))  # all within one plane: two faces hold all of them
+    many[2, 0] = 1.0
+    with pytest.raises(NotApplicable, match="too many"):
+        Polytope(("x", "y", "z"), np.zeros(3), many).vertices()

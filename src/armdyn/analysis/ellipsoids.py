@@ -17,12 +17,14 @@ from armdyn.analysis.arrays import Array, singular_values, times, transposed
 from armdyn.analysis.task import FLAT, Task, drift, jacobian, joint_array, linear_rows, make_task
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
-from armdyn.errors import ArmdynError, NotApplicable, unknown_name
+from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, unknown_name
 from armdyn.motion.limits import dynamics_of, motion_limits, names
 from armdyn.robot import Robot
 from armdyn.trajectory.base import limit_vector
 
 METHODS = ("exact", "text")
+MOST_FREE = 14
+"""Generators within one face, of which every choice of signs is tried."""
 SAME = 1e-9
 """Share of the longest generator within which directions and points are the same."""
 
@@ -146,6 +148,10 @@ class Polytope:
         for d in self.faces()[0]:
             push = d @ edges
             free = np.abs(push) <= SAME * size
+            if free.sum() > MOST_FREE:
+                raise NotApplicable(f"{int(free.sum())} joints push along one face: its corners are too many",
+                                    where="vertices", expected=f"at most {MOST_FREE}",
+                                    advice="Use `support` or `faces`.")  # fmt: skip
             signs = np.array(list(product((-1.0, 1.0), repeat=int(free.sum()))))
             fixed = self.centre + edges[:, ~free] @ np.sign(push[~free])
             found.append(fixed + signs @ edges[:, free].T)
@@ -326,7 +332,12 @@ def _effect(dyn: Dynamics, task: Task, q: Array, qd: Any, gravity: bool) -> tupl
     if qd is not None:
         q, qd = np.broadcast_arrays(q, joint_array(dyn, "qd", qd))
     J = jacobian(dyn, task, q)
-    JMi = transposed(np.linalg.solve(dyn.mass_matrix(q), transposed(J)))
+    try:
+        JMi = transposed(np.linalg.solve(dyn.mass_matrix(q), transposed(J)))
+    except np.linalg.LinAlgError:
+        raise PhysicsError("the mass matrix is singular", where=f"robot {dyn.robot.name!r}",
+                           expected="links that resist every motion",
+                           advice="Give them masses or rotors.") from None  # fmt: skip
     centre = -times(JMi, dyn.gravity(q)) if gravity else np.zeros(JMi.shape[:-1])  # 004 (7.148)
     if qd is not None:
         centre = centre + drift(dyn, task, q, qd) - times(JMi, dyn.coriolis(q, qd) + dyn.friction(qd))
