@@ -7,9 +7,12 @@ Conventions (units, frames, signs, orders): `armdyn.conventions`.
 from __future__ import annotations
 
 from importlib import import_module
+from time import time
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+IMPORTED = time()
+"""When this process began to read the package: files that changed later are not what runs."""
 
 if TYPE_CHECKING:
     from armdyn import analysis, catalog, control, export, mechanics, motion, parameters, simulation, sweeps, trajectory

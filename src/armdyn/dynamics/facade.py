@@ -8,7 +8,7 @@ import keyword
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from math import isfinite
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar, cast
@@ -17,6 +17,7 @@ import numpy as np
 
 from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.recipes import FORWARD, RECIPES, Forward, Kitchen, Recipe, parameterless
+from armdyn.dynamics.shelf import Shelf
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError, unknown_name
 from armdyn.formats import ModelWarning
 from armdyn.graph import Graph, Operations
@@ -191,11 +192,22 @@ class Dynamics:
     def _made(self, name: str, variant: Variant | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
-        return program(self.graph(name, variant), _identifier(label), self.cache)
+        function, kitchen = _identifier(label), self._kitchen
+        if not self.cache:
+            return program(self.graph(name, variant), function, cache=False)
+        made = self._shelf.find(name, variant, function, lambda: kitchen.graph(name, variant))
+        if made is None:
+            made = program(self.graph(name, variant), function, cache=True)
+            self._shelf.keep(name, variant, made)
+        return made
 
     @property
     def _kitchen(self) -> Kitchen:
         return cast(Kitchen, self.__dict__["_kitchen"])
+
+    @cached_property
+    def _shelf(self) -> Shelf:
+        return Shelf(self.robot, self.forward, self.group)
 
     @property
     def _programs(self) -> dict[str, Program]:

@@ -134,12 +134,17 @@ def program(graph: Graph, name: str, cache: bool) -> Program:
     total = graph.operations.total
     if total <= LARGEST:
         return build(graph, name, cache=cache)
-    shares = math.ceil(total / SHARE)
-    parts = _columns(graph, shares) or _columns(graph, 2 * shares)
-    if parts is None:
+    parts = parts_of(graph)
+    if not parts:
         return Interpreted(graph)
     kernels = tuple(build(part, f"{name}_{k}", cache=cache) for k, part in enumerate(parts))
     return Split(kernels, len(graph.outputs), graph.operations)
+
+
+def parts_of(graph: Graph) -> list[Graph]:
+    """The graphs of the kernels that share a long one; none if it cannot be shared."""
+    shares = math.ceil(graph.operations.total / SHARE)
+    return _columns(graph, shares) or _columns(graph, 2 * shares) or []
 
 
 def _columns(graph: Graph, shares: int) -> list[Graph] | None:

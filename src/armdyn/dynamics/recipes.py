@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from armdyn.algebra import Scalar
-from armdyn.dynamics.lean import cheapest, has_parallel_axes, lean, traced
+from armdyn.dynamics.lean import Lean, cheapest, has_parallel_axes, lean, traced
 from armdyn.errors import ArmdynError, PhysicsError
 from armdyn.graph import Graph, derivative
 from armdyn.mechanics import (
@@ -79,9 +80,27 @@ class Kitchen:
     """The graphs of one robot, each made when it is first asked for."""
 
     def __init__(self, robot: Robot, forward: Forward, group: bool) -> None:
-        self.robot, self.forward = robot, forward
-        self.torques, self.loaded, self.places = lean(robot, group)
+        self.robot, self.forward, self.group = robot, forward, group
         self._graphs: dict[tuple[str, Any], Graph] = {}
+
+    @cached_property
+    def _views(self) -> Lean:
+        return lean(self.robot, self.group)
+
+    @cached_property
+    def torques(self) -> Robot:
+        """The robot of torques without wrenches."""
+        return self._views.torques
+
+    @cached_property
+    def loaded(self) -> Robot:
+        """The robot of torques with wrenches."""
+        return self._views.loaded
+
+    @cached_property
+    def places(self) -> Robot:
+        """The robot of poses and potential energy."""
+        return self._views.places
 
     def graph(self, name: str, choice: Any = None) -> Graph:
         """The graph of a quantity.

@@ -3,8 +3,9 @@
 The way of a graph: `ports` (arguments and shapes) -> `schedule` (order, fused operations) -> `single`, `block`,
 `loop`, `fastcall` (assembly of the four functions, by `body` and `sincos`) -> `ir` (the module) -> `jit` (object code,
 loaded) or `cache` (object code of an earlier run) -> `ufunc`, `fastcall`, `calling` (Python functions) -> `kernel`.
+A kernel's `sheet` leads to its code without a graph; `sources` tells which version of the package it is of.
 """
 
-from armdyn.kernels.kernel import Kernel, build
+from armdyn.kernels.kernel import Kernel, build, reloaded
 
-__all__ = ["Kernel", "build"]
+__all__ = ["Kernel", "build", "reloaded"]

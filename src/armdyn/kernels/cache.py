@@ -1,9 +1,9 @@
-"""Object code on disk, so that a kernel is compiled once per machine.
+"""Object code on disk, so that a kernel is compiled once per machine; and notes that lead to it.
 
-One file per kernel, named by a hash of everything the code depends on. A file starts with a hash of its content, so a
-truncated or damaged one is noticed, ignored and written anew. Writers make a private file and move it into place, so
-readers never see half of one and two processes may write the same kernel at the same time. Only files of the user's
-own are loaded. A folder that cannot be written to is no error: kernels are then compiled each time.
+One file per kernel (.o) or note (.note), named by a hash of everything its content depends on. A file starts with a
+hash of its content, so a truncated or damaged one is noticed, ignored and written anew. Writers make a private file and
+move it into place, so readers never see half of one and two processes may write the same kernel at the same time. Only
+files of the user's own are loaded. A folder that cannot be written to is no error: kernels are then compiled each time.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import secrets
 import sys
 import tempfile
 from functools import cache as once
 from pathlib import Path
 
+from armdyn.kernels import sources
+
 VARIABLE = "ARMDYN_CACHE"
 """Environment variable with the folder to use; empty for none."""
 MAGIC = b"armdyn kernel 1\n"
-MOST_FILES = 2000
+MOST_FILES = 4000
 """Beyond this number the oldest half goes."""
 
 
@@ -40,25 +43,25 @@ def folder() -> Path | None:
 
 @once
 def generator_version() -> str:
-    """A hash of the code that generates code: kernels of another version are never taken for this one's."""
-    total = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        total.update(path.read_bytes())
-    return total.hexdigest()
+    """A hash of the code that generates code: kernels of another version are never taken for this one's.
+
+    Where the files do not tell what is running, nobody's but this process's.
+    """
+    return sources.version("kernels") or secrets.token_hex(32)
 
 
 def key(*parts: object) -> str:
-    """The name of a kernel's file."""
+    """The name of a file, by all that its content depends on."""
     return hashlib.sha256("\0".join(map(str, (generator_version(), *parts))).encode()).hexdigest()[:40]
 
 
-def load(name: str) -> bytes | None:
-    """The object code of that name, if there is a sound file."""
+def load(name: str, kind: str = "o") -> bytes | None:
+    """The object code (or note, "note") of that name, if there is a sound file."""
     place = folder()
     if place is None:
         return None
     try:
-        with open(place / f"{name}.o", "rb") as file:
+        with open(place / f"{name}.{kind}", "rb") as file:
             if hasattr(os, "getuid") and os.fstat(file.fileno()).st_uid != os.getuid():
                 return None
             content = file.read()
@@ -70,8 +73,8 @@ def load(name: str) -> bytes | None:
     return image if sound else None
 
 
-def save(name: str, image: bytes) -> None:
-    """Keep object code for the next time, if possible."""
+def save(name: str, image: bytes, kind: str = "o") -> None:
+    """Keep object code (or a note, "note") for the next time, if possible."""
     place = folder()
     if place is None:
         return
@@ -81,7 +84,7 @@ def save(name: str, image: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(MAGIC + hashlib.sha256(image).digest() + image)
-            os.replace(temporary, place / f"{name}.o")
+            os.replace(temporary, place / f"{name}.{kind}")
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -90,7 +93,7 @@ def save(name: str, image: bytes) -> None:
 
 
 def _thin_out(place: Path) -> None:
-    files = [entry for entry in os.scandir(place) if entry.name.endswith((".o", ".tmp"))]
+    files = [entry for entry in os.scandir(place) if entry.name.endswith((".o", ".note", ".tmp"))]
     if len(files) > MOST_FILES:
         files.sort(key=lambda entry: entry.stat().st_mtime)
         for entry in files[: len(files) // 2]:

@@ -14,6 +14,7 @@ from armdyn.kernels import cache as disk
 from armdyn.kernels import fastcall, ir, jit
 from armdyn.kernels.calling import general_call
 from armdyn.kernels.ports import Ports, digest, ports_of
+from armdyn.kernels.sheet import Sheet, shapes
 from armdyn.kernels.ufunc import generalised_ufunc
 
 LANES = (1, 4, 8)
@@ -40,7 +41,8 @@ class Kernel:
     call: Callable[..., Any]
     ufunc: Any
     fast: Callable[..., Any] | None
-    _graph: Graph = field()
+    sheet: Sheet
+    _graph: Callable[[], Graph] = field()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.call(*arguments, **options)
@@ -51,7 +53,8 @@ class Kernel:
 
     def source(self) -> str:
         """The LLVM assembly of this kernel."""
-        return ir.module(self.ports, self._graph.nodes, self.lanes, fused=jit.has_fma())
+        graph = self._graph()
+        return ir.module(ports_of(graph), graph.nodes, self.lanes, fused=jit.has_fma())
 
     def __repr__(self) -> str:
         where = "from the cache" if self.from_cache else "compiled"
@@ -84,7 +87,29 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     if lanes not in (None, *LANES):
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
     width = 1 if not ports.sizes else lanes or jit.register_lanes()
-    code, cached = _code(graph, ports, width, cache)
+    key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
+    sheet = Sheet(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
+    code = _loaded(sheet) if cache else None
+    if code is not None:
+        return _bound(name, sheet, ports, code, lambda: graph, start, from_cache=True)
+    image = jit.compiled(ir.module(ports, graph.nodes, width, fused=jit.has_fma()))
+    code = jit.Code(image, slots=_slots(sheet))
+    if cache:
+        disk.save(key, image)
+    return _bound(name, sheet, ports, code, lambda: graph, start, from_cache=False)
+
+
+def reloaded(sheet: Sheet, name: str, graph: Callable[[], Graph]) -> Kernel | None:
+    """The kernel of that sheet from the disk, if its code is there; `graph` is asked only for its assembly."""
+    start = time.perf_counter()
+    code = _loaded(sheet)
+    return None if code is None else _bound(name, sheet, sheet.ports, code, graph, start, from_cache=True)
+
+
+def _bound(
+    name: str, sheet: Sheet, ports: Ports, code: jit.Code, graph: Callable[[], Graph], start: float, from_cache: bool
+) -> Kernel:
+    """Python functions around machine code."""
     function = _identifier(name)
     doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
     counts = len(ports.inputs), len(ports.outputs)
@@ -94,24 +119,23 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     if fastcall.layout_holds():
         fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
     seconds = time.perf_counter() - start
-    return Kernel(name, ports.signature, operations, width, seconds, cached, ports, fast or general, ufunc, fast, graph)
+    told = name, ports.signature, sheet.operations, sheet.lanes, seconds, from_cache, ports
+    return Kernel(*told, fast or general, ufunc, fast, sheet, graph)
 
 
-def _code(graph: Graph, ports: Ports, lanes: int, cache: bool) -> tuple[jit.Code, bool]:
-    """The machine code, and whether it came from the disk."""
-    slots = fastcall.SLOTS * len(ports.outputs)
-    key = disk.key(digest(ports, graph.nodes), jit.machine_description(), lanes)
-    image = disk.load(key) if cache else None
-    if image is not None:
-        try:
-            return jit.Code(image, slots=slots), True
-        except RuntimeError:  # sound file, but not for this process: compile again
-            pass
-    image = jit.compiled(ir.module(ports, graph.nodes, lanes, fused=jit.has_fma()))
-    code = jit.Code(image, slots=slots)
-    if cache:
-        disk.save(key, image)
-    return code, False
+def _loaded(sheet: Sheet) -> jit.Code | None:
+    """The machine code from the disk; None if there is none, or none that this process can use."""
+    image = disk.load(sheet.image)
+    if image is None:
+        return None
+    try:
+        return jit.Code(image, slots=_slots(sheet))
+    except RuntimeError:  # sound file, but not for this process: compile again
+        return None
+
+
+def _slots(sheet: Sheet) -> int:
+    return fastcall.SLOTS * len(sheet.outputs)
 
 
 def _identifier(name: str) -> str:

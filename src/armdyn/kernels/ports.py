@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,15 +16,15 @@ from armdyn.graph.structure import leaves
 
 @dataclass(frozen=True)
 class Port:
-    """One argument or result: its shape without batch axes, and its nodes in row-major order."""
+    """One argument or result: its shape without batch axes, and its nodes in row-major order (none if reloaded)."""
 
     name: str
     shape: tuple[int, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[Node, ...] = ()
 
     @property
     def size(self) -> int:
-        return len(self.nodes)
+        return math.prod(self.shape)
 
     @property
     def core(self) -> str:

@@ -77,6 +77,13 @@ def _stribeck_rate(friction: Friction) -> Scalar:
 
 
 LAWS: dict[str, Law] = {"viscous": viscous, "coulomb": coulomb, "stribeck": stribeck, "smooth": smooth}
+_OWN = dict(LAWS)
+
+
+def is_own_law(friction: Friction | None) -> bool:
+    """Whether a joint's friction follows a law of this module, not one that was registered."""
+    name = GENERAL if friction is None else friction.law or GENERAL
+    return name in _OWN and LAWS.get(name) is _OWN[name]
 
 
 def register_friction(name: str, law: Law) -> None:
@@ -153,6 +160,7 @@ __all__ = [
     "friction_laws",
     "friction_torque",
     "friction_torques",
+    "is_own_law",
     "joint_friction",
     "motor_friction",
     "motors_with_friction",

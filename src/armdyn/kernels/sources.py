@@ -1,0 +1,42 @@
+"""Which version of this package is running, told by its files: what is kept on disk is valid for that version alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import armdyn
+
+HOME = Path(armdyn.__file__).parent
+SLACK = 2.0
+"""Seconds by which a file system's clock may be behind or coarse."""
+
+
+@cache
+def version(*folders: str) -> str | None:
+    """A hash of the files in these folders of the package; None if they may not be what this process runs."""
+    if not settled(*folders):
+        return None
+    total = hashlib.sha256()
+    for path in files(*folders):
+        content = path.read_bytes()
+        total.update(f"{path.relative_to(HOME).as_posix()} {len(content)}\n".encode())
+        total.update(content)
+    return total.hexdigest()
+
+
+def settled(*folders: str) -> bool:
+    """Whether no file has changed since the package was imported: only then the files tell what is running."""
+    try:
+        changes = [max(stat.st_mtime, stat.st_ctime) for stat in (path.stat() for path in files(*folders))]
+    except OSError:
+        return False
+    return bool(changes) and max(changes) < armdyn.IMPORTED - SLACK
+
+
+def files(*folders: str) -> Iterator[Path]:
+    """The modules at the top of the package and in these folders."""
+    for folder in ("", *folders):
+        yield from sorted((HOME / folder).glob("*.py"))
