@@ -125,3 +125,9 @@ def test_questions_without_an_answer() -> None:
         armdyn.scale_to_torque(armdyn.trajectory.hold([0.3], 2.0), slider(), 4.0)
     with pytest.raises(armdyn.ArmdynError, match="tau_max"):
         armdyn.scale_to_torque(armdyn.point_to_point([0.0], [1.0], duration=1.0), slider(), -4.0)
+
+
+def test_a_reference_that_stands_has_no_speed_to_scale() -> None:
+    still = armdyn.point_to_point([0.3, 0.4], [0.3, 0.4], "cubic", duration=1.0)
+    with pytest.raises(Infeasible, match="nothing limits the speed"):
+        armdyn.scale_to_torque(still, armdyn.load("planar2r"), 3000.0)

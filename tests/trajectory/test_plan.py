@@ -79,6 +79,104 @@ def test_a_line_of_an_arm_that_cannot_choose_its_rotation(run) -> None:  # type:
     assert re.search(r"elbow\s+rad\s+0.9000\s+1.3000", out)
 
 
+# Timing by torques -------------------------------------------------------------------------------------------------
+
+LIFT = ["--from", "0,0,0,0,0", "--to", "0.2,0,0,0,0"]
+FORCE = 300.0
+
+
+def scara_on_one_axis() -> tuple[float, float]:
+    """Accelerations up and down of the lift, which carries all of the robot, at the largest force: F = M (a + g)."""
+    robot = armdyn.load("scara5")
+    mass = sum(float(joint.body.inertia.mass) for joint in robot.tree)
+    return FORCE / mass - 9.81, FORCE / mass + 9.81
+
+
+def figures(out: str, joint: str) -> list[float]:
+    """The numbers in a joint's row."""
+    (row,) = re.findall(rf"^ *{joint} +(?:m|rad) +(.*)$", out, re.MULTILINE)
+    return [float(cell) for cell in row.split()]
+
+
+def test_scaled_to_the_force_that_there_is(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    up, _ = scara_on_one_axis()
+    csv = tmp_path / "scaled.csv"
+    options = ("--timing", "scaled", "--tau-max", str(FORCE), "--profile", "bang_bang", "--out", str(csv))
+    status, out, _ = run("scara5", *LIFT, *options)
+    assert status == 0
+    duration = 2 * np.sqrt(0.2 / up)  # half of the way at `up`, half at -up
+    reference = 2 * np.sqrt(0.2 / 1.0)  # by the acceleration taken where none is known: its velocity stays below
+    reference = max(reference, 2 * 0.2 / 0.25)
+    assert f"scara5: {duration:.4f} s, profile bang_bang, scaled" in out
+    assert f"{duration:.4f} s instead of {reference:.4f} s" in out
+    assert "limited by the torque of lift" in out
+    assert figures(out, "lift")[3:] == pytest.approx([up, FORCE, FORCE, 100], abs=0.006)
+    assert armdyn.read_trajectory(csv).duration == pytest.approx(duration, rel=1e-12)
+
+
+def test_the_fastest_timing(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    up, down = scara_on_one_axis()
+    csv = tmp_path / "fastest.csv"
+    status, out, _ = run("scara5", *LIFT, "--timing", "optimal", "--tau-max", str(FORCE), "--out", str(csv))
+    assert status == 0
+    duration = np.sqrt(2 * 0.2 * (up + down) / (up * down))  # speeds up at `up`, brakes at `down`
+    motion = armdyn.read_trajectory(csv)
+    assert motion.duration == pytest.approx(duration, rel=1e-3)  # limits hold at 400 places
+    assert motion.duration > duration * (1 - 1e-9)
+    assert f"scara5: {motion.duration:.4f} s, time-optimal" in out
+    assert "At their limits: torque of lift." in out
+    assert "fastest on this grid" in out
+    top = np.sqrt(2 * 0.2 * up * down / (up + down))
+    assert figures(out, "lift")[2:4] == pytest.approx([top, down], rel=2e-3)
+
+
+def test_timing_keeps_the_robots_own_limits(run) -> None:  # type: ignore[no-untyped-def]
+    q = ["--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,1,0"]
+    duration = 2.175 / 15 + 1 / 2.175  # by velocity and acceleration of joint 1 alone, [8.22]
+    for timing in ("scaled", "optimal"):
+        _, out, _ = run("panda", *q, "--timing", timing)
+        assert f"panda: {duration:.4f} s" in out and "s as before" in out
+        assert "At their limits: velocity of panda_joint1; acceleration of panda_joint1." in out
+    _, out, _ = run("panda", *q, "--timing", "optimal", "--v-max", "1", "--a-max", "2")
+    assert "panda: 1.5000 s" in out
+    _, out, _ = run("panda", *q, "--timing", "scaled", "--tau-max", "6,87,87,87,12,12,12")
+    assert re.search(r"times as slow; limited by the torque of panda_joint1", out)
+    assert "exceeds" not in out
+
+
+def test_torques_beyond_their_limits_are_told(run) -> None:  # type: ignore[no-untyped-def]
+    q = ["--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,1,0"]
+    _, out, _ = run("panda", *q, "--tau-max", "6,87,87,87,12,12,12")
+    assert re.search(r"panda_joint1 exceeds its torque limit 6: \d+", out)
+    assert "--timing scaled or optimal" in out
+    _, out, _ = run("panda", *q, "--tau-max", "87,5,87,87,12,12,12")
+    assert "panda_joint2 exceeds its torque limit 5" in out
+    assert "no timing helps" in out
+    status, _, err = run("panda", *q, "--tau-max", "87,5,87,87,12,12,12", "--timing", "optimal")
+    assert status == 2 and "panda_joint2" in err and "Traceback" not in err
+
+
+def test_some_joints_without_limit(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "two.toml"
+    row = "[[joint]]\ntype = 'revolute'\na = 0.5\nmass = 2.0\ncom = [-0.25, 0, 0]\ninertia = [0.1, 0, 0, 0.1, 0, 0.1]\n"
+    head = "name = 'two'\nconvention = 'standard'\ngravity = [0, 0, -9.81]\n"
+    file.write_text(f"{head}{row}name = 'a'\nlimits = {{torque = 20.0}}\n{row}name = 'b'\n")
+    status, out, _ = run(str(file), "--from", "0,0", "--to", "1,1", "--timing", "scaled")
+    assert status == 0
+    assert "No torque limit known: b." in out
+    assert re.search(r"^ *b .* - +- *$", out, re.MULTILINE)
+
+
+def test_a_line_timed_by_torques(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    png = tmp_path / "line.png"
+    options = ("--line", "--timing", "optimal", "--tau-max", "4000,1500", "--plot", str(png))
+    status, out, _ = run("planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", *options)
+    assert status == 0
+    assert "time-optimal, straight line of the tool" in out
+    assert "For the motion that is retimed: The tool's rotation is left free" in out
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -89,6 +187,17 @@ def test_a_line_of_an_arm_that_cannot_choose_its_rotation(run) -> None:  # type:
         (("--from", FROM, "--to", TO, "--plot", "x.gif"), ".png, .svg or .pdf"),
         (("--from", FROM, "--to", TO, "--out", "no/such/dir/x.csv"), "cannot be written"),
         (("--from", FROM, "--to", TO, "--duration", "0.1", "--v-max", "1"), "breaks the limits"),
+        (("--from", FROM, "--to", TO, "--timing", "fast"), "is not one of 'given', 'scaled', 'optimal'"),
+        (("--from", FROM, "--to", TO, "--timing", "scaled"), "no limit of torque is known"),
+        (("--from", FROM, "--to", TO, "--timing", "optimal"), "Give --tau-max"),
+        (("--from", FROM, "--to", TO, "--timing", "scaled", "--tau-max", "9", "--duration", "1"), "follows from"),
+        (
+            ("--from", FROM, "--to", TO, "--timing", "scaled", "--tau-max", "9", "--profile", "linear"),
+            "jump of velocity",
+        ),
+        (("--from", FROM, "--to", TO, "--tau-max", "1,2"), "2 numbers; the robot takes 5 or 1"),
+        (("--from", FROM, "--to", FROM, "--timing", "scaled", "--tau-max", "900"), "nothing limits the speed"),
+        (("--from", FROM, "--to", FROM, "--timing", "optimal", "--tau-max", "900"), "no length"),
     ],
 )
 def test_bad_requests_end_with_status_2_and_no_traceback(run, arguments, message) -> None:  # type: ignore[no-untyped-def]

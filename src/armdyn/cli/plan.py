@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,8 @@ import typer
 from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_moving_robot, tables
 
 if TYPE_CHECKING:
+    from armdyn.dynamics import Dynamics
+    from armdyn.motion import Feasibility, MotionLimits
     from armdyn.robot.robot import Robot
     from armdyn.robot.table import Section
     from armdyn.trajectory.base import Trajectory
@@ -21,6 +24,16 @@ USUAL = {
     "prismatic": {"velocity": 0.25, "acceleration": 1.0},
 }
 """Limits taken where neither the user nor the robot gives any: a careful motion."""
+REACHED = 0.999
+"""Share of a limit from which on it is said to be reached."""
+
+
+class Timing(StrEnum):
+    """How fast the path is travelled."""
+
+    given = "given"
+    scaled = "scaled"
+    optimal = "optimal"
 
 
 def plan(
@@ -39,33 +52,60 @@ def plan(
     a_max: Annotated[
         str | None, typer.Option(metavar="A", help="Largest accelerations, one or one per joint; else the robot's.")
     ] = None,
+    timing: Annotated[
+        Timing,
+        typer.Option(
+            help="given: by profile and limits. scaled: all of it faster or slower, until a torque or another limit of "
+            "a joint is reached. optimal: the fastest timing of the path; the profile then does not matter."
+        ),
+    ] = Timing.given,
+    tau_max: Annotated[
+        str | None, typer.Option(metavar="T", help="Largest torques, one or one per joint, N m or N; else the robot's.")
+    ] = None,
     duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s, instead of the least time.")] = None,
     line: Annotated[
         bool, typer.Option("--line", help="Move the tool on a straight line; V and A are then m/s, m/s^2 of the tool.")
     ] = False,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it, torques too if their limits are known: .png, .svg, .pdf."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write samples: .csv (t, q, qd, qdd).")] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
     tip: TipOption = None,
     base: BaseOption = None,
     lock: LockOption = None,
 ) -> None:
-    """Plan a motion between two joint positions within velocity and acceleration limits."""
+    """Plan a motion between two joint positions within limits of velocity and acceleration, or of torque."""
     made = load_moving_robot(robot, tip, base, lock)
     q0, q1 = (numbers(text, made.n, option) for text, option in ((start, "--from"), (end, "--to")))
-    motion, note = (_line if line else _joints)(made, q0, q1, profile, v_max, a_max, duration)
+    limits = _limits(made, None if line else v_max, None if line else a_max, tau_max)
+    if timing is not Timing.given:
+        _refuse_timing(made, limits, timing, profile, duration)
+    planned = _line if line else _joints
+    motion, note = planned(made, q0, q1, profile, v_max, a_max, duration)
+    dyn = _dynamics(made) if _has_torque_limits(limits) else None
+    told = ""
+    if dyn is not None and timing is not Timing.given:
+        # A path that never slows down is its own parameter: nothing has to be solved for its length.
+        path = planned(made, q0, q1, "linear", None, None, 1.0)[0] if timing is Timing.optimal else motion
+        motion, told = _retimed(dyn, motion, path, timing, limits)
+        note = f"For the motion that is retimed: {note}" if note else ""
+    verdict = None if dyn is None else _verdict(dyn, motion, limits)
     screen = console()
-    for table in tables(_section(made, motion, profile, line), screen.width):
+    shape = "straight line of the tool" if line else "straight in joint space"
+    title = f"{made.name}: {motion.duration:.4f} s, {_manner(timing, profile)}, {shape}"
+    for table in tables(_section(made, motion, title, verdict), screen.width):
         screen.print(table)
-    if note:
-        screen.print(note)
-    for warning in _beyond_limits(made, motion):
+    for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(made, limits))):
+        screen.print(text)
+    for warning in [*_beyond_limits(made, motion), *_too_strong(verdict)]:
         screen.print(f"[yellow]{warning}[/]")
     if out is not None:
         motion.save(out, dt)
         screen.print(f"Samples: [bold green]{out}[/]", soft_wrap=True)
     if plot is not None:
-        _draw(motion, made, plot)
+        _draw(motion, made, plot, limits)
         screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
 
 
@@ -154,20 +194,142 @@ def _line(
     return motion, note.strip()
 
 
-def _section(robot: Robot, motion: Trajectory, profile: str, line: bool) -> Section:
+# Timing by torques -------------------------------------------------------------------------------------------------
+
+
+def _limits(robot: Robot, v: str | None, a: str | None, tau: str | None) -> MotionLimits:
+    """Limits of the joints: those of the command line, else the robot's."""
+    from armdyn.motion import motion_limits
+
+    given = {"v_max": v, "a_max": a, "tau_max": tau}
+    options = {"v_max": "--v-max", "a_max": "--a-max", "tau_max": "--tau-max"}
+    known = {name: _given(text, robot.n, options[name]) for name, text in given.items() if text is not None}
+    return motion_limits(robot, **known)
+
+
+def _has_torque_limits(limits: MotionLimits) -> bool:
+    return any(map(math.isfinite, limits.tau_max))
+
+
+def _unlimited(robot: Robot, limits: MotionLimits) -> str:
+    """Which joints have no limit of torque, if others have one."""
+    free = [joint.name for joint, tau in zip(robot.joints, limits.tau_max, strict=True) if not math.isfinite(tau)]
+    return f"No torque limit known: {', '.join(free)}." if 0 < len(free) < robot.n else ""
+
+
+def _refuse_timing(robot: Robot, limits: MotionLimits, timing: Timing, profile: str, duration: float | None) -> None:
+    """What does not go together with a timing by torques, before anything is planned."""
+    from armdyn.motion import Infeasible
+
+    if duration is not None:
+        raise typer.BadParameter(f"the duration follows from --timing {timing.value}", param_hint="--duration")
+    if timing is Timing.scaled and profile == "linear":
+        raise typer.BadParameter("linear starts and ends with a jump of velocity, which no torque gives",
+                                 param_hint="--profile")  # fmt: skip
+    if not _has_torque_limits(limits):
+        raise Infeasible("no limit of torque is known", where=f"robot {robot.name!r}",
+                         expected=f"torque limits of the joints or their motors, for --timing {timing.value}",
+                         advice="Give --tau-max, or put limits = {torque = ...} into the robot's file.")  # fmt: skip
+
+
+def _dynamics(robot: Robot) -> Dynamics:
+    import warnings
+
+    from armdyn.dynamics import compile as compiled
+    from armdyn.formats import ModelWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # as for all that is loaded here: `armdyn check` speaks of it
+        return compiled(robot)
+
+
+def _retimed(
+    dyn: Dynamics, reference: Trajectory, path: Trajectory, timing: Timing, limits: MotionLimits
+) -> tuple[Trajectory, str]:
+    """The path at the speed that the limits allow, and how that compares with the reference."""
+    from armdyn.motion import scale_to_torque, time_optimal
+
+    velocity, acceleration, torque = limits.velocity, limits.acceleration, limits.tau_max
+    if timing is Timing.scaled:
+        scaled = scale_to_torque(path, dyn, torque, v_max=velocity, a_max=acceleration)
+        what = f"limited by the {scaled.quantity} of {scaled.joint} at {scaled.time:.4g} s."
+        return scaled, f"{_compared(reference, scaled)}; {what}"
+    fastest = time_optimal(path, dyn, tau_max=torque, v_max=velocity, a_max=acceleration)
+    return fastest, f"{_compared(reference, fastest)}. {fastest.status.value}"
+
+
+def _compared(before: Trajectory, after: Trajectory) -> str:
+    factor = before.duration / after.duration
+    speed = f"{factor:.4g} times as fast" if factor >= 1 else f"{1 / factor:.4g} times as slow"
+    change = "as before" if abs(factor - 1) < 1e-4 else f"instead of {before.duration:.4f} s, {speed}"
+    return f"{after.duration:.4f} s {change}"
+
+
+def _verdict(dyn: Dynamics, motion: Trajectory, limits: MotionLimits) -> Feasibility:
+    from armdyn.motion import feasibility
+
+    return feasibility(dyn, motion, v_max=limits.velocity, a_max=limits.acceleration, tau_max=limits.tau_max)
+
+
+def _limits_reached(verdict: Feasibility | None) -> str:
+    """`torque of a, b; velocity of c`."""
+    if verdict is None:
+        return ""
+    joints = verdict.robot.joints
+    reached = {
+        quantity: [joint.name for joint, share in zip(joints, verdict.use[quantity], strict=True) if share >= REACHED]
+        for quantity in ("torque", "velocity", "acceleration")
+    }
+    texts = [f"{quantity} of {', '.join(names)}" for quantity, names in reached.items() if names]
+    return f"At their limits: {'; '.join(texts)}." if texts else ""
+
+
+def _too_strong(verdict: Feasibility | None) -> list[str]:
+    """Limits of torque that the motion does not keep, and whether slowing down helps."""
+    excesses = [] if verdict is None else [excess for excess in verdict.excesses if excess.quantity == "torque"]
+    texts = [
+        f"{joint} exceeds its torque limit {abs(limit):g}: {abs(value):.4g} at {time:.4g} s."
+        for joint, limit, value, time in ((x.joint, x.limit, x.value, x.time) for x in excesses)
+    ]
+    heavy = verdict is not None and verdict.status.name == "TOO_HEAVY"
+    advice = (
+        "Gravity alone asks for more: no timing helps." if heavy else "--timing scaled or optimal keeps the limits."
+    )
+    return [*texts, advice] if texts else []
+
+
+def _manner(timing: Timing, profile: str) -> str:
+    return {"given": f"profile {profile}", "scaled": f"profile {profile}, scaled", "optimal": "time-optimal"}[timing]
+
+
+# Tables and pictures -----------------------------------------------------------------------------------------------
+
+
+def _section(robot: Robot, motion: Trajectory, title: str, verdict: Feasibility | None) -> Section:
     from armdyn.robot.table import Column, Section
 
-    heads = ("joint", "unit", "from", "to", "peak velocity", "peak acceleration")
+    heads = ["joint", "unit", "from", "to", "peak velocity", "peak acceleration"]
+    heads += [] if verdict is None else ["peak torque", "torque limit", "used, %"]
     first, last = motion(0.0), motion(motion.duration)
     velocity, acceleration = motion.peak(1), motion.peak(2)
     rows = []
     for j, joint in enumerate(robot.joints):
         unit = "rad" if joint.kind == "revolute" else "m"
         figures = (first[j], last[j], velocity[j], acceleration[j])
-        rows.append((joint.name, unit, *(f"{round(float(x), 4) + 0.0:.4f}" for x in figures)))
-    shape = "straight line of the tool" if line else "straight in joint space"
-    title = f"{robot.name}: {motion.duration:.4f} s, profile {profile}, {shape}"
-    return Section(title, tuple(map(Column, heads)), tuple(rows), "Velocity per s, acceleration per s^2.")
+        cells = [f"{round(float(x), 4) + 0.0:.4f}" for x in figures]
+        rows.append((joint.name, unit, *cells, *_torque_cells(verdict, j)))
+    units = "Velocity per s, acceleration per s^2" + (
+        "." if verdict is None else ", torque in N m (N if the unit is m)."
+    )
+    return Section(title, tuple(map(Column, heads)), tuple(rows), units)
+
+
+def _torque_cells(verdict: Feasibility | None, j: int) -> list[str]:
+    """Peak, limit and share of it in per cent."""
+    if verdict is None:
+        return []
+    peak, limit = f"{verdict.peak['torque'][j]:.2f}", verdict.limits.tau_max[j]
+    return [peak, f"{limit:g}", f"{100 * verdict.use['torque'][j]:.1f}"] if math.isfinite(limit) else [peak, "-", "-"]
 
 
 def _beyond_limits(robot: Robot, motion: Trajectory) -> list[str]:
@@ -193,12 +355,12 @@ def _beyond_limits(robot: Robot, motion: Trajectory) -> list[str]:
     return found
 
 
-def _draw(motion: Trajectory, robot: Robot, path: Path) -> None:
+def _draw(motion: Trajectory, robot: Robot, path: Path, limits: MotionLimits) -> None:
     from armdyn.errors import FileError
 
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise typer.BadParameter(f"{path.name!r}: .png, .svg or .pdf", param_hint="--plot")
     try:
-        motion.plot(path, robot)
+        motion.plot(path, robot, tau_max=limits.tau_max if _has_torque_limits(limits) else None)
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None

@@ -121,7 +121,7 @@ def scale_to_torque(
             c, i, what = float(each.min()), int(each.argmin()), name
             t_most = float(t[np.abs(ref(t, order))[:, i].argmax()])
     joint = names(dyn.robot)[i]
-    if not np.isfinite(c):
+    if not np.isfinite(c) or not ref.peak(1).any():  # at rest, torques are left to rounding
         raise Infeasible(
             "nothing limits the speed: the motion asks for no torque but that of gravity",
             where=f"robot {dyn.robot.name!r}",

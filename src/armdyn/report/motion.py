@@ -1,4 +1,4 @@
-"""Figures of trajectories: position, velocity and acceleration of every joint over time."""
+"""Figures of trajectories: position, velocity and acceleration of every joint over time, and torques if asked."""
 
 from __future__ import annotations
 
@@ -18,32 +18,44 @@ UNITS = {"revolute": ("rad", "rad/s", "rad/s²"), "prismatic": ("m", "m/s", "m/s
 POINTS = 600
 
 
-def trajectory_figure(trajectory: Trajectory, robot: Robot | None = None, names: Sequence[str] | None = None) -> Any:
-    """Three rows (position, velocity, acceleration), one column per kind of joint; limits of the robot dashed."""
+def trajectory_figure(
+    trajectory: Trajectory,
+    robot: Robot | None = None,
+    names: Sequence[str] | None = None,
+    tau_max: Array | None = None,
+) -> Any:
+    """Three rows (position, velocity, acceleration), one column per kind of joint; limits of the robot dashed.
+
+    With tau_max (and the robot) a fourth: torques as shares of their limits, of the joints that have one.
+    """
     from matplotlib.figure import Figure  # the figure alone: no window system, no global state
 
     kinds, labels = _joints(trajectory, robot, names)
     columns = [kind for kind in ("revolute", "prismatic") if kind in kinds]
     t = _times(trajectory)
     samples = [_with_gaps(trajectory, t, order) for order in range(3)]
-    tall = 2.1 * 3 + 0.9
+    loads = None if robot is None or tau_max is None else _shares(trajectory, robot, samples[0][0], tau_max)
+    count = 3 if loads is None else 4
+    tall = 2.1 * count + 0.9
     figure = Figure(figsize=(6.4 if len(columns) == 1 else 10.5, tall), facecolor="white")
-    grid = figure.subplots(3, len(columns), sharex=True, squeeze=False)
+    grid = figure.subplots(count, len(columns), sharex=True, squeeze=False)
     handles = []
     for column, kind in enumerate(columns):
         for order in range(3):
             axes = grid[order, column]
             for j in (j for j, k in enumerate(kinds) if k == kind):
-                style = {"color": COLORS[j % len(COLORS)], "linewidth": 1.7, "linestyle": "-" if j < 10 else "--"}
                 time, values = samples[order]
-                (curve,) = axes.plot(time, values[:, j], label=labels[j], **style)
+                (curve,) = axes.plot(time, values[:, j], label=labels[j], **_style(j))
                 if order == 0:
                     handles.append((j, curve))
                 _limits(axes, robot, j, order, COLORS[j % len(COLORS)], values[:, j])
             _dress(axes, f"{QUANTITIES[order]}, {UNITS[kind][order]}", t[-1])
+        if loads is not None:
+            _draw_shares(grid[3, column], samples[0][0], loads, [j for j, k in enumerate(kinds) if k == kind])
+            _dress(grid[3, column], f"{'torque' if kind == 'revolute' else 'force'} / limit, %", t[-1])
         if len(columns) > 1:
             grid[0, column].set_title(f"{kind} joints", fontsize=10, color=INK, loc="left")
-        grid[2, column].set_xlabel("time, s", color=INK)
+        grid[-1, column].set_xlabel("time, s", color=INK)
     handles.sort(key=lambda pair: pair[0])
     figure.legend(
         [curve for _, curve in handles],
@@ -85,6 +97,27 @@ def _with_gaps(trajectory: Trajectory, t: Array, order: int) -> tuple[Array, Arr
     sides = np.concatenate([breaks - tiny, breaks + tiny])
     time = np.unique(np.concatenate([[-pad], t, sides, [trajectory.duration + pad]]))
     return time, trajectory(time, order)
+
+
+def _style(j: int) -> dict[str, Any]:
+    """How the curves of joint j look."""
+    return {"color": COLORS[j % len(COLORS)], "linewidth": 1.7, "linestyle": "-" if j < 10 else "--"}
+
+
+def _shares(trajectory: Trajectory, robot: Robot, time: Array, tau_max: Array) -> Array:
+    """(k, n) torques in per cent of their limits; NaN for joints without one."""
+    from armdyn.motion.limits import dynamics_of, states  # a picture without torques needs no machine code
+
+    tau = dynamics_of(robot).inverse_dynamics(*states(trajectory, time))
+    shares: Array = 100 * tau / np.where(np.isfinite(tau_max), tau_max, np.nan)
+    return shares
+
+
+def _draw_shares(axes: Any, time: Array, shares: Array, joints: Sequence[int]) -> None:
+    for j in joints:
+        axes.plot(time, shares[:, j], **_style(j))
+    for limit in (-100, 100):
+        axes.axhline(limit, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
 
 
 def _limits(axes: Any, robot: Robot | None, j: int, order: int, color: str, values: Array) -> None:

@@ -134,15 +134,21 @@ class Trajectory(ABC):
         return write(self, path, dt)
 
     def plot(
-        self, path: str | Path | None = None, robot: Robot | None = None, *, names: Sequence[str] | None = None
+        self,
+        path: str | Path | None = None,
+        robot: Robot | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        tau_max: Array | None = None,
     ) -> Any:
         """Draw position, velocity and acceleration of every joint; with `robot`, its names, units and limits.
 
-        path: .png, .svg or .pdf to write. Returns: the Matplotlib figure.
+        path: .png, .svg or .pdf to write. tau_max: (n,) limits of the robot's torques, to draw these as well (infinite:
+        a joint without one). Returns: the Matplotlib figure.
         """
         from armdyn.report.motion import trajectory_figure
 
-        figure = trajectory_figure(self, robot, names)
+        figure = trajectory_figure(self, robot, names, tau_max)
         if path is not None:
             figure.savefig(path, dpi=150)
         return figure
