@@ -70,3 +70,9 @@ def test_toml_to_urdf_and_back(seed: int, helpers: Any) -> None:
     poses, back = helpers.frame_poses(robot, q), helpers.frame_poses(there_and_back, q)
     assert all(np.abs(poses[joint.body.name] - back[joint.body.name]).max() < 1e-12 for joint in robot.tree)
     assert np.abs(poses["tool"] - back["tool"]).max() < 1e-12
+
+
+def test_a_folder_called_as_a_catalog_robot_does_not_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rx90").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert armdyn.load("rx90").n == 6

@@ -174,3 +174,22 @@ def test_text() -> None:
     assert text((a - b) * qd1 - 3 * a * (b - a) * qd2) == "(a - b)*qd1 + 3*a*(a - b)*qd2"
     assert text((symbols("q10")[0] + q2).sin()) == "s2_10"
     assert text([a / (b + 1), -a, 0, PI * a]) == ("a/(b + 1)", "-a", "0", "pi*a")
+
+
+def test_mathml_keeps_every_text_in_a_token_element() -> None:
+    """Browsers drop bare text inside mrow: a denominator would vanish and the equation on the page be wrong."""
+    from xml.etree import ElementTree
+
+    from armdyn.graph.mathml import mathml
+
+    a, b = symbol("a"), symbol("b")
+    root = ElementTree.fromstring(f"<math>{mathml(a * b / 3 - a / (b + 1) + a**2 / 12)}</math>")  # noqa: S314 (our own)
+    assert [node.tag for node in root.iter() if node.text and node.tag not in ("mi", "mn", "mo")] == []
+    denominators = {"".join(fraction[1].itertext()) for fraction in root.iter("mfrac")}
+    assert {"3", "12"} <= denominators
+
+
+def test_a_product_under_a_bar_is_bracketed_in_plain_text() -> None:
+    a, b = symbols("a b")
+    assert text(a / 2 / b) == text(a / (2 * b)) == "a/(2*b)"
+    assert text(a / b / b) == "a/(b*b)"

@@ -50,7 +50,7 @@ def load(
 def read(robot: str | Path) -> Robot:
     """The robot as its file describes it, without any judgement of its physics."""
     path = Path(robot)
-    if path.suffix.lower() not in FORMATS and not path.exists():
+    if path.suffix.lower() not in FORMATS and not path.is_file():  # a folder may be called as a robot is: out/rx90
         return _format(catalog.path(str(robot))).read(catalog.path(str(robot)))  # type: ignore[no-any-return]
     return _format(path).read(path)  # type: ignore[no-any-return]
 

@@ -29,8 +29,8 @@ class _MathML(TextStyle):
     def power(self, base: str, exponent: int) -> str:
         return f"<msup><mrow>{base}</mrow><mn>{exponent}</mn></msup>"
 
-    def fraction(self, top: str, bottom: str) -> str:
-        return f"<mfrac><mrow>{top}</mrow><mrow>{bottom}</mrow></mfrac>"
+    def fraction(self, top: str, bottom: list[str]) -> str:
+        return f"<mfrac><mrow>{top}</mrow><mrow>{self.times.join(bottom)}</mrow></mfrac>"
 
     def bracket(self, text: str) -> str:
         return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>"

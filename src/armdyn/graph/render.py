@@ -36,8 +36,10 @@ class TextStyle:
     def power(self, base: str, exponent: int) -> str:
         return f"{base}^{exponent}"
 
-    def fraction(self, top: str, bottom: str) -> str:
-        return f"{top}/{bottom}"
+    def fraction(self, top: str, bottom: list[str]) -> str:
+        """A product over a product of factors."""
+        below = self.times.join(bottom)
+        return f"{top}/{self.bracket(below) if len(bottom) > 1 else below}"
 
     def bracket(self, text: str) -> str:
         return f"({text})"
@@ -66,8 +68,8 @@ class _Latex(TextStyle):
     def power(self, base: str, exponent: int) -> str:
         return f"{base}^{{{exponent}}}"
 
-    def fraction(self, top: str, bottom: str) -> str:
-        return rf"\frac{{{top}}}{{{bottom}}}"
+    def fraction(self, top: str, bottom: list[str]) -> str:
+        return rf"\frac{{{top}}}{{{self.times.join(bottom)}}}"
 
     def bracket(self, text: str) -> str:
         return rf"\left({text}\right)"
@@ -153,12 +155,12 @@ class _Renderer:
         exact = Fraction(number) if not isinstance(number, float) else None
         bottom = [self.factor(part) for part in divisors]
         if exact is not None and exact.denominator != 1:
-            bottom.insert(0, str(exact.denominator))
+            bottom.insert(0, self.style.number(exact.denominator))
             number = exact.numerator
         if number != 1 or not words:
             words.insert(0, self.style.number(number))
         top = self.style.times.join(words)
-        return self.style.fraction(top, self.style.times.join(bottom)) if bottom else top
+        return self.style.fraction(top, bottom) if bottom else top
 
     def _word(self, node: Node, power: int, factor: int) -> str:
         base = self.factor(node) if factor == 1 else self.style.bracket(self.total(node, factor))
