@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
-from armdyn.identification.excitation import excite
 
 OUT = Path(sys.argv[1] if len(sys.argv) > 1 else "out/examples")
 OUT.mkdir(parents=True, exist_ok=True)
@@ -23,7 +22,7 @@ arm = armdyn.compile(armdyn.Robot.from_dh(real, name="arm").with_payload(0.3))
 
 # A motion that tells the parameters: a Fourier series within limits, optimised.
 sought = ("inertial", "friction")
-design = excite(drawings, include=sought, harmonics=4, period=6.0, starts=1, iterations=40, v_max=3, a_max=12)
+design = armdyn.excite(drawings, include=sought, harmonics=4, period=6.0, starts=1, iterations=40, v_max=3, a_max=12)
 print(design)
 
 # The log: positions and torques at 500 Hz, noisy as encoders and current sensors are.

@@ -15,7 +15,19 @@ IMPORTED = time()
 """When this process began to read the package: files that changed later are not what runs."""
 
 if TYPE_CHECKING:
-    from armdyn import analysis, catalog, control, export, mechanics, motion, parameters, simulation, sweeps, trajectory
+    from armdyn import (
+        analysis,
+        catalog,
+        control,
+        export,
+        identification,
+        mechanics,
+        motion,
+        parameters,
+        simulation,
+        sweeps,
+        trajectory,
+    )
     from armdyn.control import (
         PID,
         Admittance,
@@ -34,7 +46,7 @@ if TYPE_CHECKING:
     from armdyn.equations import certify, compare, derive
     from armdyn.errors import ArmdynError
     from armdyn.formats import ModelWarning, load, save
-    from armdyn.identification.fit import identify
+    from armdyn.identification import excite, identify, read_log
     from armdyn.mechanics.registry import formulations
     from armdyn.motion import feasibility, scale_to_torque, sizing, time_optimal, torque_breakdown
     from armdyn.parameters import base_parameters
@@ -69,15 +81,17 @@ _HOME = {
     "compare": "armdyn.equations",
     "compile": "armdyn.dynamics",
     "derive": "armdyn.equations",
+    "excite": "armdyn.identification",
     "feasibility": "armdyn.motion",
     "formulations": "armdyn.mechanics.registry",
-    "identify": "armdyn.identification.fit",
+    "identify": "armdyn.identification",
     "imperfect_models": "armdyn.simulation.studies",
     "inverse_kinematics": "armdyn.trajectory",
     "load": "armdyn.formats",
     "monte_carlo": "armdyn.simulation.studies",
     "point_to_point": "armdyn.trajectory",
     "random_robot": "armdyn.robot.random",
+    "read_log": "armdyn.identification",
     "read_trajectory": "armdyn.trajectory",
     "save": "armdyn.formats",
     "scale_to_torque": "armdyn.motion",
@@ -94,6 +108,7 @@ _PACKAGES = (
     "catalog",
     "control",
     "export",
+    "identification",
     "mechanics",
     "motion",
     "parameters",
@@ -129,9 +144,11 @@ __all__ = [
     "compile",
     "control",
     "derive",
+    "excite",
     "export",
     "feasibility",
     "formulations",
+    "identification",
     "identify",
     "imperfect_models",
     "inverse_kinematics",
@@ -142,6 +159,7 @@ __all__ = [
     "parameters",
     "point_to_point",
     "random_robot",
+    "read_log",
     "read_trajectory",
     "save",
     "scale_to_torque",
