@@ -9,6 +9,7 @@ import numpy as np
 
 from armdyn.algebra import Mat3
 from armdyn.analysis.arrays import Array
+from armdyn.control.task import chosen
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.mechanics import kinematics
@@ -50,19 +51,9 @@ def make_task(dyn: Dynamics, rows: str | None = None, angles: Angles = None, fra
     if angles not in ANGULAR:
         raise unknown_name("Euler angles", str(angles), kinematics.EULER)
     known = (*LINEAR, *ANGULAR[angles])
-    index = own_rows(dyn, frame) if rows is None else _chosen(rows, known)
+    index = own_rows(dyn, frame) if rows is None else chosen(rows, known)
     names = tuple(known[i] for i in index)
     return Task(names, index, angles if (index >= 3).any() else None, frame)
-
-
-def _chosen(rows: str, known: tuple[str, ...]) -> Array:
-    names = rows.replace(",", " ").split()
-    if not names or len(set(names)) != len(names):
-        raise ArmdynError(f"rows = {rows!r}", where="task", expected=f"some of {' '.join(known)}, each once")
-    for name in names:
-        if name not in known:
-            raise unknown_name("row", name, known, where="task")
-    return np.array([known.index(name) for name in names])
 
 
 def own_rows(dyn: Dynamics, frame: str = "tool", linear: bool = False) -> Array:

@@ -7,7 +7,7 @@ the axis about which the tool has to turn, as long as the angle, world axes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -27,15 +27,15 @@ FLAT = 1e-6
 Force = Callable[[float, Array, Array], Any]
 
 
-def chosen(rows: str) -> Array:
-    """Indices of the rows of a task."""
+def chosen(rows: str, known: Sequence[str] = ROWS) -> Array:
+    """Indices of the rows of a task among those known."""
     names = rows.replace(",", " ").split()
     if not names or len(set(names)) != len(names):
-        raise ArmdynError(f"rows = {rows!r}", where="task space law", expected=f"some of {ALL}, each once")
+        raise ArmdynError(f"rows = {rows!r}", where="task", expected=f"some of {' '.join(known)}, each once")
     for name in names:
-        if name not in ROWS:
-            raise unknown_name("row", name, ROWS, where="task space law")
-    return np.array([ROWS.index(name) for name in names])
+        if name not in known:
+            raise unknown_name("row", name, known, where="task")
+    return np.array([list(known).index(name) for name in names])
 
 
 def rotation_vector(R: Array) -> Array:
