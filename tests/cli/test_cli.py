@@ -228,3 +228,11 @@ def test_study_says_where_it_cannot_write(run, tmp_path: Path) -> None:  # type:
     status, _, err = run("study", "pendulum", "--out", os.path.join(file, "below"))
     assert status == 2
     assert "cannot be made" in err.lower()
+
+
+def test_verbs_say_on_stderr_that_a_robot_is_impossible(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    status, out, err = run("show", written(tmp_path, "broken.toml", BROKEN))
+    assert status == 0
+    assert err.startswith("Warning: robot 'broken', body 'turn': its mass is -2 kg")
+    assert "armdyn check" in err
+    assert "Warning" not in out

@@ -201,9 +201,13 @@ def test_derive_errors(run: Run, tmp_path: Path) -> None:
     assert "gives no inverse_dynamics" in err
     status, _, err = run("derive", "planar2r", "--format", "word")
     assert status == 2
-    status, _, err = run("derive", "pendulum", "--out", str(tmp_path))
+    status, _, err = run("derive", "pendulum", "--out", str(tmp_path), "--format", "text")
     assert status == 2
     assert "cannot be written" in err
+    status, _, err = run("derive", "pendulum", "--out", str(tmp_path / "equations.pdf"))
+    assert status == 2
+    assert ".tex" in err
+    assert not (tmp_path / "equations.pdf").exists()
 
 
 # compare --------------------------------------------------------------------------------------------------------

@@ -97,3 +97,12 @@ def test_wrong_calls_are_status_2(files: dict[str, Path], capsys: pytest.Capture
     assert run(files["arm"], files["log"], "--method", "magic") == 2
     assert run(files["arm"], files["log"], "--derivative", "magic") == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_columns_that_are_not_known_are_listed(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    log = files["folder"] / "odd_names.csv"
+    log.write_text("t,q1,q2,load_a\n" + "\n".join(f"{k / 100},0.1,0.2,2" for k in range(50)))
+    assert run(files["arm"], log) == 2
+    said = capsys.readouterr().err
+    assert "load_a" in said
+    assert "--column tau=" in said

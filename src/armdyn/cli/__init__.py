@@ -49,8 +49,9 @@ VERBS = {
 }
 """Panels of the help, and their verbs."""
 for _panel, _verbs in VERBS.items():
-    for _verb in _verbs:
-        app.command(rich_help_panel=_panel)(_verb)
+    for _verb in _verbs:  # lines of the docstring flow: rich would keep their ends
+        _help = "\n\n".join(" ".join(part.split()) for part in (_verb.__doc__ or "").split("\n\n"))
+        app.command(rich_help_panel=_panel, help=_help)(_verb)
 
 
 def _version(asked: bool) -> None:

@@ -106,7 +106,7 @@ def _print(screen: Console, found: Summary, doubts: list[str]) -> None:
     if found.payload is not None and found.acceleration is not None:
         held = "none: it cannot hold itself" if found.payload != found.payload else f"{found.payload:.4g} kg"
         screen.print(f"Largest payload held still at the tool: {held}")
-        rate, rows = max(found.acceleration, 0.0), " ".join(found.ellipsoids[0].rows)
+        rate, rows = max(round(found.acceleration, 9), 0.0), " ".join(found.ellipsoids[0].rows)
         screen.print(f"Largest acceleration in every direction of {rows}: {rate:.4g} m/s²")
     for warning in (*found.warnings, *doubts):
         screen.print(Text(warning, style="yellow"))

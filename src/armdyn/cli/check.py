@@ -62,7 +62,7 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any) -> Checku
             return error
         where = (error.where or "robot").removeprefix(f"{file}, ").removeprefix(file) or "robot"
         finding = Finding("description", "impossible", where, error.what, error.expected or "",
-                          cause="The description contradicts itself: no robot can be made of it",
+                          cause="No robot can be made of this description",
                           advice=_advice(error))  # fmt: skip
         return Checkup(Path(file).stem, (finding,))
     except ArmdynError as error:

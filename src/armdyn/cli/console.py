@@ -85,12 +85,16 @@ def _sentence(text: str) -> str:
 
 
 def load_robot(name: str, tip: str | None = None, base: str | None = None, lock: list[str] | None = None) -> Robot:
-    """The robot; its check-up is the verb's business, so the warnings of `load` are not repeated."""
+    """The robot; the first warning of `load` as a line on stderr, the others are for `armdyn check`."""
     from armdyn.formats import ModelWarning, load
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)
-        return load(name, tip=tip, base=base, lock=locked(lock))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ModelWarning)
+        robot = load(name, tip=tip, base=base, lock=locked(lock))
+    if said:
+        more = f" And {len(said) - 1} more: armdyn check {name}" if len(said) > 1 else ""
+        console(stderr=True).print(Text(f"Warning: {str(said[0].message).rstrip('.')}.{more}", style="yellow"))
+    return robot
 
 
 def load_moving_robot(

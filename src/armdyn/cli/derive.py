@@ -52,7 +52,8 @@ class Symbols(StrEnum):
     inertial = "inertial"
 
 
-SUFFIXES = {".tex": Format.latex, ".md": Format.markdown, ".py": Format.python, ".json": Format.json}
+SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, ".py": Format.python,
+            ".json": Format.json}  # fmt: skip
 
 
 def derive(
@@ -82,7 +83,7 @@ def derive(
 
     FORMAT is text, latex, markdown, json, program (the torques as short assignments) or python (a function that runs).
     """
-    style = format or SUFFIXES.get(out.suffix.lower() if out else "", Format.text)
+    style = format or (Format.text if out is None else _style_of(out))
     to_screen = out is None and style is Format.text
     with working("reading the robot") as say:
         made = load_moving_robot(robot, tip, base, lock)
@@ -101,6 +102,14 @@ def derive(
         print(text.rstrip("\n"))
     else:
         _print(console(), equations, symbols, blocks, large)
+
+
+def _style_of(out: Path) -> Format:
+    try:
+        return SUFFIXES[out.suffix.lower()]
+    except KeyError:
+        known = ", ".join(SUFFIXES)
+        raise typer.BadParameter(f"{out.name!r}: {known}, or say --format", param_hint="--out") from None
 
 
 # To keep --------------------------------------------------------------------------------------------------------
@@ -200,6 +209,8 @@ def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block]
     if large:
         _print_sizes(out, equations, large)
         return
+    if any(joint.friction is not None for joint in equations.robot.joints):
+        out.print(Text("Friction is not part of these equations.", style="dim"))
     out.print(Text(writing.UNWRITTEN, style="dim"))
     out.print(Text(writing.SHORT, style="dim"))
 

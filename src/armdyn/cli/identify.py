@@ -21,6 +21,8 @@ from armdyn.cli.console import (
 from armdyn.cli.plan import numbers
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from armdyn.identification.fit import Fit
 
 CLEAN, DOUBTS = 0, 1
@@ -117,12 +119,25 @@ def identify(
     if out is not None:
         fit.save(out)
         screen.print(f"Written: [bold green]{out}[/]", soft_wrap=True)
+        _print_possible(screen, fit)
     if report is not None:
         from armdyn.report.identification import write_report
 
         write_report(fit, report)
         screen.print(f"Report: [bold green]{report}[/]", soft_wrap=True)
     raise typer.Exit(CLEAN if all(finding.severity == "note" for finding in fit.findings) else DOUBTS)
+
+
+def _print_possible(screen: Console, fit: Fit) -> None:
+    """Whether the robot written is one of possible bodies: forward dynamics and other programs may need it."""
+    from armdyn.parameters.physical import physical_consistency
+
+    if not physical_consistency(fit.robot).possible:
+        screen.print(
+            "Some of its bodies are impossible, although its torques are those identified: --physical gives the "
+            "nearest robot of possible ones.",
+            style="yellow",
+        )
 
 
 def _validation(text: str | None) -> Any:

@@ -53,7 +53,9 @@ def simulate(
     reference: Annotated[
         str | None,
         typer.Option(
-            metavar="REF", help="Where to go, as 0.5,30deg,1; a .csv of `armdyn plan`; curve40 (000), swing (003)."
+            metavar="REF",
+            help="Where to go, as 0.5,30deg,1; a .csv of `armdyn plan`; curve40 (000), swing (003); "
+            "else every joint 0.5 rad or 0.1 m on.",
         ),
     ] = None,
     start: Annotated[str | None, typer.Option("--from", metavar="Q", help="Start; else on the reference.")] = None,
@@ -241,12 +243,15 @@ def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
 
     if not isinstance(law, PID | ComputedTorque) or not (law.kp > 0).any():
         return
-    heads = ("joint", "poles (1/s)", "frequency (rad/s)", "damping", "bandwidth (rad/s)", "advice")
+    heads = ("joint", "poles (1/s)", "fastest (rad/s)", "damping", "bandwidth (rad/s)", "advice")
     rows = []
     for loop in analyse_gains(law, dyn=dyn).loops:
         figures = (f"{loop.frequency:.4g}", f"{loop.damping:.3f}", f"{loop.bandwidth:.4g}", loop.advice)
         rows.append((loop.name, loop.poles_text, *figures))
-    note = "Linear loop of each joint; for PID at its largest inertia."
+    note = (
+        "Linear loop of each joint; for PID at its largest inertia. Fastest: the largest distance of a pole from 0; "
+        "damping: the least of a pair of poles, 1 where all are real."
+    )
     for table in tables(Section("Closed loops", tuple(map(Column, heads)), tuple(rows), note), screen.width):
         screen.print(table)
 

@@ -30,7 +30,7 @@ def loads(text: str, where: str = "TOML text") -> Robot:
         record = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError) as error:
         raise FileError(
-            f"not a TOML text: {error}", where=where, advice="See armdyn.formats.toml for the format."
+            f"not a TOML text: {error}", where=where, advice="The format is shown in docs/start/robot_files.md."
         ) from None
     except RecursionError:
         raise FileError("nested too deeply", where=where) from None

@@ -184,9 +184,9 @@ def identify(
              log itself, and said so. include: families of parameters; the others keep their values, and their torques
              are taken off. method: see `identification.estimation`.
              essential: leave out parameters that the torques do not need. physical: the robot is the nearest one with
-             possible masses and inertias (needs the extra `physical`). processing: of the log, chosen from it where
-             nothing is given. check: look for gaps, swapped columns, wrong units and the like first. white: take
-             residuals for white, see `identification.estimation`. options: of the method (loss of "robust", prior and
+             possible masses and inertias (needs the extra `physical`); what is not essential counts there. processing:
+             of the log, chosen from it where nothing is given. check: look for gaps, swapped columns, wrong units and
+             the like first. white: take residuals for white, see `identification.estimation`. options: of the method (loss of "robust", prior and
              damping of "damped", noise of "total", reference of "instrumental"). reading: of files and arrays, see
              `read_log`; a coupling declared there becomes the robot's. progress: told what is being done.
     Returns: a Fit; print it.
@@ -205,9 +205,10 @@ def identify(
     observation = observe(robot, training, base, progress=progress)
     say(f"estimation: {method}")
     estimate = _estimator(method)(observation, white=white, **(options or {}))
+    full = estimate  # what is left out below is only told to be small: a possible robot is sought near all of it
     if essential:
         estimate = estimation.essential(observation, estimate)
-    identified = _physical(base, estimate) if physical else with_standard_parameters(robot, nearest(base, estimate))
+    identified = _physical(base, full) if physical else with_standard_parameters(robot, nearest(base, estimate))
     say("validation")
     judged = observation if trial is None else observe(robot, taken_off(trial[0]), base, progress=progress)
     prior = base.values if np.abs(base.values).any() else None

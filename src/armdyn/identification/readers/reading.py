@@ -61,7 +61,7 @@ def read_log(
         return _known(source, robot, said)
     given = _given(source, robot, said, topic)
     found = given.found
-    _complete(found, given.label, said)
+    _complete(given, said)
     said = replace(said, units=given.units | {quantity_named(name): unit for name, unit in (units or {}).items()})
     joints, remarks = on_joint_side(found, robot, said)
     t = _times(found, said, given.label)
@@ -86,12 +86,13 @@ def _known(log: Log, robot: Robot, said: Declaration) -> Log:
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """{quantity: array}, a name for the source, the units that it states itself, what was assumed."""
+    """{quantity: array}, a name for the source, the units that it states itself, what was assumed, its columns."""
 
     found: Raw
     label: str
     units: dict[str, Any]
     findings: tuple[Finding, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 def _given(source: Any, robot: Robot, said: Declaration, topic: str | None) -> _Given:
@@ -100,7 +101,7 @@ def _given(source: Any, robot: Robot, said: Declaration, topic: str | None) -> _
         found = blocks(raw, robot, said.columns, str(source))
         nameless = not said.columns and all(name.startswith("column ") for name in raw)
         notes = (_by_place(found, robot),) if nameless else ()
-        return _Given(found, Path(source).name, units | header_units(raw, robot), notes)
+        return _Given(found, Path(source).name, units | header_units(raw, robot), notes, tuple(raw))
     if not isinstance(source, Mapping):
         raise ArmdynError(f"cannot read a log from {type(source).__name__}", where="log",
                           expected="a path, a mapping of quantities to arrays or paths, or a Log")  # fmt: skip
@@ -111,7 +112,8 @@ def _given(source: Any, robot: Robot, said: Declaration, topic: str | None) -> _
         if array.dtype.kind not in "biufM" or array.ndim not in (1, 2):
             raise ShapeError(f"{name}: {array.dtype} of shape {array.shape}", where="log",
                              expected="numbers of shape (N,) or (N, n)")  # fmt: skip
-    return _Given(blocks(raw, robot, said.columns, "arrays"), "arrays", header_units(raw, robot))
+    found = blocks(raw, robot, said.columns, "arrays")
+    return _Given(found, "arrays", header_units(raw, robot), columns=tuple(raw))
 
 
 def _by_place(found: Raw, robot: Robot) -> Finding:
@@ -157,13 +159,15 @@ def _file(path: Path, robot: Robot, topic: str | None) -> tuple[Raw, dict[str, A
 # Completeness -------------------------------------------------------------------------------------------------------
 
 
-def _complete(found: Raw, label: str, said: Declaration) -> None:
+def _complete(given: _Given, said: Declaration) -> None:
+    found, label = given.found, given.label
     for quantity in ("q", "tau"):
         if quantity not in found:
-            have = ", ".join(found) or "nothing that is known"
+            have = ", ".join(given.columns or found)[:200] or "nothing"
             raise FileError(f"no columns of {quantity} ({'positions' if quantity == 'q' else 'efforts'})",
                             where=f"log {label}", expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
-                            advice="Name the columns by `columns`.")  # fmt: skip
+                            advice=f"Say which columns they are: columns={{{quantity!r}: [...]}}, on the command line "
+                            f"--column {quantity}=NAME,NAME,...")  # fmt: skip
     rows = {name: len(array) for name, array in found.items()}
     if len(set(rows.values())) > 1:
         raise ShapeError(", ".join(f"{name}: {count} rows" for name, count in rows.items()), where=f"log {label}",
