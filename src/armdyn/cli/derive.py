@@ -102,6 +102,8 @@ def derive(
         print(text.rstrip("\n"))
     else:
         _print(console(), equations, symbols, blocks, large)
+        if any(joint.friction is not None for joint in made.joints):
+            console().print("Friction is not part of these equations.", style="dim")
 
 
 def _style_of(out: Path) -> Format:
@@ -209,8 +211,6 @@ def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block]
     if large:
         _print_sizes(out, equations, large)
         return
-    if any(joint.friction is not None for joint in equations.robot.joints):
-        out.print(Text("Friction is not part of these equations.", style="dim"))
     out.print(Text(writing.UNWRITTEN, style="dim"))
     out.print(Text(writing.SHORT, style="dim"))
 

@@ -186,9 +186,10 @@ def identify(
              essential: leave out parameters that the torques do not need. physical: the robot is the nearest one with
              possible masses and inertias (needs the extra `physical`); what is not essential counts there. processing:
              of the log, chosen from it where nothing is given. check: look for gaps, swapped columns, wrong units and
-             the like first. white: take residuals for white, see `identification.estimation`. options: of the method (loss of "robust", prior and
-             damping of "damped", noise of "total", reference of "instrumental"). reading: of files and arrays, see
-             `read_log`; a coupling declared there becomes the robot's. progress: told what is being done.
+             the like first. white: take residuals for white, see `identification.estimation`. options: of the
+             method (loss of "robust", prior and damping of "damped", noise of "total", reference of "instrumental").
+             reading: of files and arrays, see `read_log`; a coupling declared there becomes the robot's. progress: told
+             what is being done.
     Returns: a Fit; print it.
     Raises:  ArmdynError if the motion does not tell the parameters; it names them.
     """
