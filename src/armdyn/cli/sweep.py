@@ -54,6 +54,7 @@ def sweep(
     """Vary masses, lengths, friction or payload of a robot, and measure torques, reach, inertia.
 
     Names are those of the robot file's parameters, standard parameters (M3, MX2, ZZ1, Fv4, ...) or payload (kg).
+    Torques and power are those of a motion over the middle half of all ranges in 2 s (in Python: of any motion).
     """
     from armdyn.sweeps import MEASURES
     from armdyn.sweeps import sweep as run_sweep

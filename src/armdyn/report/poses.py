@@ -86,6 +86,8 @@ def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
     columns = (Column("configuration"), Column("x", "m"), Column("y", "m"), Column("z", "m"),
                Column("condition of J"), Column("q", "rad|m"))  # fmt: skip
     note = f"The tool moves in {rank} of 6 directions; lengths in J are measured in {size:.3g} m." if rank else ""
+    if 0 < rank < 6:
+        note += " Rotations count in the condition: for x y z alone see the ellipsoids."
     return Section("Tool positions", columns, tuple(rows), note)
 
 

@@ -65,7 +65,7 @@ figcaption { margin-top: .5rem; }
   linear-gradient(90deg, var(--shade), transparent) left / .6rem 100% no-repeat scroll,
   linear-gradient(270deg, var(--shade), transparent) right / .6rem 100% no-repeat scroll; }
 .formula { padding: .3rem 0 .3rem 2.6rem; text-indent: -1.6rem; line-height: 2.1; }
-.formula math { font-size: 1.08rem; }
+.formula math { font-size: 1.08rem; padding: 0.15em 0; }
 table { border-collapse: collapse; font-size: .9rem; line-height: 1.45; margin: .4rem 0; }
 th, td { padding: .34rem 1.1rem .34rem 0; text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--line); font-weight: 600; white-space: nowrap; vertical-align: bottom; }

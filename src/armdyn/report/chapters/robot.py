@@ -29,7 +29,11 @@ def checkup(subject: Subject) -> Chapter:
     found = subject.robot.checkup()
     words = "Is the description physically possible, complete and plausible? Each remark names its place."
     fact = Fact("check-up", found.summary, good=found.ok)
-    return Chapter([html.paragraph(words), html.findings(found)], [fact], numbers={"checkup": found.summary})
+    blocks = [html.paragraph(words), html.findings(found)]
+    if found.remarks:
+        own = "One note is" if len(found.remarks) == 1 else f"{len(found.remarks)} notes are"
+        blocks.append(html.paragraph(f"{own} the description's own: see Parameters."))
+    return Chapter(blocks, [fact], numbers={"checkup": found.summary})
 
 
 def geometry(subject: Subject) -> Chapter:
