@@ -8,7 +8,7 @@ import numpy as np
 
 from armdyn.errors import ArmdynError
 from armdyn.report.charts import COLORS
-from armdyn.sweeps import Sweep
+from armdyn.sweeps import MEASURES, Sweep
 
 
 def sweep_figure(sweep: Sweep, label: str | None = None) -> Any:
@@ -24,9 +24,11 @@ def sweep_figure(sweep: Sweep, label: str | None = None) -> Any:
         axes = figure.subplots()
         x = sweep.points[:, varying[0]]
         order = np.argsort(x)
+        units = {_unit(name) for name in labels}
         for name, color in zip(labels, COLORS, strict=False):
-            axes.plot(x[order], sweep[name][order], ".-", color=color, label=_words(name))
-        axes.set_xlabel(sweep.names[varying[0]])
+            text = _words(name) if len(units) == 1 else f"{_words(name)}, {_unit(name)}"
+            axes.plot(x[order], sweep[name][order], ".-", color=color, label=text)
+        axes.set(xlabel=_axis(sweep.names[varying[0]]), ylabel=units.pop() if len(units) == 1 else "")
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
         figure.suptitle(f"Sweep of {sweep.robot}")
@@ -38,8 +40,8 @@ def sweep_figure(sweep: Sweep, label: str | None = None) -> Any:
     for k, name in enumerate(labels):
         axes = figure.add_subplot(rows, columns, k + 1)
         drawn = axes.scatter(sweep.points[:, first], sweep.points[:, second], c=sweep[name], s=18, cmap="viridis")
-        axes.set(xlabel=sweep.names[first], ylabel=sweep.names[second], title=_words(name))
-        figure.colorbar(drawn, ax=axes)
+        axes.set(xlabel=_axis(sweep.names[first]), ylabel=_axis(sweep.names[second]), title=_words(name))
+        figure.colorbar(drawn, ax=axes, label=_unit(name))
     figure.suptitle(f"Sweep of {sweep.robot}")
     return figure
 
@@ -49,6 +51,15 @@ def _strongest(sweep: Sweep, varying: list[int]) -> tuple[int, int]:
     strength = np.nan_to_num(np.abs(sweep.influence())).max(axis=1)
     first, second = sorted(sorted(varying, key=lambda i: -strength[i])[:2])
     return first, second
+
+
+def _unit(label: str) -> str:
+    """Of a result: peak_torque_elbow is measured as peak_torque is."""
+    return next((measure.unit for name, measure in MEASURES.items() if f"{label}_".startswith(f"{name}_")), "")
+
+
+def _axis(parameter: str) -> str:
+    return f"{parameter}, kg" if parameter == "payload" else f"{parameter}, SI"
 
 
 def _words(label: str) -> str:
