@@ -34,6 +34,10 @@ $(VENV)/.test: pyproject.toml | $(VENV)/.core
 	@$(PIP) install --editable '.[parquet,ros,physical,sweep,docs]' || echo "Not available here: tests that need them will be skipped and say so."
 	@touch $@
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/.core
+	@echo "Installing what the documentation needs ..."
+	@$(PIP) install --editable '.[docs]' && touch $@
+
 demo: $(VENV)/.core
 	@$(BIN)/armdyn study scara5 --out out/scara5
 
@@ -45,7 +49,7 @@ check: $(VENV)/.test
 	@$(BIN)/ruff format --check src tests examples docs/.hooks
 	@$(BIN)/mypy
 
-docs: $(VENV)/.test
+docs: $(VENV)/.docs
 	@$(BIN)/mkdocs build --strict --quiet && echo "Wrote out/docs/index.html"
 
 format: $(VENV)/.test

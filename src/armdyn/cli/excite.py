@@ -38,7 +38,10 @@ def excite(
         str, typer.Option(help="condition (number of the observation matrix) or D (determinant).")
     ] = "condition",
     include: Annotated[
-        str, typer.Option(metavar="FAMILIES", help="Parameters sought: inertial, rotor, friction, offset.")
+        str,
+        typer.Option(
+            metavar="FAMILIES", help="Parameters sought: inertial, rotor, friction, offset; as `identify --include`."
+        ),
     ] = "inertial,friction",
     starts: Annotated[int, typer.Option(metavar="N", help="Random motions from which the best is sought.")] = 2,
     seconds: Annotated[float | None, typer.Option(metavar="S", help="Stop after this time with the best.")] = None,
