@@ -107,7 +107,8 @@ class Fit:
         told = Counter(self.identifiability.values())
         note = (
             f"Of {len(self.identifiability)} standard parameters torques tell {told['alone']} alone, "
-            f"{told['combination']} in combinations, {told['no']} not at all."
+            f"{told['combination']} in combinations, {told['no']} not at all. "
+            "Links are seen in frames with z on their joint's axis."
         )
         note += f" Taken for zero: {', '.join(found.left_out)}." if found.left_out else ""
         return Section(title, columns, tuple(rows), note), self.validation.section()
