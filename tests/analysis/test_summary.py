@@ -100,7 +100,7 @@ def test_analyse_prints_draws_and_maps(tmp_path: Path, capsys: pytest.CaptureFix
         (("planar2r", "--map", "payloud"), "Did you mean 'payload'?"),
         (("planar2r", "--map", "payload"), "Give tau_max"),
         (("planar2r", "--at", "1"), "the robot takes 2"),
-        (("planar2r", "--plot", "x.txt"), ".png, .svg or .pdf"),
+        (("planar2r", "--plot", "x.txt"), ".png, .svg, .pdf"),
         (("planar2r", "--map", "gravity", "--points", "1"), "2 or more"),
     ],
 )

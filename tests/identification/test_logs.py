@@ -20,7 +20,7 @@ from armdyn.robot.parts import Motor
 ROBOT = armdyn.random_robot(11, 3, prismatic=0.0)
 NAMES = [joint.name for joint in ROBOT.joints]
 N = 60
-TX40 = Path("/work/shared/data/tx40")
+TX40 = Path(__file__).parents[3] / "shared" / "data" / "tx40"
 
 
 def values(seed: int = 0) -> dict[str, Any]:

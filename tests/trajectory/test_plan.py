@@ -184,7 +184,7 @@ def test_a_line_timed_by_torques(run, tmp_path) -> None:  # type: ignore[no-unty
         (("--from", "0,0,x,0,0", "--to", TO), "'x' is not a number"),
         (("--from", FROM, "--to", TO, "--profile", "trapez"), "unknown profile 'trapez'"),
         (("--from", FROM, "--to", TO, "--v-max", "-1"), "limits are positive"),
-        (("--from", FROM, "--to", TO, "--plot", "x.gif"), ".png, .svg or .pdf"),
+        (("--from", FROM, "--to", TO, "--plot", "x.gif"), ".png, .svg, .pdf"),
         (("--from", FROM, "--to", TO, "--out", "no/such/dir/x.csv"), "cannot be written"),
         (("--from", FROM, "--to", TO, "--duration", "0.1", "--v-max", "1"), "breaks the limits"),
         (("--from", FROM, "--to", TO, "--timing", "fast"), "is not one of 'given', 'scaled', 'optimal'"),

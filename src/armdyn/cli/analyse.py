@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.console import (
+    PICTURES,
     BaseOption,
     LockOption,
     RobotArgument,
     TipOption,
+    check_ending,
     console,
     load_moving_robot,
     tables,
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from armdyn.analysis.summary import Summary
     from armdyn.analysis.workspace import WorkspaceMap
     from armdyn.dynamics import Dynamics
-
-PICTURES = (".png", ".svg", ".pdf")
 
 
 def analyse(
@@ -57,8 +57,7 @@ def analyse(
     made = load_moving_robot(robot, tip, base, lock)
     q = None if at is None else numbers(at, made.n, "--at")
     strongest = None if tau_max is None else numbers(tau_max, made.n, "--tau-max", single=True)
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise typer.BadParameter(f"{plot.name!r}: .png, .svg or .pdf", param_hint="--plot")
+    check_ending(plot, PICTURES, "--plot")
     if points < 2:
         raise typer.BadParameter("2 or more", param_hint="--points")
     with working("analysing") as say:

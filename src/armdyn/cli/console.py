@@ -19,6 +19,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from armdyn.errors import ArmdynError
     from armdyn.robot.robot import Robot
     from armdyn.robot.table import Section
@@ -122,6 +124,17 @@ def locked(pairs: list[str] | None) -> Mapping[str, float]:
         if not name:
             raise typer.BadParameter(f"{pair!r}: give a joint and its position, as in elbow=0.5", param_hint="--lock")
     return values
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def check_ending(path: Path | None, endings: tuple[str, ...], option: str) -> None:
+    """Refuse a file that could not be written in the end, before the work begins."""
+    if path is not None and path.suffix.lower() not in endings:
+        raise typer.BadParameter(f"{path.name!r}: {', '.join(endings)}", param_hint=option)
 
 
 # Tables -----------------------------------------------------------------------------------------------------------

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli.console import (
+    PICTURES,
     BaseOption,
     LockOption,
     RobotArgument,
     TipOption,
+    check_ending,
     console,
     load_moving_robot,
     tables,
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
     from armdyn.robot.table import Section
 
-PICTURES = (".png", ".svg", ".pdf")
 NOISE = 0.01
 """Noise of the torques taken where none is given, as a share of the torque limit (of the peak torque without one)."""
 
@@ -74,8 +75,7 @@ def excite(
     from armdyn.identification.excitation import predicted_std
 
     made = load_moving_robot(robot, tip, base, lock)
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise typer.BadParameter(f"{plot.name!r}: .png, .svg or .pdf", param_hint="--plot")
+    check_ending(plot, PICTURES, "--plot")
     limits = {
         name: None if text is None else numbers(text, made.n, f"--{name.replace('_', '-')}", single=True)
         for name, text in (("v_max", v_max), ("a_max", a_max), ("tau_max", tau_max))

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_moving_robot, tables
+from armdyn.cli.console import (
+    PICTURES,
+    BaseOption,
+    LockOption,
+    RobotArgument,
+    TipOption,
+    check_ending,
+    console,
+    load_moving_robot,
+    tables,
+)
 
 if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
@@ -358,8 +368,7 @@ def _beyond_limits(robot: Robot, motion: Trajectory) -> list[str]:
 def _draw(motion: Trajectory, robot: Robot, path: Path, limits: MotionLimits) -> None:
     from armdyn.errors import FileError
 
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise typer.BadParameter(f"{path.name!r}: .png, .svg or .pdf", param_hint="--plot")
+    check_ending(path, PICTURES, "--plot")
     try:
         motion.plot(path, robot, tau_max=limits.tau_max if _has_torque_limits(limits) else None)
     except OSError as error:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.console import (
+    PICTURES,
     BaseOption,
     LockOption,
     RobotArgument,
     TipOption,
+    check_ending,
     console,
     load_moving_robot,
     tables,
@@ -83,8 +85,8 @@ def simulate(
     Exit status: 0 the motion reached its end, 1 it did not, 2 error.
     """
     made = load_moving_robot(robot, tip, base, lock)
-    _check_file(plot, (".png", ".svg", ".pdf"), "--plot")
-    _check_file(out, (".csv", ".npz", ".parquet"), "--out")
+    check_ending(plot, PICTURES, "--plot")
+    check_ending(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:
         from armdyn.dynamics import compile as compiled
         from armdyn.simulation import simulate as run_simulation
@@ -124,11 +126,6 @@ def simulate(
         run_figure(run, others).savefig(plot, dpi=150)
         screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
     raise typer.Exit(TO_THE_END if run.ok else CUT_OFF)
-
-
-def _check_file(path: Path | None, endings: tuple[str, ...], option: str) -> None:
-    if path is not None and path.suffix.lower() not in endings:
-        raise typer.BadParameter(f"{path.name!r}: {', '.join(endings)}", param_hint=option)
 
 
 def _gains(given: list[str] | None, controller: str) -> dict[str, float]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli.console import (
+    PICTURES,
     BaseOption,
     LockOption,
     RobotArgument,
     TipOption,
+    check_ending,
     console,
     load_moving_robot,
     tables,
@@ -21,8 +23,6 @@ from armdyn.cli.console import (
 if TYPE_CHECKING:
     from armdyn.robot.table import Section
     from armdyn.sweeps import Sweep
-
-PICTURES = (".png", ".svg", ".pdf")
 
 
 def sweep(
@@ -65,8 +65,7 @@ def sweep(
         for name, known in MEASURES.items():
             screen.print(f"{name:<16} {known.title}{f', {known.unit}' if known.unit else ''}")
         raise typer.Exit
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise typer.BadParameter(f"{plot.name!r}: {', '.join(PICTURES)}", param_hint="--plot")
+    check_ending(plot, PICTURES, "--plot")
     made = load_moving_robot(robot, tip, base, lock)
     where: Any = int(scheduler) if scheduler is not None and scheduler.isdigit() else scheduler
     with working("sweeping") as say:
