@@ -26,7 +26,8 @@ def studio(
         from armdyn.studio import serve
 
         running = serve(made, port)
-        running.server.answers.dyn  # type: ignore[attr-defined]  # noqa: B018  compiled before the first question
+        answers = running.server.answers
+        answers.state(answers.about()["start"])  # compiled before the page asks
     screen = console()
     screen.print(f"{made.name} is at [bold green]{running.address}[/]; Ctrl-C ends it.", soft_wrap=True)
     if browser:

@@ -117,12 +117,11 @@ def _section(found: Sweep) -> Section:
 
     heads = (Column("measured"), Column("smallest"), Column("median"), Column("largest"),
              *(Column(f"with {name}") for name in found.names))  # fmt: skip
-    rounding = 1e-12 * np.nanmax(np.abs(found.results), initial=0.0)
     rows = []
     for label, values, marks in zip(found.labels, found.results.T, found.influence().T, strict=True):
         kept = values[np.isfinite(values)]
         low, middle, high = np.quantile(kept, [0, 0.5, 1]) if len(kept) else [np.nan] * 3
-        rows.append((label, *(f"{x if abs(x) > rounding else 0:.5g}" for x in (low, middle, high)),
+        rows.append((label, *(f"{x if abs(x) > found.rounding else 0:.5g}" for x in (low, middle, high)),
                      *("" if np.isnan(mark) else f"{mark:+.2f}" for mark in marks)))  # fmt: skip
     failed = int(np.isnan(found.results).any(axis=1).sum())
     note = "with NAME: rank correlation, +1 if the number only grows with the parameter, -1 if it only falls."

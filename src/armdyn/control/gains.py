@@ -14,8 +14,6 @@ from armdyn.control.workspace import largest_inertias
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
 
-HALF_POWER = 1 / np.sqrt(2)
-
 
 @dataclass(frozen=True)
 class JointLoop:

@@ -43,20 +43,6 @@ def run_figure(run: Run, others: Mapping[str, Run] | None = None) -> Any:
     return figure
 
 
-def imperfect_figure(runs: Mapping[str, Run]) -> Any:
-    """The error of each joint under several models of the controller, one panel per model. 000 fig. 10"""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 2.5 * (len(runs) + 1) // 2 + 1.0), layout="constrained")
-    panels = np.ravel(figure.subplots((len(runs) + 1) // 2, 2, squeeze=False))
-    for axes, (name, run) in zip(panels, runs.items(), strict=False):
-        draw_error(axes, run, title=name)
-    for axes in panels[len(runs) :]:
-        axes.set_axis_off()
-    _joint_legend(figure, next(iter(runs.values())))
-    return figure
-
-
 def _joint_legend(figure: Any, run: Run) -> None:
     """The colours of the joints, once for all panels."""
     from matplotlib.lines import Line2D

@@ -27,24 +27,33 @@ LONGEST_QUESTION = 100_000
 POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 
 
+class _Server(ThreadingHTTPServer):
+    """Requests come in threads; the robot answers one at a time."""
+
+    daemon_threads = True
+    answers: Answers
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.lock = threading.Lock()
+
+
 @dataclass
 class Studio:
     """A running studio: its address, and how to end it."""
 
     robot: Robot
     port: int = 0
-    server: ThreadingHTTPServer = field(init=False, repr=False)
+    server: _Server = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         try:
-            self.server = ThreadingHTTPServer((HOST, self.port), _Handler)
+            self.server = _Server((HOST, self.port), _Handler)
         except OSError as error:
             raise ArmdynError(f"port {self.port} cannot be used: {error.strerror}", where="studio",
                               advice="Give another one: --port 0 takes any that is free.") from None  # fmt: skip
-        self.server.daemon_threads = True
         self.port = self.server.server_port
-        self.server.answers = Answers(self.robot)  # type: ignore[attr-defined]
-        self.server.lock = threading.Lock()  # type: ignore[attr-defined]
+        self.server.answers = Answers(self.robot)
 
     @property
     def address(self) -> str:
@@ -68,6 +77,7 @@ def serve(robot: Robot, port: int = 0) -> Studio:
 class _Handler(BaseHTTPRequestHandler):
     """GET gives the page, POST /api/QUESTION with a JSON object gives an answer."""
 
+    server: _Server
     server_version = "armdyn"
     sys_version = ""
 
@@ -89,8 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             arguments = self._arguments()
-            with self.server.lock:  # type: ignore[attr-defined]
-                answer = getattr(self.server.answers, question)(**arguments)  # type: ignore[attr-defined]
+            with self.server.lock:
+                answer = getattr(self.server.answers, question)(**arguments)
         except ArmdynError as error:
             told = {key: getattr(error, key) for key in ("what", "where", "expected", "advice")}
             self._json(HTTPStatus.BAD_REQUEST, told)
@@ -114,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _from_here(self) -> bool:
         """Only pages of this very server may ask: a page from elsewhere cannot send this Host with its own Origin."""
-        port = self.server.server_port  # type: ignore[attr-defined]
+        port = self.server.server_port
         here = {f"{HOST}:{port}", f"localhost:{port}"}
         origin = self.headers.get("Origin")
         if self.headers.get("Host") in here and (origin is None or origin.removeprefix("http://") in here):

@@ -69,16 +69,20 @@ class Sweep:
         i = int(np.nanargmax(values) if largest else np.nanargmin(values))
         return {**dict(zip(self.names, self.points[i].tolist(), strict=True)), label: float(values[i])}
 
+    @property
+    def rounding(self) -> float:
+        """A result no larger than this is zero but for rounding."""
+        return float(1e-12 * np.nanmax(np.abs(self.results), initial=0.0))
+
     def influence(self) -> Array:
         """(k, r) Spearman's rank correlation of each parameter with each result; NaN where one does not vary."""
         from scipy.stats import spearmanr
 
         table = np.full((len(self.names), len(self.labels)), np.nan)
-        rounding = 1e-12 * np.nanmax(np.abs(self.results), initial=0.0)
         for i, x in enumerate(self.points.T):
             for j, y in enumerate(self.results.T):
                 kept = np.isfinite(y)
-                if kept.sum() > 2 and np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > rounding:
+                if kept.sum() > 2 and np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > self.rounding:
                     table[i, j] = spearmanr(x[kept], y[kept]).statistic
         return table
 
