@@ -1,4 +1,4 @@
-"""000 (El Baji et al.): the formulation for general joints, and the SCARA arm of section 4; section 5: s000_section_5."""
+"""000 (El Baji et al.): the formulation for general joints, and the SCARA arm of section 4."""
 
 from __future__ import annotations
 
