@@ -14,8 +14,8 @@ import numpy as np
 
 import armdyn
 from armdyn.control import ComputedTorque, Desired, Formulated, Law
+from armdyn.reproduce.elbaji.scara_tracking import CYCLE_MS, SCARA_KD, SCARA_KP, SCARA_RATE, SCARA_START, ScaraCurve
 from armdyn.simulation import Run, simulate
-from armdyn.simulation.experiments import CYCLE_MS, SCARA_KD, SCARA_KP, SCARA_RATE, SCARA_START, ScaraCurve
 from armdyn.simulation.studies import monte_carlo
 
 

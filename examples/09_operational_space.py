@@ -7,7 +7,7 @@ import numpy as np
 
 import armdyn
 from armdyn import analysis
-from armdyn.report.analysis import ellipsoid_figure, map_figure
+from armdyn.report.figures.ellipsoid_figures import ellipsoid_figure, map_figure
 
 OUT = Path(sys.argv[1] if len(sys.argv) > 1 else "out/examples")
 OUT.mkdir(parents=True, exist_ok=True)

@@ -95,8 +95,8 @@ REFERENCES = (
         used="Newton-Euler linear in the parameters, customised models, articulated bodies, base parameters, "
         "trajectories, control",
         topics=(
-            "newton_euler", "lagrange", "gim_christoffel", "composite_body", "articulated_body", "direct", "parameters",
-            "trajectory", "control", "elastic",
+            "newton_euler", "lagrange", "gim_christoffel", "composite_body", "articulated_body", "forward",
+            "parameters", "trajectory", "control", "elastic",
         ),
         robots=("rx90",),
         number="002",
@@ -186,7 +186,7 @@ REFERENCES = (
         issue="3",
         pages="205-211",
         used="inertia matrix by composite bodies, direct dynamics column by column",
-        topics=("composite_body", "direct"),
+        topics=("composite_body", "forward"),
     ),
     Reference(
         "featherstone1983",

@@ -16,9 +16,9 @@ from armdyn.analysis import (
     manipulability,
     velocity_ellipsoid,
 )
-from armdyn.analysis.task import make_task
 from armdyn.control.law import SingularTask
 from armdyn.errors import NotApplicable, PhysicsError
+from armdyn.kinematics.task_rows import make_task
 
 ARMS = pytest.mark.parametrize("name", TASKS)
 LINEAR = {"planar2r": "x y", "planar3r": "x y", "puma560": "x y z", "panda": "x y z", "random 5": "x y z"}

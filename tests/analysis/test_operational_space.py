@@ -9,8 +9,8 @@ import armdyn
 from analysis.arms import TASKS, Array, compiled, foreign, states
 from armdyn.analysis import coriolis_matrix, operational_space
 from armdyn.analysis.operational_space import Status
-from armdyn.analysis.task import ANGULAR, drift, jacobian, jacobian_rate, make_task
 from armdyn.control.law import SingularTask
+from armdyn.kinematics.task_rows import ANGULAR, drift, jacobian, jacobian_rate, make_task
 from armdyn.mechanics.kinematics import analytic_jacobian
 
 ARMS = pytest.mark.parametrize("name", TASKS)

@@ -12,7 +12,7 @@ import armdyn
 from analysis.arms import compiled, foreign, states
 from armdyn.analysis import isotropic_acceleration, payload_capability, summary
 from armdyn.cli import main
-from armdyn.robot.table import render
+from armdyn.tables import render
 
 
 def text_of(name: str, q: object, **options: object) -> str:

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import armdyn
-from armdyn.bench import markdown, measuring, robots, run
+from armdyn.bench import markdown, measuring, run
+from armdyn.bench import sample_robots as robots
 from armdyn.bench.agreement import difference
 from armdyn.bench.calls import FUNCTIONS, Call, Inputs
 from armdyn.bench.engines import OTHERS
@@ -19,8 +20,8 @@ from armdyn.bench.engines.own import OwnEngine
 from armdyn.bench.measuring import QUICK
 from armdyn.bench.peak import peak
 from armdyn.bench.result import OWN, Report
+from armdyn.bench.stopwatch import interleaved, one_core
 from armdyn.bench.targets import judged
-from armdyn.bench.timing import interleaved, one_core
 from armdyn.errors import ArmdynError, MissingExtra, NotApplicable, RobotError
 from armdyn.robot import Robot
 

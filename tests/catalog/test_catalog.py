@@ -11,7 +11,7 @@ import pytest
 from armdyn import catalog
 from armdyn.formats import read, toml
 from armdyn.robot import Robot
-from armdyn.robot.mapping import scalars
+from armdyn.robot.scalars import scalars
 
 NAMES = (
     "cartesian2", "panda", "parallelogram", "pendulum", "planar2r", "planar3r",

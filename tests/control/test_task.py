@@ -9,7 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.control import Admittance, Impedance, ResolvedAcceleration, TaskPID
-from armdyn.control.task import rotation_vector
+from armdyn.control.task_space import rotation_vector
 from armdyn.errors import ArmdynError, UnknownName
 from armdyn.simulation import Hold, simulate
 from simulation.arms import dynamics

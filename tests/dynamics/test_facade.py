@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.recipes import RECIPES
+from armdyn.dynamics.graphs import RECIPES
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError, UnknownName
 from armdyn.mechanics import actuators, composite_body, kinematics, newton_euler
 from armdyn.robot import Robot

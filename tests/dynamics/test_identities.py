@@ -10,7 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Vec3
-from armdyn.dynamics.lean import cost, grouped_view, lean
+from armdyn.dynamics.model_choice import cost, grouped_view, lean
 from armdyn.dynamics.programs import Interpreted, Split, _columns
 from armdyn.graph import trace
 from armdyn.kernels import build

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.recipes import RECIPES
+from armdyn.dynamics.graphs import RECIPES
 from armdyn.graph import Graph
 from armdyn.robot import Robot
 from support import pinocchio_model

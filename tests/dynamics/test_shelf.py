@@ -19,8 +19,8 @@ import armdyn
 from armdyn.algebra import ops
 from armdyn.dynamics import programs
 from armdyn.dynamics.fingerprint import fingerprint
-from armdyn.dynamics.recipes import RECIPES, Kitchen
-from armdyn.dynamics.shelf import FOLDERS
+from armdyn.dynamics.graphs import RECIPES, Kitchen
+from armdyn.dynamics.program_cache import FOLDERS
 from armdyn.kernels import cache, sources
 from armdyn.mechanics import friction as laws
 from armdyn.parameters.standard import with_exact_links
@@ -329,7 +329,7 @@ def test_files_that_changed_after_the_import_tell_nothing(package: Path, monkeyp
 LOADED = """
 import sys, armdyn
 dyn = armdyn.compile(armdyn.random_robot(1, 3, rotors=True, friction=True), cache=False)
-for name in sorted(__import__("armdyn.dynamics.recipes").dynamics.recipes.RECIPES):
+for name in sorted(__import__("armdyn.dynamics.graphs").dynamics.recipes.RECIPES):
     dyn.program(name)
 print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("armdyn.")}))
 """

@@ -11,7 +11,7 @@ import sympy
 
 import armdyn
 from armdyn.equations import Equations, derive
-from armdyn.equations.writing import broken, wrapped
+from armdyn.equations.typesetting import broken, wrapped
 from armdyn.errors import RobotError, UnknownName
 from armdyn.graph import constant, identical, symbols
 from armdyn.mechanics import kinematics

@@ -12,9 +12,9 @@ import pytest
 
 import armdyn
 from armdyn.export import DEFAULT, SHEETS, model, write
-from armdyn.export.c import header, source
+from armdyn.export.c_source import header, source
 from armdyn.export.functions import PARAMETERS, Model
-from armdyn.export.vectors import TOLERANCE, reference, states
+from armdyn.export.reference_vectors import TOLERANCE, reference, states
 from armdyn.graph import Operations
 from armdyn.robot import Robot
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import armdyn
 from armdyn.export import model, write
+from armdyn.export.export import texts
 from armdyn.export.naming import C_WORDS, c_comment, file_stem, identifier, latex_text, safe_text
-from armdyn.export.program import straight_line
-from armdyn.export.writing import texts
+from armdyn.export.straight_line import straight_line
 from armdyn.robot import Robot
 
 from .conftest import COMPILERS, HOSTILE, STRICT, needs_compiler, renamed, run

@@ -15,9 +15,9 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, MissingExtra, UnknownName
 from armdyn.export import DEFAULT, Model, model, write
-from armdyn.export.python import module
-from armdyn.export.vectors import reference, states
-from armdyn.export.writing import TARGETS, texts
+from armdyn.export.export import TARGETS, texts
+from armdyn.export.python_source import module
+from armdyn.export.reference_vectors import reference, states
 from armdyn.robot import Robot
 
 casadi_installed = importlib.util.find_spec("casadi") is not None
@@ -126,7 +126,7 @@ def test_latex_rows_can_be_typeset() -> None:
 
 @pytest.mark.skipif(casadi_installed, reason="CasADi is installed")
 def test_missing_casadi_is_an_error_with_the_command() -> None:
-    from armdyn.export import casadi
+    from armdyn.export import casadi_source as casadi
 
     with pytest.raises(MissingExtra, match=r"pip install 'armdyn\[casadi\]'"):
         casadi.function(armdyn.load("scara5"), "gravity")
@@ -134,7 +134,7 @@ def test_missing_casadi_is_an_error_with_the_command() -> None:
 
 @pytest.mark.skipif(jax_installed, reason="JAX is installed")
 def test_missing_jax_is_an_error_with_the_command() -> None:
-    from armdyn.export import jax
+    from armdyn.export import jax_source as jax
 
     with pytest.raises(MissingExtra, match=r"pip install 'armdyn\[jax\]'"):
         jax.function(armdyn.load("scara5"), "gravity")
@@ -144,7 +144,7 @@ def test_missing_jax_is_an_error_with_the_command() -> None:
 def test_casadi_equals_mechanics(tmp_path: Path) -> None:
     import casadi
 
-    from armdyn.export import casadi as export_casadi
+    from armdyn.export import casadi_source as export_casadi
 
     robot = armdyn.random_robot(7, 4, prismatic=0.4, branching=0.5, friction=True)
     state = states(robot, 3, seed=1)
@@ -162,7 +162,7 @@ def test_casadi_equals_mechanics(tmp_path: Path) -> None:
 def test_casadi_differentiates() -> None:
     import casadi
 
-    from armdyn.export import casadi as export_casadi
+    from armdyn.export import casadi_source as export_casadi
 
     robot = armdyn.load("scara5")
     state = states(robot, 2)
@@ -176,7 +176,7 @@ def test_casadi_differentiates() -> None:
 def test_jax_equals_mechanics(tmp_path: Path) -> None:
     import jax
 
-    from armdyn.export import jax as export_jax
+    from armdyn.export import jax_source as export_jax
 
     jax.config.update("jax_enable_x64", True)
     robot = armdyn.random_robot(7, 3, prismatic=0.4, branching=0.5, friction=True)
@@ -200,7 +200,7 @@ def test_jax_equals_mechanics(tmp_path: Path) -> None:
 def test_same_robot_same_text() -> None:
     """Also from another process, whose strings hash differently."""
     program = (
-        "import armdyn, hashlib; from armdyn.export import model; from armdyn.export.writing import texts;"
+        "import armdyn, hashlib; from armdyn.export import model; from armdyn.export.export import texts;"
         "m = model(armdyn.load('scara5'), ['forward_dynamics', 'pose']);"
         "print(hashlib.sha256(''.join(t for to in ('c', 'python', 'latex') for t in texts(m, to).values())"
         ".encode()).hexdigest())"

@@ -14,8 +14,8 @@ from armdyn import catalog
 from armdyn.formats import toml, urdf
 from armdyn.mechanics import newton_euler
 from armdyn.robot import Robot
-from armdyn.robot.mapping import scalars
 from armdyn.robot.random import random_robot
+from armdyn.robot.scalars import scalars
 
 
 def same(a: Robot, b: Robot) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, UnknownName
-from armdyn.identification.friction import LAWS, select_friction
+from armdyn.identification.friction_choice import LAWS, select_friction
 from armdyn.identification.samples import Samples
 from armdyn.robot.parts import Friction
 from armdyn.trajectory import fourier

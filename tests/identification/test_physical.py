@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 
 import armdyn
 from armdyn.errors import ArmdynError, MissingExtra, PhysicsError, ShapeError
-from armdyn.identification.physical import consistent, whitening
+from armdyn.identification.physical_fit import consistent, whitening
 from armdyn.parameters import base_parameters, physical_consistency, standard_parameters
 from armdyn.parameters.base import stacked_regressor
 from armdyn.parameters.standard import parameter_names

@@ -19,7 +19,7 @@ import armdyn
 from armdyn.identification import Log, Samples, identify, observe, process
 from armdyn.identification.estimation import weighted
 from armdyn.identification.excitation import Excitation, excite, predicted_std
-from armdyn.identification.physical import whitening
+from armdyn.identification.physical_fit import whitening
 from armdyn.parameters import physical_consistency, with_standard_parameters
 
 FAMILIES = {"puma560": ("inertial", "rotor", "friction"), "panda": ("inertial", "friction")}

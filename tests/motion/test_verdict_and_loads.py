@@ -7,6 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.motion.verdict import Status
+from armdyn.reproduce.siciliano import example_7_2
 from motion.arms import compiled, slider
 
 LIFT = armdyn.point_to_point([0.0], [1.0], "bang_bang", duration=2.0)  # a = 1 then -1, v up to 1
@@ -100,7 +101,7 @@ def test_rest_and_heat() -> None:
 
 def test_power_is_the_same_on_both_sides_of_the_gears() -> None:
     dyn = compiled("planar2r")
-    move = armdyn.motion.experiments.equal_durations()
+    move = example_7_2.equal_durations()
     joint, motor = armdyn.sizing(dyn, move), armdyn.sizing(dyn, move, side="motor")
     assert np.allclose(motor.peak_torque, joint.peak_torque / 100) and np.allclose(
         motor.peak_speed, joint.peak_speed * 100

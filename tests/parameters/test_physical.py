@@ -9,7 +9,7 @@ import armdyn
 from armdyn.algebra import Inertia
 from armdyn.errors import ShapeError
 from armdyn.parameters import grouped, physical_consistency, standard_parameters
-from armdyn.parameters.physical import pseudo_inertia
+from armdyn.parameters.consistency import pseudo_inertia
 
 
 @pytest.mark.parametrize("seed", range(5))

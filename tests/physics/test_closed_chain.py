@@ -16,7 +16,7 @@ from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.formats import toml
 from armdyn.graph import RationalAngle
 from armdyn.mechanics import closed_chain, kane, kinematics, lagrange, newton_euler
-from armdyn.reproduce.s004_c_parallelogram import G
+from armdyn.reproduce.siciliano.parallelogram import G
 from armdyn.robot import Robot
 from armdyn.robot.edit import numeric_placement, shifted
 from armdyn.robot.exact import exact

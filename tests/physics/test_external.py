@@ -11,7 +11,7 @@ from flint import fmpq
 
 import armdyn
 from armdyn.graph import RationalAngle, trace
-from armdyn.mechanics import articulated_body, composite_body, direct, newton_euler
+from armdyn.mechanics import articulated_body, composite_body, forward, newton_euler
 from armdyn.mechanics.registry import FORMULATIONS
 from armdyn.robot import Robot
 from armdyn.robot.exact import exact
@@ -21,7 +21,7 @@ from support import pinocchio_model
 from support.pinocchio_model import pin, se3
 
 GIVING = [f for f in FORMULATIONS if "inverse_dynamics" in f.gives]
-FORWARD = [articulated_body, composite_body, direct]
+FORWARD = [articulated_body, composite_body, forward]
 every = pytest.mark.parametrize("formulation", GIVING, ids=lambda f: f.name)
 
 

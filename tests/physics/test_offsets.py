@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.mechanics import articulated_body, composite_body, derivatives, direct, elastic, newton_euler
+from armdyn.mechanics import articulated_body, composite_body, derivatives, elastic, forward, newton_euler
 from armdyn.mechanics.coupling import motor_torques, motor_velocities
 from armdyn.parameters import base_parameters, regressor, standard_parameters, with_standard_parameters
 from armdyn.robot.parts import Elastic, Friction, Motor, Rotor
@@ -54,12 +54,12 @@ def test_the_torque_of_a_motor_is_that_of_its_own_rate(state):
 def test_forward_dynamics_takes_back_what_inverse_dynamics_asks(state):
     robot, (q, qd, qdd) = arm(), state
     tau = newton_euler.inverse_dynamics(robot, q, qd, qdd)
-    for way in (composite_body, direct):
+    for way in (composite_body, forward):
         np.testing.assert_allclose(way.forward_dynamics(robot, q, qd, tau), qdd, rtol=1e-9)
     plain = arm(coupled=False)
     tau = newton_euler.inverse_dynamics(plain, q, qd, qdd)
     np.testing.assert_allclose(articulated_body.forward_dynamics(plain, q, qd, tau), qdd, rtol=1e-9)
-    np.testing.assert_allclose(direct.mass_matrix(robot, q), composite_body.mass_matrix(robot, q), rtol=1e-9)
+    np.testing.assert_allclose(forward.mass_matrix(robot, q), composite_body.mass_matrix(robot, q), rtol=1e-9)
 
 
 def test_compiled_functions_have_them(state):

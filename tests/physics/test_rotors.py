@@ -12,7 +12,7 @@ import armdyn
 from armdyn.graph import identical, symbol
 from armdyn.mechanics import articulated_body, composite_body, newton_euler, rotors
 from armdyn.mechanics.registry import FORMULATIONS
-from armdyn.reproduce.s004_d_newton_euler import geared, printed_recursion
+from armdyn.reproduce.siciliano.newton_euler_items import geared, printed_recursion
 from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
 from physics import engine

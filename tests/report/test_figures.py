@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 import armdyn
-from armdyn.report.figures import _even, _tube, robot_figure
+from armdyn.report.figures.robot_figures import _even, _tube, robot_figure
 
 
 def test_faces_have_equally_many_corners_and_keep_their_planes() -> None:

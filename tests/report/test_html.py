@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from armdyn.report import html
-from armdyn.robot.table import Column, Section
+from armdyn.report.pages import html
+from armdyn.tables import Column, Section
 
 M = "<mi>M</mi><mo>=</mo>"
 PLUS, MINUS = "<mo>+</mo>", "<mo>&#x2212;</mo>"

@@ -19,11 +19,11 @@ import pytest
 
 import armdyn
 from armdyn.errors import PhysicsError
-from armdyn.report.chapter import Chapter, Subject
 from armdyn.report.chapters import CHAPTERS
-from armdyn.report.chapters.motion import usual_motion
-from armdyn.report.poses import configurations
-from armdyn.report.study import Study, study
+from armdyn.report.chapters.chapter import Chapter, Subject
+from armdyn.report.chapters.configurations import configurations
+from armdyn.report.chapters.motion_chapter import usual_motion
+from armdyn.report.pages.study_page import Study, study
 from armdyn.robot.robot import Robot
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -183,7 +183,7 @@ def test_comparisons_can_fail(check: Check, holds: bool) -> None:
 
 def test_a_wrong_number_in_an_item_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 4 with one digit changed."""
-    from armdyn.reproduce import text000
+    from armdyn.reproduce.elbaji import printed as text000
 
     monkeypatch.setitem(text000.TABLE_4, "m3", 1.032)
     item = next(item for item in chapter_of("000").items if item.place == "table 4")
@@ -192,7 +192,7 @@ def test_a_wrong_number_in_an_item_is_noticed(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_wrong_formula_in_an_item_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """(69) with a sign changed."""
-    from armdyn.reproduce import text003
+    from armdyn.reproduce.truc import printed as text003
 
     right = text003.gravity()
     monkeypatch.setattr(text003, "gravity", lambda: [0, -right[1], right[2]])

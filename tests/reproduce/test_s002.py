@@ -9,9 +9,9 @@ import armdyn
 from armdyn.graph import identical
 from armdyn.mechanics import lagrange, newton_euler
 from armdyn.reproduce import ERRATA
-from armdyn.reproduce import s002_ch7_3 as lagrangian
-from armdyn.reproduce import s002_ch7_4 as recursion
-from armdyn.reproduce import s002_rx90 as appendix
+from armdyn.reproduce.khalil import chapter_7_3 as lagrangian
+from armdyn.reproduce.khalil import chapter_7_4 as recursion
+from armdyn.reproduce.khalil import rx90 as appendix
 from armdyn.reproduce.running import chapters
 
 CHAPTER = chapters()["002"]

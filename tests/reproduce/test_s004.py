@@ -9,12 +9,12 @@ import pytest
 
 from armdyn.graph import identical
 from armdyn.mechanics import lagrange
-from armdyn.reproduce import s004_a_lagrange as simple
-from armdyn.reproduce import s004_b_example_7_2 as example
-from armdyn.reproduce import s004_c_parallelogram as parallelogram
-from armdyn.reproduce import s004_d_newton_euler as recursion
-from armdyn.reproduce import s004_f_problems as problems
 from armdyn.reproduce.running import chapters
+from armdyn.reproduce.siciliano import lagrange_arms as simple
+from armdyn.reproduce.siciliano import newton_euler_items as recursion
+from armdyn.reproduce.siciliano import parallelogram as parallelogram
+from armdyn.reproduce.siciliano import problems as problems
+from armdyn.reproduce.siciliano import two_link_torques as example
 
 CHAPTER = chapters()["004"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.reproduce import text001
+from armdyn.reproduce.elbaji.items import sample as sample_000
 from armdyn.reproduce.item import distance
-from armdyn.reproduce.s000 import sample as sample_000
-from armdyn.reproduce.s001 import sample as sample_001
+from armdyn.reproduce.milicevic import printed as text001
+from armdyn.reproduce.milicevic.items import sample as sample_001
 from support import pinocchio_model as engine
 
 TOLERANCE = 1e-10

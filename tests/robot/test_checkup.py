@@ -15,9 +15,9 @@ import pytest
 import armdyn
 from armdyn import Robot, catalog
 from armdyn.algebra import Mat3, Vec3
+from armdyn.findings import Checkup, Finding
 from armdyn.robot import Body, CentralInertia, Rotor
 from armdyn.robot.checkup import snap
-from armdyn.robot.findings import Checkup, Finding
 from armdyn.robot.record import robot_from_record
 
 Record = dict[str, Any]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from armdyn.errors import ArmdynError
+from armdyn.findings import Checkup
 from armdyn.formats import read
-from armdyn.robot.findings import Checkup
 
 
 def wheel_files() -> list[Path]:

@@ -8,7 +8,7 @@ import armdyn
 from armdyn import catalog
 from armdyn.formats import toml
 from armdyn.robot import describe
-from armdyn.robot.table import Column, Section, render
+from armdyn.tables import Column, Section, render
 
 ARM = """
 name = "arm"

@@ -22,7 +22,7 @@ from armdyn.control import (
 )
 from armdyn.errors import NotApplicable
 from armdyn.simulation import Sensors, Status, simulate
-from armdyn.simulation import compiled as compiled_module
+from armdyn.simulation import compiled_loop as compiled_module
 from simulation.arms import Wave, dynamics
 
 ARM = "three_link"
@@ -147,7 +147,7 @@ def test_a_model_without_graphs_cannot_be_compiled() -> None:
 
 def test_a_step_too_long_for_machine_code_is_driven_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_module, "LARGEST", 50)
-    monkeypatch.setattr("armdyn.simulation.door.WORTHWHILE", 1)
+    monkeypatch.setattr("armdyn.simulation.simulator.WORTHWHILE", 1)
     dyn = dynamics(ARM)
     law = ComputedTorque(dyn, 101, 20)
     assert not simulate(dyn, law, Wave(3), 0.05).compiled

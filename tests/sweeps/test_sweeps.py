@@ -13,7 +13,7 @@ from armdyn.errors import ArmdynError, FileError, UnknownName
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import with_standard_parameters
 from armdyn.sweeps import MEASURES, sweep
-from armdyn.sweeps import plan as plans
+from armdyn.sweeps import variants as plans
 
 VARY = {"l2": np.linspace(0.2, 0.5, 4), "payload": [0.0, 1.0, 2.0]}
 

@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.kinematics.rotations import axis_angle, euler_zxz, rot, rotation_vector
 from armdyn.mechanics import kinematics
 from armdyn.trajectory import Unreachable, arc, circle, follow, line, task_curve
-from armdyn.trajectory.rotations import axis_angle, euler_zxz, rot, rotation_vector
 
 
 def rotation(seed):  # type: ignore[no-untyped-def]

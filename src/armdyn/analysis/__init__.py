@@ -12,7 +12,7 @@ from armdyn.analysis.ellipsoids import (
 )
 from armdyn.analysis.operational_space import OperationalSpace, coriolis_matrix, operational_space
 from armdyn.analysis.summary import Summary, summary
-from armdyn.analysis.workspace import (
+from armdyn.analysis.workspace_map import (
     WorkspaceMap,
     isotropic_acceleration,
     joint_inertia,

@@ -13,14 +13,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.analysis.arrays import Array, singular_values, times, transposed
-from armdyn.analysis.task import FLAT, Task, drift, jacobian, joint_array, linear_rows, make_task
+from armdyn.analysis.stacked import singular_values, times, transposed
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, unknown_name
+from armdyn.kinematics.task_rows import FLAT, Task, drift, jacobian, joint_array, linear_rows, make_task
 from armdyn.motion.limits import dynamics_of, motion_limits, names
 from armdyn.robot import Robot
-from armdyn.trajectory.base import limit_vector
+from armdyn.robot.limits import limit_vector
+from armdyn.typing import Array
 
 METHODS = ("exact", "text")
 MOST_FREE = 14

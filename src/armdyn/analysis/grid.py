@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.analysis.arrays import Array
-from armdyn.analysis.task import LINEAR, own_rows
 from armdyn.dynamics import Dynamics
+from armdyn.kinematics.task_rows import LINEAR, own_rows
 from armdyn.trajectory import inverse_kinematics
+from armdyn.typing import Array
 
 STARTS = 8
 """Positions from which a point is tried that no neighbour helps to reach."""

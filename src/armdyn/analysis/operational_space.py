@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.analysis.arrays import Array, singular_values, times, transposed
-from armdyn.analysis.task import FLAT, Angles, Task, drift, jacobian, jacobian_rate, joint_array, make_task
+from armdyn.analysis.stacked import singular_values, times, transposed
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
+from armdyn.kinematics.task_rows import FLAT, Angles, Task, drift, jacobian, jacobian_rate, joint_array, make_task
 from armdyn.motion.limits import dynamics_of
 from armdyn.robot import Robot
+from armdyn.typing import Array
 
 DEAD = 1e-9
 """Share of the Jacobian below which rows are rounding: no joint moves them."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.analysis.arrays import Array
 from armdyn.analysis.ellipsoids import (
     Ellipsoid,
     acceleration_ellipsoid,
@@ -17,14 +16,15 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.operational_space import DEAD, OperationalSpace, operational_space
-from armdyn.analysis.task import ANGULAR, LINEAR, joint_array, linear_rows
-from armdyn.analysis.workspace import payload_capability
-from armdyn.control.workspace import ranges
+from armdyn.analysis.workspace_map import payload_capability
+from armdyn.control.extremes import ranges
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
+from armdyn.kinematics.task_rows import ANGULAR, LINEAR, joint_array, linear_rows
 from armdyn.motion.limits import dynamics_of, names, units
 from armdyn.robot import Robot
-from armdyn.robot.table import Column, Section
+from armdyn.tables import Column, Section
+from armdyn.typing import Array
 
 NEAR = 0.02
 """Isotropy of tool velocities below which a position counts as close to a singular one."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from armdyn.bench.calls import Array, Call
+from armdyn.bench.calls import Call
+from armdyn.typing import Array
 
 TOLERANCE = 1e-9
 """Of the largest entry: what rounding leaves of accelerations of a chain of 30 joints, with a margin of ten."""

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from armdyn.errors import MissingExtra
+from armdyn.typing import Floats as Array
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 Inputs = tuple[Array, ...]
 
 FUNCTIONS: Mapping[str, int] = {

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from armdyn.bench.timing import CLOCK
+from armdyn.bench.stopwatch import CLOCK
 from armdyn.errors import ArmdynError
 from armdyn.robot import Robot
 

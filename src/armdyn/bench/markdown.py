@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from armdyn.bench.result import Report
-from armdyn.bench.tables import NOTES, calls, remarks, verdict, work
-from armdyn.robot.table import Section, is_numeric
+from armdyn.bench.result_tables import NOTES, calls, remarks, verdict, work
+from armdyn.tables import Section, is_numeric
 
 
 def page(report: Report) -> str:

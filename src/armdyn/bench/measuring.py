@@ -10,23 +10,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armdyn.bench import robots
+from armdyn.bench import sample_robots as robots
 from armdyn.bench.agreement import TOLERANCE, difference
-from armdyn.bench.calls import FUNCTIONS, Array, Call, Inputs
+from armdyn.bench.calls import FUNCTIONS, Call, Inputs
 from armdyn.bench.compiling import compile_seconds
 from armdyn.bench.engines import OTHERS, Engine, Maker
 from armdyn.bench.engines.own import OwnEngine
 from armdyn.bench.machine import facts
 from armdyn.bench.peak import peak
 from armdyn.bench.result import OWN, FunctionResult, Report, RobotResult, Timing
-from armdyn.bench.timing import interleaved, one_core, seconds_once
+from armdyn.bench.stopwatch import interleaved, one_core, seconds_once
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.recipes import RECIPES
+from armdyn.dynamics.graphs import RECIPES
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph import Graph
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.cache import VARIABLE
 from armdyn.robot import Robot
+from armdyn.typing import Array
 
 LARGEST_RESULT = 2**27
 """Bytes of the results of a batch: a longer one has fewer samples."""

@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Callable
 from functools import cache
 
-from armdyn.bench.timing import CLOCK
+from armdyn.bench.stopwatch import CLOCK
 from armdyn.kernels import jit
 
 CHAINS = 12

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from armdyn.analysis.summary import Summary
-    from armdyn.analysis.workspace import WorkspaceMap
+    from armdyn.analysis.workspace_map import WorkspaceMap
     from armdyn.dynamics import Dynamics
 
 
@@ -75,7 +75,7 @@ def analyse(
     screen = console()
     _print(screen, found, [str(doubt.message) for doubt in doubts])
     if plot is not None:
-        from armdyn.report.analysis import ellipsoid_figure
+        from armdyn.report.figures.ellipsoid_figures import ellipsoid_figure
 
         _write(plot, ellipsoid_figure(dyn, found.q, tau_max=strongest))
         screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
@@ -84,7 +84,7 @@ def analyse(
 
 
 def _map(dyn: Dynamics, quantity: str, over: str | None, found: Summary, points: int, tau_max: Any) -> WorkspaceMap:
-    from armdyn.analysis.workspace import QUANTITIES, workspace_map
+    from armdyn.analysis.workspace_map import QUANTITIES, workspace_map
     from armdyn.errors import unknown_name
 
     if quantity not in QUANTITIES:
@@ -113,7 +113,7 @@ def _print(screen: Console, found: Summary, doubts: list[str]) -> None:
 
 def _save(screen: Console, drawn: WorkspaceMap, folder: Path) -> None:
     from armdyn.errors import FileError
-    from armdyn.report.analysis import map_figure
+    from armdyn.report.figures.ellipsoid_figures import map_figure
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

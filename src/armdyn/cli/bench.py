@@ -37,7 +37,7 @@ def bench(
     """  # fmt: skip
     from armdyn.bench import run
     from armdyn.bench.measuring import QUICK, THOROUGH, steps_per_robot
-    from armdyn.bench.robots import DEFAULT
+    from armdyn.bench.sample_robots import DEFAULT
 
     names = robots or list(DEFAULT)
     if out is not None:
@@ -69,7 +69,7 @@ def _require_writable(out: Path) -> None:
 def _print(report: Report) -> None:
     from rich.text import Text
 
-    from armdyn.bench.tables import NOTES, calls, remarks, verdict, work
+    from armdyn.bench.result_tables import NOTES, calls, remarks, verdict, work
 
     screen = console()
     for robot in report.robots:

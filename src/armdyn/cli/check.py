@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from armdyn.errors import ArmdynError
-    from armdyn.robot.findings import Checkup
+    from armdyn.findings import Checkup
 
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 NARROW = 100
@@ -52,8 +52,8 @@ def check(
 def _examined(file: str, tip: str | None, base: str | None, lock: Any) -> Checkup | ArmdynError:
     """The check-up of one file, or the error that makes it unreadable."""
     from armdyn.errors import ArmdynError, RobotError, UnknownName
+    from armdyn.findings import Checkup, Finding
     from armdyn.formats import FORMATS, read
-    from armdyn.robot.findings import Checkup, Finding
 
     try:
         robot = read(file)

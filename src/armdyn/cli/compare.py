@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from armdyn.equations import Comparison
     from armdyn.equations.comparison import Row
     from armdyn.graph import Operations
-    from armdyn.robot.table import Section
+    from armdyn.tables import Section
 
 AGREE, DIFFER = 0, 1
 
@@ -79,7 +79,7 @@ NOTES = {
 
 
 def _section(result: Comparison) -> Section:
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
     heads = (("formulation", ""), ("differs by", "of largest"), ("as written", "x / +"), ("shared", "x / +"),
              ("off-line", "x / +"), ("trace", "ms"), ("one call", "ms"), ("001 table 3", "x / +"),

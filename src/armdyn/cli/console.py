@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from armdyn.errors import ArmdynError
     from armdyn.robot.robot import Robot
-    from armdyn.robot.table import Section
+    from armdyn.tables import Section
 
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
@@ -142,14 +142,14 @@ def check_ending(path: Path | None, endings: tuple[str, ...], option: str) -> No
 
 def tables(section: Section, width: int) -> Iterator[Table]:
     """The section as one table, or as several that fit the width, each with the names in front."""
-    from armdyn.robot.table import split
+    from armdyn.tables import split
 
     for part in split(section, width, _GAP):
         yield _table(part)
 
 
 def _table(section: Section) -> Table:
-    from armdyn.robot.table import is_numeric
+    from armdyn.tables import is_numeric
 
     table = Table(title=escape(section.title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
                   header_style="bold", pad_edge=False, caption=escape(section.note) or None,

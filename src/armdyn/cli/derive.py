@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from armdyn.equations import Equations
-    from armdyn.equations.writing import Block
+    from armdyn.equations.typesetting import Block
     from armdyn.robot.robot import Robot
 
 MOST_TERMS = 1000
@@ -118,7 +118,7 @@ def _style_of(out: Path) -> Format:
 
 
 def _written(equations: Equations, robot: Robot, style: Format, terms: bool, bodies: bool, say: Say) -> str:
-    from armdyn.equations import writing
+    from armdyn.equations import typesetting
     from armdyn.graph import latex, text
 
     if style is Format.program:
@@ -129,34 +129,34 @@ def _written(equations: Equations, robot: Robot, style: Format, terms: bool, bod
         from json import dumps
 
         say("closed forms")
-        return dumps(writing.record(equations, terms, bodies), indent=2, ensure_ascii=False) + "\n"
+        return dumps(typesetting.record(equations, terms, bodies), indent=2, ensure_ascii=False) + "\n"
     blocks = _blocks(equations, (), terms, bodies, say)
     say("writing")
     if style is Format.latex:
-        return writing.latex(equations, latex, blocks) + "\n"
+        return typesetting.latex(equations, latex, blocks) + "\n"
     if style is Format.markdown:
-        return writing.markdown(equations, latex, blocks)
-    lines = [f"Equations of motion of {equations.robot.name}, by {equations.formulation}", writing.MOTION,
-             writing.SHORT, writing.UNWRITTEN]  # fmt: skip
+        return typesetting.markdown(equations, latex, blocks)
+    lines = [f"Equations of motion of {equations.robot.name}, by {equations.formulation}", typesetting.MOTION,
+             typesetting.SHORT, typesetting.UNWRITTEN]  # fmt: skip
     for block in blocks:
-        lines += ["", block.heading, *(writing.plain_lines(block, text) or ["all zero"])]
+        lines += ["", block.heading, *(typesetting.plain_lines(block, text) or ["all zero"])]
     return "\n".join(lines) + "\n"
 
 
 def _blocks(equations: Equations, without: tuple[str, ...], terms: bool, bodies: bool, say: Say) -> list[Block]:
     """What is asked for, with a word about each while it is made."""
-    from armdyn.equations import writing
+    from armdyn.equations import typesetting
 
     blocks: list[Block] = []
-    for name in (name for name in writing.QUANTITIES if name not in without):
+    for name in (name for name in typesetting.QUANTITIES if name not in without):
         say(f"closed form of {name}: {_terms(equations, name)} terms")
-        blocks += writing.matrices(equations, (name,))
+        blocks += typesetting.matrices(equations, (name,))
     if terms:
         say("torques by cause")
-        blocks += writing.causes(equations)
+        blocks += typesetting.causes(equations)
     if bodies:
         say("torques by body")
-        blocks += writing.bodies(equations)
+        blocks += typesetting.bodies(equations)
     return blocks
 
 
@@ -202,7 +202,7 @@ def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block]
     """Head, then the quantities that are short enough; the others as tables of their sizes."""
     from rich.text import Text
 
-    from armdyn.equations import writing
+    from armdyn.equations import typesetting
 
     _print_head(out, equations, symbols)
     for block in blocks:
@@ -211,8 +211,8 @@ def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block]
     if large:
         _print_sizes(out, equations, large)
         return
-    out.print(Text(writing.UNWRITTEN, style="dim"))
-    out.print(Text(writing.SHORT, style="dim"))
+    out.print(Text(typesetting.UNWRITTEN, style="dim"))
+    out.print(Text(typesetting.SHORT, style="dim"))
 
 
 def _print_head(out: Console, equations: Equations, symbols: str) -> None:
@@ -220,7 +220,7 @@ def _print_head(out: Console, equations: Equations, symbols: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from armdyn.equations import writing
+    from armdyn.equations import typesetting
     from armdyn.mechanics.registry import formulation
 
     entry, size, count = formulation(equations.formulation), equations.size, equations.operations
@@ -230,7 +230,7 @@ def _print_head(out: Console, equations: Equations, symbols: str) -> None:
     facts.add_column()
     parameters = "those of the robot's file" if symbols == "named" else "ten inertial symbols per body, about its frame"
     for label, fact in (
-        ("equation", writing.MOTION),
+        ("equation", typesetting.MOTION),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("parameters", parameters),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
@@ -249,13 +249,13 @@ def _print_head(out: Console, equations: Equations, symbols: str) -> None:
 def _print_block(out: Console, block: Block) -> None:
     from rich.text import Text
 
-    from armdyn.equations import writing
+    from armdyn.equations import typesetting
     from armdyn.graph import text
 
     out.print(Text(f"\n{block.heading}", style="bold"))
     if not block.entries:
         out.print(Text("  all zero", style="dim"))
-    for entry in writing.plain_lines(block, text, out.width - 2):
+    for entry in typesetting.plain_lines(block, text, out.width - 2):
         shown = Text("  ").append(entry.replace("\n", "\n  "))
         shown.stylize("cyan", 2, 2 + len(entry.split(" ", 1)[0].rstrip(":")))
         out.print(shown, soft_wrap=True)
@@ -265,16 +265,16 @@ def _print_sizes(out: Console, equations: Equations, large: tuple[str, ...]) -> 
     """How many terms each entry has, and how to get them."""
     from rich.text import Text
 
-    from armdyn.equations import writing
+    from armdyn.equations import typesetting
     from armdyn.graph import normal_form
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
-    for name in (name for name in large if name in writing.QUANTITIES):
+    for name in (name for name in large if name in typesetting.QUANTITIES):
         entries = normal_form(equations.raw[name]).entries
         rows = [[entry] for entry in entries] if name == "g" else entries
         heads = (Column(""), *(Column(str(j + 1)) for j in range(len(rows[0]))))
         counts = tuple((f"{name}{i + 1}", *(str(len(x)) for x in row)) for i, row in enumerate(rows))
-        for table in tables(Section(f"{writing.QUANTITIES[name]}: terms of each entry", heads, counts), out.width):
+        for table in tables(Section(f"{typesetting.QUANTITIES[name]}: terms of each entry", heads, counts), out.width):
             out.print(table)
     total = equations.operations.total
     if "tau" in large:

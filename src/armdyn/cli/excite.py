@@ -24,7 +24,7 @@ from armdyn.cli.plan import numbers
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
     from armdyn.robot.robot import Robot
-    from armdyn.robot.table import Section
+    from armdyn.tables import Section
 
 NOISE = 0.01
 """Noise of the torques taken where none is given, as a share of the torque limit (of the peak torque without one)."""
@@ -113,7 +113,7 @@ def _noise(found: Excitation) -> list[float]:
 
 
 def _uses(robot: Robot, found: Excitation) -> Section:
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
     quantities = ("position", "velocity", "acceleration", "torque")
     use = found.feasibility.use
@@ -126,7 +126,7 @@ def _uses(robot: Robot, found: Excitation) -> Section:
 
 def _draw(found: Excitation, path: Path) -> None:
     from armdyn.errors import FileError
-    from armdyn.report.excitation import excitation_figure
+    from armdyn.report.figures.excitation_figures import excitation_figure
 
     try:
         excitation_figure(found).savefig(path, dpi=150)

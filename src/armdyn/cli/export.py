@@ -48,8 +48,8 @@ def export(
     with working("reading the robot") as say:
         made = load_robot(robot, tip, base, lock)
         from armdyn.export import DEFAULT, SHEETS, model
-        from armdyn.export.writing import save, texts
-        from armdyn.robot.table import Column, Section
+        from armdyn.export.export import save, texts
+        from armdyn.tables import Column, Section
 
         names = tuple(name.strip() for name in functions.split(",") if name.strip()) if functions else DEFAULT
         say("tracing the functions")

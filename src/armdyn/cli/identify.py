@@ -121,7 +121,7 @@ def identify(
         screen.print(f"Written: [bold green]{out}[/]", soft_wrap=True)
         _print_possible(screen, fit)
     if report is not None:
-        from armdyn.report.identification import write_report
+        from armdyn.report.pages.fit_page import write_report
 
         write_report(fit, report)
         screen.print(f"Report: [bold green]{report}[/]", soft_wrap=True)
@@ -130,7 +130,7 @@ def identify(
 
 def _print_possible(screen: Console, fit: Fit) -> None:
     """Whether the robot written is one of possible bodies: forward dynamics and other programs may need it."""
-    from armdyn.parameters.physical import physical_consistency
+    from armdyn.parameters.consistency import physical_consistency
 
     if not physical_consistency(fit.robot).possible:
         screen.print(
@@ -180,8 +180,8 @@ def _matrix(text: str | None, n: int) -> Any:
 
 
 def _print(fit: Fit) -> None:
-    from armdyn.robot.findings import Checkup
-    from armdyn.robot.table import Column, Section
+    from armdyn.findings import Checkup
+    from armdyn.tables import Column, Section
 
     screen = console()
     steps = Section("Processing of the log", (Column("step"), Column("what was done", folds=True)),

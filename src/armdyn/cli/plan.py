@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
     from armdyn.motion import Feasibility, MotionLimits
     from armdyn.robot.robot import Robot
-    from armdyn.robot.table import Section
-    from armdyn.trajectory.base import Trajectory
+    from armdyn.tables import Section
+    from armdyn.trajectory.trajectory import Trajectory
 
 UNIT = {"revolute": "rad", "prismatic": "m"}
 USUAL = {
@@ -316,7 +316,7 @@ def _manner(timing: Timing, profile: str) -> str:
 
 
 def _section(robot: Robot, motion: Trajectory, title: str, verdict: Feasibility | None) -> Section:
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
     heads = ["joint", "unit", "from", "to", "peak velocity", "peak acceleration"]
     heads += [] if verdict is None else ["peak torque", "torque limit", "used, %"]

@@ -11,7 +11,7 @@ from armdyn.cli.console import console, tables, working
 
 if TYPE_CHECKING:
     from armdyn.reproduce import Reproduction
-    from armdyn.robot.table import Section
+    from armdyn.tables import Section
 
 EXPLAINED, UNEXPLAINED = 0, 1
 
@@ -57,7 +57,7 @@ def reproduce(
 
 
 def _section(made: Reproduction) -> Section:
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
     rows = tuple(
         (

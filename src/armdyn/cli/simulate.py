@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from armdyn.control import Law
     from armdyn.dynamics import Dynamics
     from armdyn.robot.robot import Robot
-    from armdyn.robot.table import Section
     from armdyn.simulation.run import Run
+    from armdyn.tables import Section
 
 TO_THE_END, CUT_OFF = 0, 1
 CURVES = {"curve40": "scara5", "swing": "three_link"}
@@ -121,7 +121,7 @@ def simulate(
     if out is not None:
         screen.print(f"Samples: [bold green]{run.save(out)}[/]", soft_wrap=True)
     if plot is not None:
-        from armdyn.report.simulation import run_figure
+        from armdyn.report.figures.run_figures import run_figure
 
         run_figure(run, others).savefig(plot, dpi=150)
         screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
@@ -177,7 +177,8 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
 
 def _reference(robot: Robot, text: str | None, start: str | None, duration: float | None) -> tuple[Any, dict[str, Any]]:
     """The reference, and what simulate is to know about start and end."""
-    from armdyn.simulation.experiments import SCARA_RATE, SCARA_START, ScaraCurve, Swing
+    from armdyn.reproduce.elbaji.scara_tracking import SCARA_RATE, SCARA_START, ScaraCurve
+    from armdyn.reproduce.truc.feedforward_tracking import Swing
     from armdyn.trajectory import point_to_point, read_trajectory
 
     q0 = None if start is None else numbers(start, robot.n, "--from")
@@ -236,7 +237,7 @@ def _print(screen: Console, run: Run) -> None:
 def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
     """Poles, damping and bandwidth of laws whose loops are linear."""
     from armdyn.control import PID, ComputedTorque, analyse_gains
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
     if not isinstance(law, PID | ComputedTorque) or not (law.kp > 0).any():
         return
@@ -254,7 +255,7 @@ def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
 
 
 def _section(run: Run) -> Section:
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
     heads = ("joint", "unit", "largest error", "rms error", "error at the end", "largest rate", "largest torque")
     numbers_of = [

@@ -13,7 +13,7 @@ from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption,
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from armdyn.report.chapter import Fact
+    from armdyn.report.chapters.chapter import Fact
 
 
 def study(
@@ -37,8 +37,8 @@ def study(
         made = load_robot(robot, tip, base, lock)
         checkup = made.checkup()
         from armdyn.report.chapters import CHAPTERS
-        from armdyn.report.study import study as run
-        from armdyn.report.study import told
+        from armdyn.report.pages.study_page import study as run
+        from armdyn.report.pages.study_page import told
     places = {title: k for k, title in enumerate(CHAPTERS)}
     with working("check-up", len(CHAPTERS)) as say:
         result = run(made, folder, lambda step: say(step, places.get(step)))

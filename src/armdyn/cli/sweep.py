@@ -21,8 +21,8 @@ from armdyn.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from armdyn.robot.table import Section
     from armdyn.sweeps import Sweep
+    from armdyn.tables import Section
 
 
 def sweep(
@@ -87,7 +87,7 @@ def sweep(
     if out is not None:
         screen.print(f"Table: [bold green]{found.save(out)}[/]", soft_wrap=True)
     if plot is not None:
-        from armdyn.report.sweep import sweep_figure
+        from armdyn.report.figures.sweep_figures import sweep_figure
 
         sweep_figure(found).savefig(plot, dpi=150)
         screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
@@ -113,7 +113,7 @@ def _section(found: Sweep) -> Section:
     """Range of every result, and how each parameter moves it."""
     import numpy as np
 
-    from armdyn.robot.table import Column, Section
+    from armdyn.tables import Column, Section
 
     heads = (Column("measured"), Column("smallest"), Column("median"), Column("largest"),
              *(Column(f"with {name}") for name in found.names))  # fmt: skip

@@ -6,14 +6,14 @@ ResolvedAcceleration, Impedance, Admittance. Around another law: MomentumObserve
 
 from armdyn.control.adaptive import SlotineLi
 from armdyn.control.computed_torque import ComputedTorque, Feedforward, NoControl
+from armdyn.control.extremes import largest_gravity_slope, largest_inertias
 from armdyn.control.gains import GainAnalysis, JointLoop, analyse_gains
 from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.control.models import Formulated
 from armdyn.control.observer import MomentumObserver, first_contact
 from armdyn.control.pid import PID, PDGravity
 from armdyn.control.robust import SlidingMode
-from armdyn.control.task import Admittance, Impedance, ResolvedAcceleration, TaskPID
-from armdyn.control.workspace import largest_gravity_slope, largest_inertias
+from armdyn.control.task_space import Admittance, Impedance, ResolvedAcceleration, TaskPID
 
 __all__ = [
     "PID",

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Array, Desired, Law, settle
+from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.control.pointwise import sign
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Array, Desired, Law, settle
+from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
+from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
 Through = Literal["newton_euler", "matrices"]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from armdyn.control.computed_torque import ComputedTorque
-from armdyn.control.law import Array, Law
+from armdyn.control.extremes import largest_inertias
+from armdyn.control.law import Law
 from armdyn.control.pid import PID, viscous_friction
-from armdyn.control.workspace import largest_inertias
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True)

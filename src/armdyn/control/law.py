@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 NOTHING: Array = np.empty(0)
 """The memory of a law that has none."""
@@ -18,7 +17,7 @@ NOTHING: Array = np.empty(0)
 class Desired(NamedTuple):
     """What the reference asks for at one time: position, velocity, acceleration.
 
-    Joint references: (n,) each. References of laws in the task space: see `armdyn.control.task`.
+    Joint references: (n,) each. References of laws in the task space: see `armdyn.control.task_space`.
     """
 
     q: Array

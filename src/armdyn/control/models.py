@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Array
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.registry import formulation
 from armdyn.robot import Robot
+from armdyn.typing import Array
 
 
 class Formulated:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Array, Desired, Law, settle
+from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Array, Desired, Law, gain_vector, settle
+from armdyn.control.extremes import largest_gravity_slope, largest_inertias
+from armdyn.control.law import NOTHING, Desired, Law, gain_vector, settle
 from armdyn.control.pointwise import clipped, where_not_negative
-from armdyn.control.workspace import largest_gravity_slope, largest_inertias
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import ops
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 
 def where_not_negative(condition: Array, then: Any, otherwise: Any) -> Array:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from armdyn.control.law import NOTHING, Array, Desired, Law, settle
+from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,17 +15,17 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
+from armdyn.dynamics.graphs import FORWARD, RECIPES, Forward, Kitchen, Recipe, parameterless
+from armdyn.dynamics.program_cache import Shelf
 from armdyn.dynamics.programs import Composed, Program, finite, program
-from armdyn.dynamics.recipes import FORWARD, RECIPES, Forward, Kitchen, Recipe, parameterless
-from armdyn.dynamics.shelf import Shelf
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError, unknown_name
 from armdyn.formats import ModelWarning
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
+from armdyn.typing import Floats as Array
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
 Variant = str | tuple[str, ...]
 OPTIONS = ("out", "threads")

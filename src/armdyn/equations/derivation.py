@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from armdyn.algebra import Inertia
-from armdyn.equations import writing
+from armdyn.equations import typesetting
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import (
     Graph,
@@ -133,14 +133,14 @@ class Equations:
 
     def latex(self) -> str:
         """LaTeX with c_{23}-style abbreviations."""
-        return writing.latex(self, latex)
+        return typesetting.latex(self, latex)
 
     def markdown(self) -> str:
         """A Markdown page with the equations in LaTeX."""
-        return writing.markdown(self, latex)
+        return typesetting.markdown(self, latex)
 
     def __str__(self) -> str:
-        return writing.plain(self, text)
+        return typesetting.plain(self, text)
 
     def __repr__(self) -> str:
         return f"<Equations of {self.robot.name!r} by {self.formulation}: {sum(self.size.values())} terms>"

@@ -4,7 +4,7 @@
 module with `files(model)` and one line in TARGETS.
 """
 
+from armdyn.export.export import TARGETS, write
 from armdyn.export.functions import DEFAULT, SHEETS, Model, model
-from armdyn.export.writing import TARGETS, write
 
 __all__ = ["DEFAULT", "SHEETS", "TARGETS", "Model", "model", "write"]

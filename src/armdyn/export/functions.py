@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from armdyn.algebra import ZERO
-from armdyn.dynamics.recipes import RECIPES, Kitchen, parameterless
+from armdyn.dynamics.graphs import RECIPES, Kitchen, parameterless
 from armdyn.errors import ArmdynError, RobotError, unknown_name
 from armdyn.export.labels import labels_of
 from armdyn.export.naming import checked_prefix, file_stem

@@ -16,7 +16,7 @@ from armdyn.algebra import Mat3, Vec3
 from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Node
 from armdyn.graph.evaluate import run
-from armdyn.mechanics import composite_body, direct, linear, newton_euler
+from armdyn.mechanics import composite_body, forward, linear, newton_euler
 from armdyn.mechanics.kinematics import Motion, link_poses
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
@@ -163,7 +163,7 @@ def _places(robot: Robot, q: list[Any]) -> Values:
 
 def _inertia(robot: Robot, q: list[Any], qd: list[Any]) -> Values:
     M = composite_body.mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
-    H = direct.bias(robot, q, qd)
+    H = forward.bias(robot, q, qd)
     for i in range(robot.n):
         for j in range(i, robot.n):
             yield "M" + _joined((str(i + 1), str(j + 1))), M[i][j]

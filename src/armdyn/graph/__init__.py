@@ -5,12 +5,12 @@ from armdyn.graph.closed_form import closed_form
 from armdyn.graph.count import Operations, count_operations
 from armdyn.graph.derivative import derivative, gradient, numeric, substitute
 from armdyn.graph.evaluate import evaluate, to_float
-from armdyn.graph.exact import RationalAngle
 from armdyn.graph.fold import select
 from armdyn.graph.mathml import mathml
 from armdyn.graph.node import PI, Node, constant, symbol, symbols
 from armdyn.graph.passes import factored, simplified_parameters, split_angles
 from armdyn.graph.polynomial import NormalForm, identical, normal_form
+from armdyn.graph.rational import RationalAngle
 from armdyn.graph.render import latex, text
 from armdyn.graph.structure import ordered
 from armdyn.graph.sympy_view import to_sympy

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.graph.exact import RationalAngle
 from armdyn.graph.node import (
     ABS,
     ADD,
@@ -34,6 +33,7 @@ from armdyn.graph.node import (
     SYMBOL,
     Node,
 )
+from armdyn.graph.rational import RationalAngle
 from armdyn.graph.structure import nodes_of, ordered, rebuilt
 
 Values = Mapping[Any, Any]

@@ -160,7 +160,7 @@ class Node:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from armdyn.graph.store import rebuild, records  # flat, so that deep expressions do not recurse
+        from armdyn.graph.records import rebuild, records  # flat, so that deep expressions do not recurse
 
         return rebuild, (records((self,)), 0)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from armdyn.identification.estimation import Estimate
 from armdyn.identification.excitation import Excitation, excite, predicted_std
 from armdyn.identification.fit import Fit, identify
-from armdyn.identification.friction import select_friction
+from armdyn.identification.friction_choice import select_friction
 from armdyn.identification.log import Log
 from armdyn.identification.observation import Observation, observe
 from armdyn.identification.payload import Payload, identify_payload, payload_from_sensor
-from armdyn.identification.physical import PhysicalParameters, consistent
+from armdyn.identification.physical_fit import PhysicalParameters, consistent
 from armdyn.identification.processing import Settings, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples

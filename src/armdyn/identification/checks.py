@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ShapeError
+from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.evidence import FEWEST, INCLUDE, Evidence, Reading
 from armdyn.identification.log import Log
 from armdyn.identification.processing import Settings, process
@@ -22,9 +23,7 @@ from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import clock_findings
 from armdyn.parameters.standard import parameter_names, standard_parameters
 from armdyn.robot import Robot
-from armdyn.robot.findings import Finding, listed, sorted_by_severity
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 STILL = 1e-3
 """A joint whose positions stay within this, rad or m, does not move."""

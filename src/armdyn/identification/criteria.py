@@ -7,13 +7,12 @@ variance of the noise is the covariance of the estimate. All criteria are to be 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from armdyn.errors import unknown_name
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Criterion = Callable[[Array, float], tuple[float, Array]]
 
 TINY = 1e-300

@@ -26,9 +26,8 @@ from armdyn.motion.limits import MotionLimits, states
 from armdyn.parameters import BaseParameters, parameter_names, regressor
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction
-from armdyn.trajectory.base import Trajectory
-
-Array = np.ndarray[Any, Any]
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
 SMOOTH = 0.02
 """Share of the velocity limit over which dry friction changes sign while a motion is sought: it has then a slope."""

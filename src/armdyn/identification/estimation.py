@@ -22,15 +22,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import stats
 
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.identification.observation import Observation, extended, stacked
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Loss = Literal["huber", "tukey"]
 
 RANK = 1e-9

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,7 @@ from armdyn.identification.processing import decimated, decimated_keep
 from armdyn.identification.samples import Samples
 from armdyn.parameters.regressor import regressor
 from armdyn.robot import Robot
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 INCLUDE = ("inertial", "rotor", "friction", "offset")
 MOST = 2000

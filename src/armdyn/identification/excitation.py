@@ -32,11 +32,11 @@ from armdyn.motion.limits import MotionLimits, motion_limits, states
 from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.parameters import BaseParameters, base_parameters
 from armdyn.robot import Robot
-from armdyn.robot.table import Column, Section
-from armdyn.trajectory.base import Trajectory
+from armdyn.tables import Column, Section
 from armdyn.trajectory.fourier import Fourier
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Progress = Callable[[str], None]
 
 STAGES = ((1.0, 1e-2), (4.0, 3e-3), (8.0, 1e-3), (16.0, 3e-4))

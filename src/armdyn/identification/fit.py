@@ -15,16 +15,17 @@ import numpy as np
 
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, unknown_name
+from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification import estimation
+from armdyn.identification.advice import remarks_on
 from armdyn.identification.checks import check_log
+from armdyn.identification.columns import with_coupling
 from armdyn.identification.estimation import Estimate
 from armdyn.identification.instrumental import instrumental
 from armdyn.identification.log import Log
-from armdyn.identification.mapping import with_coupling
 from armdyn.identification.observation import Observation, Progress, observe
 from armdyn.identification.processing import Settings, process
 from armdyn.identification.readers import read_log
-from armdyn.identification.remarks import remarks_on
 from armdyn.identification.samples import Samples
 from armdyn.identification.validation import Validation, validate
 from armdyn.parameters import (
@@ -36,10 +37,9 @@ from armdyn.parameters import (
 )
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
-from armdyn.robot.findings import Finding, listed, sorted_by_severity
-from armdyn.robot.table import Column, Section, paragraph, render
+from armdyn.tables import Column, Section, paragraph, render
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Method = Literal["ordinary", "weighted", "robust", "sequential", "damped", "total", "instrumental"]
 Told = Literal["alone", "combination", "no"]
 
@@ -332,7 +332,7 @@ def nearest(base: BaseParameters, estimate: Estimate) -> dict[str, float]:
 
 
 def _physical(base: BaseParameters, estimate: Estimate) -> Robot:
-    from armdyn.identification.physical import consistent
+    from armdyn.identification.physical_fit import consistent
 
     found = consistent(base, estimate.values, estimate.covariance)
     offsets = {f"off{j + 1}": float(x) for j, x in enumerate(found.offsets) if "offset" in base.include}

@@ -11,14 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from armdyn.errors import ArmdynError
 from armdyn.trajectory.fourier import Fourier, fourier
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from armdyn.identification.estimation import MOST, Estimate, correlation_of, wei
 from armdyn.identification.observation import Observation
 from armdyn.identification.samples import Samples
 from armdyn.robot import Robot
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Motion = Callable[[Robot], tuple[Array, Array, Array]]
 """From a model to the motion it performs, at the times of the samples: q, qd, qdd, (N, n) each."""
 

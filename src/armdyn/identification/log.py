@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from armdyn.errors import ShapeError
-from armdyn.robot.findings import Finding
-
-Array = np.ndarray[Any, Any]
+from armdyn.findings import Finding
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,8 @@ from armdyn.parameters.base import BaseParameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import parameter_names
 from armdyn.robot import Robot
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Progress = Callable[[str], None]
 
 CHUNK = 20_000

@@ -32,9 +32,8 @@ from armdyn.parameters.regressor import UNITS
 from armdyn.parameters.standard import INERTIAL
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
-from armdyn.robot.table import Column, Section, render
-
-Array = np.ndarray[Any, Any]
+from armdyn.tables import Column, Section, render
+from armdyn.typing import Array
 
 LABELS = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 UNIT_OF = dict(zip(LABELS, ("kg", *["m"] * 3, *["kg m^2"] * 6), strict=True))
@@ -95,7 +94,7 @@ class Payload:
 
     def made_possible(self) -> Payload:
         """The nearest payload that a body can have, by the covariance (needs the extra `physical`)."""
-        from armdyn.identification.physical import possible_body
+        from armdyn.identification.physical_fit import possible_body
 
         if self.untold:
             raise PhysicsError(f"the data do not tell {', '.join(self.untold)}", where="payload",

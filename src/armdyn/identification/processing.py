@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import signal
@@ -24,8 +24,8 @@ from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.identification.log import Log
 from armdyn.identification.samples import Samples
 from armdyn.robot import Robot
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Derivative = Literal["central", "spline", "savgol"]
 
 JITTER = 0.01

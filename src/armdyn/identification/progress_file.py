@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import FileError
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 
 class ProgressFile:

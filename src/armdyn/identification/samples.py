@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
-
-from armdyn.robot.findings import Finding
-
-Array = np.ndarray[Any, Any]
+from armdyn.findings import Finding
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from armdyn.errors import ShapeError
+from armdyn.findings import Finding
 from armdyn.identification.log import Log
-from armdyn.robot.findings import Finding
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 GAP = 2.5
 """A time step this many times the median is a gap."""

@@ -11,9 +11,8 @@ from scipy import stats
 
 from armdyn.identification.estimation import Estimate
 from armdyn.identification.observation import Observation
-from armdyn.robot.table import Column, Section, render
-
-Array = np.ndarray[Any, Any]
+from armdyn.tables import Column, Section, render
+from armdyn.typing import Array
 
 LAGS = 20
 """Autocorrelations that the test of whiteness looks at."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from armdyn.graph import Node
 from armdyn.kernels.body import Body, joined
+from armdyn.kernels.ir_writer import Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction
-from armdyn.kernels.writer import Constants, Writer, flags, vector
 
 
 def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction, constants: Constants) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, to_float
 from armdyn.graph.node import ABS, ADD, COS, DIV, EXP, MUL, NEG, SELECT, SIGN, SIN, SQRT, SUB, SYMBOL
+from armdyn.kernels.ir_writer import Constants, Writer, flags, integers, splat, suffix, vector, whole
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction, sincos
-from armdyn.kernels.writer import Constants, Writer, flags, integers, splat, suffix, vector, whole
 
 _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _INTRINSIC = {SQRT: "sqrt", ABS: "fabs", EXP: "exp"}

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 
 from armdyn.graph.node import Node
+from armdyn.kernels.batch_loop import loop
 from armdyn.kernels.block import rows
 from armdyn.kernels.fastcall import EXTERNALS, fast
-from armdyn.kernels.loop import loop
+from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, exact_lanes
 from armdyn.kernels.single import single
-from armdyn.kernels.writer import Constants, vector
 
 FAST, SLOW = 2**20, 1
 """Weights of the rare branch for the compiler."""

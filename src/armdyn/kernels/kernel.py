@@ -14,7 +14,7 @@ from armdyn.kernels import cache as disk
 from armdyn.kernels import fastcall, ir, jit
 from armdyn.kernels.calling import general_call
 from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.sheet import Sheet, shapes
+from armdyn.kernels.record import Sheet, shapes
 from armdyn.kernels.ufunc import generalised_ufunc
 
 LANES = (1, 4, 8)

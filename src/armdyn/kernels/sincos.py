@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from armdyn.kernels.writer import Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
+from armdyn.kernels.ir_writer import Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
 
 TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
 ROUND = 1.5 * 2.0**52

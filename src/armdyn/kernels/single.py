@@ -8,10 +8,10 @@ from armdyn.graph import Node
 from armdyn.graph.node import COS, SIN
 from armdyn.graph.structure import ordered
 from armdyn.kernels.body import Body
+from armdyn.kernels.ir_writer import Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction, sincos
-from armdyn.kernels.writer import Constants, Writer, flags, vector
 
 
 def single(ports: Ports, plan: Plan, reduction: Reduction, constants: Constants) -> str:

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from armdyn.algebra import Scalar
 from armdyn.algebra.ops import add
 from armdyn.mechanics import external
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.kinematics import Scalars
+from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import rotor_coriolis_matrix, rotor_energy, rotor_mass_matrix, rotor_torques
 from armdyn.robot.robot import Robot
 

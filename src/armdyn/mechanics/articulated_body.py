@@ -15,10 +15,10 @@ from armdyn.errors import NotApplicable
 from armdyn.mechanics import external, linear
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.composite_body import turned
-from armdyn.mechanics.direct import joint_name
-from armdyn.mechanics.door import quantity
+from armdyn.mechanics.forward import joint_name
 from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.mechanics.newton_euler import tip_wrench
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 

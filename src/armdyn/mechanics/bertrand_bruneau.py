@@ -18,9 +18,9 @@ from __future__ import annotations
 from armdyn.algebra import ZERO, Inertia, Mat3, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, half, mul
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kane import Partial, Partials, link_partials, seen_by_links
 from armdyn.mechanics.kinematics import Scalars, Wrench, link_poses
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 

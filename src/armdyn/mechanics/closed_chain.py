@@ -21,10 +21,10 @@ from typing import Any
 from armdyn.algebra import Mat3, Scalar, derivative, elimination, gradient, ops
 from armdyn.algebra.ops import add, sub
 from armdyn.errors import PhysicsError, RobotError, unknown_name
-from armdyn.mechanics import composite_body, derivatives, direct, linear, newton_euler
-from armdyn.mechanics.door import quantity
+from armdyn.mechanics import composite_body, derivatives, forward, linear, newton_euler
 from armdyn.mechanics.kinematics import Scalars, Wrench, frame_pose, link_poses
 from armdyn.mechanics.matrices import Matrix, Rows, product, times, transpose
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.parts import Loop
 from armdyn.robot.robot import Robot
 
@@ -345,7 +345,7 @@ def forward_dynamics(
     H = inverse_dynamics.formula(robot, q, qd_active, [0] * len(chosen), wrench, active)  # type: ignore[attr-defined]
     M = mass_matrix.formula(robot, q, active)  # type: ignore[attr-defined]
     return linear.solve(
-        linear.factor(M, lambda k: direct.joint_name(robot, chosen[k])),
+        linear.factor(M, lambda k: forward.joint_name(robot, chosen[k])),
         [sub(torque, h) for torque, h in zip(tau_active, H, strict=True)],
     )
 

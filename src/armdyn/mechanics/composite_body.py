@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from armdyn.algebra import Z_AXIS, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, mul, sub
-from armdyn.mechanics import direct
+from armdyn.mechanics import forward
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 
@@ -106,9 +106,9 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     Returns: qdd: (..., n).
     Raises:  PhysicsError if the mass matrix is singular.
     """
-    H = direct.bias(robot, q, qd, wrench)  # 002 sec. 7.6.1: the inverse dynamics with qdd = 0
+    H = forward.bias(robot, q, qd, wrench)  # 002 sec. 7.6.1: the inverse dynamics with qdd = 0
     M = mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
-    return direct.accelerations(robot, M, [torque - h for torque, h in zip(tau, H, strict=True)])
+    return forward.accelerations(robot, M, [torque - h for torque, h in zip(tau, H, strict=True)])
 
 
 __all__ = ["composites", "forward_dynamics", "mass_matrix", "turned"]

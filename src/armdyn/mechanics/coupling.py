@@ -15,9 +15,9 @@ from typing import Any
 from armdyn.algebra import Scalar, elimination, ops
 from armdyn.algebra.ops import div, mul
 from armdyn.errors import RobotError
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kinematics import Scalars
 from armdyn.mechanics.matrices import Rows, times, transpose
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.parts import Motor
 from armdyn.robot.robot import Robot
 

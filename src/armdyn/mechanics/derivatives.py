@@ -31,10 +31,10 @@ from armdyn.algebra.ops import add, half
 from armdyn.errors import unknown_name
 from armdyn.mechanics.actuators import friction_torques, rotor_coriolis_matrix, rotor_torques
 from armdyn.mechanics.composite_body import composites
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kinematics import Scalars, link_poses, velocities
 from armdyn.mechanics.matrices import Rows, zeros
 from armdyn.mechanics.newton_euler import acceleration, rate_matrix, turning_moment
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 

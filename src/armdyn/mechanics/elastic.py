@@ -16,13 +16,13 @@ from typing import NamedTuple
 from armdyn.algebra import Scalar, derivative, ops
 from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.errors import NotApplicable, RobotError
-from armdyn.mechanics import composite_body, direct, friction, linear, newton_euler
-from armdyn.mechanics.door import quantity
+from armdyn.mechanics import composite_body, forward, friction, linear, newton_euler
 from armdyn.mechanics.energies import kinetic, potential
 from armdyn.mechanics.external import split
 from armdyn.mechanics.friction import friction_torque, joint_friction
 from armdyn.mechanics.kinematics import Motion, Scalars, Wrench
 from armdyn.mechanics.matrices import Rows
+from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_mass_matrix, spin_torques
 from armdyn.robot.parts import Elastic, Friction
 from armdyn.robot.robot import Robot
@@ -141,7 +141,7 @@ def doubled_matrix(robot: Robot, q: Scalars) -> Rows:
 
 
 def _place(robot: Robot, motors: list[int], k: int) -> str:
-    name = direct.joint_name(robot, k if k < robot.n else motors.index(k))
+    name = forward.joint_name(robot, k if k < robot.n else motors.index(k))
     return name if k < robot.n else f"{name}, motor"
 
 
@@ -198,11 +198,11 @@ def _must_be_flat(robot: Robot) -> None:
     for spin in robot.spins:
         if spin.axis is not None and spin.carrier >= 0:
             raise NotApplicable("a rotor of the full model on a moving link", expected='model = "reflected"',
-                                where=direct.joint_name(robot, spin.joint))  # fmt: skip
+                                where=forward.joint_name(robot, spin.joint))  # fmt: skip
     for j, joint in enumerate(robot.joints):
         if joint.elastic is not None and not ops.is_zero(joint.elastic.damping):
             raise NotApplicable("a spring with damping: the motors' motion follows from a differential equation",
-                                where=direct.joint_name(robot, j), expected="damping = 0")  # fmt: skip
+                                where=forward.joint_name(robot, j), expected="damping = 0")  # fmt: skip
 
 
 __all__ = ["energy", "forward_dynamics", "inverse_dynamics", "motor_motion", "spring_torques"]

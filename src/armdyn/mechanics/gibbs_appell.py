@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from armdyn.algebra import Inertia, Scalar, Vec3, cross, gradient, ops
 from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion, Scalars, Wrench, link_poses
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 

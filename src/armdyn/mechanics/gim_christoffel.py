@@ -11,7 +11,6 @@ from armdyn.algebra.ops import add, half, sub, total
 from armdyn.mechanics import christoffel
 from armdyn.mechanics.actuators import actuated, rotor_mass_matrix
 from armdyn.mechanics.christoffel import Tensor
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.energies import (
     Screw,
     inertia_matrix,
@@ -23,6 +22,7 @@ from armdyn.mechanics.energies import (
 )
 from armdyn.mechanics.kinematics import Scalars, Wrench, link_poses
 from armdyn.mechanics.matrices import times, zeros
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 
 

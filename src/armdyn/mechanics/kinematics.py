@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops
 from armdyn.errors import unknown_name
-from armdyn.mechanics.door import quantity
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Frame
 from armdyn.robot.robot import Robot
 

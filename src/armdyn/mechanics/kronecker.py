@@ -12,10 +12,10 @@ from collections.abc import Callable
 from armdyn.algebra import Scalar, gradient
 from armdyn.algebra.ops import add, half, mul, sub, total
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.energies import inertia_matrix, kinetic_energy, potential, potential_energy, tip_torques
 from armdyn.mechanics.kinematics import Scalars, Wrench
 from armdyn.mechanics.matrices import Matrix, Rows, column, identity, product, times, transpose
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 
 # The operators of 003 sec. 4 -----------------------------------------------------------------------------------------

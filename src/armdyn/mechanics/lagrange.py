@@ -12,9 +12,9 @@ from collections.abc import Callable
 from armdyn.algebra import Scalar, derivative, gradient
 from armdyn.algebra.ops import add, sub
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.energies import kinetic, kinetic_energy, potential, potential_energy, tip_torques
 from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 
 Lagrangian = Callable[[Scalars, Scalars], Scalar]

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer
 from armdyn.algebra.ops import sub
 from armdyn.errors import ShapeError, unknown_name
-from armdyn.mechanics import composite_body, direct
-from armdyn.mechanics.door import quantity
+from armdyn.mechanics import composite_body, forward
 from armdyn.mechanics.external import split
 from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.kinematics import Motion, Scalars, Wrench, frame_pose, link_poses
 from armdyn.mechanics.newton_euler import Start, transmitted
+from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_torques
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Body, FreeTransform, Joint, Kind, Placement
@@ -105,7 +105,7 @@ def forward_dynamics(
         robot, q, qd, rest, base_velocity, base_acceleration, wrench, base
     )
     M = composite_body.mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
-    return direct.accelerations(robot, M, [sub(torque, h) for torque, h in zip(tau, H, strict=True)])
+    return forward.accelerations(robot, M, [sub(torque, h) for torque, h in zip(tau, H, strict=True)])
 
 
 @quantity

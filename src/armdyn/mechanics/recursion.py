@@ -7,8 +7,8 @@ from typing import Any
 
 from armdyn.algebra import Scalar
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 
 Torques = Callable[..., list[Scalar]]

@@ -59,7 +59,7 @@ FORMULATIONS = (
     Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "000 [14]"),
     Formulation("composite_body", "Composite rigid bodies", "002 sec. 7.6.1"),
     Formulation("articulated_body", "Articulated bodies", "002 [7.67]-[7.91]"),
-    Formulation("direct", "Direct dynamics, column by column", "002 sec. 7.6.1"),
+    Formulation("forward", "Forward dynamics, column by column", "002 sec. 7.6.1"),
 )
 
 

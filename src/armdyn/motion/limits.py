@@ -10,8 +10,10 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.robot.limits import limit_vector
 from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array, grid, limit_vector
+from armdyn.trajectory.trajectory import grid
+from armdyn.typing import Array
 
 STEPS = 2000
 """Steps at which a motion is looked at where no `dt` is given."""

@@ -11,8 +11,9 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
 from armdyn.motion.limits import checked_motion, dynamics_of, integral, look_at, names, states
+from armdyn.robot.limits import limit_vector
 from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array, limit_vector
+from armdyn.typing import Array
 
 COLUMNS = (
     ("peak_torque", "peak torque"),

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.trajectory.base import Array, Trajectory
+from armdyn.trajectory.trajectory import Trajectory
 from armdyn.trajectory.via import from_samples
+from armdyn.typing import Array
 
 SLOW = 1e-2
 """Share of its largest speed below which a path's own time is no good parameter; then its length is taken."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.trajectory.base import Array
+from armdyn.typing import Array
 
 TINY = 1e-10
 """Rows are scaled to limits of 1: a coefficient of u below this is none (a point of zero inertia)."""

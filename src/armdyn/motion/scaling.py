@@ -22,8 +22,8 @@ from armdyn.motion.limits import (
 )
 from armdyn.motion.path import as_trajectory
 from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array
 from armdyn.trajectory.compose import Uniform
+from armdyn.typing import Array
 
 NEARLY = 1e-9
 """Share of the range of torque by which gravity may pass a limit: rounding."""

@@ -16,9 +16,10 @@ from armdyn.motion.path import ByLength, as_path, bends, corners, sides
 from armdyn.motion.reachability import SLACK, Dead, Rows, allowed, controllable, fastest, pruned
 from armdyn.motion.scaling import demand_of, factors_of
 from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array, Trajectory
 from armdyn.trajectory.compose import Retimed, polynomial_clock
 from armdyn.trajectory.piecewise import PiecewisePolynomial, stretched
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
 POINTS = 400
 QUARTERS = np.array([0.25, 0.5, 0.75])

@@ -15,7 +15,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError, unknown_name
 from armdyn.motion.limits import checked_motion, dynamics_of, look_at, names, states
 from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array
+from armdyn.typing import Array
 
 KINDS = ("contributions", "motion", "tip")
 Wrench = Any | Callable[[Array], Array] | None
@@ -71,7 +71,7 @@ class TorqueBreakdown:
 
         path: .png, .svg or .pdf to write. Returns: the Matplotlib figure.
         """
-        from armdyn.report import torques
+        from armdyn.report.figures import torque_figures as torques
 
         if kind not in KINDS:
             raise unknown_name("figure", kind, KINDS)

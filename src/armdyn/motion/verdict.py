@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.motion.limits import MotionLimits, checked_motion, dynamics_of, look_at, motion_limits, names, states
 from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array
+from armdyn.typing import Array
 
 TOUCHING = 1e-5
 """Share of a limit by which it may be passed: a motion made to touch its limit passes it by as much between the places

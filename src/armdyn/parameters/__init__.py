@@ -1,8 +1,8 @@
 """Standard and base parameters, grouping, the regressor, physical consistency."""
 
 from armdyn.parameters.base import BaseParameters, base_parameters
+from armdyn.parameters.consistency import PhysicalConsistency, physical_consistency
 from armdyn.parameters.grouping import grouped
-from armdyn.parameters.physical import PhysicalConsistency, physical_consistency
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import (
     StandardParameters,

@@ -31,8 +31,7 @@ from armdyn.parameters.standard import (
     with_standard_parameters,
 )
 from armdyn.robot import Robot
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 STRUCTURAL_ZEROS = "zeros"
 """Value of `absent`: the parameters that the robot's description gives as 0, such as those of symmetric links."""

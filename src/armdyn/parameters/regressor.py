@@ -18,10 +18,10 @@ from dataclasses import replace
 from armdyn.algebra import Inertia, Scalar, Vec3, ops
 from armdyn.algebra.ops import add
 from armdyn.mechanics.actuators import rotor_torques
-from armdyn.mechanics.door import quantity
 from armdyn.mechanics.friction import motor_friction, unit_torques
 from armdyn.mechanics.kane import link_partials, seen_by_links
 from armdyn.mechanics.kinematics import Motion, Scalars
+from armdyn.mechanics.quantity import quantity
 from armdyn.parameters.standard import FAMILIES, INERTIAL, included, motor_ratio, slots, spin_of, with_exact_links
 from armdyn.robot import Robot
 from armdyn.robot.links import Spin

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from armdyn.reproduce.item import Check, equal
 from armdyn.robot.robot import Robot
-from armdyn.robot.table import Column, Section
+from armdyn.tables import Column, Section
 
 COLUMNS = (Column("joint"), Column("theta", "rad"), Column("d", "m"), Column("a", "m"), Column("alpha", "rad"))
 Row = tuple[str, str, str, str]

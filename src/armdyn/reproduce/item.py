@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.robot.table import Section
+from armdyn.tables import Section
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Verdict = Literal["same", "corrected", "chosen", "unexplained"]
 MEANING: dict[Verdict, str] = {
     "same": "what the text prints comes out",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from armdyn.errors import FileError
 from armdyn.references import REFERENCES
-from armdyn.report import html
+from armdyn.report.pages import html
 from armdyn.reproduce.errata import KINDS, Erratum, of_source
 from armdyn.reproduce.item import MEANING, SOURCES, Check, Outcome, Verdict
 from armdyn.reproduce.running import Reproduction, Result

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from pkgutil import iter_modules
 
 from armdyn.errors import ArmdynError, UnknownName
-from armdyn.reproduce.item import SOURCES, Chapter, Check, Item, Outcome, Verdict
+from armdyn.reproduce.item import Chapter, Check, Item, Outcome, Verdict
 
 PACKAGE = "armdyn.reproduce"
 Progress = Callable[[str, int], object]
@@ -53,15 +52,36 @@ class Reproduction:
         return Counter(result.verdict for result in self.results)
 
 
+MODULES = {
+    "000": ("elbaji", ("items", "section_5")),
+    "001": ("milicevic", ("items",)),
+    "002": (
+        "khalil",
+        ("chapter_7_3", "chapter_7_4", "chapter_7_5", "chapter_7_6", "chapter_8", "chapter_8_4", "chapter_9", "rx90"),
+    ),
+    "003": ("truc", ("items",)),
+    "004": (
+        "siciliano",
+        (
+            "any_arm", "lagrange_arms", "two_link_torques", "parallelogram", "newton_euler_items", "tool", "problems",
+            "problems_tool",
+        ),
+    ),
+}  # fmt: skip
+"""The modules of every source, in the order of the text."""
+
+
 def names() -> tuple[str, ...]:
     """The sources that have items."""
-    return tuple(sorted(_modules()))
+    return tuple(MODULES)
 
 
 def chapter_of(source: str) -> Chapter:
-    """The items of one source; its modules s000..., s001... in this package fill it."""
-    parts: list[Chapter] = [import_module(f"{PACKAGE}.{name}").chapter for name in _modules()[source]]
-    parts[0].items.sort(key=lambda item: item.run.__module__)  # whatever was imported first: the order of the text
+    """The items of one source, in the order of the text."""
+    folder, modules = MODULES[source]
+    parts: list[Chapter] = [import_module(f"{PACKAGE}.{folder}.{name}").chapter for name in modules]
+    order = [f"{PACKAGE}.{folder}.{name}" for name in modules]
+    parts[0].items.sort(key=lambda item: order.index(item.run.__module__))
     return parts[0]
 
 
@@ -77,15 +97,6 @@ def chosen(source: str = "all") -> list[Chapter]:
     if source not in names():
         raise UnknownName(f"no source {source!r}", where="reproduce", expected=", ".join((*names(), "all")))
     return [chapter_of(source)]
-
-
-def _modules() -> dict[str, list[str]]:
-    """Names of the modules of every source, in their order."""
-    found: dict[str, list[str]] = {}
-    for name in sorted(module.name for module in iter_modules(import_module(PACKAGE).__path__)):
-        if name[0] == "s" and name[1:4] in SOURCES:
-            found.setdefault(name[1:4], []).append(name)
-    return found
 
 
 def run(source: str = "all", progress: Progress | None = None) -> Reproduction:

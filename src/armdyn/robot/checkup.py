@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator
 
 from armdyn.algebra import Scalar, Vec3, ops
+from armdyn.findings import REMARK, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.robot.checkup_inertia import inertia_findings, travel
 from armdyn.robot.describe import pi_fraction
-from armdyn.robot.findings import REMARK, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
 from armdyn.robot.robot import Robot

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from armdyn.algebra import Inertia, Vec3
-from armdyn.robot.findings import Finding, Severity
+from armdyn.findings import Finding, Severity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.parts import Body, Joint
 from armdyn.robot.robot import Robot
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 ROUNDING = 1e-6
 """Part of the largest moment by which a tensor may fail: files give about six digits (rods and plates lie on the

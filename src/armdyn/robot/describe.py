@@ -15,10 +15,10 @@ from typing import Any
 from armdyn.algebra import CentralInertia, Inertia, Scalar, Vec3
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, ordered
-from armdyn.robot.mapping import mapped
 from armdyn.robot.parts import FreeTransform, Joint, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
-from armdyn.robot.table import Column, Section, paragraph, render, split
+from armdyn.robot.scalars import mapped
+from armdyn.tables import Column, Section, paragraph, render, split
 
 Pair = tuple[Scalar, Scalar]
 """A scalar twice: as described (maybe an expression) and as a number."""

@@ -14,8 +14,8 @@ from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node, to_float
 from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
-from armdyn.robot.mapping import Change, mapped, scalars
 from armdyn.robot.parts import Body, Joint, Loop, Placement
+from armdyn.robot.scalars import Change, mapped, scalars
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup

@@ -7,8 +7,8 @@ the texts.
 """
 
 from armdyn.simulation.course import Hold
-from armdyn.simulation.door import simulate
 from armdyn.simulation.problem import Sensors
 from armdyn.simulation.run import Run, SimulationError, Status
+from armdyn.simulation.simulator import simulate
 
 __all__ = ["Hold", "Run", "Sensors", "SimulationError", "Status", "simulate"]

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Array, Desired
+from armdyn.control.law import Desired
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.typing import Array
 
 TASK = ("pose", "velocity", "acceleration")
-"""Functions of a trajectory of the tool (`armdyn.trajectory.task`)."""
+"""Functions of a trajectory of the tool (`armdyn.trajectory.cartesian`)."""
 
 
 class Hold:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.errors import unknown_name
+from armdyn.typing import Array
 
-Array = np.ndarray[Any, Any]
 Rates = Callable[[float, Array, Array, Array], tuple[Array, Array, Array]]
 Step = tuple[Array, Array, Array, Array]
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.control.law import Array, Desired
+from armdyn.control.law import Desired
 from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Status
+from armdyn.typing import Array
 
 
 class Outcome(NamedTuple):

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Array, Law
+from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Method
+from armdyn.typing import Array
 
 HUGE = 1e8
 """Positions and velocities beyond this (rad, m, and per s) are a blow-up."""

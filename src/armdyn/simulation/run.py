@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Array, Desired
+from armdyn.control.law import Desired
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
+from armdyn.typing import Array
 
 
 class Status(Enum):
@@ -155,7 +156,7 @@ class Run:
 
     def save(self, path: str | Path) -> Path:
         """Write all samples to a .csv, .npz or .parquet file (the last needs pyarrow)."""
-        from armdyn.simulation.files import write
+        from armdyn.simulation.run_files import write
 
         return write(self, path)
 
@@ -164,7 +165,7 @@ class Run:
 
         path: .png, .svg or .pdf to write.
         """
-        from armdyn.report.simulation import run_figure
+        from armdyn.report.figures.run_figures import run_figure
 
         figure = run_figure(self)
         if path is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.control.law import Array
 from armdyn.simulation.problem import Problem, Sensors
+from armdyn.typing import Array
 
 
 class Measurement:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.control.law import Array
 from armdyn.dynamics import Dynamics, compile
+from armdyn.typing import Array
 
 AT_REST = 1e-9
 """Velocity at which the break-away torque is read from the friction law, rad/s or m/s."""

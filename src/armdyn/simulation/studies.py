@@ -10,7 +10,7 @@ import numpy as np
 
 from armdyn.algebra import CentralInertia, Inertia, ops
 from armdyn.control.computed_torque import PARTS, ComputedTorque
-from armdyn.control.law import Array, Desired, Law
+from armdyn.control.law import Desired, Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable
@@ -19,12 +19,13 @@ from armdyn.kernels import build
 from armdyn.mechanics import composite_body
 from armdyn.parameters.standard import with_exact_links
 from armdyn.robot import Robot
-from armdyn.simulation.compiled import TracedDynamics, traced_law
+from armdyn.simulation.compiled_loop import TracedDynamics, traced_law
 from armdyn.simulation.course import Course
-from armdyn.simulation.door import simulate, told
 from armdyn.simulation.integrators import METHODS
 from armdyn.simulation.problem import HUGE
 from armdyn.simulation.run import Run
+from armdyn.simulation.simulator import simulate, told
+from armdyn.typing import Array
 
 
 def scaled_masses(robot: Robot, factor: float) -> Robot:

@@ -12,24 +12,23 @@ import numpy as np
 
 from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, manipulability, velocity_ellipsoid
 from armdyn.analysis.ellipsoids import Ellipsoid
-from armdyn.analysis.task import linear_rows
 from armdyn.control import ComputedTorque
 from armdyn.control.computed_torque import NoControl
-from armdyn.control.workspace import ranges
+from armdyn.control.extremes import ranges
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.equations import derive
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.kinematics.task_rows import linear_rows
 from armdyn.motion import torque_breakdown
 from armdyn.motion.limits import names, units
-from armdyn.report.figures import skeleton
-from armdyn.report.mechanics import equations_block
+from armdyn.report.chapters.mechanics_text import equations_block
+from armdyn.report.figures.robot_figures import skeleton
 from armdyn.robot import Robot
 from armdyn.simulation import simulate
 from armdyn.trajectory import point_to_point
 from armdyn.trajectory.profiles import PROFILES
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 FRAMES = 150
 """Pictures of a motion."""

@@ -21,14 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.workspace import ranges
+from armdyn.control.extremes import ranges
 from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, unknown_name
 from armdyn.formats import toml
 from armdyn.robot import Robot
-from armdyn.sweeps.measures import DEFAULT, MEASURES, Array, Bench, Measure
-from armdyn.sweeps.plan import PAYLOAD, Plan, checked_names, evaluate, evaluate_state, state, varied
-from armdyn.sweeps.store import Store
+from armdyn.sweeps.chunks import Store
+from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench, Measure
+from armdyn.sweeps.variants import PAYLOAD, Plan, checked_names, evaluate, evaluate_state, state, varied
 from armdyn.trajectory import point_to_point
+from armdyn.typing import Array
 
 Progress = Callable[[int, int], None]
 """Told how many chunks are done, and how many there are."""

@@ -13,8 +13,7 @@ import numpy as np
 
 from armdyn.mechanics import composite_body, kinematics, newton_euler
 from armdyn.robot import Robot
-
-Array = np.ndarray[Any, Any]
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,18 +5,18 @@ A trajectory is an object: `traj(t)`, `traj(t, 1)`, `traj(t, 2)`, `traj.duration
 (`line`, `circle`, `arc`, `task_curve`), by `follow`.
 """
 
-from armdyn.trajectory.base import Samples, Trajectory
-from armdyn.trajectory.closed_form import closed_form
+from armdyn.kinematics.analytic_inverse import closed_form
+from armdyn.kinematics.inverse import InverseKinematics, Status, Unreachable, all_solutions, inverse_kinematics
+from armdyn.trajectory.cartesian import TaskTrajectory, arc, circle, line, task_curve
 from armdyn.trajectory.compose import concatenate
-from armdyn.trajectory.files import read_trajectory
 from armdyn.trajectory.follow import follow
 from armdyn.trajectory.fourier import fourier
-from armdyn.trajectory.inverse import InverseKinematics, Status, Unreachable, all_solutions, inverse_kinematics
 from armdyn.trajectory.jerk import jerk_limited
 from armdyn.trajectory.joint import follow_target, hold, point_to_point
 from armdyn.trajectory.piecewise import PiecewisePolynomial
 from armdyn.trajectory.profiles import PROFILES
-from armdyn.trajectory.task import TaskTrajectory, arc, circle, line, task_curve
+from armdyn.trajectory.trajectory import Samples, Trajectory
+from armdyn.trajectory.trajectory_files import read_trajectory
 from armdyn.trajectory.via import from_samples, via_points
 
 __all__ = [

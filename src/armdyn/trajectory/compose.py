@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.trajectory.base import Array, Trajectory
 from armdyn.trajectory.piecewise import PiecewisePolynomial
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
 GAP = 1e-9
 """Largest jump between two motions that still counts as none, rad or m."""

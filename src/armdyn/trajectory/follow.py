@@ -11,20 +11,22 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from armdyn.errors import ShapeError
-from armdyn.robot.robot import Robot
-from armdyn.trajectory.base import Array, Trajectory, joint_vector
-from armdyn.trajectory.inverse import MOST_ITERATIONS, Unreachable, _rows, inverse_kinematics
-from armdyn.trajectory.joint import hold
-from armdyn.trajectory.kinematics import drifter
-from armdyn.trajectory.numeric_inverse import (
+from armdyn.kinematics.compiled_frame import drifter
+from armdyn.kinematics.inverse import MOST_ITERATIONS, Unreachable, _rows, inverse_kinematics
+from armdyn.kinematics.numeric_inverse import (
     Problem,
     joint_range,
     levenberg_marquardt,
     problem_of,
     pseudo_inverse,
 )
+from armdyn.robot.limits import joint_vector
+from armdyn.robot.robot import Robot
+from armdyn.trajectory.cartesian import TaskTrajectory
+from armdyn.trajectory.joint import hold
 from armdyn.trajectory.piecewise import PiecewisePolynomial
-from armdyn.trajectory.task import TaskTrajectory
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
 LARGEST_STEP = 0.1
 """Change of a joint between two points of the first pass, rad or m, aimed at."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.trajectory.base import Array, Trajectory
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)

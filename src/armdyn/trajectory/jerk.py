@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, MissingExtra
-from armdyn.trajectory.base import Array, joint_vector, limit_vector
+from armdyn.robot.limits import joint_vector, limit_vector
 from armdyn.trajectory.piecewise import PiecewisePolynomial
+from armdyn.typing import Array
 
 
 def jerk_limited(

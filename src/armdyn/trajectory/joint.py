@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name
-from armdyn.trajectory.base import Array, Trajectory, joint_vector, limit_vector
+from armdyn.robot.limits import joint_vector, limit_vector
 from armdyn.trajectory.piecewise import PiecewisePolynomial, along_line, hermite, stretched
 from armdyn.trajectory.profiles import PROFILES, Profile, Ramped
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
 END_CONDITIONS = ("qd0", "qd1", "qdd0", "qdd1")
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.polynomial import polynomial as poly
 
 from armdyn.errors import ShapeError
-from armdyn.trajectory.base import Array, Trajectory
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)

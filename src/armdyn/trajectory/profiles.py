@@ -17,8 +17,8 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from armdyn.errors import ArmdynError
-from armdyn.trajectory.base import Array
 from armdyn.trajectory.piecewise import PiecewisePolynomial
+from armdyn.typing import Array
 
 EVEN = 1 / 3
 """Share of the duration in which a profile with a constant velocity phase speeds up, if nothing else is said."""

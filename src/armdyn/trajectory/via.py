@@ -9,8 +9,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline
 
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
-from armdyn.trajectory.base import Array, joint_vector, limit_vector
+from armdyn.robot.limits import joint_vector, limit_vector
 from armdyn.trajectory.piecewise import PiecewisePolynomial, hermite, stretched
+from armdyn.typing import Array
 
 KINDS = ("cubic", "quintic", "blends")
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.bench.calls import FUNCTIONS, Array, Call, Inputs, imported
+from armdyn.bench.calls import FUNCTIONS, Call, Inputs, imported
 from armdyn.robot import Robot
+from armdyn.typing import Array
 
 
 class CasadiEngine:
@@ -35,7 +36,7 @@ class CasadiEngine:
     def _function(self, function: str) -> Any:
         """Results dense: what a buffer holds is every entry."""
         if function not in self._functions:
-            from armdyn.export.casadi import function as exported
+            from armdyn.export.casadi_source import function as exported
 
             made, n = exported(self.robot, function), self.robot.n
             inputs = [self.casadi.SX.sym(f"x{k}", n) for k in range(FUNCTIONS[function])]

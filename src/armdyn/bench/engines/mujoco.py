@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.bench.calls import Array, Call, Inputs, imported
-from armdyn.bench.robots import armature, home
+from armdyn.bench.calls import Call, Inputs, imported
+from armdyn.bench.sample_robots import armature, home
 from armdyn.errors import NotApplicable
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
+from armdyn.typing import Array
 
 
 class MujocoEngine:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.bench.calls import Array, Call, Inputs, imported
-from armdyn.bench.robots import armature, home
+from armdyn.bench.calls import Call, Inputs, imported
+from armdyn.bench.sample_robots import armature, home
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Link
+from armdyn.typing import Array
 
 
 class PinocchioEngine:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.bench.calls import Call, Inputs, imported, plain
-from armdyn.bench.robots import armature, home
+from armdyn.bench.sample_robots import armature, home
 from armdyn.errors import NotApplicable
 from armdyn.mechanics import newton_euler
 from armdyn.robot import Robot

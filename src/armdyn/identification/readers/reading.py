@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, FileError, ShapeError
-from armdyn.identification.log import Log
-from armdyn.identification.mapping import (
-    Array,
+from armdyn.findings import Finding
+from armdyn.identification.columns import (
     Declaration,
     Effort,
     Raw,
@@ -24,10 +23,11 @@ from armdyn.identification.mapping import (
     seconds,
     single_quantity,
 )
-from armdyn.identification.readers import arrays, rosbag, text_table
+from armdyn.identification.log import Log
+from armdyn.identification.readers import numpy_files, rosbag, text_table
 from armdyn.identification.stamps import cleaned
 from armdyn.robot import Robot
-from armdyn.robot.findings import Finding
+from armdyn.typing import Array
 
 TEXTS = (".csv", ".txt", ".tsv", ".dat")
 
@@ -147,9 +147,9 @@ def _file(path: Path, robot: Robot, topic: str | None) -> tuple[Raw, dict[str, A
     if path.is_dir() or kind in rosbag.SUFFIXES:
         return rosbag.read(path, [joint.name for joint in robot.joints], topic), {"t": "ns"}
     if kind in (".npz", ".npy"):
-        return arrays.read_numpy(path), {}
+        return numpy_files.read_numpy(path), {}
     if kind in (".parquet", ".pq"):
-        return arrays.read_parquet(path), {}
+        return numpy_files.read_parquet(path), {}
     if kind in TEXTS:
         return text_table.read(path), {}
     raise FileError(f"files of kind {kind or 'none'!r} are not known", where=str(path),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import FileError, MissingExtra, unknown_name
-from armdyn.identification.mapping import Raw
+from armdyn.identification.columns import Raw
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 SUFFIXES = (".mcap", ".db3")

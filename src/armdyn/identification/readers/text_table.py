@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from armdyn.errors import FileError
-from armdyn.identification.mapping import Array, Raw
+from armdyn.identification.columns import Raw
+from armdyn.typing import Array
 
 DELIMITERS = (",", ";", "\t", None)
 """None: any blanks."""

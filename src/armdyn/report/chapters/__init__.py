@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armdyn.report.chapter import Chapter, Subject
-from armdyn.report.chapters.abilities import abilities
-from armdyn.report.chapters.code import code
-from armdyn.report.chapters.ending import conventions_used, references_used
-from armdyn.report.chapters.equations import base, certificate, equations, formulations
-from armdyn.report.chapters.kernels import kernels
-from armdyn.report.chapters.motion import actuators, motion
-from armdyn.report.chapters.robot import checkup, geometry, parameters
-from armdyn.report.chapters.tracking import tracking
+from armdyn.report.chapters.abilities_chapter import abilities
+from armdyn.report.chapters.chapter import Chapter, Subject
+from armdyn.report.chapters.code_chapter import code
+from armdyn.report.chapters.ending_chapter import conventions_used, references_used
+from armdyn.report.chapters.equations_chapter import base, certificate, equations, formulations
+from armdyn.report.chapters.kernels_chapter import kernels
+from armdyn.report.chapters.motion_chapter import actuators, motion
+from armdyn.report.chapters.robot_chapter import checkup, geometry, parameters
+from armdyn.report.chapters.tracking_chapter import tracking
 
 CHAPTERS: dict[str, Callable[[Subject], Chapter]] = {
     "Check-up": checkup,

@@ -1,0 +1,70 @@
+"""Largest values of a quantity over the positions an arm can take: what gain design asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.robot import Robot
+from armdyn.typing import Array
+
+SAMPLES, ROUNDS, AROUND = 4096, 12, 128
+STROKE = 1.0
+"""Range taken for a prismatic joint without limits: plus and minus this, m. A revolute one makes a full turn."""
+
+
+def ranges(robot: Robot) -> Array:
+    """(2, n) lower and upper ends of the joints; a full turn or STROKE where the robot does not say."""
+    ends = []
+    for joint in robot.joints:
+        half = np.pi if joint.kind == "revolute" else STROKE
+        limits = joint.limits
+        low = -half if limits is None or limits.lower is None else float(limits.lower)
+        high = half if limits is None or limits.upper is None else float(limits.upper)
+        ends.append((low, high))
+    return np.array(ends).T
+
+
+def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Array:
+    """The largest entries that values(q) takes over the workspace: random positions, then a search around the best.
+
+    values: (k, n) positions to (k, m) numbers. Returns (m,).
+    """
+    low, high = ranges(robot)
+    random = np.random.default_rng(seed)
+    q = low + (high - low) * random.random((SAMPLES, robot.n))
+    found = values(q)
+    best = found.max(axis=0)
+    where = q[found.argmax(axis=0)]
+    width = 0.3 * (high - low)
+    for _ in range(ROUNDS):
+        near = where[:, None, :] + width * random.standard_normal((len(best), AROUND, robot.n))
+        near = np.clip(near, low, high)
+        found = values(near.reshape(-1, robot.n)).reshape(len(best), AROUND, len(best))
+        own = found[np.arange(len(best)), :, np.arange(len(best))]
+        pick = own.argmax(axis=1)
+        rows = np.arange(len(best))
+        better = own[rows, pick] > best
+        where = np.where(better[:, None], near[rows, pick], where)
+        best = np.maximum(best, own[rows, pick])
+        width = 0.6 * width
+    return np.asarray(best)
+
+
+def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
+    """The largest A_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of 002 [9.6]."""
+    return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
+
+
+def largest_gravity_slope(dyn: Dynamics, seed: int = 0) -> float:
+    """The largest 2-norm of dQ/dq over the workspace, which kp must exceed where gravity is taken at q^d. 002 9.3.2"""
+    still = np.zeros(dyn.n)
+
+    def norms(q: Array) -> Array:
+        rest = np.broadcast_to(still, q.shape)
+        slopes, _ = dyn.inverse_dynamics_derivatives(q, rest, rest)
+        return np.asarray(np.linalg.norm(slopes, ord=2, axis=(-2, -1))[:, None])
+
+    return float(largest(dyn.robot, norms, seed)[0])

@@ -1,0 +1,75 @@
+"""Programs found again without tracing: a note on disk leads from a robot and a function's name to its machine code.
+
+The name of a note is a hash of all that the program depends on: robot, options, function, the files of this package
+that make the graph, and the machine. A note holds plain data (JSON). Whatever is missing, damaged or unknown means that
+the graph is traced, as without a note.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+
+import numpy as np
+
+from armdyn.dynamics.fingerprint import fingerprint
+from armdyn.dynamics.programs import Program, Split, parts_of
+from armdyn.graph import Graph
+from armdyn.kernels import Kernel, cache, jit, reloaded, sources
+from armdyn.kernels.record import Sheet, counted
+from armdyn.robot import Robot
+
+FOLDERS = ("algebra", "graph", "robot", "mechanics", "parameters", "kernels", "dynamics")
+"""Where the code is that makes graphs and programs."""
+
+
+class Shelf:
+    """The notes on one robot's programs. Without a fingerprint, or a version, there are none."""
+
+    def __init__(self, robot: Robot, *options: object) -> None:
+        mark = fingerprint(robot)
+        version = sources.version(*FOLDERS)
+        known = mark is not None and version is not None
+        self._base = (mark, version, sys.version, np.__version__, *options) if known else None
+
+    def find(self, function: str, variant: object, name: str, graph: Callable[[], Graph]) -> Program | None:
+        """The program, if there is a sound note on it and all its code is there."""
+        key = self._key(function, variant)
+        content = None if key is None else cache.load(key, "note")
+        if content is None:
+            return None
+        try:
+            note = json.loads(content)
+            sheets = [Sheet.of(record) for record in note["kernels"]]
+            outputs, operations = int(note["outputs"]), counted(note["operations"])
+        except (KeyError, TypeError, ValueError):
+            return None
+        if len(sheets) == 1:
+            return reloaded(sheets[0], name, graph)
+        kernels = [reloaded(sheet, f"{name}_{k}", _part(graph, k)) for k, sheet in enumerate(sheets)]
+        found = tuple(kernel for kernel in kernels if kernel is not None)
+        return Split(found, outputs, operations) if sheets and len(found) == len(sheets) else None
+
+    def keep(self, function: str, variant: object, made: Program) -> None:
+        """A note for the next time, on programs that are machine code."""
+        key = self._key(function, variant)
+        if key is None or not isinstance(made, Kernel | Split) or not sources.settled(*FOLDERS):
+            return
+        kernels = made.kernels if isinstance(made, Split) else (made,)
+        outputs = made.outputs if isinstance(made, Split) else len(made.sheet.outputs)
+        note = {"kernels": [kernel.sheet.record() for kernel in kernels], "outputs": outputs}
+        cache.save(key, json.dumps(note | {"operations": asdict(made.operations)}).encode(), "note")
+
+    def _key(self, function: str, variant: object) -> str | None:
+        if self._base is None:
+            return None
+        return cache.key("program", *self._base, jit.machine_description(), function, repr(variant))
+
+
+def _part(graph: Callable[[], Graph], k: int) -> Callable[[], Graph]:
+    return lambda: parts_of(graph())[k]
+
+
+__all__ = ["Shelf"]

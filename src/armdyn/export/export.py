@@ -1,0 +1,70 @@
+"""Write the files of a language."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path, PurePath
+
+from armdyn.errors import ArmdynError, FileError, unknown_name
+from armdyn.export.functions import DEFAULT, Model, model
+from armdyn.robot import Robot
+
+TARGETS = {
+    "c": "C99: header, source, test program, CMake file",
+    "python": "a module over NumPy arrays",
+    "latex": "the program as equations",
+    "casadi": "files for casadi.Function.load",
+    "jax": "a module over JAX arrays",
+}
+"""Languages by name; each is a module of this package."""
+
+
+def write(
+    robot: Robot,
+    to: str = "c",
+    out: str | os.PathLike[str] = ".",
+    functions: Iterable[str] = DEFAULT,
+    prefix: str | None = None,
+    *,
+    parameters: bool = False,
+) -> list[Path]:
+    """Write the robot's functions as code into a folder, which is made if it is not there; the files' paths.
+
+    to: one of TARGETS. prefix: begins the names of files and C functions (default: from the robot's name).
+    parameters: keep the named parameters of the robot's file as arguments instead of their values.
+    Raises:  UnknownName, ArmdynError (prefix), MissingExtra (casadi), FileError.
+
+    >>> import armdyn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write(armdyn.load("scara5"), "python", folder, ["gravity"])]
+    ['scara5.py']
+    """
+    if to not in TARGETS:
+        raise unknown_name("language", to, TARGETS, where="export")
+    return save(texts(model(robot, functions, prefix, parameters=parameters), to), Path(out))
+
+
+def texts(model: Model, to: str) -> dict[PurePath, str]:
+    """The texts of a language by file name."""
+    made: dict[PurePath, str] = import_module(f"armdyn.export.{to}_source").files(model)
+    return made
+
+
+def save(files: dict[PurePath, str], folder: Path) -> list[Path]:
+    """Write the texts into a folder."""
+    paths = []
+    for name, text in files.items():
+        if name.name != str(name):
+            raise ArmdynError(f"{name} is no plain file name", where="export")
+        path = folder / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise FileError(
+                f"the file cannot be written: {error.strerror or error}", where=str(path), advice="Give another folder"
+            ) from None
+        paths.append(path)
+    return paths

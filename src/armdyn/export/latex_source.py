@@ -1,0 +1,143 @@
+"""LaTeX: the straight-line program as aligned equations, one intermediate result a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from armdyn.export.functions import INPUTS, Function, Model
+from armdyn.export.labels import LEGEND
+from armdyn.export.naming import latex_text
+from armdyn.export.straight_line import straight_line
+from armdyn.graph.expression_writer import Writer
+from armdyn.graph.node import ABS, COS, EXP, SELECT, SIGN, SIN, SQRT, Number
+from armdyn.graph.render import latex_name
+
+LONGEST = 7
+"""Terms of a sum on one row."""
+_FUNCTIONS = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", SIGN: r"\operatorname{sgn}"}
+
+
+class Latex:
+    """The spelling of LaTeX."""
+
+    quotient_needs_brackets = False
+
+    def __init__(self, labels: frozenset[str] = frozenset()) -> None:
+        self.labels = labels
+
+    def number(self, value: Number) -> str:
+        text = f"{float(value):.6g}"
+        mantissa, _, exponent = text.partition("e")
+        return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+    def pi(self) -> str:
+        return r"\pi"
+
+    def name(self, name: str) -> str:
+        if name not in self.labels:
+            return latex_name(name)
+        base = name.removesuffix("_neg")
+        stem, index = base[0], base[1:]
+        if base.startswith("wd"):
+            stem, index = r"\dot{w}", base[2:]
+        elif base.startswith(("mass", "Dinv")):
+            stem, index = {"m": "m", "D": "D^{-1}"}[stem], base[4:]
+        stem = rf"\overline{{{stem}}}" if name.endswith("_neg") else stem
+        return rf"{stem}_{{{index.replace('_', ',')}}}"
+
+    def function(self, op: str, arguments: list[str]) -> str:
+        if op == SQRT:
+            return rf"\sqrt{{{arguments[0]}}}"
+        if op == ABS:
+            return rf"\left|{arguments[0]}\right|"
+        if op == SELECT:
+            condition, yes, no = arguments
+            return rf"\begin{{cases}} {yes} & {condition} \ge 0 \\ {no} & \text{{else}} \end{{cases}}"
+        return _FUNCTIONS[op] + self.bracket(arguments[0])
+
+    def product(self, factors: list[str]) -> str:
+        return r" \, ".join(factors)
+
+    def quotient(self, top: str, bottom: str) -> str:
+        return rf"\frac{{{top}}}{{{bottom}}}"
+
+    def bracket(self, text: str) -> str:
+        return f"({text})"
+
+
+def files(model: Model) -> dict[PurePath, str]:
+    """The text by file name."""
+    return {PurePath(f"{model.prefix}.tex"): document(model)}
+
+
+def document(model: Model) -> str:
+    """A document that pdflatex takes as it is."""
+    name = latex_text(model.robot.name)
+    lines = [r"\documentclass[a4paper,10pt]{article}", r"\usepackage{amsmath}", r"\usepackage[margin=2cm]{geometry}",
+             r"\allowdisplaybreaks", r"\setlength{\parindent}{0pt}", r"\begin{document}",
+             rf"\section*{{Dynamics of {name}}}", "", "Joints: " + _joints(model) + ".", ""]  # fmt: skip
+    legend = LEGEND.replace("_neg: with", "a bar: with").replace("Dinv", "$D^{-1}$")
+    lines += [f"Numbers are rounded to six digits. {legend}", ""]
+    for function in model.functions:
+        lines += _section(function)
+    return "\n".join([*lines, r"\end{document}", ""])
+
+
+def _joints(model: Model) -> str:
+    return "; ".join(f"{i}~{latex_text(joint.name)} ({joint.kind})" for i, joint in enumerate(model.robot.joints, 1))
+
+
+def _section(function: Function) -> list[str]:
+    title = function.name.replace("_", " ")
+    words = [function.sheet.what, *(f"{name}: {INPUTS[name]}." for name in function.graph.inputs)]
+    words += [f"{name}: {function.sheet.unit}." for name in function.graph.outputs]
+    rows = list(_rows(function))
+    return [
+        rf"\subsection*{{{title[0].upper()}{title[1:]}}}",
+        " ".join(_plain(word) for word in words),
+        rf"{_plain(str(function.graph.operations))}.",
+        r"\begin{align*}",
+        " \\\\\n".join(rows),
+        r"\end{align*}",
+        "",
+    ]
+
+
+def _plain(text: str) -> str:
+    """Running text of ours: no letter of it is special but these."""
+    return text.replace("_", r"\_").replace("^", r"\textasciicircum{}")
+
+
+def _rows(function: Function) -> Iterator[str]:
+    program = straight_line(function.graph, function.labels, frozenset())
+    dialect = Latex(frozenset(function.labels.values()))
+    writer = Writer(program.names, dialect)
+    for node in program.lines:
+        yield from _row(dialect.name(program.names[node]), writer.definition(node))
+    for port in program.outputs:
+        for indices, node in port.places():
+            between = "," if any(index > 8 for index in indices) else ""
+            index = between.join(str(i + 1) for i in indices)
+            name = dialect.name(port.name)
+            yield from _row(f"{name}_{{{index}}}" if index else name, writer.write(node))
+
+
+def _row(left: str, right: str) -> Iterator[str]:
+    """One equation; a long sum goes on below."""
+    terms = _terms(right)
+    yield f"{left} &= {''.join(terms[:LONGEST])}"
+    for start in range(LONGEST, len(terms), LONGEST):
+        yield rf"&\quad {''.join(terms[start : start + LONGEST]).strip()}"
+
+
+def _terms(text: str) -> list[str]:
+    """The text cut before every sign of the outermost sum."""
+    terms, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += letter in "({"
+        depth -= letter in ")}"
+        if depth == 0 and text[at : at + 3] in (" + ", " - ") and at > start:
+            terms.append(text[start:at])
+            start = at
+    return [*terms, text[start:]]

@@ -1,0 +1,138 @@
+"""Reference vectors: states and what the functions give there, computed by another formulation than the code's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import ArmdynError
+from armdyn.export.functions import PARAMETERS, WEIGHTLESS, Function, Model
+from armdyn.mechanics import (
+    articulated_body,
+    composite_body,
+    derivatives,
+    energies,
+    gim_christoffel,
+    kinematics,
+    newton_euler,
+    newton_euler_base,
+)
+from armdyn.mechanics.actuators import friction_torques
+from armdyn.mechanics.quantity import quantity
+from armdyn.robot import Robot
+from armdyn.typing import Array
+
+STATES = 6
+TOLERANCE = 1e-12
+"""A difference is rounding if it is below this share of the terms that were added up to the result.
+
+A result is a sum of some hundred rounded products: errors of up to some hundred times 1.1e-16 of its terms.
+"""
+
+REFERENCES: dict[str, tuple[Callable[..., Any], ...]] = {
+    "inverse_dynamics": (newton_euler_base.inverse_dynamics, newton_euler.inverse_dynamics),
+    "forward_dynamics": (articulated_body.forward_dynamics, composite_body.forward_dynamics),
+    "mass_matrix": (newton_euler.mass_matrix,),
+    "coriolis_matrix": (gim_christoffel.coriolis_matrix,),
+    "coriolis": (newton_euler_base.coriolis, newton_euler.coriolis),
+    "gravity": (newton_euler_base.gravity, newton_euler.gravity),
+    "friction": (quantity(friction_torques),),
+    "pose": (kinematics.pose,),
+    "jacobian": (kinematics.jacobian,),
+    "jacobian_dot_qd": (kinematics.jacobian_dot_qd,),
+    "kinetic_energy": (energies.kinetic_energy,),
+    "potential_energy": (energies.potential_energy,),
+    "inverse_dynamics_derivatives": (derivatives.inverse_dynamics_derivatives,),
+}
+"""What the code is compared with; the second where the first does not apply to a robot."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """States (m of them), expected results, and the size of the terms each result is the sum of.
+
+    inputs: (m, size) by name. outputs: (m, size), row-major, by name. scale: (m,).
+    """
+
+    inputs: dict[str, Array]
+    outputs: dict[str, Array]
+    scale: Array
+
+
+def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]:
+    """Random states within the joints' limits; the first is at rest with all joints at zero."""
+    rng = np.random.default_rng(seed)
+    low, high = np.array([_range(joint) for joint in robot.joints]).T
+    q = rng.uniform(low, high, (count, robot.n))
+    qd, qdd, tau = (rng.uniform(-size, size, (count, robot.n)) for size in (2, 5, 20))
+    made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    for values in made.values():
+        values[0] = 0
+    return {name: np.round(values, 6) for name, values in made.items()}
+
+
+def _range(joint: Any) -> tuple[float, float]:
+    usual = 3.0 if joint.kind == "revolute" else 0.5
+    limits = joint.limits
+    low, high = (None, None) if limits is None else (limits.lower, limits.upper)
+    low, high = -usual if low is None else float(low), usual if high is None else float(high)
+    return (low, high) if low <= high and max(abs(low), abs(high)) < 100 else (-usual, usual)
+
+
+def vectors(model: Model, function: Function, count: int = STATES) -> Vectors:
+    """Reference vectors of one function."""
+    robot, state = model.robot, states(model.robot, count)
+    names = [name for name in function.graph.inputs if name != PARAMETERS]
+    expected = reference(robot, function.name, *(state[name] for name in names))
+    parts = expected.reshape(count, len(function.sheet.outputs), -1).transpose(1, 0, 2)
+    inputs = {name: state[name] for name in names}
+    if PARAMETERS in function.graph.inputs:
+        inputs[PARAMETERS] = np.tile(model.defaults, (count, 1))
+    outputs = dict(zip(function.sheet.outputs, parts, strict=True))
+    return Vectors(inputs, outputs, scale(robot, function.name, state, expected))
+
+
+def reference(robot: Robot, name: str, *arguments: Array) -> Array:
+    """The quantity by a formulation that the generated code does not use, where there is one."""
+    first, *others = REFERENCES[name]
+    try:
+        return np.asarray(first(robot, *arguments))
+    except ArmdynError:
+        if not others:
+            raise
+        return np.asarray(others[0](robot, *arguments))
+
+
+def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> Array:
+    """Size of the terms that were added up, per state: rounding errors are relative to it."""
+    count = len(expected)
+    largest = np.abs(expected.reshape(count, -1)).max(axis=1)
+    if name in ("pose", "jacobian", "jacobian_dot_qd", "mass_matrix"):
+        return np.asarray(np.maximum(largest, 0 if name == "mass_matrix" else _reach(robot)))
+    q, qd, qdd, tau = (state[key] for key in ("q", "qd", "qdd", "tau"))
+    M = reference(robot, "mass_matrix", q)
+    sizes = np.abs(M)
+    terms = (sizes @ (qd**2)[..., None])[..., 0]
+    if name not in WEIGHTLESS:
+        weight = _length(robot.gravity) * sum(abs(float(link.inertia.mass)) for link in robot.links)
+        terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _reach(robot)
+    if name in ("inverse_dynamics", "forward_dynamics"):
+        terms = terms + np.abs(reference(robot, "friction", qd))
+    if name == "forward_dynamics":
+        inverse = np.abs(np.linalg.inv(M))
+        return np.asarray((inverse @ (terms + np.abs(tau))[..., None])[..., 0].max(axis=1))
+    if name.startswith("inverse_dynamics"):
+        terms = terms + (sizes @ np.abs(qdd)[..., None])[..., 0]
+    return np.asarray(np.maximum(largest, terms.max(axis=1)))
+
+
+def _reach(robot: Robot) -> float:
+    """Length of the arm, m, at least 1: the distances between neighbouring joints added up."""
+    return max(1.0, sum(_length(link.placement.p) for link in robot.links))
+
+
+def _length(v: Any) -> float:
+    return float(np.sqrt(sum(float(x) ** 2 for x in v)))

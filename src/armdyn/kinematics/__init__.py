@@ -1,0 +1,1 @@
+"""Inverse kinematics (closed form and numeric), rotations, and the rows of a task."""

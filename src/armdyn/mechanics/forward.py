@@ -1,0 +1,65 @@
+"""Direct dynamics from any inverse dynamics, column by column.
+
+Source: 002 sec. 7.6.1, [7.62]-[7.66]. The inverse dynamics is asked n + 1 times: once for what the motion costs without
+acceleration, and once per joint for a column of the inertia matrix. Cost grows with the cube of the number of joints.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armdyn.algebra import Scalar
+from armdyn.mechanics import linear, newton_euler
+from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.quantity import quantity
+from armdyn.robot.edit import remove
+from armdyn.robot.robot import Robot
+
+
+def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Any = newton_euler) -> list[Scalar]:
+    """H(q, qd): the torques of the motion with qdd = 0. 002 sec. 7.6.1, after [7.63]"""
+    return by.inverse_dynamics.formula(robot, q, qd, [0] * robot.n, wrench)  # type: ignore[no-any-return]
+
+
+def columns(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scalar]]:
+    """The inertia matrix A: column i is the torque of qdd = u_i at rest without gravity and tip wrench. 002 [7.64]
+
+    Friction is taken away with its offsets. Of the two equal entries the one in the upper triangle is kept.
+    """
+    weightless, n = remove(robot, ("gravity", "friction")), range(robot.n)
+    torques = by.inverse_dynamics.formula
+    A = [torques(weightless, q, [0] * robot.n, [int(i == j) for j in n]) for i in n]
+    return [[A[max(i, j)][min(i, j)] for j in n] for i in n]
+
+
+@quantity
+def mass_matrix(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scalar]]:
+    """Inertia matrix M(q): (..., n, n), rotors included, by the inverse dynamics of the module `by`. 002 [7.64]"""
+    return columns(robot, q, by)
+
+
+@quantity
+def forward_dynamics(
+    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None, by: Any = newton_euler
+) -> list[Scalar]:
+    """Joint accelerations that torques produce.
+
+        qdd = A^-1 (tau - H(q, qd))        002 [7.63], solved by L^T D L
+
+    Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) at the
+             tool, or {frame: (..., 6)}. by: module of mechanics whose inverse dynamics is asked.
+    Returns: qdd: (..., n).
+    Raises:  PhysicsError if the mass matrix is singular.
+    """
+    H = bias(robot, q, qd, wrench, by)
+    return accelerations(robot, columns(robot, q, by), [torque - h for torque, h in zip(tau, H, strict=True)])
+
+
+def accelerations(robot: Robot, A: linear.Matrix, rest: Scalars) -> list[Scalar]:
+    """The qdd of A qdd = rest. 002 [7.62]"""
+    return linear.solve(linear.factor(A, where=lambda k: joint_name(robot, k)), rest)
+
+
+def joint_name(robot: Robot, index: int) -> str:
+    """How errors name a joint."""
+    return f"robot {robot.name!r}, joint {robot.joints[index].name!r}"

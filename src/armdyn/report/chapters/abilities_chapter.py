@@ -1,0 +1,78 @@
+"""The chapter about what the tool can do at the configurations shown: velocities, forces, accelerations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armdyn.analysis import Ellipsoid, acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
+from armdyn.analysis.ellipsoids import torque_limits
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics.graphs import require_inertia
+from armdyn.errors import NotApplicable
+from armdyn.report.chapters.chapter import Chapter, Subject
+from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure
+from armdyn.report.figures.robot_figures import as_svg, two_views
+from armdyn.report.pages import html
+from armdyn.tables import Column, Section
+from armdyn.typing import Array
+
+MANY = 12
+"""Joints up to which the sets are drawn: a polytope of n torques has up to 2^n corners to look through."""
+
+
+def abilities(subject: Subject) -> Chapter:
+    """Ellipsoids of velocity, force and acceleration."""
+    subject.closed_only("the ellipsoids")
+    dyn = subject.dyn
+    require_inertia(dyn.robot)
+    subject.say("ellipsoids")
+    strength, words = _strength(dyn, subject.shown)
+    section = _section(dyn, subject.shown, strength)
+    text = (
+        "What the tool can do depends on where it is. Velocities are those of joint velocities of norm 1; forces and "
+        f"accelerations those of {words}. Long half axes are directions in which the arm is quick or strong, short "
+        "ones those in which it is slow or weak (004 sec. 3.9 and 7.9)."
+    )
+    file = subject.table("ellipsoids.csv", section, "half axes of the ellipsoids at the configurations shown")
+    return Chapter([html.paragraph(text), _drawn(subject, strength), html.table(section)], files=[file])
+
+
+def _drawn(subject: Subject, strength: Array) -> str:
+    """The sets on the arm, where it stretches out most."""
+    if subject.robot.n > MANY:
+        return html.remark(
+            f"Not drawn: the exact set of accelerations of {subject.robot.n} joints has too many corners."
+        )
+    name = two_views(subject.robot, subject.shown)[-1]
+    svg = as_svg(ellipsoid_figure(subject.dyn, subject.shown[name], tau_max=strength))
+    return html.figure(svg, f"Configuration {name}.", wide=True)
+
+
+def _strength(dyn: Dynamics, shown: dict[str, Array]) -> tuple[Array, str]:
+    """(n,) torques, and how they are called: the limits, or enough to hold the arm twice."""
+    try:
+        return torque_limits(dyn)[1], "torques within the ellipsoid of the torque limits, gravity taken into account"
+    except NotApplicable:
+        heaviest = max(float(np.linalg.norm(dyn.gravity(q))) for q in shown.values())
+        norm = float(f"{2 * heaviest:.1g}") or 1.0
+        words = f"torques of norm {norm:g} N m, gravity taken into account"
+        return np.full(dyn.n, norm), words if heaviest == 0 else f"{words} (twice what holds the arm)"
+
+
+def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section:
+    rows = drawn_rows(dyn)
+    cells = []
+    for name, q in shown.items():
+        velocity = velocity_ellipsoid(dyn, q, rows=rows)
+        force = force_ellipsoid(dyn, q, rows=rows, tau_max=strength)
+        acceleration = acceleration_ellipsoid(dyn, q, rows=rows, tau_max=strength)
+        axes = (_axes(shape) for shape in (velocity, force, acceleration))
+        cells.append((name, *axes, f"{float(velocity.isotropy):.3f}"))
+    columns = (Column("configuration"), Column("velocity", "m/s"), Column("force", "N"),
+               Column("acceleration", "m/s²"), Column("isotropy", "of velocity"))  # fmt: skip
+    note = f"Half axes over the rows {rows}, longest first. Isotropy: shortest over longest; 0 at a singular position."
+    return Section("Half axes of the ellipsoids", columns, tuple(cells), note)
+
+
+def _axes(shape: Ellipsoid) -> str:
+    return ", ".join("unlimited" if np.isinf(x) else f"{0 if x < 1e-9 else x:.3g}" for x in shape.lengths)

@@ -1,0 +1,64 @@
+"""The chapter about exported code: C for a controller and a Python module, written beside the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armdyn.errors import PhysicsError
+from armdyn.export import DEFAULT, SHEETS, model
+from armdyn.export.export import save, texts
+from armdyn.report.chapters.chapter import Chapter, File, Subject
+from armdyn.report.pages import html
+from armdyn.tables import Column, Section
+
+FOLDER = "code"
+MANY = 12
+"""Joints beyond which only the first functions are written."""
+WHAT = {".h": "C header: one function per quantity", ".c": "C99 source, no allocation, no library but math.h",
+        ".py": "Python module over NumPy arrays"}  # fmt: skip
+NAMED = {"CMakeLists.txt": "CMake project for the C files", "README.txt": "how to build and call the C functions"}
+LANGUAGES = ("c", "python")
+
+
+def code(subject: Subject) -> Chapter:
+    """Inverse and forward dynamics, mass matrix, and so on as source code."""
+    names = DEFAULT if subject.robot.n <= MANY else DEFAULT[:1]
+    subject.say("exporting code")
+    blocked = ""
+    try:
+        built = model(subject.robot, names)
+    except PhysicsError as error:  # a singular mass matrix: all but what needs its inverse
+        blocked = f"Without forward_dynamics: {error.message}"
+        built = model(subject.robot, [name for name in names if name != "forward_dynamics"])
+    files = []
+    for language in LANGUAGES:
+        subject.say(f"exporting {language}")
+        files += [File(path, _what(path)) for path in save(texts(built, language), subject.folder / FOLDER)]
+    rows = tuple(
+        (f.name, SHEETS[f.name].what, f"{f.graph.operations.multiplications} / {f.graph.operations.additions}")
+        for f in built.functions
+    )
+    columns = (Column("function"), Column("what it gives", folds=True), Column("operations", "x / +"))
+    listed = [(path.path.relative_to(subject.folder).as_posix(), path.path.name, path.what) for path in files]
+    words = "The same programs as source code, to be compiled into a controller or read. They need nothing of armdyn."
+    how = (
+        f"cd {FOLDER}\n"
+        "cmake -B build && cmake --build build && ctest --test-dir build    # checks itself\n"
+        f'python -c "import {built.prefix} as arm; print(arm.gravity([0.3] * {subject.robot.n}))"'
+    )
+    blocks = [
+        html.remark(subject.opened),
+        html.paragraph(words),
+        html.remark(blocked),
+        html.links(listed, ("file", "what it is")),
+        html.table(Section("Functions", columns, rows)),
+        html.subheading("Trying it"),
+        html.code(how),
+    ]
+    return Chapter(blocks, files=files)
+
+
+def _what(path: Path) -> str:
+    if path.name.endswith("_test.c"):
+        return "test program in C: compares with reference values"
+    return NAMED.get(path.name) or WHAT.get(path.suffix, "exported code")

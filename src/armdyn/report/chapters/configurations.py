@@ -1,0 +1,109 @@
+"""Configurations at which a robot is looked at, and where its tool is there."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import PhysicsError
+from armdyn.mechanics import closed_chain, kinematics
+from armdyn.robot import describe
+from armdyn.robot.parts import Joint
+from armdyn.robot.robot import Robot
+from armdyn.tables import Column, Section
+from armdyn.typing import Array
+
+SINGULAR = 1e3
+"""Condition number from which on a configuration is called singular: a tool speed then needs joint speeds a thousand
+times larger in the worst direction than in the best."""
+_NO_LIMITS = {"revolute": math.pi, "prismatic": 0.2}
+"""Range to either side that is shown for a joint without limits, rad or m."""
+_TURNS = 2 * math.pi
+
+
+def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
+    """Named joint positions to look at: zero, the middle of the ranges, and some in general position.
+
+    Of a robot with closed loops: closed positions near them (a loop may close in more than one way).
+    """
+    if robot.n == 0:
+        return {"fixed": np.zeros(0)}
+    low, high = ranges(robot)
+    middle = (low + high) / 2
+    shown = {"zero": np.zeros(robot.n)}
+    if np.abs(middle).max() > 0.01 * _TURNS:
+        shown["middle of ranges"] = middle
+    steps = np.arange(1, robot.n + 1) * ((math.sqrt(5) - 1) / 2)  # golden ratio: well spread and always the same
+    for k in range(1, more + 1):
+        shown[f"general {k}"] = low + (steps * k % 1) * (high - low)
+    return _closed(robot, shown) if robot.loops else shown
+
+
+def _closed(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
+    """Those from which the loops close, with their passive joints moved so that they do; all, if none closes."""
+    active, _ = closed_chain.active_joints(robot)
+    found: dict[str, Array] = {}
+    for name, q in shown.items():
+        with suppress(PhysicsError):
+            position: Any = closed_chain.close(robot, q[active], q)  # type: ignore[arg-type]
+            found[name] = np.asarray(position, dtype=float)
+    return found or shown
+
+
+def ranges(robot: Robot) -> tuple[Array, Array]:
+    """(lower, upper): (n,) each, ranges to look at: the limits, or what stands for them."""
+    pairs = np.array([_range(joint) for joint in robot.joints]).reshape(robot.n, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _range(joint: Joint) -> tuple[float, float]:
+    width = _NO_LIMITS[joint.kind]
+    if joint.limits is None or joint.limits.lower is None or joint.limits.upper is None:
+        return -width, width
+    lower, upper = float(joint.limits.lower), float(joint.limits.upper)
+    if joint.kind == "revolute":  # an almost endless joint needs no more than a turn
+        lower, upper = max(lower, -_TURNS), min(upper, _TURNS)
+    return lower, max(lower, upper)
+
+
+def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
+    """Tool position and conditioning of the Jacobian, its linear rows measured in distances of the tool."""
+    tools = {name: _tool(robot, q) for name, q in shown.items()}
+    size = max((float(np.linalg.norm(T[:3, 3] - base_position(robot))) for T in tools.values()), default=0.0) or 1.0
+    values = {name: _singular_values(robot, q, size) for name, q in shown.items()}
+    rank = max((int((s > 1e-9 * max(s.max(initial=0.0), 1e-300)).sum()) for s in values.values()), default=0)
+    rows = []
+    for name, q in shown.items():
+        s = values[name]
+        condition = s[0] / s[rank - 1] if rank and s[rank - 1] > 0 else math.inf
+        text = f"{condition:.3g}" if condition < SINGULAR else "singular"
+        joints = ", ".join(describe.number(float(x), 3) for x in q)
+        rows.append((name, *(f"{x:.4f}" for x in tools[name][:3, 3]), text if rank else "no motion", f"({joints})"))
+    columns = (Column("configuration"), Column("x", "m"), Column("y", "m"), Column("z", "m"),
+               Column("condition of J"), Column("q", "rad|m"))  # fmt: skip
+    note = f"The tool moves in {rank} of 6 directions; lengths in J are measured in {size:.3g} m." if rank else ""
+    if 0 < rank < 6:
+        note += " Rotations count in the condition: for x y z alone see the ellipsoids."
+    return Section("Tool positions", columns, tuple(rows), note)
+
+
+def _singular_values(robot: Robot, q: Array, size: float) -> Array:
+    """Of the Jacobian with lengths measured in `size`: rows of linear velocity, columns of slides."""
+    jacobian: Any = kinematics.jacobian(robot, q)  # type: ignore[arg-type]
+    rows = np.array([1 / size] * 3 + [1.0] * 3)
+    columns = np.array([size if joint.kind == "prismatic" else 1.0 for joint in robot.joints])
+    J: Array = rows[:, None] * np.reshape(jacobian, (6, robot.n)) * columns
+    return np.linalg.svd(J, compute_uv=False) if robot.n else np.zeros(0)
+
+
+def _tool(robot: Robot, q: Array) -> Array:
+    pose: Any = kinematics.pose(robot, q)  # type: ignore[arg-type]
+    return np.asarray(pose)
+
+
+def base_position(robot: Robot) -> Array:
+    """(3,) m, where the robot stands in the world."""
+    return np.array([float(x) for x in robot.base.xyz])

@@ -1,0 +1,1 @@
+"""Figures: the only modules that import Matplotlib."""

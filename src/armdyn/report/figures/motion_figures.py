@@ -1,0 +1,154 @@
+"""Figures of trajectories: position, velocity and acceleration of every joint over time, and torques if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import ShapeError
+from armdyn.robot.robot import Robot
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
+
+COLORS = ("#3b6fd4", "#d9722a", "#2a9d6f", "#b5408f", "#8a6d1f", "#2a8fb5", "#7a5bd0", "#c0392b", "#5d6d7e", "#1f7a4d")
+INK, FAINT = "#2b3038", "#c9ced6"
+QUANTITIES = ("position", "velocity", "acceleration")
+UNITS = {"revolute": ("rad", "rad/s", "rad/s²"), "prismatic": ("m", "m/s", "m/s²")}
+POINTS = 600
+
+
+def trajectory_figure(
+    trajectory: Trajectory,
+    robot: Robot | None = None,
+    names: Sequence[str] | None = None,
+    tau_max: Array | None = None,
+) -> Any:
+    """Three rows (position, velocity, acceleration), one column per kind of joint; limits of the robot dashed.
+
+    With tau_max (and the robot) a fourth: torques as shares of their limits, of the joints that have one.
+    """
+    from matplotlib.figure import Figure  # the figure alone: no window system, no global state
+
+    kinds, labels = _joints(trajectory, robot, names)
+    columns = [kind for kind in ("revolute", "prismatic") if kind in kinds]
+    t = _times(trajectory)
+    samples = [_with_gaps(trajectory, t, order) for order in range(3)]
+    loads = None if robot is None or tau_max is None else _shares(trajectory, robot, samples[0][0], tau_max)
+    count = 3 if loads is None else 4
+    tall = 2.1 * count + 0.9
+    figure = Figure(figsize=(6.4 if len(columns) == 1 else 10.5, tall), facecolor="white")
+    grid = figure.subplots(count, len(columns), sharex=True, squeeze=False)
+    handles = []
+    for column, kind in enumerate(columns):
+        for order in range(3):
+            axes = grid[order, column]
+            for j in (j for j, k in enumerate(kinds) if k == kind):
+                time, values = samples[order]
+                (curve,) = axes.plot(time, values[:, j], label=labels[j], **_style(j))
+                if order == 0:
+                    handles.append((j, curve))
+                _limits(axes, robot, j, order, COLORS[j % len(COLORS)], values[:, j])
+            _dress(axes, f"{QUANTITIES[order]}, {UNITS[kind][order]}", t[-1])
+        if loads is not None:
+            _draw_shares(grid[3, column], samples[0][0], loads, [j for j, k in enumerate(kinds) if k == kind])
+            _dress(grid[3, column], f"{'torque' if kind == 'revolute' else 'force'} / limit, %", t[-1])
+        if len(columns) > 1:
+            grid[0, column].set_title(f"{kind} joints", fontsize=10, color=INK, loc="left")
+        grid[-1, column].set_xlabel("time, s", color=INK)
+    handles.sort(key=lambda pair: pair[0])
+    figure.legend(
+        [curve for _, curve in handles],
+        [labels[j] for j, _ in handles],
+        loc="lower center",
+        ncols=min(len(handles), 6 if len(columns) > 1 else 4),
+        frameon=False,
+        fontsize=9,
+    )
+    rows = -(-len(handles) // (6 if len(columns) > 1 else 4))
+    title = f"{robot.name}: " if robot is not None else ""
+    figure.suptitle(f"{title}motion of {trajectory.duration:.4g} s", fontsize=12, color=INK, x=0.02, ha="left")
+    figure.tight_layout(rect=(0, (0.1 + 0.24 * rows) / tall, 1, 1))
+    figure.align_ylabels()
+    return figure
+
+
+def _joints(trajectory: Trajectory, robot: Robot | None, names: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """(kind, label) of every joint; without a robot all count as revolute."""
+    n = trajectory.n
+    if robot is not None and robot.n != n:
+        raise ShapeError(f"a trajectory of {n} joints", where=f"robot {robot.name!r}", expected=f"{robot.n} joints")
+    if names is not None and len(names) != n:
+        raise ShapeError(f"{len(names)} names", expected=f"{n}, one per joint")
+    kinds = ["revolute"] * n if robot is None else [str(joint.kind) for joint in robot.joints]
+    given = names if names is not None else [joint.name for joint in robot.joints] if robot is not None else None
+    return kinds, list(given) if given is not None else [f"q{j + 1}" for j in range(n)]
+
+
+def _times(trajectory: Trajectory) -> Array:
+    return np.union1d(np.linspace(0.0, trajectory.duration, POINTS), trajectory.breaks)
+
+
+def _with_gaps(trajectory: Trajectory, t: Array, order: int) -> tuple[Array, Array]:
+    """Samples in which a jump is drawn upright: at a break both sides are shown, and rest before and after."""
+    tiny = 1e-9 * max(trajectory.duration, 1e-9)
+    breaks = trajectory.breaks
+    pad = 0.02 * trajectory.duration
+    sides = np.concatenate([breaks - tiny, breaks + tiny])
+    time = np.unique(np.concatenate([[-pad], t, sides, [trajectory.duration + pad]]))
+    return time, trajectory(time, order)
+
+
+def _style(j: int) -> dict[str, Any]:
+    """How the curves of joint j look."""
+    return {"color": COLORS[j % len(COLORS)], "linewidth": 1.7, "linestyle": "-" if j < 10 else "--"}
+
+
+def _shares(trajectory: Trajectory, robot: Robot, time: Array, tau_max: Array) -> Array:
+    """(k, n) torques in per cent of their limits; NaN for joints without one."""
+    from armdyn.motion.limits import dynamics_of, states  # a picture without torques needs no machine code
+
+    tau = dynamics_of(robot).inverse_dynamics(*states(trajectory, time))
+    shares: Array = 100 * tau / np.where(np.isfinite(tau_max), tau_max, np.nan)
+    return shares
+
+
+def _draw_shares(axes: Any, time: Array, shares: Array, joints: Sequence[int]) -> None:
+    for j in joints:
+        axes.plot(time, shares[:, j], **_style(j))
+    for limit in (-100, 100):
+        axes.axhline(limit, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
+
+
+def _limits(axes: Any, robot: Robot | None, j: int, order: int, color: str, values: Array) -> None:
+    """The joint's limits where the motion comes near them: a line far away would flatten the curves."""
+    limits = robot.joints[j].limits if robot is not None else None
+    if limits is None:
+        return
+    for value in _limit_values(limits, order):
+        span = max(float(np.ptp(values)), 1e-9)
+        if values.min() - 0.35 * span <= value <= values.max() + 0.35 * span:
+            axes.axhline(value, color=color, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
+
+
+def _limit_values(limits: Any, order: int) -> Iterator[float]:
+    if order == 0:
+        yield from (float(x) for x in (limits.lower, limits.upper) if x is not None)
+        return
+    size = (limits.velocity, limits.acceleration)[order - 1]
+    if size is not None:
+        yield from (-float(size), float(size))
+
+
+def _dress(axes: Any, label: str, end: float) -> None:
+    axes.set_ylabel(label, color=INK)
+    axes.grid(color=FAINT, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.axhline(0, color=FAINT, linewidth=1.0, zorder=0)
+    axes.margins(x=0, y=0.1)
+    axes.tick_params(colors=INK, labelsize=9)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(FAINT)

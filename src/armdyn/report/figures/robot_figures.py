@@ -1,0 +1,204 @@
+"""Figures as inline SVG: transparent, their text in the colour of the page."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from armdyn.mechanics.kinematics import link_poses
+from armdyn.robot.links import WORLD
+from armdyn.robot.robot import Robot
+from armdyn.typing import Array
+
+LINK, REVOLUTE, PRISMATIC, BASE = "#6f8fc0", "#e58a3c", "#2a9d8f", "#8a93a3"
+AXES = ("#d64545", "#3a9d4a", "#3b6fd4")
+INK = "#010203"
+"""Stands for the colour of the page's text while the figure is drawn."""
+_SIDES = 14
+_PANELS = 2
+
+
+def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
+    """The robot at the first of the named configurations and at the one that stretches out most, as SVG."""
+    from matplotlib.figure import Figure  # the figure alone: no window system, no global state
+
+    names = two_views(robot, shown)
+    figure = Figure(figsize=(5.2 * len(names), 4.6))
+    for k, name in enumerate(names):
+        axes: Any = figure.add_subplot(1, len(names), k + 1, projection="3d")
+        _draw(axes, robot, shown[name])
+        axes.set_title(name, color=INK, fontsize=11)
+    figure.subplots_adjust(left=0, right=1, bottom=0, top=0.94, wspace=0)
+    return as_svg(figure)
+
+
+def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
+    """Names of the first configuration and of the one that stretches out most."""
+    names = list(shown)
+    if len(names) <= _PANELS:
+        return names
+    return [names[0], max(names[1:], key=lambda name: _size(_points(*skeleton(robot, shown[name]))))]
+
+
+def as_svg(figure: Any) -> str:
+    """The figure as an <svg> element without metadata, its ink the colour of the surrounding text."""
+    import matplotlib
+
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "armdyn", "font.family": "sans-serif"}):
+        metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(text, format="svg", transparent=True, metadata=metadata)
+    svg = text.getvalue()
+    return svg[svg.index("<svg") :].replace(INK, "currentColor")
+
+
+def _draw(axes: Any, robot: Robot, q: Array) -> None:
+    from matplotlib.colors import LightSource
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    joints, segments, tool = skeleton(robot, q)
+    points = _points(joints, segments, tool)
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    size = _size(points)
+    thick = 0.024 * size
+    faces: list[Array] = []
+    colors: list[str] = []
+    for start, end in segments:
+        tube = _tube(start, end, 0.6 * thick)
+        faces += tube
+        colors += [LINK] * len(tube)
+    for kind, p, z in joints:
+        solid = (
+            _tube(p - 1.8 * thick * z, p + 1.8 * thick * z, 1.35 * thick) if kind == "revolute" else _box(p, z, thick)
+        )
+        faces += solid
+        colors += [REVOLUTE if kind == "revolute" else PRISMATIC] * len(solid)
+    base = np.array([float(x) for x in robot.base.xyz])
+    disc = _tube(base - [0, 0, thick], base, 3 * thick)
+    faces += disc
+    colors += [BASE] * len(disc)
+    axes.add_collection3d(
+        Poly3DCollection(
+            _even(faces),
+            facecolors=colors,
+            edgecolors=colors,
+            linewidths=0.3,
+            shade=True,
+            lightsource=LightSource(225, 50),
+        )
+    )
+    for axis, color in enumerate(AXES):
+        tip = tool[:3, 3] + 0.14 * size * tool[:3, axis]
+        axes.plot(*zip(tool[:3, 3], tip, strict=True), color=color, linewidth=2, zorder=10)
+    _floor(axes, middle, size, float(min(points[:, 2].min(), base[2])) - thick)
+    axes.view_init(elev=20, azim=_azimuth(points))
+    axes.set_axis_off()
+
+
+def _points(joints: list[tuple[str, Array, Array]], segments: list[tuple[Array, Array]], tool: Array) -> Array:
+    return np.array([p for segment in segments for p in segment] + [p for _, p, _ in joints] + [tool[:3, 3]])
+
+
+def _size(points: Array) -> float:
+    return float(np.ptp(points, axis=0).max()) or 1.0
+
+
+def _azimuth(points: Array) -> float:
+    """A view, in degrees, that shows the robot's long side, a little turned."""
+    flat = points[:, :2] - points[:, :2].mean(axis=0)
+    if np.ptp(flat, axis=0).max() < 1e-9:
+        return -60.0
+    _, axes = np.linalg.eigh(flat.T @ flat)
+    across = math.degrees(math.atan2(axes[1, 1], axes[0, 1])) - 90
+    return (across + 180) % 180 - 180 + 25
+
+
+def skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], list[tuple[Array, Array]], Array]:
+    """Joints as (kind, origin, axis), rigid segments between them, and the pose of the tool; all in the world."""
+    poses = [pose.array().astype(float) for pose in link_poses(robot, [float(x) for x in q])]
+    base = np.asarray(robot.base.pose().array(), dtype=float)
+    joints: list[tuple[str, Array, Array]] = []
+    segments: list[tuple[Array, Array]] = []
+    for link, T in zip(robot.links, poses, strict=True):
+        joints.append((link.kind, T[:3, 3], T[:3, 2]))
+        if link.parent == WORLD:
+            segments.append((base[:3, 3], T[:3, 3]))
+        else:
+            start = poses[link.parent]
+            # A slide shows where it runs: from the parent's joint to where the slide begins, then along it.
+            foot = (start @ _homogeneous(link.placement.p))[:3]
+            segments += [(start[:3, 3], foot), (foot, T[:3, 3])]
+    frame = robot.frame("tool")
+    local = np.asarray(frame.pose.array(), dtype=float)
+    tool = local if frame.link == WORLD else poses[frame.link] @ local
+    if frame.link != WORLD:
+        segments.append((poses[frame.link][:3, 3], tool[:3, 3]))
+    return joints, [(a, b) for a, b in segments if np.linalg.norm(a - b) > 0], tool
+
+
+def _homogeneous(p: Any) -> Array:
+    return np.array([*(float(x) for x in p), 1.0])
+
+
+def _across(z: Array) -> tuple[Array, Array]:
+    """Two unit vectors that make a right-handed frame with z."""
+    x = np.cross(z, [0, 0, 1] if abs(z[2]) < 0.9 else [1, 0, 0])
+    x /= np.linalg.norm(x)
+    return x, np.cross(z, x)
+
+
+def _even(faces: list[Array]) -> list[Array]:
+    """Faces with equally many corners, some repeated: Matplotlib fills up shorter ones with uninitialised memory."""
+    most = max(map(len, faces))
+    return [face[np.arange(most) * len(face) // most] for face in faces]
+
+
+def _tube(start: Array, end: Array, radius: float) -> list[Array]:
+    """A closed cylinder as polygons, normals outward."""
+    length = float(np.linalg.norm(end - start))
+    if length == 0:
+        return []
+    x, y = _across((end - start) / length)
+    turn = np.arange(_SIDES + 1) * (2 * math.pi / _SIDES)
+    ring = radius * (np.cos(turn)[:, None] * x + np.sin(turn)[:, None] * y)
+    near, far = start + ring, end + ring
+    sides = [np.array([near[i], near[i + 1], far[i + 1], far[i]]) for i in range(_SIDES)]
+    return [*sides, near[-2::-1], far[:-1]]
+
+
+def _box(p: Array, z: Array, thick: float) -> list[Array]:
+    """A box around a prismatic joint, long along its axis, normals outward."""
+    x, y = _across(z)
+    frame = np.array([1.3 * thick * x, 1.3 * thick * y, 2.4 * thick * z])
+    corners = {(i, j, k): p + np.array([i, j, k]) @ frame for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)}
+    faces = []
+    for axis in range(3):
+        for sign in (-1, 1):
+            square = [(-1, -1), (1, -1), (1, 1), (-1, 1)][:: sign if axis != 1 else -sign]
+            faces.append(np.array([corners[_inserted(pair, axis, sign)] for pair in square]))
+    return faces
+
+
+def _inserted(pair: tuple[int, int], axis: int, sign: int) -> tuple[int, int, int]:
+    values = list(pair)
+    values.insert(axis, sign)
+    return values[0], values[1], values[2]
+
+
+def _floor(axes: Any, middle: Array, size: float, height: float) -> None:
+    """A grid to stand on, and the limits of the view."""
+    half = 0.62 * size
+    for t in np.linspace(-half, half, 9):
+        style = {"color": INK, "linewidth": 0.5, "alpha": 0.18, "zorder": 0}
+        x, y = middle[:2]
+        axes.plot([x + t, x + t], [y - half, y + half], [height, height], **style)
+        axes.plot([x - half, x + half], [y + t, y + t], [height, height], **style)
+    low = min(height, middle[2] - half)
+    axes.set_xlim(middle[0] - half, middle[0] + half)
+    axes.set_ylim(middle[1] - half, middle[1] + half)
+    axes.set_zlim(low, low + 2 * half)
+    axes.set_box_aspect((1, 1, 1), zoom=1.25)

@@ -1,0 +1,1 @@
+"""HTML pages: the study report, the identification report, and the writer they share."""

@@ -1,0 +1,242 @@
+"""Pages as one HTML file: nothing is fetched, everything is escaped, it reads in light, dark and print.
+
+A page is made of blocks, which are texts of HTML; every function here gives one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from armdyn import __version__
+from armdyn.findings import Checkup
+from armdyn.report.figures.style import CSS
+from armdyn.tables import Section, is_numeric
+
+_WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
+"""Two words or more: prose, which may be folded."""
+_TAG = re.compile(r"<(/?)(\w+)[^>]*>")
+_DECIMALS = re.compile(r"(\.\d\d)\d+")
+_EQUALS = "<mo>=</mo>"
+_SIGNS = ("<mo>+</mo>", "<mo>&#x2212;</mo>")
+
+# The page ---------------------------------------------------------------------------------------------------------
+
+
+def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence[str] = (), footer: str = "") -> str:
+    """The whole document around its blocks.
+
+    contents: titles of its chapters, for a table of contents beside or above them. footer: what the last line says
+    besides version and units.
+    """
+    body = "\n".join(filter(None, blocks))
+    last = f" {escape(footer)}" if footer else ""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}: armdyn report</title>
+<style>{CSS}</style>
+</head>
+<body><div class="sheet{" wide" if contents else ""}">
+<header>
+<h1>{escape(title)}</h1>
+<p class="source">{escape(subtitle)}</p>
+</header>
+{_contents(contents)}<main>
+{body}
+</main>
+<footer>armdyn {escape(__version__)}. SI units; angles in radians unless a column says deg.{last}</footer>
+</div></body>
+</html>
+"""
+
+
+def _contents(titles: Sequence[str]) -> str:
+    if not titles:
+        return ""
+    rows = "".join(
+        f'<li><a href="#{anchor(title)}"><span>{k}</span>{escape(title)}</a></li>' for k, title in enumerate(titles, 1)
+    )
+    return f'<nav class="contents" aria-label="Contents"><ol>{rows}</ol></nav>\n'
+
+
+def anchor(title: str) -> str:
+    """The place of a chapter: `Base parameters` -> base-parameters."""
+    return re.sub(r"\W+", "-", title.lower()).strip("-") or "chapter"
+
+
+def chapter(number: int, title: str, blocks: Iterable[str]) -> str:
+    """A numbered chapter that the table of contents can point to."""
+    place = anchor(title)
+    body = "\n".join(filter(None, blocks))
+    head = f'<h2><a class="ordinal" href="#{place}">{number}</a>{escape(title)}</h2>'
+    return f'<section id="{place}">\n{head}\n{body}\n</section>'
+
+
+# Text -------------------------------------------------------------------------------------------------------------
+
+
+def heading(text: str) -> str:
+    return f"<h2>{escape(text)}</h2>"
+
+
+def subheading(text: str) -> str:
+    return f"<h3>{escape(text)}</h3>"
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def remark(text: str) -> str:
+    """A paragraph in small, soft letters; nothing if there is nothing to say."""
+    return f'<p class="remark">{escape(text)}</p>' if text else ""
+
+
+def missing(reason: str) -> str:
+    """Why something could not be made."""
+    return f'<p class="missing">{escape(reason)}</p>'
+
+
+def code(text: str) -> str:
+    return f"<pre>{escape(text)}</pre>"
+
+
+def definitions(pairs: Sequence[tuple[str, str]]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{escape(text)}</dd>' for label, text in pairs)}</dl>"
+
+
+def bullets(title: str, texts: Sequence[str]) -> str:
+    """A list, titled if the title is not empty; nothing if there is nothing to say."""
+    if not texts:
+        return ""
+    head = f"<h3>{escape(title)}</h3>" if title else ""
+    return f"{head}<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
+
+
+def facts(pairs: Sequence[tuple[str, str]], ok: bool) -> str:
+    """The numbers one looks for first; the last one is the verdict."""
+    *first, (label, text) = pairs
+    return cards([*((label, text, "", None) for label, text in first), (label, text, "", ok)])
+
+
+def cards(entries: Iterable[tuple[str, str, str, bool | None]]) -> str:
+    """Facts as (label, text, remark, verdict): green where the verdict is True, red where it is False."""
+    cells = []
+    for label, text, small, verdict in entries:
+        mark = {True: ' class="good"', False: ' class="bad"', None: ""}[verdict]
+        below = f"<small>{escape(small)}</small>" if small else ""
+        cells.append(f"<div><span>{escape(label)}</span><strong{mark}>{escape(text)}</strong>{below}</div>")
+    return f'<div class="facts">{"".join(cells)}</div>'
+
+
+# Formulas ---------------------------------------------------------------------------------------------------------
+
+
+def formula(mathml: str) -> str:
+    """A displayed equation, given as the inside of a `math` element; it breaks before plus and minus signs."""
+    parts = " ".join(f'<math displaystyle="true">{part}</math>' for part in terms(mathml))
+    return f'<div class="scroll formula">{parts}</div>'
+
+
+def terms(mathml: str) -> Iterator[str]:
+    """The summands of the outermost sum, each with its sign in front, which stays an infix."""
+    depth, start = 0, 0
+    for tag in _TAG.finditer(mathml):
+        at = tag.start()
+        if depth == 0 and at > start and mathml.startswith(_SIGNS, at) and not mathml[:at].endswith(_EQUALS):
+            yield _infix(mathml[start:at], start > 0)
+            start = at
+        depth += -1 if tag[1] else 1
+    yield _infix(mathml[start:], start > 0)
+
+
+def _infix(term: str, has_sign: bool) -> str:
+    return term.replace("<mo>", '<mo form="infix">', 1) if has_sign else term
+
+
+# Figures ----------------------------------------------------------------------------------------------------------
+
+
+def figure(svg: str, caption: str, wide: bool = False) -> str:
+    """wide: one that a phone could not show whole and legible; it scrolls in its place there."""
+    inside = f'<div class="scroll large">{_inline(svg)}</div>' if wide else _inline(svg)
+    return f"<figure>{inside}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool]] = ()) -> str:
+    """Small figures beside one another, as many as the screen is wide; key: what all lines mean, once, as (name,
+    colour, dashed).
+    """
+    inside = "".join(f"<div>{_inline(svg)}</div>" for svg in svgs)
+    marks = "".join(
+        f'<li><i{" class=dashed" if dashed else ""} style="border-color: {escape(color)}"></i>{escape(name)}</li>'
+        for name, color, dashed in key
+    )
+    legend = f'<ul class="key">{marks}</ul>' if marks else ""
+    return f'<figure>{legend}<div class="panels">{inside}</div><figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def _inline(svg: str) -> str:
+    """Without the names of groups, which several figures of a page would share; paths to a hundredth of a point."""
+    nameless = re.sub(r'<g id="[^"]*"', "<g", svg)
+    return re.sub(r' d="[^"]*"', lambda path: _DECIMALS.sub(r"\1", path[0]), nameless)
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+
+def table(section: Section) -> str:
+    """A table of the report, numbers aligned at the decimal point; a wide one scrolls in its place."""
+    section = section.aligned()
+    columns = list(zip(*section.rows, strict=True)) or [()] * len(section.columns)
+    numeric = [is_numeric(cells) for cells in columns]
+    kinds = [
+        "cell number" if n else "prose" if c.folds or any(map(_WORDS.search, cells)) else "cell"
+        for n, c, cells in zip(numeric, section.columns, columns, strict=True)
+    ]
+    units = any(column.unit for column in section.columns)
+    heads = "".join(
+        f"<th{_number(n)}>{escape(c.head)}{f'<small>{escape(c.unit)}</small>' if units else ''}</th>"
+        for c, n in zip(section.columns, numeric, strict=True)
+    )
+    rows = "".join(
+        "<tr>" + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind in zip(row, kinds, strict=True))
+        + "</tr>\n"
+        for row in section.rows
+    )  # fmt: skip
+    title = subheading(section.title) if section.title else ""
+    return (f'{title}\n<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n'
+            f"<tbody>{rows}</tbody></table></div>{remark(section.note)}")  # fmt: skip
+
+
+def _number(is_number: bool) -> str:
+    return ' class="number"' if is_number else ""
+
+
+def links(rows: Sequence[tuple[str, str, str]], head: tuple[str, str]) -> str:
+    """A table of files: (address relative to the page, its text, what it is)."""
+    body = "".join(
+        f'<tr><td class="cell"><a href="{escape(address)}">{escape(text)}</a></td><td class="prose">{escape(what)}</td>'
+        "</tr>\n"
+        for address, text, what in rows
+    )
+    heads = "".join(f"<th>{escape(text)}</th>" for text in head)
+    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+
+
+def findings(checkup: Checkup) -> str:
+    """The check-up as a table of texts."""
+    section = checkup.section()
+    if not section.rows:
+        return '<p class="good">Nothing to remark.</p>'
+    heads = "".join(f"<th>{escape(column.head)}</th>" for column in section.columns)
+    rows = "".join(
+        f'<tr><td class="{escape(row[0])}">{escape(row[0])}</td>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>\n"
+        for row in section.rows
+    )  # fmt: skip
+    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'

@@ -1,0 +1,147 @@
+"""The study of a robot: all that can be said about it, chapter by chapter, written to a folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn import __version__
+from armdyn.errors import ArmdynError, FileError
+from armdyn.report.chapters import CHAPTERS
+from armdyn.report.chapters.chapter import Chapter, Fact, File, Subject
+from armdyn.report.chapters.configurations import pose_table
+from armdyn.report.pages import html
+from armdyn.robot.robot import Robot
+from armdyn.tables import Section
+
+Maker = Callable[[Subject], Chapter]
+ORDER = ("joints", "moving mass", "reach", "check-up", "agreement of formulations", "base parameters",
+         "inverse dynamics", "one call")  # fmt: skip
+"""The order of the key facts; others follow."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study made: the report, all files, the key facts, the table of poses, and what could not be done."""
+
+    report: Path
+    files: tuple[Path, ...]
+    facts: tuple[Fact, ...]
+    poses: Section
+    notes: tuple[str, ...]
+    missing: Mapping[str, str]
+    """Chapters that could not be made, and why."""
+    agrees: bool | None
+    """Whether all formulations agree exactly; None if that could not be asked."""
+    seconds: float
+    peak_megabytes: float | None
+
+
+def study(
+    robot: Robot,
+    folder: Path,
+    say: Callable[[str], object] = lambda step: None,
+    chapters: Mapping[str, Maker] = CHAPTERS,
+) -> Study:
+    """Study the robot and write report.html with its data beside it into the folder.
+
+    Args:    say: told what is being done. chapters: by title, in order; each is a function of the subject. One that
+             cannot be made says why in the report, and the study goes on.
+    """
+    start = time.perf_counter()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot be made: {error.strerror}", where=str(folder)) from None
+    subject = Subject(robot, folder, say)
+    made: dict[str, Chapter] = {}
+    missing: dict[str, str] = {}
+    for title, make in chapters.items():
+        say(title)
+        made[title], reason = _attempted(make, subject)
+        if reason:
+            missing[title] = reason
+    say("report")
+    facts = _ordered([fact for chapter in made.values() for fact in chapter.facts])
+    notes = [note for chapter in made.values() for note in chapter.notes]
+    numbers = {name: x for chapter in made.values() for name, x in chapter.numbers.items()}
+    seconds, peak = time.perf_counter() - start, peak_megabytes()
+    files = [file for chapter in made.values() for file in chapter.files]
+    files.append(_record(subject, facts, numbers, missing, seconds, peak))
+    summary = Chapter([html.cards((f.label, f.text, f.remark, f.good) for f in facts), _left_out(missing),
+                       html.bullets("Remarks", notes)])  # fmt: skip
+    whole = {"Summary": summary, **made, "Files": _listing(subject, files)}
+    blocks = [html.chapter(k, title, chapter.blocks) for k, (title, chapter) in enumerate(whole.items(), 1)]
+    footer = f"Made in {told(seconds, peak)}."
+    report = subject.text(
+        "report.html", html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer), "this report"
+    ).path
+    return Study(report, (report, *(file.path for file in files)), tuple(facts), pose_table(robot, subject.shown),
+                 tuple(notes), missing, numbers.get("agree"), seconds, peak)  # fmt: skip
+
+
+def _attempted(make: Maker, subject: Subject) -> tuple[Chapter, str]:
+    """The chapter, or one that says why it is not there, with the reason."""
+    try:
+        return make(subject), ""
+    except ArmdynError as error:
+        reason = error.message
+    except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers of this robot that no formula foresaw
+        reason = f"the computation broke down ({error})."
+    return Chapter([html.missing(f"Not possible for this robot: {reason}")]), reason
+
+
+def _left_out(missing: Mapping[str, str]) -> str:
+    if not missing:
+        return ""
+    return html.missing(f"Not possible for this robot: {', '.join(missing)}. Each chapter says why.")
+
+
+def _ordered(facts: list[Fact]) -> list[Fact]:
+    known = {label: k for k, label in enumerate(ORDER)}
+    return sorted(facts, key=lambda fact: known.get(fact.label, len(ORDER)))
+
+
+def _listing(subject: Subject, files: list[File]) -> Chapter:
+    rows = []
+    for file in files:
+        address = file.path.relative_to(subject.folder).as_posix()
+        rows.append((address, address, file.what))
+    return Chapter([html.paragraph("Beside this report:"), html.links(rows, ("file", "what it is"))])
+
+
+def _record(subject: Subject, facts: list[Fact], numbers: Mapping[str, Any], missing: Mapping[str, str],
+            seconds: float, peak: float | None) -> File:  # fmt: skip
+    """study.json: what the report says, for programs."""
+    content = {
+        "robot": subject.robot.name,
+        "armdyn": __version__,
+        "facts": {fact.label: fact.text for fact in facts},
+        "numbers": dict(numbers),
+        "missing": dict(missing),
+        "seconds": round(seconds, 3),
+        "peak_megabytes": peak,
+    }
+    return subject.text("study.json", json.dumps(content, indent=2) + "\n", "key figures of this report, for programs")
+
+
+def peak_megabytes() -> float | None:
+    """The most memory that this process has held; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1))
+
+
+def told(seconds: float, peak: float | None) -> str:
+    """`12.3 s, 240 MB of memory at most`."""
+    return f"{seconds:.1f} s" + (f", {peak:.0f} MB of memory at most" if peak is not None else "")

@@ -1,0 +1,1 @@
+"""Khalil, lecture notes on dynamic modelling and control: tables, figures and examples, regenerated."""

@@ -1,0 +1,357 @@
+"""002 (Khalil), sec. 7.3: the equations of Lagrange, their properties, and what joints add to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import Inertia, Vec3, skew
+from armdyn.formats import load
+from armdyn.graph import closed_form, derivative, identical, ordered, symbol, symbols, text
+from armdyn.mechanics import (
+    composite_body,
+    coupling,
+    elastic,
+    gim_christoffel,
+    kinematics,
+    kronecker,
+    lagrange,
+    lagrange_euler,
+    newton_euler,
+)
+from armdyn.mechanics.friction import friction_torque
+from armdyn.mechanics.kinematics import velocities
+from armdyn.parameters import regressor, standard_parameters
+from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.reproduce.item import Check, Outcome, below, distance, identity
+from armdyn.reproduce.khalil.items import chapter
+from armdyn.robot import Robot
+from armdyn.robot.links import Link
+from armdyn.robot.parts import Elastic, Friction, Rotor
+from armdyn.robot.random import random_robot
+
+TEN = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+NAMES = [f"{name}{j}" for j in (1, 2, 3) for name in (*TEN, "Ia")] + ["D3", "G3"]
+p = SimpleNamespace(**{name: symbol(name, "parameter") for name in NAMES})
+q = q1, q2, q3 = symbols("q1 q2 q3")
+qd = v1, v2, v3 = symbols("v1 v2 v3")
+C2, S2, C3, S3, C23, S23 = q2.cos(), q2.sin(), q3.cos(), q3.sin(), (q2 + q3).cos(), (q2 + q3).sin()
+BY_ENERGY = (lagrange, gim_christoffel, lagrange_euler, kronecker)
+WITH_MATRIX = BY_ENERGY[1:]
+
+
+def state(n: int, seed: int = 0, rows: int = 3) -> Any:
+    """Random q, qd, qdd."""
+    return np.random.default_rng(seed).uniform(-2, 2, (rows, n))
+
+
+# Example 7.1: what is printed -----------------------------------------------------------------------------------------
+
+
+def first_three() -> Robot:
+    """The first three links of the RX-90, ten inertial parameters and a rotor each, all letters."""
+    rows = [
+        {
+            "a": a,
+            "alpha": alpha,
+            "mass": f"M{j}",
+            "moment": [f"MX{j}", f"MY{j}", f"MZ{j}"],
+            "inertia_origin": [f"{name}{j}" for name in TEN[:6]],
+            "rotor": {"inertia": f"Ia{j}"},
+        }
+        for j, a, alpha in ((1, 0, 0), (2, 0, "pi/2"), (3, "D3", 0))
+    ]
+    return Robot.from_dh(rows, "modified", gravity=(0, 0, "G3"), parameters=dict.fromkeys(NAMES, 0.7)).symbolic
+
+
+ROBOT = first_three()
+
+
+def printed_angular_velocities() -> list[list[Any]]:
+    """Example 7.1 i."""
+    return [[0, 0, v1], [S2 * v1, C2 * v1, v2], [S23 * v1, C23 * v1, v2 + v3]]
+
+
+def printed_linear_velocities() -> list[list[Any]]:
+    """Example 7.1 ii."""
+    return [[0, 0, 0], [0, 0, 0], [S3 * p.D3 * v2, C3 * p.D3 * v2, -C2 * p.D3 * v1]]
+
+
+def printed_inertia() -> list[list[Any]]:
+    """Example 7.1 iii."""
+    SS2, CC2, CS2, SS23, CC23, CS23 = S2 * S2, C2 * C2, C2 * S2, S23 * S23, C23 * C23, C23 * S23
+    A11 = (
+        p.Ia1 + p.ZZ1 + SS2 * p.XX2 + 2 * CS2 * p.XY2 + CC2 * p.YY2 + SS23 * p.XX3 + 2 * CS23 * p.XY3 + CC23 * p.YY3
+        + 2 * C2 * C23 * p.D3 * p.MX3 - 2 * C2 * S23 * p.D3 * p.MY3 + CC2 * p.D3**2 * p.M3
+    )  # fmt: skip
+    A12 = S2 * p.XZ2 + C2 * p.YZ2 + S23 * p.XZ3 + C23 * p.YZ3 - S2 * p.D3 * p.MZ3
+    A13 = S23 * p.XZ3 + C23 * p.YZ3
+    A22 = p.Ia2 + p.ZZ2 + p.ZZ3 + 2 * C3 * p.D3 * p.MX3 - 2 * S3 * p.D3 * p.MY3 + p.D3**2 * p.M3
+    A23 = p.ZZ3 + C3 * p.D3 * p.MX3 - S3 * p.D3 * p.MY3
+    return [[A11, A12, A13], [A12, A22, A23], [A13, A23, p.Ia3 + p.ZZ3]]
+
+
+def printed_potential() -> Any:
+    """Example 7.1 iv."""
+    return -p.G3 * (p.MZ1 + S2 * p.MX2 + C2 * p.MY2 + S23 * p.MX3 + C23 * p.MY3 + p.D3 * S2 * p.M3)
+
+
+def printed_gravity() -> list[Any]:
+    """Example 7.1 iv."""
+    Q2 = -p.G3 * (C2 * p.MX2 - S2 * p.MY2 + C23 * p.MX3 - S23 * p.MY3 + p.D3 * C2 * p.M3)
+    return [0, Q2, -p.G3 * (C23 * p.MX3 - S23 * p.MY3)]
+
+
+def christoffel_of_printed() -> list[list[Any]]:
+    """C by [7.7] from the printed A."""
+    dA, n = derivative(printed_inertia(), q), range(3)
+    return [[sum(((dA[i][j][k] + dA[i][k][j] - dA[j][k][i]) * qd[k] for k in n), 0 * q1) / 2 for j in n] for i in n]
+
+
+# Sec. 7.3.2, 7.3.3, energies ----------------------------------------------------------------------------------------
+
+
+def vector(v: Vec3) -> Any:
+    return np.asarray(v.array(), dtype=float)
+
+
+def spatial_inertia(body: Inertia) -> Any:
+    """[7.21]"""
+    S = np.asarray(skew(body.moment).array(), dtype=float)
+    return np.block([[float(body.mass) * np.eye(3), S.T], [S, np.asarray(body.tensor.array(), dtype=float)]])
+
+
+def screw_transform(link: Link, at: float) -> Any:
+    """[7.23a], first form."""
+    R, P = link.pose(at)
+    back, hat = np.asarray(R.T.array(), dtype=float), np.asarray(skew(P).array(), dtype=float)
+    return np.block([[back, -back @ hat], [np.zeros((3, 3)), back]])
+
+
+def printed_energies(robot: Robot, at: Any, rate: Any) -> dict[str, float]:
+    """Kinetic energy of a chain by [7.10], by [7.13] and by [7.19]; potential energy by [7.24] and by [7.25b]."""
+    totals = dict.fromkeys(("[7.10]", "[7.13]", "[7.19]", "[7.24]", "[7.25b]"), 0.0)
+    V, g = np.zeros(6), vector(robot.gravity)
+    for link, T in zip(robot.links, kinematics.link_poses(robot, at), strict=True):
+        axis = np.array([0, 0, 0, 0, 0, 1.0] if link.revolute else [0, 0, 1.0, 0, 0, 0])  # [7.23b]
+        V = screw_transform(link, at[link.index]) @ V + rate[link.index] * axis  # [7.22]
+        v, w, body, central = V[:3], V[3:], link.inertia, link.inertia.about_com()
+        m, s, MS = float(body.mass), vector(central.com), vector(body.moment)
+        I_G, I_O = (np.asarray(x.array(), dtype=float) for x in (central.tensor, body.tensor))
+        v_G = v + np.cross(w, s)  # [7.11]
+        R, P = np.asarray(T.R.array(), dtype=float), vector(T.p)
+        totals["[7.10]"] += 0.5 * float(w @ I_G @ w + m * v_G @ v_G)
+        totals["[7.13]"] += 0.5 * float(w @ I_O @ w + m * v @ v + 2 * MS @ np.cross(v, w))
+        totals["[7.19]"] += 0.5 * float(V @ spatial_inertia(body) @ V)
+        totals["[7.24]"] -= float(m * g @ (P + R @ s))
+        totals["[7.25b]"] -= float(g @ (m * P + R @ MS))
+    return totals
+
+
+@chapter.item("[7.4]-[7.25]", "Energies and the elements of A, C and Q")
+def energies() -> Outcome:
+    errors: dict[str, list[float]] = {}
+    for seed in (1, 2, 3):
+        robot = random_robot(seed, 5).bound()
+        at, rate, _ = state(5, seed)
+        A, still = newton_euler.mass_matrix(robot, at), 1e-30j
+        T, U = 0.5 * rate @ A @ rate, lagrange.potential_energy(robot, at)
+        for name, value in printed_energies(robot, at, rate).items():
+            truth = float(U if name in ("[7.24]", "[7.25b]") else T)
+            errors.setdefault(name, []).append(abs(value - truth) / abs(truth))
+        units = np.eye(5)
+        slope = np.array([np.imag(lagrange.potential_energy(robot, at + still * u)) for u in units]) / 1e-30
+        growth = np.array([np.imag(composite_body.mass_matrix(robot, at + still * u)) for u in (*units, rate)]) / 1e-30
+        printed = growth[5] @ rate - 0.5 * np.einsum("kij,i,j->k", growth[:5], rate, rate)
+        errors.setdefault("[7.8]: Q = dU/dq", []).append(distance(newton_euler.gravity(robot, at), slope))
+        errors.setdefault("C qd = dA/dt qd - dE/dq", []).append(
+            distance(newton_euler.coriolis(robot, at, rate), printed)
+        )
+    checks = tuple(below(f"{name}, random arms", max(found), 1e-11) for name, found in errors.items())
+    says = (
+        "Each form of the energies, link by link with [7.22], against A and U of the whole arm; Q and C qd from them."
+    )
+    return Outcome(says, checks, chosen="Random arms of five joints, turning and sliding.")
+
+
+# Sec. 7.3.3.3, properties -------------------------------------------------------------------------------------------
+
+
+def _letters(expression: Any) -> set[str]:
+    """Names of the symbols in an expression that nothing cancels any more."""
+    return {str(node.value) for node in ordered(closed_form(expression)) if node.op == "symbol"}
+
+
+def entries_depend_only_on_what_they_may() -> bool:
+    """Property c: A_ij on q_{k+1}.. with k = min(i, j), and on parameters of links max(i, j).. ."""
+    A = newton_euler.mass_matrix(ROBOT, q)
+    for i in range(3):
+        for j in range(3):
+            low, high = min(i, j), max(i, j)
+            positions = {f"q{k}" for k in range(low + 2, 4)}
+            inertial = {f"{name}{k}" for k in range(high + 1, 4) for name in (*TEN, "Ia")}
+            if not _letters(A[i][j]) <= positions | inertial | {"D3"}:
+                return False
+    return True
+
+
+@chapter.item("sec. 7.3.3.3", "Properties a to h of the dynamic model")
+def properties() -> Outcome:
+    robot = load("rx90")
+    rows: Any = np.random.default_rng(1).uniform(-np.pi, np.pi, (200, 6))
+    at, rate, accel = state(6)
+    A, C = gim_christoffel.mass_matrix(robot, rows), gim_christoffel.coriolis_matrix(robot, at, rate)
+    step = 1e-30j
+    A_dot = np.imag(composite_body.mass_matrix(robot, at + step * rate)) / 1e-30
+    N = A_dot - 2 * C
+    Y: Any = np.asarray(regressor(robot, at, rate, accel))
+    carried = np.array([[k // (Y.shape[1] // 6) >= i for k in range(Y.shape[1])] for i in range(6)])
+    tau = newton_euler.inverse_dynamics(robot, at, rate, accel)
+    turned, twice = rows[:20] + 2 * np.pi, gim_christoffel.coriolis_matrix(robot, at, 2 * rate)
+    checks = (
+        below("a: asymmetry of A", float(np.abs(A - np.swapaxes(A, -1, -2)).max()), 1e-12),
+        Check("a: A is positive definite", bool((np.linalg.eigvalsh(A) > 0).all()),
+              f"smallest eigenvalue {np.linalg.eigvalsh(A).min():.3g}"),
+        identity("c: positions and parameters on which each A_ij depends", entries_depend_only_on_what_they_may()),
+        below("d: parameters of earlier links in the torque of a joint", float(np.abs(Y[~carried]).max()), 0.0),
+        below("e: symmetric part of dA/dt - 2C", float(np.abs(N + N.T).max()), 1e-11),
+        below("f: Y pi - tau", distance(Y @ standard_parameters(robot).array(), tau), 1e-12),
+        below("g: A after whole turns", distance(gim_christoffel.mass_matrix(robot, turned), A[:20]), 1e-12),
+        below("g: C(q, 2 qd) - 2 C(q, qd)", distance(twice, 2 * C), 1e-12),
+        below("h: qd^T (dA/dt - 2C) qd, the power that inertia makes by itself", abs(float(rate @ N @ rate)), 1e-11),
+    )  # fmt: skip
+    says = "Each property on the RX-90: symbols where it is about dependence, numbers at random positions otherwise."
+    return Outcome(says, checks, chosen="Inertial parameters of the RX-90 (the text gives letters only).")
+
+
+# Sec. 7.3.4, friction -----------------------------------------------------------------------------------------------
+
+F_C, F_V, F_ST, B = 4.0, 1.5, 7.0, 6.0
+
+
+def printed_friction(rate: Any, static: float = F_ST, viscous: float = F_V) -> Any:
+    """[7.26]; with static = F_c it is [7.27]."""
+    return F_C * np.sign(rate) + viscous * rate + (static - F_C) * np.sign(rate) * np.exp(-np.abs(rate) * B)
+
+
+def piecewise(rate: Any, knee: float = 0.3) -> Any:
+    """A law of three straight pieces that approximates [7.27]: steep up to the knee. Fig. 7.2d"""
+    steep = (F_C + F_V * knee) / knee
+    return np.where(np.abs(rate) < knee, steep * rate, F_C * np.sign(rate) + F_V * rate)
+
+
+@chapter.item("fig. 7.2", "Friction models, [7.26]-[7.28]")
+def figure_7_2() -> Outcome:
+    rate = np.unique([*np.linspace(-3, 3, 1201), -1e-6, 1e-6])  # the peak at rest too
+    laws = {
+        "a) static and Coulomb": (Friction(0, F_C, F_ST, 0.01), None),
+        "b) with viscous friction and the fall at low rates": (Friction(F_V, F_C, F_ST, 1 / B), printed_friction(rate)),
+        "c) Coulomb and viscous": (Friction(F_V, F_C), printed_friction(rate, F_C)),
+    }
+    torques = {name: friction_torque(law, rate) for name, (law, _) in laws.items()}
+    checks = [
+        below(name[3:], distance(torques[name], printed), 1e-14)
+        for name, (_, printed) in laws.items() if printed is not None
+    ]  # fmt: skip
+    diagonal = np.diag([1.5, -0.5]) @ [F_V, 2 * F_V] + np.diag(np.sign([1.5, -0.5])) @ [F_C, 2 * F_C]  # [7.28]
+    each = [friction_torque(Friction(k * F_V, k * F_C), x) for k, x in ((1, 1.5), (2, -0.5))]
+    far = np.abs(rate) >= 0.3
+    checks += [
+        below("[7.28] of two joints", distance(each, diagonal), 1e-15),
+        below("d) outside its steep piece", distance(piecewise(rate)[far], printed_friction(rate, F_C)[far]), 1e-15),
+        Check("b) falls before it rises", bool((np.diff(torques[list(laws)[1]][rate > 0][:50]) < 0).all()),
+              f"from {F_ST:g} N m at rest"),
+    ]  # fmt: skip
+    torques["d) three straight pieces"] = piecewise(rate)
+    panels = [Panel(name, "rate, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
+    says = "The four laws drawn; those with a formula compared with it."
+    chosen = f"F_c = {F_C:g}, F_st = {F_ST:g} N m, F_v = {F_V:g} N m s/rad, B = {B:g} s/rad; the figure has no numbers."
+    return Outcome(says, tuple(checks), chosen=chosen, figures=((chart(*panels), "Friction models"),))
+
+
+# Sec. 7.3.5 to 7.3.8, rotors, tip forces, transmissions, springs -----------------------------------------------------
+
+
+@chapter.item("[7.29]-[7.33]", "Rotor inertia, forces of the tip, actuator torques")
+def rotors_and_tip() -> Outcome:
+    N, Jm = np.array([80.0, 100.0, 60.0, 50.0, 50.0, 40.0]), np.array([6e-4, 6e-4, 7e-4, 2e-4, 1e-4, 1e-4])
+    bare = load("rx90").without("rotors")
+    plain = replace(bare.bound(), expressions=None, parameters={})
+    motors = [Rotor(inertia=inertia, ratio=ratio) for inertia, ratio in zip(Jm, N, strict=True)]
+    driven = replace(plain, tree=tuple(replace(j, rotor=r) for j, r in zip(plain.tree, motors, strict=True)))
+    at, rate, accel = state(6, 3)
+    added = newton_euler.mass_matrix(driven, at) - newton_euler.mass_matrix(bare, at)
+    wrench = np.array([30.0, -20.0, 50.0, 2.0, -1.0, 3.0])
+    free, pushing = (newton_euler.inverse_dynamics(driven, at, rate, accel, w) for w in (None, wrench))
+    held = np.asarray(kinematics.jacobian(driven, at)).T @ wrench
+    J = np.diag(1 / N)
+    J[5, 4] = 0.01  # the last motor turns with the one before
+    coupled = replace(plain, coupling=tuple(map(tuple, J.tolist())))
+    work = np.asarray(coupling.motor_torques(coupled, free)) @ np.asarray(coupling.motor_velocities(coupled, rate))
+    checks = (
+        below("[7.29]: A grows by diag(N^2 J_m)", distance(added, np.diag(N**2 * Jm)), 1e-12),
+        below("[7.30]: torques grow by J^T F_e", distance(pushing - free, held), 1e-12),
+        below("[7.33]: tau_m = J^T tau", distance(coupling.motor_torques(coupled, free), J.T @ free), 1e-12),
+        below("[7.32]: the motors do the joints' work", abs(work - free @ rate) / abs(free @ rate), 1e-12),
+    )
+    chosen = "Gears, rotors and a coupled wrist of our own; inertial parameters of the RX-90 as in the catalog."
+    return Outcome("The terms that motors and the tip add to [7.6], on the RX-90.", checks, chosen=chosen)
+
+
+def springy() -> Robot:
+    """The RX-90 with a spring, and friction on both sides, at every joint."""
+    robot = load("rx90").bound()
+    spring, dry = Elastic(9e3, viscous=2.0, coulomb=1.0), Friction(3.0, 5.0)
+    tree = tuple(replace(joint, elastic=spring, friction=dry) for joint in robot.tree)
+    return replace(robot, tree=tree, expressions=None, parameters={})
+
+
+@chapter.item("fig. 7.3", "Robots with elastic joints, [7.34], [7.35]")
+def figure_7_3() -> Outcome:
+    robot = springy()
+    links = robot.without("rotors", "friction")
+    at, rate, _ = state(6, 5)
+    turned, spinning, tau = state(6, 6)
+    turned = at + 0.01 * turned
+    spring = np.array([float(j.elastic.stiffness) for j in robot.joints if j.elastic])
+    Ia = np.array([float(j.rotor.inertia) for j in robot.joints if j.rotor])
+    qdd, motors = elastic.forward_dynamics(robot, at, rate, turned, spinning, tau)
+    stretched = spring * (at - turned)
+    first = (
+        newton_euler.mass_matrix(links, at) @ qdd + newton_euler.coriolis(links, at, rate)
+        + newton_euler.gravity(links, at) + stretched + 3.0 * rate + 5.0 * np.sign(rate)
+    )  # fmt: skip
+    second = Ia * motors + 2.0 * spinning + 1.0 * np.sign(spinning) - stretched
+    size = np.abs(stretched).max()
+    still: Any = np.zeros(6)
+    stored = elastic.energy(robot, at, still, turned, still) - lagrange.potential_energy(links, at)
+    checks = (
+        below("[7.35a] with the accelerations found", float(np.abs(first).max()) / size, 1e-12),
+        below("[7.35b] with the accelerations found", float(np.abs(second - tau).max()) / size, 1e-12),
+        below("[7.34]: energy of the springs", distance(stored, 0.5 * (at - turned) @ stretched), 1e-12),
+    )
+    chosen = "Springs of 9 kN m/rad and friction on both sides of them; parameters of the RX-90 as in the catalog."
+    return Outcome("Accelerations of links and motors, put into the printed equations.", checks, chosen=chosen)
+
+
+@chapter.item("Example 7.1", "A, U and Q of the first three links of the RX-90")
+def example_7_1() -> Outcome:
+    v, w = velocities(ROBOT, q, qd)
+    A, Q, C = printed_inertia(), printed_gravity(), christoffel_of_printed()
+    by = " and ".join(("Lagrange, Christoffel symbols, 4x4 matrices", "Kronecker products"))
+    checks = (
+        identity("angular velocities, i", identical(w, printed_angular_velocities())),
+        identity("linear velocities, ii", identical(v, printed_linear_velocities())),
+        identity(f"A by {by}", all(identical(module.mass_matrix(ROBOT, q), A) for module in BY_ENERGY)),
+        identity("U", identical(lagrange.potential_energy(ROBOT, q), printed_potential())),
+        identity("Q, four ways", all(identical(module.gravity(ROBOT, q), Q) for module in BY_ENERGY)),
+        identity("C of [7.7], three ways", all(identical(m.coriolis_matrix(ROBOT, q, qd), C) for m in WITH_MATRIX)),
+    )
+    ours = newton_euler.mass_matrix(ROBOT, q)
+    upper = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))
+    lines = [f"A{i}{j} = {text(closed_form(ours[i - 1][j - 1]))}" for i, j in upper]
+    says = "The printed velocities, inertia matrix, potential energy and gravity torques, as identities in all letters."
+    return Outcome(says, checks, texts=("\n".join(lines),))

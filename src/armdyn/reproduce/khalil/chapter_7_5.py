@@ -1,0 +1,294 @@
+"""002 (Khalil), sec. 7.5: the customised program, base parameters, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import named
+from armdyn.formats import load
+from armdyn.graph import Operations, symbol, text, trace
+from armdyn.mechanics import kinematics, lagrange, newton_euler
+from armdyn.parameters import base_parameters
+from armdyn.reproduce.item import Check, Outcome, below, distance, equal, misses
+from armdyn.reproduce.khalil.chapter_7_3 import TEN, state
+from armdyn.reproduce.khalil.items import chapter
+from armdyn.robot import Robot
+from armdyn.robot.parts import Friction
+from armdyn.tables import Column, Section
+
+# Table 7.5 ----------------------------------------------------------------------------------------------------------
+
+Counts = tuple[int, int]
+"""(multiplications, additions)"""
+POLYNOMIALS: dict[str, tuple[Callable[[int], int], Callable[[int], int], Counts]] = {
+    "Raibert 78": (lambda n: n**3 + 2 * n**2, lambda n: n**3 + n**2, (288, 252)),
+    "Luh 80b": (lambda n: 137 * n - 22, lambda n: 101 * n - 11, (800, 595)),
+    "Hollerbach 80": (lambda n: 412 * n - 277, lambda n: 320 * n - 201, (2195, 1719)),
+    "Khalil 87b": (lambda n: 92 * n - 127, lambda n: 81 * n - 117, (425, 369)),
+}
+"""Table 7.5, column "general case", with n^3 for the printed 3^n (E002-4), and its numbers for n = 6."""
+PRESENTED: dict[str, tuple[Counts, Counts]] = {
+    "Stanford": ((240, 227), (142, 99)),
+    "TH8": ((175, 162), (104, 72)),
+    "RX-90": ((253, 238), (159, 113)),
+}
+"""Table 7.5, last row: general and simplified links."""
+GEOMETRY: dict[str, tuple[str, Sequence[tuple[Any, Any, Any]]]] = {
+    "Stanford": (
+        "RRPRRR",
+        [(0, 0, 0), ("-pi/2", 0, "r2"), ("pi/2", 0, 0), (0, 0, 0), ("-pi/2", 0, 0), ("pi/2", 0, 0)],
+    ),
+    "TH8": ("RPPRRR", [(0, 0, 0), (0, 0, 0), ("-pi/2", 0, 0), (0, 0, 0), ("pi/2", 0, 0), ("-pi/2", 0, 0)]),
+    "RX-90": (
+        "RRRRRR",
+        [(0, 0, 0), ("pi/2", 0, 0), (0, "d3", 0), ("-pi/2", 0, "RL4"), ("pi/2", 0, 0), ("-pi/2", 0, 0)],
+    ),
+}
+"""Kinds of joints, and (alpha, d, r) of each; only those of the RX-90 are in the text."""
+
+
+def lettered(kinds: str, geometry: Sequence[tuple[Any, Any, Any]], simplified: bool) -> Robot:
+    """An arm whose links have all ten inertial parameters as letters, or diagonal tensors and one first moment."""
+    rows, values = [], {"G3": -9.81}
+    for j, (kind, (alpha, a, d)) in enumerate(zip(kinds, geometry, strict=True), 1):
+        letters: list[Any] = [f"{name}{j}" for name in TEN]
+        if simplified:
+            for k in (1, 2, 4, 6, 8 if j % 2 else 7):  # products of inertia, and two of MX, MY, MZ
+                letters[k] = 0
+        rows.append({
+            "type": "revolute" if kind == "R" else "prismatic", "alpha": alpha, "a": a, "d": d, "mass": letters[9],
+            "moment": letters[6:9], "inertia_origin": letters[:6], "rotor": {"inertia": f"Ia{j}"},
+        })  # fmt: skip
+        values |= {str(x): 1.0 for x in (*letters, f"Ia{j}", a, d) if isinstance(x, str)}
+    return Robot.from_dh(rows, "modified", gravity=(0, 0, "G3"), parameters=values)
+
+
+def arm(name: str, simplified: bool) -> Robot:
+    """One of the arms of the table. The simplified RX-90 is that of the appendix, with symmetric links."""
+    if name == "RX-90" and simplified:
+        return load("rx90").without("friction")
+    return lettered(*GEOMETRY[name], simplified)
+
+
+def inverse_operations(robot: Robot) -> Operations:
+    """Operations of the customised inverse dynamics; tip forces left out."""
+    inputs = {"q": robot.n, "qd": robot.n, "qdd": robot.n}
+    return trace(lambda q, qd, qdd: newton_euler.inverse_dynamics(robot, q, qd, qdd), inputs).operations
+
+
+def customised(robot: Robot) -> Robot:
+    """The robot in the letters of its base parameters."""
+    return base_parameters(robot, ("inertial", "rotor"), absent="zeros").symbolic_robot
+
+
+def counted(operations: Operations) -> Counts:
+    return operations.multiplications, operations.additions
+
+
+def told(counts: Counts) -> str:
+    return f"{counts[0]} / {counts[1]}"
+
+
+@chapter.evidence("E002-4")
+def raibert_slip() -> Check:
+    n, printed = 6, POLYNOMIALS["Raibert 78"][2][1]
+    holds = 3**n + n**2 != printed and n**3 + n**2 == printed
+    return Check(
+        "additions by Raibert's method for n = 6", holds, f"3^n + n^2 = {3**n + n**2}, n^3 + n^2 = {n**3 + n**2}"
+    )
+
+
+@chapter.item("table 7.5", "Operations of the inverse dynamic model, by method")
+def table_7_5() -> Outcome:
+    checks = [
+        equal(f"{name}, n = 6", (times(6), plus(6)), counts) for name, (times, plus, counts) in POLYNOMIALS.items()
+    ]
+    rows = []
+    for name, printed in PRESENTED.items():
+        ours = [counted(inverse_operations(customised(arm(name, simplified)))) for simplified in (False, True)]
+        rows.append((name, *(told(x) for pair in zip(printed, ours, strict=True) for x in pair)))
+        for kind, mine, theirs in zip(("general", "simplified"), ours, printed, strict=True):
+            fewer = mine[0] <= theirs[0] and mine[1] <= theirs[1]
+            checks.append(Check(f"{name}, {kind} links: ours at most", fewer, f"{told(mine)} (printed {told(theirs)})"))
+    heads = ("robot", "general, printed", "general, ours", "simplified, printed", "simplified, ours")
+    note = "Multiplications / additions with base parameters. The printed ones include forces of the tip, ours do not."
+    table = Section("The method of the text, and ours", tuple(map(Column, heads)), tuple(rows), note)
+    chosen = "Stanford and TH8, which the text does not describe: their geometry and which first moments they have."
+    says = "The polynomials of the table for n = 6, and our customised programs beside those of its last row."
+    return Outcome(says, tuple(checks), (chapter.slip("E002-4"), chapter.slip("E002-6")), chosen, (table,))
+
+
+# Example 7.4 --------------------------------------------------------------------------------------------------------
+
+
+def printed_rates(q: Any, qd: Any, as_printed: bool) -> dict[str, Any]:
+    """The intermediate variables of Example 7.4; row 2 of 4w3 as printed (WI12) or as in the appendix (WI13)."""
+    C, S = dict(enumerate(np.cos(q), 1)), dict(enumerate(np.sin(q), 1))
+    QP = dict(enumerate(qd, 1))
+    v: dict[str, Any] = {"WI12": S[2] * QP[1], "WI22": C[2] * QP[1]}
+    v |= {
+        "WI13": C[3] * v["WI12"] + S[3] * v["WI22"],
+        "WI23": -S[3] * v["WI12"] + C[3] * v["WI22"],
+        "W33": QP[2] + QP[3],
+    }
+    v["WI14"] = C[4] * v["WI13"] - S[4] * v["W33"]
+    v["WI24"] = -S[4] * v["WI12" if as_printed else "WI13"] - C[4] * v["W33"]
+    v["W34"] = v["WI23"] + QP[4]
+    v |= {"WI15": C[5] * v["WI14"] + S[5] * v["W34"], "WI25": -S[5] * v["WI14"] + C[5] * v["W34"]}
+    v["W35"] = -v["WI24"] + QP[5]
+    v |= {"WI16": C[6] * v["WI15"] - S[6] * v["W35"], "WI26": -S[6] * v["WI15"] - C[6] * v["W35"]}
+    v["W36"] = v["WI25"] + QP[6]
+    return v
+
+
+def true_rates(robot: Robot, q: Any, qd: Any) -> dict[str, Any]:
+    """The same variables from poses and Jacobians: jw_j and, without the joint's own rate, jw_(j-1)."""
+    found: dict[str, Any] = {}
+    for j, joint in enumerate(robot.joints, 1):
+        R = np.asarray(kinematics.pose(robot, q, joint.body.name))[:3, :3]
+        w = R.T @ kinematics.velocity(robot, q, qd, joint.body.name)[3:]
+        found |= {f"WI{i}{j}": w[i - 1] for i in (1, 2)} | {f"W3{j}": w[2]}
+    return found
+
+
+def rate_errors(as_printed: bool) -> dict[str, float]:
+    robot, (q, qd) = load("rx90"), state(6, 2, 2)
+    printed, truth = printed_rates(q, qd, as_printed), true_rates(robot, q, qd)
+    return {name: abs(float(value - truth[name])) for name, value in printed.items()}
+
+
+@chapter.evidence("E002-3")
+def example_7_4_slip() -> Check:
+    return misses("WI24 at a random state", rate_errors(True)["WI24"], max(rate_errors(False).values()))
+
+
+@chapter.item("Example 7.4", "Customised program of the RX-90's angular velocities")
+def example_7_4() -> Outcome:
+    robot = load("rx90").without("friction")
+
+    def rates(q: Any, qd: Any) -> Any:
+        return [list(named(w, "W", j)) for j, w in enumerate(kinematics.velocities(robot, q, qd)[1], 1)]
+
+    program = trace(rates, {"q": 6, "qd": 6}).program()
+    bad = {name for name, error in rate_errors(True).items() if error > 1e-9}
+    checks = (
+        below("all 14 variables, with the row of 4w3 as in the appendix", max(rate_errors(False).values()), 1e-13),
+        equal("variables that follow from the misprinted row", bad, {"WI24", "W35", "WI16", "WI26"}),
+        equal("S1, C1 in our program", "sin(q1)" in program or "cos(q1)" in program, False),
+    )  # fmt: skip
+    says = (
+        "The printed variables against poses and Jacobians; below, the program that our trace of the same rates prints."
+    )
+    return Outcome(says, checks, (chapter.slip("E002-3"),), texts=(program,))
+
+
+# Sec. 7.5.3 and table 7.6 -------------------------------------------------------------------------------------------
+
+
+def general_arm(n: int) -> Robot:
+    """A revolute arm as the text calls general: only r_1, d_1, alpha_1 and r_n vanish. Its geometry is numbers."""
+    rows = []
+    for j in range(1, n + 1):
+        letters = [f"{name}{j}" for name in TEN]
+        first, last = j == 1, j == n
+        rows.append({
+            "alpha": 0 if first else 0.4 + 0.2 * j, "a": 0 if first else 0.2 + 0.1 * j,
+            "d": 0 if first or last else 0.1 + 0.07 * j, "mass": letters[9], "moment": letters[6:9],
+            "inertia_origin": letters[:6],
+        })  # fmt: skip
+    values = {f"{name}{j}": 1.0 for name in TEN for j in range(1, n + 1)}
+    return Robot.from_dh(rows, "modified", parameters=values)
+
+
+def general_counts() -> tuple[list[Check], Section]:
+    """Operations for general arms of n joints beside 92 n - 127 and 81 n - 117."""
+    times, plus, _ = POLYNOMIALS["Khalil 87b"]
+    sizes = (3, 4, 5, 6, 7)
+    ours = [counted(inverse_operations(customised(general_arm(n)))) for n in sizes]
+    steps = {(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(ours)}
+    checks = [
+        Check(
+            "general arms: the number of operations is linear in n", len(steps) == 1, f"{sorted(steps)[0]} per joint"
+        ),
+        equal("additions per joint", sorted(steps)[0][1], plus(7) - plus(6)),
+    ]
+    rows = tuple((str(n), told((times(n), plus(n))), told(mine)) for n, mine in zip(sizes, ours, strict=True))
+    note = (
+        "Multiplications / additions. Ours, without forces of the tip, need three multiplications more per joint here, "
+        "and fewer on arms whose axes are parallel or at right angles (table 7.6)."
+    )
+    heads = (Column("joints"), Column("92 n - 127 / 81 n - 117"), Column("ours"))
+    return checks, Section("General revolute arms, base parameters", heads, rows, note)
+
+
+@chapter.item("sec. 7.5.3", "Base inertial parameters")
+def base_inertial_parameters() -> Outcome:
+    robot = load("rx90").without("friction")
+    base = base_parameters(robot, ("inertial", "rotor"), absent="zeros")
+    motion = state(6, 7)
+    truth = lagrange.inverse_dynamics(robot, *motion)
+    grouped = newton_euler.inverse_dynamics(base.symbolic_robot.bound(), *motion)
+    letters = [Friction(symbol(f"Fv{k}", "parameter"), symbol(f"Fc{k}", "parameter")) for k in range(1, 7)]
+    tree = tuple(replace(j, friction=f) for j, f in zip(robot.symbolic.tree, letters, strict=True))
+    more, less = (inverse_operations(each) for each in (replace(robot.symbolic, tree=tree), robot.symbolic))
+    general = arm("RX-90", simplified=False)
+    whole = base_parameters(general, ("inertial", "rotor"), absent="zeros")
+    bare = base_parameters(general.without("rotors"), ("inertial",), absent="zeros")
+    checks = (
+        below("torques by the base parameters alone, against Lagrange with all", distance(grouped, truth), 1e-12),
+        Check("minimal: rank over exact rationals", base.proved and whole.proved and bare.proved,
+              f"{base.count} for symmetric links; {bare.count} in general, {whole.count} with rotors"),
+        equal("additions for friction", more.additions - less.additions, 2 * 6),
+        equal("sign functions for friction", more.others - less.others, 6),
+        equal("multiplications for friction: by F_v, and of F_c with its sign, which the text counts as a sign",
+              more.multiplications - less.multiplications - 6, 6),
+    )  # fmt: skip
+    rows = tuple((name, text(group)) for name, group in base.groups.items())
+    table = Section("Base parameters of the RX-90", (Column("name"), Column("combination", folds=True)), rows)
+    says = "The parameters that the appendix uses, found by grouping; the torques do not change."
+    chosen = "Inertial parameters of the RX-90, whose table of base parameters is not in the text; the general arms."
+    counts, costs = general_counts()
+    return Outcome(says, (*checks, *counts), chosen=chosen, tables=(table, costs))
+
+
+TABLE_7_6: dict[str, Counts] = {
+    "general, standard": (294, 283),
+    "general, base": (253, 238),
+    "simplified, standard": (202, 153),
+    "simplified, base": (160, 113),
+}
+
+
+@chapter.item("table 7.6", "Operations of the inverse dynamic model of the RX-90")
+def table_7_6() -> Outcome:
+    ours: dict[str, Counts] = {}
+    for kind in ("general", "simplified"):
+        robot = arm("RX-90", simplified=kind == "simplified")
+        ours[f"{kind}, standard"] = counted(inverse_operations(robot.symbolic))
+        ours[f"{kind}, base"] = counted(inverse_operations(customised(robot)))
+    checks = [
+        Check(f"{name}: ours at most", ours[name][0] <= printed[0] and ours[name][1] <= printed[1],
+              f"{told(ours[name])} (printed {told(printed)})")
+        for name, printed in TABLE_7_6.items()
+    ]  # fmt: skip
+    kinds = ("general", "simplified")
+    saved = {who: [1 - sum(t[f"{k}, base"]) / sum(t[f"{k}, standard"]) for k in kinds]
+             for who, t in (("printed", TABLE_7_6), ("ours", ours))}  # fmt: skip
+    checks.append(
+        Check("base parameters save; the text says about 25 %", all(0.1 < x < 0.35 for x in saved["ours"]),
+              ", ".join(f"{100 * x:.0f} %" for x in saved["ours"])
+              + " (printed " + ", ".join(f"{100 * x:.0f} %" for x in saved["printed"]) + ")")
+    )  # fmt: skip
+    heads = (Column("inertial parameters"), Column("printed"), Column("ours"))
+    rows = tuple((name, told(printed), told(ours[name])) for name, printed in TABLE_7_6.items())
+    note = (
+        "Multiplications / additions. The printed ones include forces of the tip (4 / 8 in the last row); ours do not."
+    )
+    says = "Our programs beside the printed counts. The last row is the program of the appendix, counted there."
+    chosen = "Simplified links are those of the appendix. What is counted are programs, not one algorithm."
+    return Outcome(says, tuple(checks), chosen=chosen, tables=(Section("RX-90", heads, rows, note),))

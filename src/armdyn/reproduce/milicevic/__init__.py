@@ -1,0 +1,1 @@
+"""Milićević et al.: tables, figures and equations, regenerated."""

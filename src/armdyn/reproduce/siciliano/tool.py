@@ -1,0 +1,167 @@
+"""004 (Siciliano et al.), sec. 7.7 to 7.9: dynamic scaling, operational space, dynamic manipulability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.analysis import acceleration_ellipsoid, operational_space
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled
+from armdyn.formats import load
+from armdyn.motion.scaling import scale_to_torque
+from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.ellipsoid_figures import gravity_figure
+from armdyn.report.figures.robot_figures import as_svg
+from armdyn.reproduce.item import Check, Outcome, below, distance
+from armdyn.reproduce.siciliano.example_7_2 import equal_durations, posture
+from armdyn.reproduce.siciliano.items import chapter
+from armdyn.trajectory.joint import point_to_point
+from armdyn.typing import Array
+
+# Sec. 7.7, dynamic scaling ------------------------------------------------------------------------------------------
+
+
+def moving_torques(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> Array:
+    """tau_s of (7.123): the torques less gravity."""
+    tau: Array = dyn.inverse_dynamics(q, qd, qdd) - dyn.gravity(q)
+    return tau
+
+
+def retimed(t: Array) -> tuple[Array, Array, Array]:
+    """An increasing r(t) that is not linear, and two derivatives."""
+    return t + 0.3 * t**2, 1 + 0.6 * t, np.full_like(t, 0.6)
+
+
+@chapter.item("sec. 7.7", "Dynamic scaling of trajectories, (7.117)-(7.126)")
+def scaling() -> Outcome:
+    dyn = compiled(load("planar2r"))
+    start = posture(0.2)
+    path = point_to_point(start, start + np.pi / 2, "quintic", duration=1.0)
+    t = np.linspace(0, 0.7, 141)
+    r, rd, rdd = retimed(t)
+    q, slope, bend = (path(r, k) for k in range(3))
+    qd, qdd = rd[:, None] * slope, (rd**2)[:, None] * bend + rdd[:, None] * slope  # (7.120), (7.121)
+    carried = np.einsum("kij,kj->ki", dyn.mass_matrix(q), slope)
+    by_text = (rd**2)[:, None] * moving_torques(dyn, q, slope, bend) + rdd[:, None] * carried  # (7.126)
+    squares = np.stack([dyn.coriolis(q, np.array(x)) for x in ([1.0, 0.0], [0.0, 1.0], [1.0, 1.0])], axis=-1)
+    Gamma = np.stack([squares[..., 0], squares[..., 2] - squares[..., 0] - squares[..., 1], squares[..., 1]], axis=-1)
+    products = np.stack([qd[:, 0] ** 2, qd[:, 0] * qd[:, 1], qd[:, 1] ** 2], axis=-1)
+    quadratic = np.einsum("kij,kj->ki", Gamma, products)
+    limits = np.array([4000.0, 2500.0])
+    move = equal_durations()
+    slower = scale_to_torque(move, dyn, limits)
+    times = [np.linspace(0, m.duration, 801) for m in (move, slower)]
+    torques = [dyn.inverse_dynamics(*(m(x, k) for k in range(3))) for m, x in zip((move, slower), times, strict=True)]
+    used = [np.abs(tau / limits).max() for tau in torques]
+    weight = [dyn.gravity(m(x)) for m, x in zip((move, slower), times, strict=True)]
+    scaled = (torques[1] - weight[1])[5:-5] - slower.c**2 * (torques[0] - weight[0])[5:-5]
+    away = np.abs(np.linspace(0, 1, 801)[5:-5] - 0.5) > 0.01  # off the jump of the acceleration
+    checks = (
+        below("(7.117): C qd from products of rates", distance(quadratic, dyn.coriolis(q, qd)), 1e-12),
+        below("(7.126) with r = t + 0.3 t²", distance(moving_torques(dyn, q, qd, qdd), by_text), 1e-12),
+        below("r = c t: torques without gravity scale by c²", float(np.abs(scaled[away]).max()) / limits[0], 1e-9),
+        Check("fig. 7.5 exceeds the limits", bool(used[0] > 1), f"{used[0]:.3f} of a limit"),
+        below("scaled, one torque is at its limit", abs(float(used[1]) - 1), 1e-3),
+        Check("and the motion is slower", slower.c < 1, f"c = {slower.c:.4f}, {slower.duration:.4f} s, not 0.5 s"),
+    )  # fmt: skip
+    panels = [
+        Panel(f"joint {j + 1}, limit {limits[j]:g} N m", "time, s", "torque, N m",
+              [Line(times[0], torques[0][:, j], "as in fig. 7.5"), Line(times[1], torques[1][:, j], "scaled"),
+               *(Line([0, slower.duration], [s * limits[j]] * 2, "", ":", "#8a93a3") for s in (-1, 1))])
+        for j in (0, 1)
+    ]  # fmt: skip
+    says = "The relations of the section on the planar arm; the motion of fig. 7.5 scaled to torque limits."
+    chosen = f"The timing r(t); limits of {limits[0]:g} and {limits[1]:g} N m."
+    return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "A motion scaled to its torque limits"),))
+
+
+# Sec. 7.8, operational space ----------------------------------------------------------------------------------------
+
+
+def random_state(n: int, seed: int) -> Any:
+    return np.random.default_rng(seed).uniform(-1.5, 1.5, (4, n))
+
+
+@chapter.item("sec. 7.8", "Operational space, (7.127)-(7.141)")
+def operational() -> Outcome:
+    plain, redundant, spatial = (compiled(load(name)) for name in ("planar2r", "planar3r", "rx90"))
+    q, qd, qdd, _ = random_state(2, 78)
+    here = operational_space(plain, q, qd)
+    B, c, g, J = plain.mass_matrix(q), plain.coriolis(q, qd), plain.gravity(q), here.J
+    back = np.linalg.inv(J)
+    by_text = (back.T @ B @ back, back.T @ c - here.mass @ here.drift, back.T @ g)  # (7.134)-(7.136)
+    xdd, wrench = J @ qdd + here.drift, np.array([30.0, -20.0])
+    tau = plain.inverse_dynamics(q, qd, qdd) + J.T @ wrench
+    gamma = here.force(xdd, wrench)
+    errors = [distance(x, y) for x, y in zip((here.mass, here.coriolis, here.gravity), by_text, strict=True)]
+
+    r, rd, rdd, torque = random_state(3, 79)
+    there = operational_space(redundant, r, rd, rows="x y")
+    M, bias = redundant.mass_matrix(r), redundant.coriolis(r, rd) + redundant.gravity(r)
+    full, mobility = M @ rdd + bias, there.J @ np.linalg.solve(M, there.J.T)
+    inner = there.null @ (100 * torque)
+    moved = there.J @ np.linalg.solve(M, inner)
+    a, ad, add, _ = random_state(6, 80)
+    euler = operational_space(spatial, a, ad, angles="zyz")
+    x_euler = euler.J @ add + euler.drift
+    checks = (
+        below("(7.134)-(7.136), an arm that is not redundant", max(errors), 1e-10),
+        below("(7.133) with h_e: tau = J^T gamma", distance(J.T @ gamma, tau), 1e-10),
+        below("(7.133) of a redundant arm: gamma = Jbar^T tau, (7.139), (7.140)",
+              distance(there.force(there.J @ rdd + there.drift), there.tool_force(full)), 1e-10),
+        below("(7.130): B_A = (J B^-1 J^T)^-1", distance(there.mass @ mobility, np.eye(2)), 1e-11),
+        below("(7.138): J^T is a right inverse of Jbar^T", distance(there.inverse.T @ there.J.T, np.eye(2)), 1e-11),
+        below("(7.141): torques of the null space do not accelerate the tip, m/s²", float(np.abs(moved).max()), 1e-10),
+        Check("but the joints", float(np.abs(np.linalg.solve(M, inner)).max()) > 1, "internal motion"),
+        below("(7.128), (7.129) with Euler's angles on the RX-90: acceleration of the tool",
+              distance(euler.acceleration(spatial.inverse_dynamics(a, ad, add)), x_euler), 1e-9),
+    )  # fmt: skip
+    says = "The model seen from the tool, for arms with two, three and six joints."
+    chosen = "The planar arms and the RX-90 of the catalog, at random states."
+    return Outcome(says, checks, chosen=chosen)
+
+
+# Sec. 7.9, dynamic manipulability -----------------------------------------------------------------------------------
+
+STRENGTH = 12.0
+SHOWN = {"stretched out": [0.5, 0.4, 0.3], "bent": [0.2, 1.1, 0.9], "folded": [0.6, 0.2, 2.0]}
+
+
+@chapter.item("fig. 7.15", "Effect of gravity on the dynamic manipulability ellipsoid")
+def figure_7_15() -> Outcome:
+    dyn = compiled(load("planar3r"))
+    q = np.array(SHOWN["folded"])
+    sets = {method: acceleration_ellipsoid(dyn, q, tau_max=STRENGTH, method=method) for method in ("exact", "text")}
+    free = acceleration_ellipsoid(dyn, q, tau_max=STRENGTH, gravity=False, method="text")
+    M, g, J = dyn.mass_matrix(q), dyn.gravity(q), dyn.jacobian(q)[:2]
+    angles = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    circle = np.stack([np.cos(angles), np.sin(angles)])
+    text = sets["text"]
+    surface = text.centre[:, None] + text.axes @ (text.lengths[:, None] * circle)
+    needed = M @ np.linalg.pinv(J)
+    norms = np.linalg.norm(needed @ (surface - text.centre[:, None]), axis=0) / STRENGTH
+    true_norms = np.linalg.norm(needed @ surface + g[:, None], axis=0) / STRENGTH
+    rng = np.random.default_rng(15)
+    torques = rng.normal(size=(3, 400))
+    torques *= STRENGTH / np.linalg.norm(torques, axis=0)
+    reached = J @ np.linalg.solve(M, torques - g[:, None])
+    levels = sets["exact"].level(reached.T)
+    down, up = (float(sets["exact"].support(d)) for d in (np.array([0.0, -1.0]), np.array([0.0, 1.0])))
+    two = compiled(load("planar2r"))
+    pair = [acceleration_ellipsoid(two, [0.4, 1.1], tau_max=1000.0, method=method) for method in ("exact", "text")]
+    checks = (
+        below("the centre is -J B^-1 g", distance(text.centre, -J @ np.linalg.solve(M, g)), 1e-11),
+        below("gravity translates the ellipsoid: half axes without it", distance(free.lengths, text.lengths), 1e-11),
+        below("surface of (7.148): |B J+ (x - centre)| = 1", float(np.abs(norms - 1).max()), 1e-11),
+        below("accelerations of torques in the ball lie in the exact set", float(levels.max()) - 1, 1e-9),
+        Check("larger accelerations downward", down > up, f"{down:.0f} m/s² down, {up:.0f} m/s² up"),
+        below("not redundant: (7.149) is the exact set", distance(pair[0].lengths, pair[1].lengths), 1e-10),
+        Check("redundant: by what (7.147) drops, torques on the surface of (7.148) have another norm (E004-13)",
+              float(np.abs(true_norms - 1).max()) > 1e-3, f"{true_norms.min():.3f} to {true_norms.max():.3f} of it"),
+    )  # fmt: skip
+    svg = as_svg(gravity_figure(dyn, SHOWN, tau_max=STRENGTH))
+    says = "Ellipsoids of a three-link planar arm with and without gravity, exact and by (7.148)."
+    chosen = f"The three-link arm of the catalog, three postures, torques of norm {STRENGTH:g} N m."
+    return Outcome(says, checks, chosen=chosen, figures=((svg, "Gravity shifts the ellipsoid downwards"),))

@@ -1,0 +1,281 @@
+"""The closed loop as machine code: law, plant and integrator traced into one step, and the steps driven by a loop that
+is machine code too. What it computes is what `loop` computes, to rounding.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from armdyn.algebra import ops
+from armdyn.control.law import Desired, Law
+from armdyn.control.pointwise import clipped
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics.graphs import RECIPES
+from armdyn.errors import NotApplicable
+from armdyn.graph import Graph, Node, substitute, trace
+from armdyn.kernels import build
+from armdyn.kernels.kernel import LARGEST
+from armdyn.simulation.integrators import Method
+from armdyn.simulation.outcome import Outcome, past_range, range_detail
+from armdyn.simulation.problem import HUGE, Problem
+from armdyn.simulation.run import Status
+from armdyn.typing import Array
+
+CHUNK = 4096
+"""Steps between two looks at whether the motion is still within bounds."""
+
+
+def obstacle(problem: Problem) -> str | None:
+    """Why a problem cannot be compiled; None if it can."""
+    law = problem.law
+    reasons = {
+        f"the integrator {problem.method.name}": not problem.method.compiles,
+        f"the law {type(law).__name__}": not law.arithmetic or not _models_are_compiled(law),
+        "sensors": problem.sensors is not None,
+        "a wrench at the tool": problem.wrench is not None,
+        "stiction": problem.stiction,
+        "an arm with elastic joints": problem.elastic,
+        "a stop condition": problem.stop is not None,
+        "a control period of several steps": problem.hold > 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _models_are_compiled(law: Law) -> bool:
+    """Whether every model that the law asks, or a law within it, is one whose graphs are known."""
+    inner = getattr(law, "law", None)
+    model = getattr(law, "dyn", None)
+    own = is_dataclass(law) and (model is None or isinstance(model, Dynamics))
+    return own and (inner is None or _models_are_compiled(inner))
+
+
+# The step as a graph --------------------------------------------------------------------------------------------------
+
+
+class TracedDynamics:
+    """Dynamics over symbols: the functions of the same names, answered with the nodes of their graphs."""
+
+    def __init__(self, dyn: Dynamics) -> None:
+        self.dyn, self.n, self.robot = dyn, dyn.n, dyn.robot
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in RECIPES:
+            return getattr(self.dyn, name)
+        graph = self.dyn.graph(name)
+
+        def function(*arguments: Any) -> Array:
+            values: dict[Any, Any] = {}
+            for symbols, argument in zip(graph.inputs.values(), arguments, strict=True):
+                values |= dict(zip(symbols, np.asarray(argument, dtype=object), strict=True))
+            return np.array(substitute(graph.outputs["out"], values), dtype=object)
+
+        return function
+
+
+def traced_law(law: Law) -> Law:
+    """The law on a traced model."""
+    changes: dict[str, Any] = {}
+    for entry in fields(cast(Any, law)):
+        value = getattr(law, entry.name)
+        if isinstance(value, Dynamics):
+            changes[entry.name] = TracedDynamics(value)
+        elif isinstance(value, Law):
+            changes[entry.name] = traced_law(value)
+    return replace(cast(Any, law), **changes) if changes else law
+
+
+class Loop(NamedTuple):
+    """All that the code of a step depends on. limits: on the torques, or none. memory: numbers the law remembers."""
+
+    dyn: Dynamics
+    law: Law
+    method: Method
+    dt: float
+    hold: int
+    limits: tuple[float, ...] | None
+    memory: int
+
+
+def step_graph(p: Loop) -> Graph:
+    """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out."""
+    n, memory = p.dyn.n, p.memory
+    law, plant = traced_law(p.law), TracedDynamics(p.dyn)
+    rows = 3 if p.method.halves else 1
+
+    def step(state: Any, reference: Any) -> dict[str, Any]:
+        x: Array = np.array(state, dtype=object)
+        table = np.array(reference, dtype=object)
+        held: list[Array] = []
+
+        def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
+            row = table[round(2 * c)]
+            desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
+            tau = np.asarray(law(row[0], q, qd, desired, z), dtype=object)
+            if p.limits is not None:
+                tau = clipped(tau, p.limits)
+            return tau, np.asarray(law.change(row[0], q, qd, desired, z), dtype=object)
+
+        def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
+            if p.hold:  # torques and memory move once a step
+                if not held:
+                    held.extend(torque(c, q, qd, z))
+                return plant.forward_dynamics(q, qd, held[0]), np.zeros(memory), held[0]
+            tau, zd = torque(c, q, qd, z)
+            return plant.forward_dynamics(q, qd, tau), zd, tau
+
+        assert p.method.step is not None
+        q, qd, z, lost_q, lost_qd = np.split(x, np.cumsum([n, n, memory, n]))
+        dq, dqd, dz, tau = p.method.step(rates, p.dt, q, qd, z)
+        if p.hold:
+            dz = p.dt * held[1]
+        q, lost_q = _plus(q, dq, lost_q, table[0, 0])
+        qd, lost_qd = _plus(qd, dqd, lost_qd, table[0, 0])
+        moved = (*q, *qd, *(z + dz), *lost_q, *lost_qd)
+        return {"next": [_node(entry) for entry in moved], "tau": [_node(entry) for entry in tau]}
+
+    return trace(step, {"state": 4 * n + memory, "reference": (rows, 1 + 3 * n)}, fold_angles=False)
+
+
+def _plus(x: Array, growth: Array, lost: Array, t: Any) -> tuple[Array, Array]:
+    """`integrators.plus` over symbols.
+
+    Folding would see that exact arithmetic loses nothing; so the sum is hidden behind a choice that always falls on it,
+    time being never negative.
+    """
+    wanted = growth + lost
+    total = np.array([ops.select(t, entry, 0) for entry in x + wanted], dtype=object)
+    return total, wanted - (total - x)
+
+
+def _node(entry: Any) -> Any:
+    return entry if isinstance(entry, Node) else float(entry)
+
+
+# The steps as machine code --------------------------------------------------------------------------------------------
+
+
+class TooLong(NotApplicable):
+    """A step that is too long for straight-line code."""
+
+
+class March:
+    """The machine code of a step, driven over many steps without coming back to Python.
+
+    It is the inner loop that the kernel gives to NumPy, one sample at a time, called with results that are the next
+    sample's arguments. That is safe because a sample reads all it needs before it writes. (NumPy itself would notice
+    that results overlap arguments and make copies.)
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.operations = graph.operations.total
+        if self.operations > LARGEST:
+            raise TooLong(
+                f"a step of {self.operations} operations",
+                where="simulate",
+                expected=f"at most {LARGEST} for machine code",
+                advice="Leave compiled out: Python then drives the steps.",
+            )
+        self.kernel = build(graph, "step", lanes=1)
+        self.loop = inner_loop(self.kernel.ufunc)
+
+    def __call__(self, state: Array, reference: Array, tau: Array, first: int, count: int) -> None:
+        """Steps first .. first + count - 1: rows of `state` and `tau` are filled in."""
+        ports = self.kernel.ports
+        stages, width = ports.inputs[1].shape
+        stride = 2 if stages > 1 else 1
+        if self.loop is None:
+            for k in range(first, first + count):
+                window = reference[stride * k : stride * k + stages]
+                self.kernel.ufunc(state[k], window, out=(state[k + 1], tau[k]))
+            return
+        rows = (8 * state.shape[1], 8 * width * stride, 8 * state.shape[1], 8 * tau.shape[1])
+        starts = (state.ctypes.data + first * rows[0], reference.ctypes.data + first * rows[1],
+                  state.ctypes.data + (first + 1) * rows[2], tau.ctypes.data + first * rows[3])  # fmt: skip
+        pointers = (ctypes.c_void_p * 4)(*starts)
+        dims = (ctypes.c_ssize_t * (1 + len(ports.sizes)))(count, *ports.sizes)
+        strides = (ctypes.c_ssize_t * 9)(*rows, 8, 8 * width, 8, 8, 8)
+        self.loop(ctypes.addressof(pointers), ctypes.addressof(dims), ctypes.addressof(strides), None)
+
+
+def inner_loop(ufunc: Any) -> Any:
+    """The loop over samples inside a ufunc, where PyUFuncObject of NumPy's C interface has it; None if it has not.
+
+    The object's head is followed by the numbers nin, nout, nargs, identity and the table of loops.
+    """
+    start = id(ufunc) + object.__basicsize__
+    nin, nout, nargs, _ = (ctypes.c_int * 4).from_address(start)
+    if (nin, nout, nargs) != (ufunc.nin, ufunc.nout, ufunc.nargs):
+        return None
+    table = ctypes.c_void_p.from_address(start + 16).value
+    address = None if not table else ctypes.c_void_p.from_address(table).value
+    return None if not address else ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
+
+
+def compiled_steps(problem: Problem) -> Outcome:
+    """Simulate in machine code."""
+    p, n = problem, problem.n
+    stride = 2 if p.method.halves else 1
+    times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
+    table = p.course.table(times)
+    reference = np.ascontiguousarray(np.column_stack([times, table.q, table.qd, table.qdd]))
+    on_grid = Desired(*(column[::stride] for column in table))
+    z = p.law.start(p.q0, p.qd0)
+    state = np.empty((p.steps + 2, 4 * n + len(z)))
+    state[0] = np.concatenate([p.q0, p.qd0, z, np.zeros(2 * n)])
+    tau = np.empty((p.steps + 1, n))
+    ends = [*(start for start, _ in p.plants[1:]), p.steps + 1]
+    limits = None if p.torque_limits is None else tuple(p.torque_limits.tolist())
+    for (start, dyn), end in zip(p.plants, ends, strict=True):
+        march = _march(Loop(dyn, p.law, p.method, p.dt, p.hold, limits, len(z)))
+        for first in range(start, end, CHUNK):
+            count = min(CHUNK, end - first)
+            march(state, reference, tau, first, count)
+            ended = _ended(p, state, tau, first, count)
+            if ended is not None:
+                return ended._replace(table=on_grid)
+    return _outcome(p, state, tau, p.steps + 1, Status.FINISHED, "")._replace(table=on_grid)
+
+
+@lru_cache(maxsize=32)
+def _march(loop: Loop) -> March:
+    """The code of a step; laws and plants are frozen, so that the same ones need it made only once."""
+    return March(step_graph(loop))
+
+
+def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:
+    """The outcome, if the motion left its bounds within these steps."""
+    n = p.n
+    block = state[first + 1 : first + count + 1, : 2 * n]
+    with np.errstate(invalid="ignore"):
+        wild: Array = np.logical_not((np.abs(block) < HUGE).all(axis=1))
+    hit = past_range(p, block[:, :n])
+    past = np.zeros(count, bool) if hit is None else hit.any(axis=1)
+    if first == 0 and hit is not None and (now := past_range(p, state[0, :n])) is not None and now.any():
+        return _outcome(p, state, tau, 1, Status.LIMIT, range_detail(p, 0.0, now))
+    bad = np.flatnonzero(wild | past)
+    if not bad.size or first + int(bad[0]) + 1 > p.steps:
+        return None
+    k = first + int(bad[0]) + 1
+    if wild[bad[0]]:
+        return _outcome(p, state, tau, k, Status.UNSTABLE, f"at t = {k * p.dt:.6g} s")
+    assert hit is not None
+    if k >= first + count:  # its torques are those of the next step
+        last = p.law(k * p.dt, state[k, :n], state[k, n : 2 * n], p.course.at(k * p.dt), state[k, 2 * n : -2 * n])
+        tau[k] = last if p.torque_limits is None else clipped(last, p.torque_limits)
+    return _outcome(p, state, tau, k + 1, Status.LIMIT, range_detail(p, k * p.dt, hit[bad[0]]))
+
+
+def _outcome(p: Problem, state: Array, tau: Array, count: int, status: Status, detail: str) -> Outcome:
+    n = p.n
+    while count > 1 and not np.isfinite(tau[count - 1]).all():
+        count -= 1
+    part = state[:count]
+    return Outcome(
+        np.ascontiguousarray(part[:, :n]), np.ascontiguousarray(part[:, n : 2 * n]), np.nan_to_num(tau[:count]),
+        np.ascontiguousarray(part[:, 2 * n : -2 * n]), status, detail,
+    )  # fmt: skip

@@ -1,0 +1,164 @@
+"""The simulation, step by step, in Python: it takes every option and is what the compiled loop is tested against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.law import Desired, SingularTask
+from armdyn.control.pointwise import clipped
+from armdyn.dynamics import Dynamics
+from armdyn.simulation.elastic_plant import ElasticPlant
+from armdyn.simulation.integrators import Rates, plus
+from armdyn.simulation.outcome import Outcome, past_range, range_detail
+from armdyn.simulation.problem import Problem, outside
+from armdyn.simulation.run import Status
+from armdyn.simulation.sensing import Measurement
+from armdyn.simulation.stiction import Grip, Stiction
+from armdyn.typing import Array
+
+
+def fixed_steps(problem: Problem) -> Outcome:
+    """Simulate with a method of fixed steps."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        loop = _Loop(problem)
+        on_grid = Desired(*(column[:: loop.stride] for column in loop.table))
+        return loop.run()._replace(table=on_grid)
+
+
+class _Loop:
+    """One simulation under way."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.p = problem
+        self.table = problem.course.table(_grid(problem))
+        self.stride = 2 if problem.method.halves else 1
+        self.measure = Measurement(problem) if problem.sensors is not None else None
+        self.springs = {start: ElasticPlant(dyn) for start, dyn in problem.plants} if problem.elastic else {}
+        self.dry = {start: Stiction(dyn) for start, dyn in problem.plants} if problem.stiction else {}
+
+    def run(self) -> Outcome:
+        p = self.p
+        q, qd, z = p.q0, p.qd0, p.law.start(p.q0, p.qd0)
+        if self.springs:
+            q, qd = self.springs[0].start(q, qd)
+        n, size, count = p.n, len(q), p.steps + 1
+        qs, qds, taus = np.empty((count, size)), np.empty((count, size)), np.empty((count, n))
+        zs = np.empty((count, len(z)))
+        held, lost_q, lost_qd = np.zeros(n), np.zeros(size), np.zeros(size)
+        last = -1.0
+        for k in range(count):
+            t = k * p.dt
+            qs[k], qds[k], zs[k] = q, qd, z
+            ended = self._end(t, q[:n], qd[:n], last if k else None)
+            last = ended[2]
+            dyn = p.plant(k) if len(p.plants) > 1 else p.plants[0][1]
+            try:
+                if p.hold and k % p.hold == 0:
+                    held, z = self._tick(k, t, q, qd, z)
+                rates, grip, dry = self._rates(k, t, q, qd, z, dyn, held)
+                if k == p.steps or ended[0] is not None:
+                    taus[k] = rates(0, q, qd, z)[2]
+                    return Outcome(qs[: k + 1], qds[: k + 1], taus[: k + 1], zs[: k + 1],
+                                   ended[0] or Status.FINISHED, ended[1])  # fmt: skip
+                extra = (dyn,) if p.method.name == "variational" else ()
+                assert p.method.step is not None
+                dq, dqd, dz, taus[k] = p.method.step(rates, p.dt, q, qd, z, *extra)
+            except SingularTask as error:
+                taus[k] = taus[k - 1] if k else 0.0
+                return self._cut(k + 1, qs, qds, taus, zs, Status.SINGULAR, f"{error.what} at t = {t:.6g} s")
+            q, lost_q = plus(q, dq, lost_q)
+            qd, lost_qd = plus(qd, dqd, lost_qd)
+            z = z + dz if len(z) else z
+            if dry is not None and grip is not None:
+                qd, lost_qd = dry.settled(qd, grip), np.where(grip.stuck, 0.0, lost_qd)
+            if outside(q, qd):
+                return self._cut(k + 1, qs, qds, taus, zs, Status.UNSTABLE, f"at t = {t + p.dt:.6g} s")
+        raise AssertionError("the loop ends by itself")
+
+    def _cut(self, k: int, qs: Array, qds: Array, taus: Array, zs: Array, status: Status, detail: str) -> Outcome:
+        """The samples up to k, without those at the end whose torques are not finite."""
+        while k > 1 and not (np.isfinite(taus[k - 1]).all() and np.isfinite(zs[k - 1]).all()):
+            k -= 1
+        return Outcome(qs[:k], qds[:k], np.nan_to_num(taus[:k]), zs[:k], status, detail)
+
+    def _end(self, t: float, q: Array, qd: Array, last: float | None) -> tuple[Status | None, str, float]:
+        """Whether the motion is to end here: (status, detail, value of the stop condition)."""
+        p = self.p
+        value = -1.0
+        hit = past_range(p, q)
+        if hit is not None and hit.any():
+            return Status.LIMIT, range_detail(p, t, hit), value
+        if p.stop is not None:
+            value = float(p.stop(t, q, qd))
+            if last is not None and (value == 0.0 or (value > 0) != (last > 0)):
+                return Status.STOPPED, f"at t = {t:.6g} s", value
+        return None, "", value
+
+    def _desired(self, k: int, c: float = 0) -> Desired:
+        index = self.stride * k + round(self.stride * c)
+        table = self.table
+        return Desired(table.q[index], table.qd[index], table.qdd[index])
+
+    def _tick(self, k: int, t: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
+        """A control period begins: torques to hold, and the memory moved on by the period."""
+        p = self.p
+        seen_q, seen_qd = self._seen(q), self._seen(qd)
+        if self.measure is not None:
+            seen_q, seen_qd = self.measure(k, seen_q, seen_qd)
+        desired = self._desired(k)
+        tau = p.law(t, seen_q, seen_qd, desired, z)
+        if len(z):
+            z = z + p.hold * p.dt * p.law.change(t, seen_q, seen_qd, desired, z)
+        return (tau if p.torque_limits is None else clipped(tau, p.torque_limits)), z
+
+    def _rates(
+        self, k: int, t: float, q: Array, qd: Array, z: Array, dyn: Dynamics, held: Array
+    ) -> tuple[Rates, Grip | None, Stiction | None]:
+        p = self.p
+        torque: Callable[[float, Array, Array, Array], tuple[Array, Array]]
+        if p.hold:
+            nothing = np.zeros(len(z))
+
+            def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
+                return held, nothing
+        else:
+
+            def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
+                desired, time = self._desired(k, c), t + c * p.dt
+                q, qd = self._seen(q), self._seen(qd)
+                tau = p.law(time, q, qd, desired, z)
+                if p.torque_limits is not None:
+                    tau = clipped(tau, p.torque_limits)
+                return tau, p.law.change(time, q, qd, desired, z)
+
+        dry, grip = None, None
+        if self.dry:
+            dry = self.dry[max(start for start in self.dry if start <= k)]
+            grip = dry.grip(q, qd, torque(0, q, qd, z)[0], self._wrench(t, q, qd))
+        forward: Callable[..., Array] = dyn.forward_dynamics
+        if self.springs:
+            forward = self.springs[max(start for start in self.springs if start <= k)].forward_dynamics
+
+        def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
+            tau, zd = torque(c, q, qd, z)
+            if dry is not None and grip is not None:
+                return dry.acceleration(q, qd, tau, self._wrench(t + c * p.dt, q, qd), grip), zd, tau
+            if p.wrench is None:
+                return forward(q, qd, tau), zd, tau
+            return forward(q, qd, tau, self._wrench(t + c * p.dt, q, qd)), zd, tau
+
+        return rates, grip, dry
+
+    def _seen(self, q: Array) -> Array:
+        return self.springs[0].seen(q) if self.springs else q
+
+    def _wrench(self, t: float, q: Array, qd: Array) -> Any:
+        return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q, qd), dtype=float)
+
+
+def _grid(problem: Problem) -> Array:
+    stride = 2 if problem.method.halves else 1
+    return problem.dt / stride * np.arange(stride * problem.steps + 1)

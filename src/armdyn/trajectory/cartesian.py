@@ -1,0 +1,349 @@
+"""Motion of a frame in space: lines, circles, any curve. 002 sec. 8.4"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.kinematics.rotations import axis_angle, checked_pose, euler_zxz, rot
+from armdyn.trajectory.joint import interpolation, profile_named
+from armdyn.trajectory.trajectory import Trajectory
+from armdyn.typing import Array
+
+TURNS = ("axis", "euler", "fixed")
+FRAMES = ("tool", "base")
+
+
+class Point(NamedTuple):
+    """A point's position and its derivatives, each (..., 3): with respect to time, or to a path's parameter."""
+
+    p: Array
+    v: Array
+    a: Array
+
+
+class Turn(NamedTuple):
+    """A rotation (..., 3, 3), its angular velocity and acceleration (..., 3), world axes."""
+
+    R: Array
+    w: Array
+    wd: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TaskTrajectory:
+    """A motion of a frame in the world over [0, duration], s.
+
+    position: t -> Point. rotation: t -> Turn, or None where rotation does not matter. Both take arrays of times
+    within [0, duration].
+    """
+
+    duration: float
+    position: Callable[[Array], Point]
+    rotation: Callable[[Array], Turn] | None
+    breaks: Array
+
+    def pose(self, t: Any) -> Array:
+        """T(t): (..., 4, 4); the rotation is 1 where it does not matter. 002 [8.52]"""
+        at, _ = self._time(t)
+        T = np.zeros((*at.shape, 4, 4))
+        T[..., :3, :3] = np.eye(3) if self.rotation is None else self.rotation(at).R
+        T[..., :3, 3] = self.position(at).p
+        T[..., 3, 3] = 1
+        return T
+
+    def velocity(self, t: Any) -> Array:
+        """(v, w): (..., 6), m/s and rad/s, world axes; zero outside [0, duration]."""
+        return self._rates(t, 1)
+
+    def acceleration(self, t: Any) -> Array:
+        """(vd, wd): (..., 6), m/s^2 and rad/s^2, world axes; zero outside [0, duration]."""
+        return self._rates(t, 2)
+
+    def _time(self, t: Any) -> tuple[Array, Array]:
+        times = np.asarray(t, dtype=float)
+        return np.clip(times, 0.0, self.duration), (times < 0) | (times > self.duration)
+
+    def _rates(self, t: Any, order: int) -> Array:
+        at, still = self._time(t)
+        linear = self.position(at)[order]
+        angular = np.zeros_like(linear) if self.rotation is None else self.rotation(at)[order]
+        rates = np.concatenate([linear, np.broadcast_to(angular, linear.shape)], axis=-1)
+        return np.where(still[..., None], 0.0, rates)
+
+    def __repr__(self) -> str:
+        return f"<TaskTrajectory: {'position' if self.rotation is None else 'pose'}, {self.duration:.6g} s>"
+
+
+# Rotations along a path -------------------------------------------------------------------------------------------
+
+
+def _about_axis(R0: Array, u: Array, alpha: float, frame: str) -> Callable[[Array, Array, Array], Turn]:
+    """Rotation by r alpha about an axis fixed in the tool or in the base; r and its rates in, Turn out.
+
+    Tool: R = R0 rot(u, r alpha), [8.54]; base: R = rot(u, r alpha) R0, [8.56]. Either way w is along one world axis:
+    w = rd alpha R0 u or rd alpha u, [8.57].
+    """
+    axis = R0 @ u if frame == "tool" else u
+
+    def turn(r: Array, rd: Array, rdd: Array) -> Turn:
+        turned = R0 @ rot(u, r * alpha) if frame == "tool" else rot(u, r * alpha) @ R0
+        return Turn(turned, (alpha * rd)[..., None] * axis, (alpha * rdd)[..., None] * axis)
+
+    return turn
+
+
+def _by_euler(start: Array, change: Array) -> Callable[[Array, Array, Array], Turn]:
+    """R = rot(z, phi) rot(x, theta) rot(z, psi), the angles going linearly with r. 002 [8.55] without R^i: E002-5"""
+    x, z = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
+
+    def turn(r: Array, rd: Array, rdd: Array) -> Turn:
+        phi, theta, psi = (a + r * d for a, d in zip(start, change, strict=True))
+        first = rot(z, phi)
+        second = first @ rot(x, theta)
+        axes = (np.broadcast_to(z, (*r.shape, 3)), first @ x, second @ z)
+        w1, w2, w3 = ((d * rd)[..., None] * axis for d, axis in zip(change, axes, strict=True))
+        wd = sum(((d * rdd)[..., None] * axis for d, axis in zip(change, axes, strict=True)), np.zeros(3))
+        # An axis carried by the earlier rotations turns with them.
+        wd = wd + np.cross(w1, w2) + np.cross(w1 + w2, w3)
+        return Turn(second @ rot(z, psi), w1 + w2 + w3, wd)
+
+    return turn
+
+
+def _euler_change(R0: Array, R1: Array) -> tuple[Array, Array]:
+    """(start angles, change): of the two sets of angles for the end, the nearer one, by the short way round."""
+    start, end = np.array(euler_zxz(R0)), np.array(euler_zxz(R1))
+    if abs(math.sin(start[1])) < 1e-12 <= abs(math.sin(end[1])):  # phi and psi are free at the start: as at the end
+        start = _shared(start, end)
+    elif abs(math.sin(end[1])) < 1e-12:
+        end = _shared(end, start)
+    other = np.array([end[0] + math.pi, -end[1], end[2] + math.pi])
+    changes = [(e - start + math.pi) % (2 * math.pi) - math.pi for e in (end, other)]
+    return start, min(changes, key=lambda d: float(np.abs(d).sum()))
+
+
+def _shared(free: Array, other: Array) -> Array:
+    """Angles where only phi + psi (theta = 0) or phi - psi (theta = pi) is determined, with the other's phi."""
+    total = free[0]  # psi = 0 was taken
+    psi = total - other[0] if free[1] < 1 else other[0] - total
+    return np.array([other[0], free[1], psi])
+
+
+# Paths --------------------------------------------------------------------------------------------------------------
+
+
+def line(
+    start: Any,
+    end: Any,
+    profile: str = "trapezoid",
+    *,
+    v_max: float | None = None,
+    a_max: float | None = None,
+    w_max: float | None = None,
+    wd_max: float | None = None,
+    duration: float | None = None,
+    rotation: Literal["axis", "euler", "fixed"] = "axis",
+    axis: Any = None,
+    angle: float | None = None,
+    frame: Literal["tool", "base"] = "tool",
+) -> TaskTrajectory:
+    """A straight line between two poses, the rotation going along with it. 002 [8.48]-[8.57]
+
+    Args:    start, end: (4, 4) poses, or (3,) positions (rotation then does not matter). profile, duration: as in
+             `point_to_point`. v_max, a_max: m/s, m/s^2; w_max, wd_max: rad/s, rad/s^2 (of each Euler angle, for
+             "euler"). rotation: "axis" about one fixed axis, the short way (one of two for half a turn);
+             "euler": Euler angles z-x-z linear in time; "fixed": that of `start`. axis, angle: instead of the rotation
+             of `end`: turn by this angle (any size) about this axis, given in `frame`: tool axes at the start, or base.
+    """
+    if rotation not in TURNS:
+        raise unknown_name("rotation", rotation, TURNS)
+    P0, R0 = _start_of(start)
+    P1, R1 = _start_of(end)
+    if (R0 is None) != (R1 is None) and np.asarray(end).shape != (3,):
+        raise ShapeError("one end has a rotation, the other has none", expected="two poses or two positions")
+    D = P1 - P0
+    turn, angles = _turning(R0, R1, rotation, axis, angle, frame)
+
+    def place(r: Array) -> Point:  # 002 [8.53]
+        along = r[..., None] * D
+        return Point(P0 + along, np.broadcast_to(D, along.shape), np.zeros_like(along))
+
+    distances = np.array([np.linalg.norm(D), *angles])  # 002 [8.48]
+    return _timed(place, turn, distances, profile, (v_max, a_max, w_max, wd_max), duration)
+
+
+def circle(
+    start: Any,
+    centre: Any,
+    normal: Any,
+    angle: float,
+    profile: str = "trapezoid",
+    *,
+    v_max: float | None = None,
+    a_max: float | None = None,
+    w_max: float | None = None,
+    wd_max: float | None = None,
+    duration: float | None = None,
+    rotation: Literal["carried", "fixed"] | Any = "carried",
+) -> TaskTrajectory:
+    """An arc from `start` about an axis: by `angle`, rad (2 pi: a full circle), right-handed about `normal`.
+
+    Args:    start: (4, 4) pose or (3,) position. centre, normal: a point of the axis and its direction. a_max: along
+             the arc; towards the axis there is v^2/radius besides. rotation: "carried" turns the frame with the arc,
+             "fixed" keeps it, a (3, 3) rotation matrix is reached at the end about one fixed axis.
+    """
+    P0, R0 = _start_of(start)
+    n = _unit("normal", normal)
+    c = np.asarray(centre, dtype=float)
+    arm = P0 - c
+    radius = float(np.linalg.norm(arm - (arm @ n) * n))
+    if radius == 0 or angle == 0 or not np.isfinite([*c, angle]).all():
+        raise ArmdynError(
+            f"an arc of radius {radius:.3g} m and {angle:.3g} rad", expected="a start off the axis, an angle not 0"
+        )
+
+    def place(r: Array) -> Point:
+        spoke = rot(n, r * angle) @ arm
+        across = np.cross(n, spoke)
+        return Point(c + spoke, angle * across, angle**2 * np.cross(n, across))
+
+    turn: Callable[[Array, Array, Array], Turn] | None = None
+    angles: list[float] = []
+    if R0 is not None and isinstance(rotation, str):
+        if rotation not in ("carried", "fixed"):
+            raise unknown_name("rotation", rotation, ("carried", "fixed"))
+        amount = angle if rotation == "carried" else 0.0
+        turn, angles = _about_axis(R0, n, amount, "base"), [abs(amount)]
+    elif R0 is not None:
+        R1 = checked_pose("rotation", _as_pose(rotation))[:3, :3]
+        turn, angles = _turning(R0, R1, "axis", None, None, "tool")
+    distances = np.array([radius * abs(angle), *angles])
+    return _timed(place, turn, distances, profile, (v_max, a_max, w_max, wd_max), duration)
+
+
+def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **limits: Any) -> TaskTrajectory:
+    """The circular arc from `start` through the point `via` to `end`; options as in `circle`.
+
+    start, end: (4, 4) poses (the rotation of `end` is reached about one fixed axis) or (3,) positions.
+    """
+    (A, R0), (C, R1) = _start_of(start), _start_of(end)
+    B = np.asarray(via, dtype=float)[..., :3] if np.shape(via) != (4, 4) else np.asarray(via, dtype=float)[:3, 3]
+    a, b = B - A, C - A
+    normal = np.cross(a, b)
+    area = float(normal @ normal)
+    if area < 1e-18 * float(a @ a) * float(b @ b) or not a.any() or not b.any():
+        raise ArmdynError("three points on a line", expected="points that determine a circle", advice="Use `line`.")
+    centre = A + np.cross((a @ a) * b - (b @ b) * a, np.cross(a, b)) / (2 * area)
+    n = normal / math.sqrt(area)
+    x = A - centre
+    y = np.cross(n, x)
+    angle = math.atan2(float((C - centre) @ y), float((C - centre) @ x)) % (2 * math.pi)
+    if R0 is not None and R1 is not None:
+        limits.setdefault("rotation", R1)
+    return circle(start, centre, n, angle, profile, **limits)
+
+
+def task_curve(
+    duration: float,
+    position: Callable[[Array], tuple[Any, Any, Any]],
+    rotation: Any = None,
+) -> TaskTrajectory:
+    """Any motion of a frame, such as 000 (40).
+
+    Args:    position: t (k,) -> (p, v, a), each (k, 3). rotation: t -> (R, w, wd) likewise, a constant (3, 3) matrix,
+             or None where rotation does not matter.
+    """
+
+    def place(t: Array) -> Point:
+        return Point(*(np.asarray(x, dtype=float) for x in position(t)))
+
+    if rotation is None or callable(rotation):
+        turn = None if rotation is None else lambda t: Turn(*(np.asarray(x, dtype=float) for x in rotation(t)))
+    else:
+        R = checked_pose("rotation", _as_pose(rotation))[:3, :3]
+
+        def turn(t: Array) -> Turn:
+            still = np.zeros((*t.shape, 3))
+            return Turn(np.broadcast_to(R, (*t.shape, 3, 3)), still, still)
+
+    return TaskTrajectory(float(duration), place, turn, np.array([0.0, duration]))
+
+
+def _timed(
+    place: Callable[[Array], Point],
+    turn: Callable[[Array, Array, Array], Turn] | None,
+    distances: Array,
+    profile: str,
+    limits: tuple[float | None, ...],
+    duration: float | None,
+) -> TaskTrajectory:
+    """A path in time: translation and the angles are synchronised like joints, 002 sec. 8.4."""
+    v, a, w, wd = limits
+    angles = len(distances) - 1
+    r: Trajectory = interpolation(profile_named(profile), distances, [v] + [w] * angles, [a] + [wd] * angles, duration)
+
+    def rates(t: Array) -> tuple[Array, Array, Array]:
+        return r(t)[..., 0], r(t, 1)[..., 0], r(t, 2)[..., 0]
+
+    def position(t: Array) -> Point:
+        s, sd, sdd = rates(t)
+        p, dp, ddp = place(s)
+        return Point(p, dp * sd[..., None], ddp * sd[..., None] ** 2 + dp * sdd[..., None])
+
+    rotation = None if turn is None else (lambda t: turn(*rates(t)))
+    return TaskTrajectory(r.duration, position, rotation, r.breaks)
+
+
+def _turning(
+    R0: Array | None, R1: Array | None, rotation: str, axis: Any, angle: float | None, frame: str
+) -> tuple[Callable[[Array, Array, Array], Turn] | None, list[float]]:
+    """The rotation along a path, and the angles it goes through."""
+    if frame not in FRAMES:
+        raise unknown_name("frame", frame, FRAMES)
+    if R0 is None:
+        return None, []
+    if (axis is None) != (angle is None):
+        raise ArmdynError("an axis without an angle, or an angle without an axis", expected="both or none")
+    if angle is not None:
+        return _about_axis(R0, _unit("axis", axis), float(angle), frame), [abs(float(angle))]
+    if rotation == "fixed" or R1 is None:
+        return _about_axis(R0, np.array([0.0, 0.0, 1.0]), 0.0, "tool"), [0.0]
+    if rotation == "euler":
+        start, change = _euler_change(R0, R1)
+        return _by_euler(start, change), [abs(float(d)) for d in change]
+    u, alpha = axis_angle(R0.T @ R1 if frame == "tool" else R1 @ R0.T)  # [8.49]-[8.51], [8.56]
+    return _about_axis(R0, u, alpha, frame), [alpha]
+
+
+def _start_of(pose: Any) -> tuple[Array, Array | None]:
+    """(p, R) of a pose, (p, None) of a position."""
+    given = np.asarray(pose, dtype=float)
+    if given.shape == (3,) and np.isfinite(given).all():
+        return given, None
+    if given.shape != (4, 4):
+        raise ShapeError(f"shape {given.shape}", expected="a pose (4, 4) or a position (3,), finite")
+    T = checked_pose("pose", given)
+    return T[:3, 3], T[:3, :3]
+
+
+def _as_pose(R: Any) -> Array:
+    T = np.eye(4)
+    given = np.asarray(R, dtype=float)
+    if given.shape != (3, 3):
+        raise ShapeError(f"rotation of shape {given.shape}", expected="(3, 3)")
+    T[:3, :3] = given
+    return T
+
+
+def _unit(name: str, v: Any) -> Array:
+    vector = np.asarray(v, dtype=float)
+    if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
+        raise ShapeError(f"{name} = {v}", expected="three finite numbers, not all zero")
+    unit: Array = vector / np.linalg.norm(vector)
+    return unit

@@ -1,0 +1,165 @@
+"""The trajectory: where every joint is at every time."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, NotApplicable, ShapeError
+from armdyn.typing import Array
+
+if TYPE_CHECKING:
+    from armdyn.robot.robot import Robot
+
+
+GRID = 2001
+"""Points at which a peak is looked for where there is no formula for it."""
+
+
+class Samples(NamedTuple):
+    """A trajectory on a grid: t (k,), q, qd, qdd (k, n)."""
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+class Trajectory(ABC):
+    """A motion of n joints over [0, duration], s.
+
+    `traj(t)` is the position, `traj(t, 1)` the velocity, `traj(t, 2)` the acceleration, `traj(t, 3)` the jerk where it
+    is defined; t is a number or an array of any shape, the result has shape (*t.shape, n). Before 0 and after
+    `duration` the joints hold still: the position is that of the nearer end, derivatives are zero. At 0 and at
+    `duration` themselves derivatives are those of the motion.
+    """
+
+    highest: int | None = None
+    """Highest derivative there is; None: all."""
+
+    @property
+    @abstractmethod
+    def duration(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def n(self) -> int: ...
+
+    @property
+    def breaks(self) -> Array:
+        """Times at which some derivative may jump; the two ends are among them."""
+        return np.array([0.0, self.duration])
+
+    @abstractmethod
+    def inside(self, t: Array, order: int) -> Array:
+        """The derivative of that order at times within [0, duration]."""
+
+    def __call__(self, t: Any, order: int = 0) -> Array:
+        times = np.asarray(t)
+        if not np.issubdtype(times.dtype, np.inexact):
+            times = times.astype(float)
+        if np.isnan(times).any():
+            raise ShapeError("t holds NaN", where=type(self).__name__, expected="times in s")
+        if order < 0 or (self.highest is not None and order > self.highest):
+            raise NotApplicable(
+                f"derivative of order {order}", where=type(self).__name__, expected=f"0 to {self.highest or 'any'}"
+            )
+        real = times.real
+        clipped = np.clip(real, 0.0, self.duration)
+        if np.iscomplexobj(times):  # a complex step: the real part says where
+            clipped = clipped + 1j * times.imag
+        value = self.inside(clipped, order)
+        if order:
+            value = np.where(((real < 0) | (real > self.duration))[..., None], 0.0, value)
+        return value
+
+    def sample(self, dt: float) -> Samples:
+        """Position, velocity and acceleration at 0, dt, 2 dt, ... and at the end."""
+        t = grid(self.duration, dt)
+        return Samples(t, self(t), self(t, 1), self(t, 2))
+
+    def peak(self, order: int = 0) -> Array:
+        """Largest magnitude of the derivative of that order, per joint: (n,). Found on a grid, then refined."""
+        t = np.union1d(np.linspace(0.0, self.duration, GRID), self.breaks)
+        values = np.abs(self(t, order))
+        best = values.argmax(axis=0)
+        low, high = t[np.maximum(best - 1, 0)], t[np.minimum(best + 1, len(t) - 1)]
+        joints = np.arange(self.n)
+        peak: Array = values[best, joints]
+        for _ in range(3):  # each pass narrows the bracket eightfold
+            inner = np.linspace(low, high, 17)
+            values = np.abs(self(inner, order))[:, joints, joints]
+            best = values.argmax(axis=0)
+            peak = np.maximum(peak, values[best, joints])
+            low, high = inner[np.maximum(best - 1, 0), joints], inner[np.minimum(best + 1, 16), joints]
+        return peak
+
+    # New trajectories from this one ---------------------------------------------------------------------------------
+
+    def slower(self, factor: float) -> Trajectory:
+        """The same path, `factor` times as long (004 sec. 7.7 with c = 1/factor); below 1 it is faster."""
+        from armdyn.trajectory.compose import slowed
+
+        return slowed(self, factor)
+
+    def retimed(self, clock: float | Trajectory) -> Trajectory:
+        """The same path in another time: a duration in s, or a clock s(t), a trajectory of one joint."""
+        from armdyn.trajectory.compose import retimed
+
+        return retimed(self, clock)
+
+    def reversed(self) -> Trajectory:
+        """The same path backwards."""
+        from armdyn.trajectory.compose import backwards
+
+        return backwards(self)
+
+    def then(self, *others: Trajectory) -> Trajectory:
+        """This motion and then the others, each of which must begin where the one before it ends."""
+        from armdyn.trajectory.compose import concatenate
+
+        return concatenate(self, *others)
+
+    # Out ------------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path, dt: float = 1e-3) -> Path:
+        """Write samples to a CSV file (t, q1.., qd1.., qdd1..); `read_trajectory` reads it."""
+        from armdyn.trajectory.trajectory_files import write
+
+        return write(self, path, dt)
+
+    def plot(
+        self,
+        path: str | Path | None = None,
+        robot: Robot | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        tau_max: Array | None = None,
+    ) -> Any:
+        """Draw position, velocity and acceleration of every joint; with `robot`, its names, units and limits.
+
+        path: .png, .svg or .pdf to write. tau_max: (n,) limits of the robot's torques, to draw these as well (infinite:
+        a joint without one). Returns: the Matplotlib figure.
+        """
+        from armdyn.report.figures.motion_figures import trajectory_figure
+
+        figure = trajectory_figure(self, robot, names, tau_max)
+        if path is not None:
+            figure.savefig(path, dpi=150)
+        return figure
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.n} joint{'s' * (self.n != 1)}, {self.duration:.6g} s>"
+
+
+def grid(duration: float, dt: float) -> Array:
+    """0, dt, 2 dt, ... and the end; no two of them closer than a billionth of dt."""
+    if not (dt > 0 and math.isfinite(dt)):
+        raise ArmdynError(f"dt = {dt}", expected="a positive time step in s")
+    steps = math.ceil(duration / dt - 1e-9)
+    return np.append(np.arange(steps) * dt, duration)

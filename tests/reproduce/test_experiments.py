@@ -1,0 +1,120 @@
+"""The experiments of the source texts: 000 sec. 5.3 and 003 sec. 5."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control import ComputedTorque, Formulated
+from armdyn.reproduce.elbaji.scara_tracking import (
+    SCARA_KD,
+    SCARA_KP,
+    SCARA_RATE,
+    SCARA_START,
+    ScaraCurve,
+    scara_tracking,
+)
+from armdyn.reproduce.truc.feedforward_tracking import Swing, feedforward_tracking
+from armdyn.simulation.run import Run
+from armdyn.simulation.studies import imperfect_models
+
+CURVE = ScaraCurve()
+G = 9.81
+
+
+@pytest.fixture(scope="module")
+def dyn() -> armdyn.Dynamics:
+    return armdyn.compile(armdyn.load("scara5"))
+
+
+@pytest.fixture(scope="module")
+def runs(dyn: armdyn.Dynamics) -> dict[str, Run]:
+    law = ComputedTorque(dyn, SCARA_KP, SCARA_KD)
+    return imperfect_models(dyn, law, CURVE, q0=SCARA_START, qd0=SCARA_RATE, masses=None)
+
+
+def test_inverse_kinematics_reaches_the_curve(dyn: armdyn.Dynamics) -> None:
+    """000 (37) of the corrected (38) gives (40) back; the printed sign of c_2 does not."""
+    t = np.linspace(0, 10, 401)
+    pose = dyn.pose(CURVE(t))
+    x, y = 0.1 * np.cos(t / 2) * np.cos(t) + 0.2, 0.1 * np.sin(t / 2) * np.cos(t) + 0.2
+    assert np.allclose(pose[:, :3, 3], np.column_stack([x, y, np.full_like(t, 0.2)]), rtol=0, atol=1e-14)
+    phi = CURVE(t)[:, 1:4].sum(axis=1)
+    assert np.allclose(phi, np.pi / 3, rtol=0, atol=1e-14)
+
+
+def test_the_curve_has_the_derivatives_it_says() -> None:
+    t, h = np.linspace(0.1, 9.9, 301), 1e-4
+    for order in (0, 1):
+        ahead, behind = (CURVE(t + s * h, order) for s in (1, -1))
+        slope = (ahead - behind) / (2 * h)
+        assert np.abs(slope - CURVE(t, order + 1)).max() < 1e-5  # h^2/6 times the third derivative, about 600
+
+
+def test_start_is_that_of_the_text() -> None:
+    """The largest distance of the text's q(0) from the corrected inverse kinematics is 0.184 rad (E000-1)."""
+    assert np.abs(CURVE(0.0) - SCARA_START).max() == pytest.approx(0.184, abs=5e-4)
+    assert CURVE(0.0)[[0, 4]] == pytest.approx(SCARA_START[[0, 4]])
+
+
+def test_error_obeys_its_equation_at_first() -> None:
+    """With the exact model e'' + 10 e' + 200 e = 0, whatever the arm does (002 [9.25])."""
+    run = scara_tracking(duration=1.0, integrator="rk4")
+    e0, v0 = run.error[0], CURVE(0.0, 1) - SCARA_RATE
+    a, w = SCARA_KD / 2, np.sqrt(SCARA_KP - SCARA_KD**2 / 4)
+    t = run.t[:, None]
+    exact = np.exp(-a * t) * (e0 * np.cos(w * t) + (v0 + a * e0) / w * np.sin(w * t))
+    assert np.abs(run.error - exact).max() < 1e-8  # RK4: (w dt)^4 of the error's size
+    coarse = scara_tracking(duration=1.0)  # the scheme (43), of order 1: dt w^2 / 2 per second, about 10 % of e
+    assert np.abs(coarse.error - exact).max() < 0.1 * np.abs(e0).max()
+
+
+def test_full_model_settles(runs: dict[str, Run]) -> None:
+    run = runs["full model"]
+    assert run.ok
+    assert run.t[-1] == pytest.approx(10.0)
+    assert run.largest_error(after=2.0).max() < 2e-3
+
+
+def test_without_coriolis_the_error_grows_tenfold(runs: dict[str, Run]) -> None:
+    full, less = (runs[name].largest_error(after=2.0).max() for name in ("full model", "without Coriolis"))
+    assert less > 10 * full
+
+
+def test_without_gravity_the_lift_sags_by_g_over_kp(runs: dict[str, Run]) -> None:
+    """All of gravity is an acceleration of the lift: e'' + kd e' + kp e = g."""
+    error = runs["without gravity"].error[-1]
+    assert error[0] == pytest.approx(G / SCARA_KP, rel=1e-9)
+    assert np.abs(error[1:]).max() < 1e-4
+
+
+def test_no_friction_to_leave_out(runs: dict[str, Run]) -> None:
+    assert list(runs) == ["full model", "without Coriolis", "without gravity"]
+
+
+@pytest.mark.parametrize("through", ["newton_euler", "matrices"])
+def test_symbolic_and_numeric_controllers_agree(dyn: armdyn.Dynamics, through: str) -> None:
+    """000 sec. 5.3: code generated from symbols, and the new formulation evaluated on numbers in every cycle."""
+    numeric = Formulated(dyn.robot, "bertrand_bruneau")
+    symbolic = scara_tracking(ComputedTorque(dyn, SCARA_KP, SCARA_KD), duration=0.1)
+    law = ComputedTorque(numeric, SCARA_KP, SCARA_KD, through=through)  # type: ignore[arg-type]
+    other = scara_tracking(law, duration=0.1)
+    assert np.abs(other.tau - symbolic.tau).max() < 1e-11 * np.abs(symbolic.tau).max()
+
+
+def test_feedforward_alone_tracks_to_1e12() -> None:
+    """003 fig. 6b: errors not greater than 1e-12 rad over 5 s."""
+    run = feedforward_tracking()
+    assert run.ok
+    assert run.t[-1] == pytest.approx(5.0)
+    assert np.array_equal(run.q[0], np.zeros(3))
+    assert run.largest_error().max() < 1e-12
+
+
+def test_swing_is_the_reference_of_the_text() -> None:
+    t = np.array([0.0, 0.25, 0.5])
+    w = 2 * np.pi
+    assert np.allclose(Swing()(t), np.outer([0, 1, 2], [1, 0.75, 0.5]))
+    assert np.allclose(Swing()(t, 1), np.outer([0, w, 0], [1, 0.75, 0.5]))
+    assert np.allclose(Swing()(t, 2), np.outer([w**2, 0, -(w**2)], [1, 0.75, 0.5]))
