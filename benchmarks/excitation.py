@@ -6,7 +6,7 @@ Opponents: random Fourier motions of the same period and harmonics, at rest at b
 position, velocity, acceleration and torque. "by joint": every joint is made so large that it touches one of its limits;
 "as a whole": all coefficients get one factor. The first is the stronger opponent, and the one of the ratio. The
 condition number is that of the observation matrix W of the base parameters, columns in SI units; that of W^T W, which
-004 sec. 7.4 speaks of, is its square. With --write the table goes to benchmarks/EXCITATION.md.
+Siciliano sec. 7.4 speaks of, is its square. With --write the table goes to benchmarks/EXCITATION.md.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import Any
 STATE = ((0.1, 0.7, -1.1, 0.4, 0.05), (0.3, -1.2, 0.8, 2.0, -0.4), (1.0, 0.5, -0.7, 0.9, 0.2))
 """q, qd, qdd at which SymPy's equations of SCARA5 are compared with ours."""
 TABLE_3 = {"kane": 46, "lagrange": 32, "gim_christoffel": 7, "bertrand_bruneau": 3}
-"""Seconds for SCARA5 as 000 table 3 prints them: SymPy on an Intel Core i3-6006U."""
+"""Seconds for SCARA5 as El Baji table 3 prints them: SymPy on an Intel Core i3-6006U."""
 QUOTED = {
     "scara5": "OpenSYMORO 46 / 36",
     "puma560": "OpenSYMORO 345 / 296 in 0.25 s; SymPyBotics 498 / 402 in 11.5 s",
@@ -238,7 +238,7 @@ def machine() -> str:
 
 
 def derivations(limit: float) -> str:
-    """SCARA5 by every formulation, beside 000 table 3 and SymPy."""
+    """SCARA5 by every formulation, beside El Baji table 3 and SymPy."""
     from armdyn.mechanics.registry import FORMULATIONS
 
     needed = {"inverse_dynamics", "mass_matrix", "gravity"}
@@ -252,7 +252,7 @@ def derivations(limit: float) -> str:
         ratio = f"{printed / times['explicit']:.0f}" if printed else ""
         rows.append([name, f"{times['derived']:.3f}", f"{times['explicit']:.3f}", f"{times['again']:.3f}",
                      str(printed or ""), ratio])  # fmt: skip
-    heads = ["formulation", "derived, s", "explicit M, C, g, s", "again, s", "000 table 3, s", "ratio"]
+    heads = ["formulation", "derived, s", "explicit M, C, g, s", "again, s", "El Baji table 3, s", "ratio"]
     parts = ["## SCARA5 with the symbols of its file", table(heads, rows), NOTE_DERIVED]
     return "\n\n".join([*parts, _sympy_table(ours, limit)])
 
@@ -298,7 +298,7 @@ def explicit() -> str:
 NOTE_DERIVED = """\
 derived: M, all Christoffel symbols, g and tau, with the normal forms of M, C, g; explicit: the same and the collected
 closed forms of M, C, g, in a fresh interpreter whose imports are done; again: the best of three repetitions in it.
-000 table 3: SymPy on an Intel Core i3-6006U, as printed; the ratio compares two machines."""
+El Baji table 3: SymPy on an Intel Core i3-6006U, as printed; the ratio compares two machines."""
 NOTE_SYMPY = """\
 The model is built by hand from centres of mass and angular velocities; seconds from the first symbol to mass matrix and
 forcing vector. Simplified: `simplify` on every entry. Operations are SymPy's count of these two. differs by: torques at

@@ -1,6 +1,6 @@
 """Speed of simulation and control: python benchmarks/simulation.py
 
-Prints the cycle time of the symbolic and the numeric controller beside those of 000 sec. 5.3, the time of 10 s of
+Prints the cycle time of the symbolic and the numeric controller beside those of El Baji sec. 5.3, the time of 10 s of
 scara5 under computed torque at 1 ms, and how much faster than real time arms of five to seven joints are simulated.
 """
 
@@ -57,7 +57,7 @@ def main() -> None:
     robot = armdyn.load("scara5")
     dyn = armdyn.compile(robot)
     law = ComputedTorque(dyn, SCARA_KP, SCARA_KD)
-    print("Control cycle of scara5, computed torque (000 sec. 5.3: Intel Core i3-6006U, Python)")
+    print("Control cycle of scara5, computed torque (El Baji sec. 5.3: Intel Core i3-6006U, Python)")
     numeric = ComputedTorque(Formulated(robot, "bertrand_bruneau"), SCARA_KP, SCARA_KD, through="matrices")  # type: ignore[arg-type]
     for name, each, repeat in (("symbolic", law, 2000), ("numeric", numeric, 20)):
         took = 1e3 * cycle(each, repeat)

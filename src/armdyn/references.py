@@ -139,7 +139,7 @@ REFERENCES = (
         volume="29",
         issue="2",
         pages="213-233",
-        used="the formulation that source 000 extends to prismatic joints",
+        used="the formulation that source El Baji extends to prismatic joints",
         topics=("bertrand_bruneau",),
     ),
     Reference(

@@ -31,7 +31,7 @@ def test_gravity_figure_draws_the_ellipses_at_the_tool() -> None:
     wanted = {
         "with gravity": acceleration_ellipsoid(dyn, Q, rows="x y", tau_max=5.0),
         "without gravity": acceleration_ellipsoid(dyn, Q, rows="x y", tau_max=5.0, gravity=False),
-        "with gravity, by 004 (7.148)": acceleration_ellipsoid(dyn, Q, rows="x y", tau_max=5.0, method="text"),
+        "with gravity, by Siciliano (7.148)": acceleration_ellipsoid(dyn, Q, rows="x y", tau_max=5.0, method="text"),
     }
     free = lines["without gravity"]
     np.testing.assert_allclose((free.max(axis=0) + free.min(axis=0)) / 2, tip, atol=1e-3)

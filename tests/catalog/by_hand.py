@@ -46,7 +46,7 @@ def jacobians(robot: Robot, body: Placed, point: np.ndarray) -> tuple[np.ndarray
 
 
 def mass_matrix(robot: Robot, q: Any) -> np.ndarray:
-    """Bodies and rotors, 004 (7.32)."""
+    """Bodies and rotors, Siciliano (7.32)."""
     M = np.zeros((robot.n, robot.n))
     bodies = placed(robot, q)
     for joint in robot.tree:

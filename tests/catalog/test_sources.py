@@ -23,7 +23,7 @@ def letters(robot: Robot, names: str) -> list[float]:
     return [robot.parameters[name] for name in names.split()]
 
 
-# 004 (Siciliano et al.) -------------------------------------------------------------------------------------------
+# Siciliano -------------------------------------------------------------------------------------------
 
 
 def test_pendulum_is_example_7_1() -> None:
@@ -128,7 +128,7 @@ def test_parallelogram_is_section_7_3_3_corrected() -> None:
         assert np.allclose(CLOSED_RATES.T @ gravity(robot, q), held, rtol=0, atol=1e-11)
 
 
-# 000 (El Baji et al.) ---------------------------------------------------------------------------------------------
+# El Baji ---------------------------------------------------------------------------------------------
 
 
 def test_scara5_tip_is_equation_36() -> None:
@@ -195,7 +195,7 @@ def test_scara5_has_the_data_of_table_4() -> None:
     assert {p[f"Izz{i}"] for i in (2, 3, 4)} == {0.0058}
 
 
-# 003 (Le Ngoc Truc et al.) ----------------------------------------------------------------------------------------
+# Truc ----------------------------------------------------------------------------------------
 
 
 def test_three_link_frames_and_centroids_are_equations_56_and_61() -> None:
@@ -236,7 +236,7 @@ def test_three_link_is_equations_64_65_and_69() -> None:
     assert p["g"] == 9.807
 
 
-# 002 (Khalil) -----------------------------------------------------------------------------------------------------
+# Khalil -----------------------------------------------------------------------------------------------------
 
 
 def test_rx90_has_khalils_table() -> None:
@@ -247,7 +247,7 @@ def test_rx90_has_khalils_table() -> None:
 
 
 def test_rx90_angular_velocity_is_example_7_4() -> None:
-    """The recursion of 002 for w6 in frame 6 (with WI13 where WI12 is printed in the row of 4w3)."""
+    """The recursion of Khalil for w6 in frame 6 (with WI13 where WI12 is printed in the row of 4w3)."""
     robot = read("rx90")
     q, qd = at_random(6), at_random(6)
     C, S = dict(enumerate(c(q), 1)), dict(enumerate(s(q), 1))

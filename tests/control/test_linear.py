@@ -30,7 +30,7 @@ def decay(run: armdyn.Run, kp: float, kd: float) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_computed_torque_decays_exponentially_on_any_arm(seed: int) -> None:
-    """002 [9.25] on random arms with friction, from far off the reference."""
+    """Khalil [9.25] on random arms with friction, from far off the reference."""
     dyn = random_dynamics(seed, 4, friction=True)
     law = ComputedTorque(dyn, 90.0, 14.0)
     random = np.random.default_rng(seed)
@@ -41,7 +41,7 @@ def test_computed_torque_decays_exponentially_on_any_arm(seed: int) -> None:
 
 
 def test_position_scheme_is_a_filter_of_the_target() -> None:
-    """002 [9.30]: q'' + kd q' + kp q = kp q_d from rest: critically damped, without overshoot."""
+    """Khalil [9.30]: q'' + kd q' + kp q = kp q_d from rest: critically damped, without overshoot."""
     dyn = dynamics("three_link")
     law = ComputedTorque.designed(dyn, 8.0, scheme="position")
     assert law.kp.tolist() == [64.0] * 3
@@ -62,7 +62,7 @@ def test_integral_action_removes_a_constant_error() -> None:
 
 
 def test_predictive_control_does_not_see_noise_in_its_model() -> None:
-    """002 sec. 9.4.2.4: [9.31] on the reference is [9.22]; torques of the model stay put when q is off."""
+    """Khalil sec. 9.4.2.4: [9.31] on the reference is [9.22]; torques of the model stay put when q is off."""
     dyn = dynamics("puma560")
     still = armdyn.control.Desired(np.full(6, 0.3), np.zeros(6), np.zeros(6))
     at, off = np.full(6, 0.3), np.full(6, 0.3) + 1e-3
@@ -94,7 +94,7 @@ def test_feedforward_is_the_inverse_dynamics_of_the_reference() -> None:
 
 
 def test_designed_gains_give_the_triple_pole() -> None:
-    """002 [9.9], [9.10] at the largest inertia of each joint."""
+    """Khalil [9.9], [9.10] at the largest inertia of each joint."""
     dyn = dynamics("puma560")
     law = PID.designed(dyn, 20.0)
     a = largest_inertias(dyn)
@@ -117,7 +117,7 @@ def test_largest_inertia_of_a_planar_arm() -> None:
 
 
 def test_pid_of_a_single_joint_has_the_transfer_function_of_the_text() -> None:
-    """002 [9.7] for a mass without friction: the response to a step equals that of the linear system."""
+    """Khalil [9.7] for a mass without friction: the response to a step equals that of the linear system."""
     from scipy.signal import TransferFunction, step
 
     robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}], gravity=(0, 0, 0))
@@ -161,7 +161,7 @@ def test_integral_action_holds_against_gravity() -> None:
 @pytest.mark.parametrize("at", ["actual", "desired"])
 @pytest.mark.parametrize("seed", range(3))
 def test_pd_with_gravity_is_stable_from_anywhere(at: str, seed: int) -> None:
-    """002 [9.11]-[9.16]: from random states of random arms V falls all the way, to the target."""
+    """Khalil [9.11]-[9.16]: from random states of random arms V falls all the way, to the target."""
     dyn = random_dynamics(seed, 3)
     random = np.random.default_rng(seed)
     inertia = largest_inertias(dyn)
@@ -174,7 +174,7 @@ def test_pd_with_gravity_is_stable_from_anywhere(at: str, seed: int) -> None:
     assert np.abs(run.error[-1]).max() < 1e-4
     assert np.abs(run.qd[-1]).max() < 1e-3
     if at == "actual":
-        V = run.kinetic_energy + 0.5 * run.error**2 @ kp  # 002 [9.11]
+        V = run.kinetic_energy + 0.5 * run.error**2 @ kp  # Khalil (9.11)
         assert (np.diff(V) <= 1e-9 * V[0]).all()
 
 
@@ -192,7 +192,7 @@ def test_kp_below_the_slope_of_gravity_may_fail() -> None:
 
 
 def test_poles_damping_and_bandwidth() -> None:
-    (loop,) = analyse_gains(200.0, 10.0).loops  # the gains of 000 sec. 5.3
+    (loop,) = analyse_gains(200.0, 10.0).loops  # the gains of El Baji sec. 5.3
     assert loop.frequency == pytest.approx(np.sqrt(200))
     assert loop.damping == pytest.approx(10 / (2 * np.sqrt(200)))
     assert sorted(pole.imag for pole in loop.poles) == pytest.approx([-np.sqrt(175), np.sqrt(175)])

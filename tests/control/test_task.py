@@ -52,7 +52,7 @@ def test_rotation_vector(angle: float) -> None:
 
 @pytest.mark.parametrize("name", ["puma560", "panda"])
 def test_error_of_the_task_decays_exponentially(name: str) -> None:
-    """002 [9.36], for a six-joint arm and for a redundant one, from off the reference."""
+    """Khalil [9.36], for a six-joint arm and for a redundant one, from off the reference."""
     dyn = dynamics(name)
     q0 = ELBOW[: dyn.n]
     start = dyn.pose(q0)[:3, 3]
@@ -105,7 +105,7 @@ def test_a_trajectory_of_the_tool_is_a_reference() -> None:
 
 
 def test_task_pid_reaches_a_point() -> None:
-    """002 [9.17] with gravity compensated, and with the integral doing it."""
+    """Khalil [9.17] with gravity compensated, and with the integral doing it."""
     dyn = dynamics("planar2r")
     goal = dyn.pose(np.array([0.6, -0.9]))[:3, 3]
     law = TaskPID(dyn, 2000, 1500, rows="x y", gravity=True)

@@ -59,13 +59,13 @@ def test_a_wrong_sign_is_found() -> None:
 
 
 def test_a_coriolis_matrix_that_is_not_skew_is_found() -> None:
-    """004 (7.41), (7.43): C from h_ijk gives the right torques, but Mdot - 2C is not skew."""
+    """Siciliano (7.41), (7.43): C from h_ijk gives the right torques, but Mdot - 2C is not skew."""
     from armdyn.mechanics import christoffel
 
     def coriolis_matrix(robot: armdyn.Robot, q: Any, qd: Any) -> Any:
         return christoffel.matrix_from_symbols(gim_christoffel.velocity_coefficients(robot, q), qd)
 
-    other = Spoilt("other", "other", "004 (7.43)", SimpleNamespace(
+    other = Spoilt("other", "other", "Siciliano (7.43)", SimpleNamespace(
         coriolis_matrix=coriolis_matrix, coriolis=gim_christoffel.coriolis, mass_matrix=gim_christoffel.mass_matrix,
         inverse_dynamics=gim_christoffel.inverse_dynamics))  # fmt: skip
     result = certify(armdyn.load("planar2r"), points=1, formulations=(other,))

@@ -98,7 +98,7 @@ def test_sums_of_angles_come_back() -> None:
 
 
 def test_two_link_planar_arm() -> None:
-    """004 (7.82), without rotors."""
+    """Siciliano (7.82), without rotors."""
     a1, l1, l2, m1, m2, I1, I2, g = symbols("a1 l1 l2 m1 m2 I1 I2 g", "parameter")
     w = qd1 + qd2
     speed = a1 * a1 * qd1 * qd1 + l2 * l2 * w * w + 2 * a1 * l2 * q2.cos() * qd1 * w
@@ -128,7 +128,7 @@ def test_two_link_planar_arm() -> None:
 
 
 def test_three_link_arm_inertia() -> None:
-    """003 (64), (65): the square of a sum is found again."""
+    """Truc (64), (65): the square of a sum is found again."""
     l1, r1, r2, m2, m3 = symbols("l1 r1 r2 m2 m3", "parameter")
     Ixx3, Iyy3, Ixx2, Iyy2, Iyy1 = symbols("Ixx3 Iyy3 Ixx2 Iyy2 Iyy1", "parameter")
     with angle_folding(False):
@@ -149,7 +149,7 @@ def test_numbers_stand_before_brackets() -> None:
 
 
 def test_gravity_of_the_three_link_arm() -> None:
-    """003 (69), collected by angles as printed and by masses."""
+    """Truc (69), collected by angles as printed and by masses."""
     l1, r1, r2, m2, m3, g = symbols("l1 r1 r2 m2 m3 g", "parameter")
     torque = derivative(-g * (m2 * r1 * q2.sin() + m3 * (l1 * q2.sin() + r2 * (q2 + q3).sin())), q2)
     assert text(closed_form(torque, collect="angles")) == "-g*((l1*m3 + m2*r1)*c2 + m3*r2*c23)"

@@ -78,7 +78,7 @@ def test_random_robots_by_iteration(seed, n) -> None:  # type: ignore[no-untyped
 
 
 def printed_38(x, y, z, phi, d1, elbow, sign):  # type: ignore[no-untyped-def]
-    """000 (38); `sign` of the last term of c_2 as printed (-1) or corrected (+1)."""
+    """El Baji (38); `sign` of the last term of c_2 as printed (-1) or corrected (+1)."""
     l1, l2, l3, l4, l5 = 0.524, 0.2, 0.2, 0.2, 0.14
     px, py = x - l4 * np.cos(phi), y - l4 * np.sin(phi)
     c3 = (px**2 + py**2 - l2**2 - l3**2) / (2 * l2 * l3)

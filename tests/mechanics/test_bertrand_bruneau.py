@@ -1,4 +1,4 @@
-"""Bertrand and Bruneau's formulation against Pinocchio, exact arithmetic, and what 000 says of its coefficients."""
+"""Bertrand and Bruneau's formulation against Pinocchio, exact arithmetic, and what El Baji says of its coefficients."""
 
 from __future__ import annotations
 

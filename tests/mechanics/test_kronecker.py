@@ -1,4 +1,4 @@
-"""Euler-Lagrange with Kronecker products: 003 sec. 4."""
+"""Euler-Lagrange with Kronecker products: Truc sec. 4."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_coriolis_matrix_is_the_christoffel_matrix(shape: str) -> None:
 
 
 def test_kronecker_product_is_numpys() -> None:
-    """003 (30)"""
+    """Truc (30)"""
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(2, 3)), rng.normal(size=(4, 2))
     assert_close(np.array(kronecker_product(A.tolist(), B.tolist())), np.kron(A, B), 1e-15)
 
 
 def test_matrix_derivative_order() -> None:
-    """003 (31): the derivatives of one entry stand beside each other."""
+    """Truc (31): the derivatives of one entry stand beside each other."""
     expected = [
         [x2, x1, x1.cos(), 0, 0, 1],
         [2 * x1, 0, x2.cos(), -x1 * x2.sin(), 1, 2 * x2],
@@ -72,7 +72,7 @@ def test_matrix_derivative_order() -> None:
 
 
 def test_derivative_of_a_product() -> None:
-    """003 (32): d(DH)/dx = dD/dx (H (x) 1_r) + D dH/dx."""
+    """Truc (32): d(DH)/dx = dD/dx (H (x) 1_r) + D dH/dx."""
     x = (x1, x2)
     left = matrix_derivative(lambda y: product(D(y), H(y)), x)
     first = product(matrix_derivative(D, x), kronecker_product(H(x), identity(2)))
@@ -81,7 +81,7 @@ def test_derivative_of_a_product() -> None:
 
 
 def test_time_derivative_and_its_printed_form() -> None:
-    """003 (33) holds with 1_q, q the columns of D; printed with 1_r, r the size of x, sizes do not match."""
+    """Truc (33) holds with 1_q, q the columns of D; printed with 1_r, r the size of x, sizes do not match."""
     x, xd = (x1, x2), (v1, v2)
     assert identical(time_derivative(matrix_derivative(D, x), xd), derivative(D, x, xd))
     printed = kronecker_product(identity(2), column(xd))
@@ -92,14 +92,14 @@ def test_time_derivative_and_its_printed_form() -> None:
 
 
 def test_lemma() -> None:
-    """003 (47): (1 (x) x) x = (x (x) 1) x."""
+    """Truc (47): (1 (x) x) x = (x (x) 1) x."""
     x = column((x1, x2, v1))
     one = identity(3)
     assert identical(product(kronecker_product(one, x), x), product(kronecker_product(x, one), x))
 
 
 def test_skew_by_the_matrices_of_the_source() -> None:
-    """003 (53)-(55): Mdot = U, Mdot - 2C = V^T - V."""
+    """Truc (53)-(55): Mdot = U, Mdot - 2C = V^T - V."""
     robot, q, qd, _, _ = sample("tree")
     U, V = (np.array(matrix, float) for matrix in kronecker.velocity_matrices(robot, q, qd))
     assert_close(U - 2 * kronecker.coriolis_matrix(robot, q, qd), V.T - V)

@@ -42,7 +42,7 @@ def test_coriolis_matrix_is_the_christoffel_matrix(shape: str) -> None:
 
 
 def test_christoffel_symbols_with_rotors() -> None:
-    """C of symbols = C of the module, rotors on the moving links included; 004 (7.46): c_ijk = c_ikj."""
+    """C of symbols = C of the module, rotors on the moving links included; Siciliano (7.46): c_ijk = c_ikj."""
     robot = armdyn.random_robot(1, 5, rotors=True)
     rng = np.random.default_rng(1)
     q, qd = rng.uniform(-2, 2, (2, robot.n))
@@ -54,7 +54,7 @@ def test_christoffel_symbols_with_rotors() -> None:
 
 
 def test_velocity_coefficients_sum_to_the_same_torques() -> None:
-    """004 (7.43): sum h_ijk qd_j qd_k = C qd, and h_ijk + h_ikj = 2 c_ijk; h_iii = 0 in a serial chain."""
+    """Siciliano (7.43): sum h_ijk qd_j qd_k = C qd, and h_ijk + h_ikj = 2 c_ijk; h_iii = 0 in a serial chain."""
     robot, q, qd, _, _ = sample("modified")
     h = gim_christoffel.velocity_coefficients(robot, q)
     assert_close(h @ qd @ qd, gim_christoffel.coriolis(robot, q, qd))
@@ -72,7 +72,9 @@ def test_derivatives_of_the_inertia_matrix(shape: str) -> None:
 
 
 def test_inertia_depends_on_later_joints_only() -> None:
-    """002 sec. 7.3.3.3 c: A_ij depends on q_{k+1}, ..., q_n with k = min(i, j): zeros by structure, not by rounding."""
+    """Khalil sec. 7.3.3.3 c: A_ij depends on q_{k+1}, ..., q_n with k = min(i, j): zeros by structure, not by
+    rounding.
+    """
     robot, q, *_ = sample("turning")
     dA = gim_christoffel.inertia_partials(robot, q)
     for k, i, j in np.ndindex(6, 6, 6):

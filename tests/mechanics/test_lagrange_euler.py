@@ -1,4 +1,4 @@
-"""Lagrange-Euler with 4x4 matrices: 001 sec. 2."""
+"""Lagrange-Euler with 4x4 matrices: Milićević sec. 2."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_pseudo_inertia_of_a_cloud_of_points() -> None:
 
 
 def test_sign_of_gravity() -> None:
-    """001 (2.15) holds; the plus sign printed in (2.4) would give its opposite."""
+    """Milićević (2.15) holds; the plus sign printed in (2.4) would give its opposite."""
     robot, q, *_ = sample("standard")
     rest = np.zeros(robot.n)
     weight = pinocchio_model.inverse_dynamics(robot, q, rest, rest)

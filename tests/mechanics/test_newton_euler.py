@@ -86,7 +86,7 @@ def vectors(seed: int, count: int) -> list[Vec3]:
 
 
 def test_angular_acceleration_is_that_of_the_source() -> None:
-    """By way of the joint's axis = R^T wd + qdd z + w x qd z, 002 [7.53]."""
+    """By way of the joint's axis = R^T wd + qdd z + w x qd z, Khalil (7.53)."""
     w_i, wd_i, angles = vectors(1, 3)
     R, spin, rate = rot_rpy(*angles), Vec3(0, 0, 0.7), Vec3(0, 0, -1.3)
     w = R.T @ w_i + spin
@@ -96,7 +96,7 @@ def test_angular_acceleration_is_that_of_the_source() -> None:
 
 
 def test_turning_moment_is_that_of_the_source() -> None:
-    """Multiplied out = I wd + w x (I w), 002 [7.56]."""
+    """Multiplied out = I wd + w x (I w), Khalil (7.56)."""
     w, wd, diagonal, products = vectors(2, 4)
     tensor = Mat3.symmetric(diagonal.x, products.x, products.y, diagonal.y, products.z, diagonal.z)
     printed = tensor @ wd + cross(w, tensor @ w)
@@ -105,7 +105,7 @@ def test_turning_moment_is_that_of_the_source() -> None:
 
 
 def test_erratum_002_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    """002 [7.57] prints hat(w) where hat(wd) stands: a point of the body would not feel angular acceleration."""
+    """Khalil [7.57] prints hat(w) where hat(wd) stands: a point of the body would not feel angular acceleration."""
     w, wd, r = vectors(3, 3)
     point = cross(wd, r) + cross(w, cross(w, r))
     assert_close((newton_euler.rate_matrix(w, wd) @ r).array(), point.array(), 1e-14)

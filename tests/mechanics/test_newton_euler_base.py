@@ -89,7 +89,7 @@ def test_erratum_001_3(shape: str) -> None:
     robot, q, *_ = sample(shape)
 
     def potential(x: np.ndarray) -> complex:
-        """-sum m g.r, as in 001 (2.3)."""
+        """-sum m g.r, as in Milićević (2.3)."""
         points = zip(robot.links, kinematics.link_poses(robot, x), strict=True)
         return -sum(body.mass * robot.gravity.dot(T.apply(body.com))
                     for body, T in ((link.inertia.about_com(), T) for link, T in points))  # fmt: skip

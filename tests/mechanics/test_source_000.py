@@ -1,4 +1,4 @@
-"""000 (El Baji et al.): its SCARA, its equations of motion (fig. 3), and its printed formulas with their errata.
+"""El Baji: its SCARA, its equations of motion (fig. 3), and its printed formulas with their errata.
 
 `armdyn.reproduce.elbaji.printed` has the formulas (1)-(30) as printed, in world axes and about the centres of
 mass, each erratum with a switch: with all of them corrected they must agree with Pinocchio and with the implementation;

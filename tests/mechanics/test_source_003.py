@@ -1,4 +1,4 @@
-"""003 (Le Ngoc Truc et al.) sec. 5: the three-link manipulator, (56)-(70), as identities in all symbols.
+"""Truc sec. 5: the three-link manipulator, (56)-(70), as identities in all symbols.
 
 The expected side is the printed text (`armdyn.reproduce.truc.printed`); (70) is printed with I3zz where (67) has
 I3xx.

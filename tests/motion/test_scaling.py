@@ -1,4 +1,4 @@
-"""Dynamic scaling, 004 sec. 7.7: touches the limit, exceeds none, refuses what no speed can help."""
+"""Dynamic scaling, Siciliano sec. 7.7: touches the limit, exceeds none, refuses what no speed can help."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_touches_the_limit_and_exceeds_none(name: str, profile: str, duration: f
 
 
 def test_the_law_of_scaling() -> None:
-    """tau_s(t) = c^2 tau_s,ref(ct): 004, after (7.126); gravity apart, friction absent."""
+    """tau_s(t) = c^2 tau_s,ref(ct): Siciliano, after (7.126); gravity apart, friction absent."""
     dyn = compiled("planar2r")
     ref = armdyn.point_to_point([-1.4, 2.9], [-0.4, 0.9], "quintic", duration=0.5)
     scaled = armdyn.scale_to_torque(ref, dyn, 2000.0)
@@ -89,7 +89,7 @@ def test_limits_of_two_sides_and_of_velocity_and_acceleration() -> None:
 def test_what_gravity_alone_exceeds_is_refused_with_the_joint_and_the_amount() -> None:
     dyn = compiled("planar2r")
     ref = armdyn.point_to_point([0.3, 0.2], [0.0, 0.0], "quintic", duration=3.0)
-    # Stretched out, g1 = (25 + 5 + 50 + 25) 9.81 and g2 = 25 * 9.81: 004 sec. 7.3.2.
+    # Stretched out, g1 = (25 + 5 + 50 + 25) 9.81 and g2 = 25 * 9.81: Siciliano sec. 7.3.2.
     with pytest.raises(Infeasible, match=r"joint 'shoulder' needs 1030.* N m against gravity alone") as caught:
         armdyn.scale_to_torque(ref, dyn, [1000.0, 300.0])
     assert caught.value.joint == "shoulder" and np.isclose(caught.value.amount, 105 * 9.81 - 1000)

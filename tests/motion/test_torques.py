@@ -57,7 +57,7 @@ def test_rotors_of_the_reflected_model_ask_for_their_inertia() -> None:
 
 def test_a_wrench_at_the_tip_is_a_part_of_its_own() -> None:
     dyn = compiled("planar2r")
-    move, w = motion_of(dyn.robot), np.array([500.0, 500.0, 0, 0, 0, 0])  # the forces of 004 Problem 7.7
+    move, w = motion_of(dyn.robot), np.array([500.0, 500.0, 0, 0, 0, 0])  # the forces of Siciliano Problem 7.7
     parts = armdyn.torque_breakdown(dyn, move, dt=0.05, wrench=w)
     expected = dyn.inverse_dynamics(parts.q, parts.qd, parts.qdd, w)
     assert np.allclose(parts.tau, expected) and np.abs(parts.tip).max() > 100

@@ -21,7 +21,7 @@ INERTIAL = ("inertial",)
 WITH_ROTORS = ("inertial", "rotor")
 
 COUNTS: list[tuple[str, tuple[str, ...], Any, int]] = [
-    ("planar2r", WITH_ROTORS, "zeros", 5),  # 004 sec. 7.3.2, footnote 6
+    ("planar2r", WITH_ROTORS, "zeros", 5),  # Siciliano sec. 7.3.2, footnote 6
     ("puma560", INERTIAL, (), 36),
     ("rx90", INERTIAL, (), 36),
     ("ur5", INERTIAL, (), 36),

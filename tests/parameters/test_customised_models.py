@@ -1,4 +1,4 @@
-"""Customised models (002 sec. 7.5): base parameters, symmetric links, printed as the programs of the appendix."""
+"""Customised models (Khalil sec. 7.5): base parameters, symmetric links, printed as the programs of the appendix."""
 
 from __future__ import annotations
 

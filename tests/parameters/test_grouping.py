@@ -75,7 +75,7 @@ def test_forward_quantities_stay_too() -> None:
 
 
 def test_what_a_revolute_link_keeps() -> None:
-    """YY, MZ and M of every revolute link, and all but ZZ of the first one (002 sec. 7.5)."""
+    """YY, MZ and M of every revolute link, and all but ZZ of the first one (Khalil sec. 7.5)."""
     for link in grouped(with_general_links(armdyn.load("rx90"))).links:
         XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = link.inertia.parameters()
         assert YY == MZ == M == 0 and all(type(x) is int for x in (YY, MZ, M))

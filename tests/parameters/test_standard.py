@@ -32,7 +32,7 @@ def test_values_of_rx90_are_those_of_its_file() -> None:
 
 
 def test_augmented_links_of_the_planar_arm() -> None:
-    """004 (7.83): m1 = ml1 + mm2, m1 lC1 measured from the joint here, Ia = kr^2 Im."""
+    """Siciliano (7.83): m1 = ml1 + mm2, m1 lC1 measured from the joint here, Ia = kr^2 Im."""
     robot = armdyn.load("planar2r")
     p, pi = robot.parameters, standard_parameters(robot)
     assert pi["M1"] == p["ml1"] + p["mm2"]

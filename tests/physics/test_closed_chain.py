@@ -1,4 +1,6 @@
-"""Closed chains: the parallelogram of 004 in symbols, spatial loops against an engine, exact agreement, errors."""
+"""Closed chains: the parallelogram of Siciliano in symbols, spatial loops against an engine, exact agreement,
+errors.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from armdyn.robot.random import random_robot
 from support import pinocchio_model
 from support.pinocchio_model import pin, se3
 
-# The parallelogram of 004 sec. 7.3.3; its equations in symbols are an item of armdyn.reproduce ---------------------
+# The parallelogram of Siciliano sec. 7.3.3; its equations in symbols are an item of armdyn.reproduce
+# ---------------------
 
 TEXT = Path(armdyn.catalog.__file__ or "").with_name("parallelogram.toml").read_text()
 

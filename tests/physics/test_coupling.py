@@ -45,7 +45,7 @@ def test_maps_and_virtual_work() -> None:
     assert coupling.joint_velocities(robot, qd_m) == pytest.approx(qd)
     assert tau_m == pytest.approx(tau @ J)
     assert coupling.joint_torques(robot, tau_m) == pytest.approx(tau)
-    assert (tau_m * qd_m).sum(-1) == pytest.approx((tau * qd).sum(-1))  # 002 [7.32]
+    assert (tau_m * qd_m).sum(-1) == pytest.approx((tau * qd).sum(-1))  # Khalil (7.32)
 
 
 def test_gears_alone() -> None:

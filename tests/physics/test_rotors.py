@@ -1,4 +1,4 @@
-"""Rotors: against an engine in which they are real bodies, and against the recursion that 004 prints."""
+"""Rotors: against an engine in which they are real bodies, and against the recursion that Siciliano prints."""
 
 from __future__ import annotations
 
@@ -66,11 +66,12 @@ def test_certificate_covers_rotors(seed: int) -> None:
     assert len({check.formulation for check in certificate.checks}) >= len(GIVING)
 
 
-# Augmented links, 004 (7.52)-(7.77) --------------------------------------------------------------------------------
+# Augmented links, Siciliano (7.52)-(7.77)
+# --------------------------------------------------------------------------------
 
 
 def test_augmented_links_of_the_planar_arm() -> None:
-    """Link 1 carries rotor 2 at its end: mass, first moment and tensor as 004 sec. 7.3.2 sums them."""
+    """Link 1 carries rotor 2 at its end: mass, first moment and tensor as Siciliano sec. 7.3.2 sums them."""
     p = {name: symbol(name, "parameter") for name in ("a1", "l1", "ml1", "ml2", "mm2", "Il1", "Im2")}
     first, second = rotors.augmented_links(armdyn.load("planar2r").symbolic)
     m, MX, *_, ZZ, Im2 = first.parameters
@@ -81,7 +82,8 @@ def test_augmented_links_of_the_planar_arm() -> None:
     assert not second.rotors and identical(second.inertia.mass, p["ml2"])
 
 
-# The recursion of 004 (7.107)-(7.114), E004-3 -----------------------------------------------------------------------
+# The recursion of Siciliano (7.107)-(7.114), E004-3
+# -----------------------------------------------------------------------
 
 
 def test_printed_7_113_fails_and_the_corrected_one_holds() -> None:

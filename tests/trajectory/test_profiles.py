@@ -1,4 +1,4 @@
-"""Every formula 002 [8.4]-[8.47] against its definition, over random moves."""
+"""Every formula Khalil (8.4)-(8.47) against its definition, over random moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines, circles and rotations in space, and the joints that follow them. 002 [8.48]-[8.57], [9.18]-[9.21]"""
+"""Lines, circles and rotations in space, and the joints that follow them. Khalil (8.48)-(8.57), (9.18)-(9.21)"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Inertia:
         return CentralInertia(self.mass, com, self.tensor - parallel_axis(self.mass, com))
 
     def seen_from(self, T_ab: Pose) -> Inertia:
-        """The same body in frame a, given in frame b: 002 [7.49] and its transfer formula, 004 (7.60)."""
+        """The same body in frame a, given in frame b: Khalil (7.49) and its transfer formula, Siciliano (7.60)."""
         R, p = T_ab
         moment = R @ self.moment
         mixed = Mat3.identity() * (mul(2, p.dot(moment))) - outer(p, moment) - outer(moment, p)

@@ -197,7 +197,7 @@ def cross(a: Vec3, b: Vec3) -> Vec3:
 
 
 def skew(v: Vec3) -> Mat3:
-    """The matrix of the cross product: skew(v) @ x = v x x. 002 calls it v-hat, 003 and 004 S(v)."""
+    """The matrix of the cross product: skew(v) @ x = v x x. Khalil calls it v-hat, Truc and Siciliano S(v)."""
     return Mat3(((0, -v.z, v.y), (v.z, 0, -v.x), (-v.y, v.x, 0)))
 
 

@@ -1,7 +1,8 @@
 """What the tool can do from where it stands: sets of velocities, forces and accelerations.
 
-Ellipsoids answer for joint vectors in a ball (004 sec. 7.9), polytopes for each joint within its own limits. Rows of
-one kind (positions, or rotations) give sets that one can look at; axes and volumes of mixed rows depend on units.
+Ellipsoids answer for joint vectors in a ball (Siciliano sec. 7.9), polytopes for each joint within its own limits.
+Rows of one kind (positions, or rotations) give sets that one can look at; axes and volumes of mixed rows depend on
+units.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ class Polytope:
 def velocity_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", qd_max: Any = 1.0
 ) -> Ellipsoid:
-    """Tool velocities J qd of joint velocities in a ball: half axes are the singular values of J. 004 sec. 3.9
+    """Tool velocities J qd of joint velocities in a ball: half axes are the singular values of J. Siciliano sec. 3.9
 
     Args:    q: (..., n). rows: some of x y z rx ry rz; those of position if not given. qd_max: (n,) or one for all,
              rad/s or m/s, half axes of the ball of joint velocities; "limits": the robot's.
@@ -185,7 +186,8 @@ def velocity_ellipsoid(
 def force_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", tau_max: Any = 1.0
 ) -> Ellipsoid:
-    """Tool forces gamma that joint torques J^T gamma in a ball can hold: long where velocities are short. 004 sec. 3.9
+    """Tool forces gamma that joint torques J^T gamma in a ball can hold: long where velocities are short. Siciliano
+    sec. 3.9
 
     Weight is not counted. tau_max: (n,) or one for all, N m or N; "limits": the robot's. Half axes are infinite where
     the structure bears any force.
@@ -208,7 +210,7 @@ def acceleration_ellipsoid(
     gravity: bool = True,
     method: Literal["exact", "text"] = "exact",
 ) -> Ellipsoid:
-    """Dynamic manipulability: tool accelerations of joint torques in a ball. 004 sec. 7.9
+    """Dynamic manipulability: tool accelerations of joint torques in a ball. Siciliano sec. 7.9
 
     exact: all accelerations J M^-1 (tau - g) of torques tau in the ball.
     text: (7.148), |M J^+ (x - centre)| <= 1, with the pseudo-inverse J^+ of joint accelerations of least norm. For arms
@@ -231,10 +233,10 @@ def acceleration_ellipsoid(
     singular = np.linalg.svd(J, compute_uv=False)
     if J.shape[-2] > dyn.n or (singular[..., -1] <= FLAT * singular[..., 0]).any():
         raise SingularTask(
-            "the Jacobian has lost rank", where="acceleration_ellipsoid", expected="full rank (004 (7.145))",
+            "the Jacobian has lost rank", where="acceleration_ellipsoid", expected="full rank (Siciliano (7.145))",
             advice="The exact set exists everywhere: method='exact'.",
         )  # fmt: skip
-    needed = dyn.mass_matrix(q) @ np.linalg.pinv(J) / strongest[:, None]  # M J^+, 004 (7.148)
+    needed = dyn.mass_matrix(q) @ np.linalg.pinv(J) / strongest[:, None]  # M J^+, Siciliano (7.148)
     _, s, Vt = np.linalg.svd(needed, full_matrices=False)
     return Ellipsoid("acceleration", task.names, centre, transposed(Vt)[..., ::-1], 1 / s[..., ::-1])
 
@@ -262,7 +264,7 @@ def acceleration_polytope(
 
 
 def manipulability(model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool") -> Array:
-    """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. 004 (3.56)"""
+    """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. Siciliano (3.56)"""
     return np.asarray(velocity_ellipsoid(model, q, rows=rows, frame=frame).lengths.prod(axis=-1))
 
 
@@ -271,7 +273,7 @@ def dynamic_manipulability(
 ) -> Array:
     """(...) sqrt(det(J M^-2 J^T)), the product of the half axes of the acceleration ellipsoid.
 
-    For an arm that is not redundant, with torques of unit norm, it is manipulability / det M (004 problem 7.11).
+    For an arm that is not redundant, with torques of unit norm, it is manipulability / det M (Siciliano problem 7.11).
     """
     found = acceleration_ellipsoid(model, q, rows=rows, frame=frame, tau_max=tau_max)
     return np.asarray(found.lengths.prod(axis=-1))
@@ -339,7 +341,7 @@ def _effect(dyn: Dynamics, task: Task, q: Array, qd: Any, gravity: bool) -> tupl
         raise PhysicsError("the mass matrix is singular", where=f"robot {dyn.robot.name!r}",
                            expected="links that resist every motion",
                            advice="Give them masses or rotors.") from None  # fmt: skip
-    centre = -times(JMi, dyn.gravity(q)) if gravity else np.zeros(JMi.shape[:-1])  # 004 (7.148)
+    centre = -times(JMi, dyn.gravity(q)) if gravity else np.zeros(JMi.shape[:-1])  # Siciliano (7.148)
     if qd is not None:
         centre = centre + drift(dyn, task, q, qd) - times(JMi, dyn.coriolis(q, qd) + dyn.friction(qd))
     return J, JMi, centre

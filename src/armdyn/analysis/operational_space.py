@@ -1,7 +1,7 @@
 """The dynamics as seen from the tool: the model of operational space, and torques that leave the tool alone.
 
-    B_A xdd + C_A xd + g_A + f_A = gamma_A - h_A                         004 (7.133), f_A: friction
-    tau = J_A^T gamma_A + (1 - J_A^T Jbar^T) tau_0                       004 (7.141)
+    B_A xdd + C_A xd + g_A + f_A = gamma_A - h_A                         Siciliano (7.133), f_A: friction
+    tau = J_A^T gamma_A + (1 - J_A^T Jbar^T) tau_0                       Siciliano (7.141)
 
 x are rows of the tool's motion: positions and rotations about world axes (geometric Jacobian) or Euler angles
 (analytic Jacobian). The model holds for redundant arms too.
@@ -47,7 +47,7 @@ class OperationalSpace:
     """The model of operational space at joint positions q and velocities qd; leading axes are those of q and qd.
 
     task: the m rows. J: (..., m, n). M: (..., n, n). mobility: (..., m, m) J M^-1 J^T, whose inverse is
-    mass: (..., m, m) B_A, kg and kg m^2 (004 (7.130)). coriolis: (..., m) C_A xd, N and N m (7.131).
+    mass: (..., m, m) B_A, kg and kg m^2 (Siciliano (7.130)). coriolis: (..., m) C_A xd, N and N m (7.131).
     gravity: (..., m) g_A (7.132). friction: (..., m) f_A, what the text leaves out. inverse: (..., n, m) Jbar, the
     dynamically consistent inverse (7.138). null: (..., n, n) 1 - J^T Jbar^T, the projector of (7.141).
     velocity: (..., m) xd. drift: (..., m) Jdot qd. conditioning: (...) smallest over largest singular value of
@@ -78,16 +78,16 @@ class OperationalSpace:
         return Status.SINGULAR if undamped.any() else Status.DAMPED if self.damped.any() else Status.REGULAR
 
     def force(self, xdd: Any, wrench: Any = 0.0) -> Array:
-        """gamma_A: (..., m), the tool force by which the joints give the tool an acceleration xdd. 004 (7.133)
+        """gamma_A: (..., m), the tool force by which the joints give the tool an acceleration xdd. Siciliano (7.133)
 
         wrench: (..., m) h_A, what the robot exerts on its environment, in the rows of the task; any tool wrench w is
-        tool_force(J^T w) with the geometric J (004 (7.128)).
+        tool_force(J^T w) with the geometric J (Siciliano (7.128)).
         """
         forced = times(self.mass, np.asarray(xdd, dtype=float))
         return np.asarray(forced + self.coriolis + self.gravity + self.friction + wrench)
 
     def torques(self, force: Any, null_torque: Any = None) -> Array:
-        """tau: (..., n) that act on the tool as gamma_A does. 004 (7.141)
+        """tau: (..., n) that act on the tool as gamma_A does. Siciliano (7.141)
 
         null_torque: (..., n) tau_0, of which only what leaves the tool's acceleration alone is added; exact at
         singular positions too.
@@ -96,11 +96,14 @@ class OperationalSpace:
         return tau if null_torque is None else tau + times(self.null, np.asarray(null_torque, dtype=float))
 
     def tool_force(self, tau: Any) -> Array:
-        """gamma_A: (..., m) Jbar^T tau, the tool force that joint torques amount to. 004 (7.140)"""
+        """gamma_A: (..., m) Jbar^T tau, the tool force that joint torques amount to. Siciliano (7.140)"""
         return times(transposed(self.inverse), np.asarray(tau, dtype=float))
 
     def acceleration(self, tau: Any, wrench: Any = None) -> Array:
-        """xdd: (..., m) that torques give the tool: J qdd + Jdot qd, exact at singular positions too. 004 (7.129)"""
+        """xdd: (..., m) that torques give the tool: J qdd + Jdot qd, exact at singular positions too.
+
+        Siciliano (7.129)
+        """
         net = np.asarray(tau, dtype=float) - self.bias
         if wrench is not None:
             net = net - times(transposed(self.J), np.asarray(wrench, dtype=float))
@@ -169,7 +172,7 @@ def operational_space(
 def coriolis_matrix(
     model: Robot | Dynamics, q: Any, qd: Any, *, rows: str | None = None, angles: Angles = None, frame: str = "tool"
 ) -> Array:
-    """C_A: (..., m, m) for which Bdot_A - 2 C_A is skew-symmetric (004 problem 7.9), redundant arms included.
+    """C_A: (..., m, m) for which Bdot_A - 2 C_A is skew-symmetric (Siciliano problem 7.9), redundant arms included.
 
         C_A = Jbar^T C Jbar - B_A Jdot Jbar
 

@@ -74,7 +74,7 @@ NOTES = {
     "ones left out.",
     "shared": "the same with common subexpressions once and parameters known beforehand; off-line: what depends on "
     "parameters alone.",
-    "001 table 3": "polynomials in n for n general revolute joints: other people's counts for other implementations.",
+    "Milićević table 3": "polynomials in n for n general revolute joints: other authors' counts.",
 }
 
 
@@ -82,7 +82,7 @@ def _section(result: Comparison) -> Section:
     from armdyn.tables import Column, Section
 
     heads = (("formulation", ""), ("differs by", "of largest"), ("as written", "x / +"), ("shared", "x / +"),
-             ("off-line", "x / +"), ("trace", "ms"), ("one call", "ms"), ("001 table 3", "x / +"),
+             ("off-line", "x / +"), ("trace", "ms"), ("one call", "ms"), ("Milićević table 3", "x / +"),
              ("source", ""))  # fmt: skip
     columns = [[row.formulation.name for row in result.rows],
                [f"{row.difference:.0e}" if row.difference else "0" for row in result.rows],

@@ -14,7 +14,7 @@ HEADS = {
     "kinetic_energy": ("T", "kinetic energy"),
     "potential_energy": ("U", "potential energy"),
 }
-SOURCES = "000 El Baji et al., 001 Milicevic et al., 002 Khalil, 003 Le Ngoc Truc et al., 004 Siciliano et al."
+SOURCES = "El Baji et al., Milićević et al., Khalil, Truc et al., Siciliano et al."
 
 
 def formulations() -> None:

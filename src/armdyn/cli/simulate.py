@@ -56,7 +56,7 @@ def simulate(
         str | None,
         typer.Option(
             metavar="REF",
-            help="Where to go, as 0.5,30deg,1; a .csv of `armdyn plan`; curve40 (000), swing (003); "
+            help="Where to go, as 0.5,30deg,1; a .csv of `armdyn plan`; curve40 (El Baji), swing (Truc); "
             "else every joint 0.5 rad or 0.1 m on.",
         ),
     ] = None,

@@ -1,4 +1,7 @@
-"""Linearising and decoupling control: the model takes the nonlinearities away. 002 sec. 9.4, 000 (41), 003 (72)"""
+"""Linearising and decoupling control: the model takes the nonlinearities away.
+
+Khalil sec. 9.4, El Baji (41), Truc (72)
+"""
 
 from __future__ import annotations
 
@@ -23,20 +26,20 @@ PARTS = ("coriolis", "gravity", "friction")
 class ComputedTorque(Law):
     """Computed torque in the joint space.
 
-        tau = A(q) w + H(q, qd)                                002 [9.22]
-        w = qdd_d + kd (qd_d - qd) + kp (q_d - q)              002 [9.24], scheme "tracking"
-        w = kp (q_d - q) - kd qd                               002 [9.29], scheme "position"
+        tau = A(q) w + H(q, qd)                                Khalil (9.22)
+        w = qdd_d + kd (qd_d - qd) + kp (q_d - q)              Khalil (9.24), scheme "tracking"
+        w = kp (q_d - q) - kd qd                               Khalil (9.29), scheme "position"
 
-    so that, with the exact model, e'' + kd e' + kp e = 0 (002 [9.25]). predictive: A and H are computed at the desired
-    state instead of the measured one (002 [9.31]). ki: integral action on w (002, footnote of sec. 9.4.2.2).
-    through: one inverse dynamics with w for the acceleration (002 sec. 9.4.2.5), or the explicit matrices
-    M w + C qd + g + friction (000 (41)). leave_out: parts of the model to neglect, to see what they are worth (000
-    fig. 10): coriolis, gravity, friction. `dyn` may be any model with the functions of `armdyn.Dynamics`.
+    so that, with the exact model, e'' + kd e' + kp e = 0 (Khalil (9.25)). predictive: A and H are computed at the
+    desired state instead of the measured one (Khalil (9.31)). ki: integral action on w (Khalil, footnote of sec.
+    9.4.2.2). through: one inverse dynamics with w for the acceleration (Khalil sec. 9.4.2.5), or the explicit matrices
+    M w + C qd + g + friction (El Baji (41)). leave_out: parts of the model to neglect, to see what they are worth (El
+    Baji fig. 10): coriolis, gravity, friction. `dyn` may be any model with the functions of `armdyn.Dynamics`.
 
     >>> import armdyn
     >>> law = ComputedTorque(armdyn.compile(armdyn.load("pendulum")), kp=200, kd=10)
     >>> law.kp.tolist()
-    [200.0]
+    (200.0)
     """
 
     dyn: Dynamics
@@ -60,7 +63,7 @@ class ComputedTorque(Law):
 
     @staticmethod
     def designed(dyn: Dynamics, frequency: Any, damping: Any = 1.0, **options: Any) -> ComputedTorque:
-        """Gains for a bandwidth (rad/s) and a damping: kp = w^2, kd = 2 xi w. 002 [9.26]"""
+        """Gains for a bandwidth (rad/s) and a damping: kp = w^2, kd = 2 xi w. Khalil (9.26)"""
         w = np.asarray(frequency, dtype=float)
         return ComputedTorque(dyn, kp=w**2, kd=2 * np.asarray(damping, dtype=float) * w, **options)
 
@@ -80,7 +83,7 @@ class ComputedTorque(Law):
         return tau
 
     def acceleration(self, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        """The w of 002 [9.24] or [9.29]."""
+        """The w of Khalil (9.24) or (9.29)."""
         e = desired.q - q
         w: Array
         if self.scheme == "position":
@@ -105,7 +108,7 @@ class ComputedTorque(Law):
 class Feedforward(Law):
     """The torques of the reference, with PD feedback or without any.
 
-        tau = M(q_d) qdd_d + C(q_d, qd_d) qd_d + g(q_d) + kp (q_d - q) + kd (qd_d - qd)      003 (72) with kp = kd = 0
+        tau = M(q_d) qdd_d + C(q_d, qd_d) qd_d + g(q_d) + kp (q_d - q) + kd (qd_d - qd)      Truc (72) with kp = kd = 0
 
     Without feedback the arm stays on the reference only if the model is exact and it starts there; any other error
     stays or grows.

@@ -54,12 +54,15 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
 
 
 def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
-    """The largest A_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of 002 [9.6]."""
+    """The largest A_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of Khalil (9.6)."""
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
 
 
 def largest_gravity_slope(dyn: Dynamics, seed: int = 0) -> float:
-    """The largest 2-norm of dQ/dq over the workspace, which kp must exceed where gravity is taken at q^d. 002 9.3.2"""
+    """The largest 2-norm of dQ/dq over the workspace, which kp must exceed where gravity is taken at q^d.
+
+    Khalil 9.3.2
+    """
     still = np.zeros(dyn.n)
 
     def norms(q: Array) -> Array:

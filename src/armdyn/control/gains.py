@@ -1,4 +1,4 @@
-"""What gains mean: poles, damping, bandwidth, and the rule that keeps off resonances. 002 sec. 9.3, 9.4"""
+"""What gains mean: poles, damping, bandwidth, and the rule that keeps off resonances. Khalil sec. 9.3, 9.4"""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from armdyn.typing import Array
 class JointLoop:
     """The closed loop of one joint.
 
-    poles: of a s^3 + (kd + Fv) s^2 + kp s + ki (002 [9.8]), 1/s; without integral action the root at 0 is left out.
+    poles: of a s^3 + (kd + Fv) s^2 + kp s + ki (Khalil (9.8)), 1/s; without integral action the root at 0 is left out.
     frequency: the fastest pole's distance from 0, rad/s. damping: the least among the poles, 1 for real ones.
-    bandwidth: rad/s, where the response to the reference (002 [9.7]) falls below 1/sqrt(2). stable: all poles to the
+    bandwidth: rad/s, where the response to the reference (Khalil (9.7)) falls below 1/sqrt(2). stable: all poles to the
     left. resonance: of the structure, rad/s, if given; keeps_off: frequency is at most half of it.
     """
 
@@ -36,7 +36,7 @@ class JointLoop:
 
     @property
     def keeps_off(self) -> bool | None:
-        """Whether w_j <= w_rj / 2 (002, notes on [9.10]); None if no resonance was given."""
+        """Whether w_j <= w_rj / 2 (Khalil, notes on (9.10)); None if no resonance was given."""
         return None if self.resonance is None else self.frequency <= self.resonance / 2 * (1 + 1e-9)
 
     @property
@@ -86,7 +86,7 @@ def analyse_gains(
     resonance: Any = None,
     dyn: Dynamics | None = None,
 ) -> GainAnalysis:
-    """Poles, damping and bandwidth that gains give a joint of this inertia. 002 [9.6]-[9.10], [9.25], [9.26]
+    """Poles, damping and bandwidth that gains give a joint of this inertia. Khalil (9.6)-(9.10), (9.25), (9.26)
 
     Args:    kp, kd, ki: numbers or one per joint; or, alone, a law: ComputedTorque (every joint is a double integrator)
              or PID (inertia: the largest A_jj of `dyn`). resonance: of the structure, rad/s.
@@ -126,7 +126,7 @@ def _of_law(law: Law, dyn: Dynamics | None, inertia: Any, viscous: Any) -> tuple
 def _loop(name: str, kp: float, kd: float, ki: float, a: float, Fv: float, resonance: float | None) -> JointLoop:
     if a <= 0:
         raise ArmdynError(f"an inertia of {a}", where=f"analyse_gains, {name}", expected="a positive inertia")
-    below = [a, kd + Fv, kp, ki] if ki else [a, kd + Fv, kp]  # 002 [9.8]
+    below = [a, kd + Fv, kp, ki] if ki else [a, kd + Fv, kp]  # Khalil (9.8)
     above = [kd, kp, ki] if ki else [kd, kp]
     poles = np.roots(below)
     size = np.abs(poles)
@@ -138,7 +138,7 @@ def _loop(name: str, kp: float, kd: float, ki: float, a: float, Fv: float, reson
 
 
 def _bandwidth(above: Array, below: Array) -> float:
-    """The frequency from which on |q/q_d| of 002 [9.7] stays below 1/sqrt(2)."""
+    """The frequency from which on |q/q_d| of Khalil (9.7) stays below 1/sqrt(2)."""
 
     def power(polynomial: Array) -> Array:
         """|P(i w)|^2 as a polynomial in w^2."""

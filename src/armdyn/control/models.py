@@ -15,7 +15,7 @@ from armdyn.typing import Array
 class Formulated:
     """The functions of Dynamics that laws use, by one formulation of mechanics, computed anew in every call.
 
-    This is the "fully numeric" model of 000 sec. 5.3; the "symbolic" one is what `armdyn.compile` generates.
+    This is the "fully numeric" model of El Baji sec. 5.3; the "symbolic" one is what `armdyn.compile` generates.
 
     >>> import armdyn
     >>> model = Formulated(armdyn.load("pendulum"), "bertrand_bruneau")

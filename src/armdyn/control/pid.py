@@ -1,4 +1,4 @@
-"""PID control of single joints, and PD control with gravity compensation. 002 sec. 9.3"""
+"""PID control of single joints, and PD control with gravity compensation. Khalil sec. 9.3"""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from armdyn.typing import Array
 class PID(Law):
     """Decentralised PID control in the joint space.
 
-        tau = kp (q_d - q) + kd (qd_d - qd) + ki integral of (q_d - q)        002 [9.5]
+        tau = kp (q_d - q) + kd (qd_d - qd) + ki integral of (q_d - q)        Khalil (9.5)
 
     The integral rests where the error is larger than `integrate_below` (the proportional action suffices) or smaller
-    than `integrate_above` (so that Coulomb friction does not make it hunt): the notes on 002 [9.10]. torque_limits:
+    than `integrate_above` (so that Coulomb friction does not make it hunt): the notes on Khalil (9.10). torque_limits:
     torques are cut off there, and the integral does not grow while it only pushes against the limit (anti-windup).
     Gains are one number for all joints or one per joint.
     """
@@ -46,12 +46,12 @@ class PID(Law):
     def designed(
         dyn: Dynamics, frequency: Any = None, *, resonance: Any = None, viscous: Any = None, **options: Any
     ) -> PID:
-        """Gains that give each joint the triple pole -w at its largest inertia. 002 [9.9], [9.10]
+        """Gains that give each joint the triple pole -w at its largest inertia. Khalil (9.9), (9.10)
 
             kp = 3 a w^2,  kd + Fv = 3 a w,  ki = a w^3,  a = largest A_jj over the workspace
 
-        frequency: w, rad/s, one or per joint; or resonance: of the structure, rad/s, of which w is half (002). viscous:
-        friction Fv per joint (default: that of the robot).
+        frequency: w, rad/s, one or per joint; or resonance: of the structure, rad/s, of which w is half (Khalil).
+        viscous: friction Fv per joint (default: that of the robot).
         """
         if (frequency is None) == (resonance is None):
             raise ArmdynError("frequency and resonance", where="PID.designed", expected="one of the two, in rad/s")
@@ -105,7 +105,7 @@ GravityAt = Literal["actual", "desired"]
 class PDGravity(Law):
     """PD control with gravity compensation: globally asymptotically stable about a fixed reference.
 
-        tau = kp (q_d - q) - kd qd + Q(q)          002 [9.12]; V = T + e^T kp e / 2 falls along every motion
+        tau = kp (q_d - q) - kd qd + Q(q)          Khalil (9.12); V = T + e^T kp e / 2 falls along every motion
 
     at="desired": Q(q_d) instead, stable if kp exceeds the largest slope of gravity (`least_kp`). follow=True: the
     velocity error in place of the velocity, for references that move.
@@ -124,7 +124,7 @@ class PDGravity(Law):
 
     @staticmethod
     def least_kp(dyn: Dynamics) -> float:
-        """What kp must exceed where gravity is taken at the desired position. 002 sec. 9.3.2"""
+        """What kp must exceed where gravity is taken at the desired position. Khalil sec. 9.3.2"""
         return largest_gravity_slope(dyn)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:

@@ -1,4 +1,4 @@
-"""Control in the task space: the reference moves the tool, not the joints. 002 sec. 9.3.3, 9.4.3
+"""Control in the task space: the reference moves the tool, not the joints. Khalil sec. 9.3.3, 9.4.3
 
 References give poses (..., 4, 4) with velocities and accelerations (..., 6), linear first, world axes, as
 `armdyn.trajectory` makes them; or positions (..., 3) with their derivatives. Errors of rotation are the vector along
@@ -86,7 +86,7 @@ class TaskLaw(Law):
 class TaskPID(TaskLaw):
     """PID control in the task space.
 
-        tau = J^T [kp (X_d - X) + kd (Xd_d - Xd) + ki integral of (X_d - X)]        002 [9.17]
+        tau = J^T [kp (X_d - X) + kd (Xd_d - Xd) + ki integral of (X_d - X)]        Khalil (9.17)
 
     gravity: adds g(q), without which the arm sags. joint_damping: - joint_damping qd, for redundant arms, whose null
     space the law does not see.
@@ -124,10 +124,10 @@ class TaskPID(TaskLaw):
 class ResolvedAcceleration(TaskLaw):
     """Computed torque in the task space.
 
-        tau = A J^-1 (w - Jd qd) + H                                            002 [9.33]
-        w = Xdd_d + kd (Xd_d - Xd) + kp (X_d - X)                               002 [9.35]
+        tau = A J^-1 (w - Jd qd) + H                                            Khalil (9.33)
+        w = Xdd_d + kd (Xd_d - Xd) + kp (X_d - X)                               Khalil (9.35)
 
-    so that e_x'' + kd e_x' + kp e_x = 0 (002 [9.36]), through one inverse dynamics. A redundant arm uses the
+    so that e_x'' + kd e_x' + kp e_x = 0 (Khalil (9.36)), through one inverse dynamics. A redundant arm uses the
     generalised inverse J^#; what is left of its freedom is damped and drawn to `posture`,
 
         qdd += (1 - J^# J)(posture_kp (posture - q) - posture_kd qd)

@@ -28,7 +28,7 @@ PUBLISHED: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
         lambda n: 4 / 3 * n**3 + 44 * n**2 + 146 / 3 * n + 45,
     ),
 }
-"""Multiplications and additions for n general revolute joints, as 001 table 3 prints them."""
+"""Multiplications and additions for n general revolute joints, as Milićević table 3 prints them."""
 
 
 class Counted:

@@ -153,7 +153,7 @@ def derive(
 
     symbols: "named" keeps the parameters of the robot file and numbers elsewhere; "inertial" gives every body its ten
     inertial parameters as symbols (XX1 ... M1, about the origin of its frame); "base" uses the smallest set of grouped
-    parameters, without those that are zero in the robot's description (002 sec. 7.5: a customised model).
+    parameters, without those that are zero in the robot's description (Khalil sec. 7.5: a customised model).
 
     >>> import armdyn
     >>> print(armdyn.derive(armdyn.load("cartesian2"), "kane").nodes("g"))

@@ -83,7 +83,7 @@ def _joint(body: Element, joint: Joint) -> None:
     if friction is not None:
         values |= {"damping": written(friction.viscous), "frictionloss": written(friction.coulomb)}
     if joint.rotor is not None:
-        values["armature"] = written(joint.rotor.ratio * joint.rotor.ratio * joint.rotor.inertia)  # 002 [7.29]
+        values["armature"] = written(joint.rotor.ratio * joint.rotor.ratio * joint.rotor.inertia)  # Khalil (7.29)
     SubElement(body, "joint", values)
 
 

@@ -1,4 +1,4 @@
-"""Identification: from a log of a robot's motion to a model one can trust (002 sec. 7.3.3 f, 004 sec. 7.4).
+"""Identification: from a log of a robot's motion to a model one can trust (Khalil sec. 7.3.3 f, Siciliano sec. 7.4).
 
 log --read_log--> Log --process--> Samples --observe--> Observation --estimation--> Estimate; `identify` does it all.
 Before it: `excite`, the motion to log. After it: `consistent`, `select_friction`, `identify_payload`.

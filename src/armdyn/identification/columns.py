@@ -334,7 +334,7 @@ def _carried(relation: Callable[..., Any], robot: Robot, x: Array) -> Array:
 
 
 def _driven(robot: Robot, matrix: Any) -> Robot:
-    """The robot with the coupling that was given: q_m = R q, so that J of 002 [7.31] is the inverse of R."""
+    """The robot with the coupling that was given: q_m = R q, so that J of Khalil (7.31) is the inverse of R."""
     if matrix is None:
         return robot
     R = np.asarray(matrix, dtype=float)

@@ -1,7 +1,7 @@
 """How well a motion determines the base parameters: functions of the eigenvalues of G = W^T W, with gradients.
 
-W is the observation matrix: the base regressor at all samples, one below the other (004 (7.85)), and G^-1 times the
-variance of the noise is the covariance of the estimate. All criteria are to be made small.
+W is the observation matrix: the base regressor at all samples, one below the other (Siciliano (7.85)), and G^-1 times
+the variance of the noise is the covariance of the estimate. All criteria are to be made small.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Estimators: base parameters, and how well they are known, from an observation.
 
-Sources: 004 (7.86) and sec. 7.4, 002 sec. 7.3.3 f; weights by joint and instruments after Gautier and Janot.
+Sources: Siciliano (7.86) and sec. 7.4, Khalil sec. 7.3.3 f; weights by joint and instruments after Gautier and Janot.
 
-    ordinary        least squares of all rows alike                                              004 (7.86)
+    ordinary        least squares of all rows alike                                              Siciliano (7.86)
     weighted        rows of joint j divided by the standard deviation sigma_j of its residuals, until sigma settles
     robust          weighted, and rows that stand out count less, one by one (Huber, Tukey)
-    sequential      joint by joint from the outermost to the base                                004 sec. 7.4
-    damped          where the motion does not tell all parameters: what it does not tell stays as it was  004 sec. 7.4
-    total           total least squares: the regressor is taken to be noisy as the torque is
+    sequential      joint by joint from the outermost to the base                                Siciliano sec. 7.4
+    damped          where the motion does not tell all parameters: what it does not tell stays as it was  Siciliano
+    sec. 7.4 total           total least squares: the regressor is taken to be noisy as the torque is
     instrumental    instruments from a simulated motion, which has no noise in common with the torques
 
 Standard deviations. Errors of the torque are taken to be stationary along time, independent between joints and of the
@@ -96,7 +96,7 @@ class Estimate:
 
 
 def ordinary(observation: Observation, *, white: bool = False) -> Estimate:
-    """Least squares of all rows alike. 004 (7.86)"""
+    """Least squares of all rows alike. Siciliano (7.86)"""
     weights = np.ones(observation.n)
     return _estimate(observation, _solved(observation, weights), weights, "ordinary", white)
 
@@ -115,7 +115,7 @@ def weighted(observation: Observation, *, white: bool = False) -> Estimate:
 def damped(
     observation: Observation, *, prior: Array | None = None, damping: float = DAMPING, white: bool = False
 ) -> Estimate:
-    """Weighted least squares for motions that do not tell all parameters. 004 sec. 7.4
+    """Weighted least squares for motions that do not tell all parameters. Siciliano sec. 7.4
 
     Minimises |Y pi - tau|^2 + lambda^2 |D (pi - prior)|^2 with D the lengths of the columns of Y and lambda = damping
     times the largest singular value of Y D^-1. prior: (p,) base parameters (None: those of the robot). What was
@@ -338,7 +338,7 @@ def _reweighted(observation: Observation, values: Array, sigma: Array, weigh: Ca
 
 
 def sequential(observation: Observation, *, white: bool = False) -> Estimate:
-    """Joint by joint, from the outermost to the base. 004 sec. 7.4
+    """Joint by joint, from the outermost to the base. Siciliano sec. 7.4
 
     The rows of a joint give the parameters that no joint further out gave; those known are taken to the side of the
     torque. Where the rows of one joint do not tell its parameters apart, the next joint's are added. Errors pass on to

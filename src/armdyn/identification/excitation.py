@@ -1,6 +1,6 @@
 """Excitation: the motion from which a robot's base parameters are best identified, within its limits.
 
-Periodic Fourier motions (002 sec. 7.3.3 f, 004 sec. 7.4) are optimised, from several random ones, for
+Periodic Fourier motions (Khalil sec. 7.3.3 f, Siciliano sec. 7.4) are optimised, from several random ones, for
 
     "condition"   the condition number of the observation matrix W of the base parameters, as they are, in SI units
     "D"           the determinant of W^T W: the volume of the confidence ellipsoid
@@ -322,7 +322,7 @@ def predicted_std(
     include: Iterable[str] = ("inertial", "friction"),
     rate: float = 100.0,
 ) -> Prediction:
-    """Standard deviations of the base parameters that weighted least squares will find from a motion. 004 (7.86)
+    """Standard deviations of the base parameters that weighted least squares will find from a motion. Siciliano (7.86)
 
         covariance = (W^T S^-1 W)^-1,    S = diag(noise^2), joint by joint
 

@@ -178,7 +178,7 @@ def identify(
     reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Fit:
-    """Identify a robot's parameters from a log of its motion. 002 sec. 7.3.3 f, 004 sec. 7.4
+    """Identify a robot's parameters from a log of its motion. Khalil sec. 7.3.3 f, Siciliano sec. 7.4
 
     Args:    log: a file, a mapping of arrays (t, q, tau, ...), a `Log`, or processed `Samples`. validation: a log of
              another motion, or a share of this log's end (0.3), on which the parameters are tried; None: tried on the

@@ -1,10 +1,10 @@
 """Observation: a log seen by the regressor, tau = Y(q, qd, qdd) pi, condensed to one small triangle per joint.
 
-Source: 002 sec. 7.3.3 f, 004 (7.85)-(7.86). All rows of joint j, [Y_j | tau_j], are turned into a triangular factor F_j
-with F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j]: whatever least squares asks of the rows, weights by joint included, the
-factors answer without another look at the samples. They are built chunk by chunk (a QR of the factor so far and the
-rows of a chunk), so that memory does not grow with the log; unlike sums of Y^T Y they do not square the condition
-number.
+Source: Khalil sec. 7.3.3 f, Siciliano (7.85)-(7.86). All rows of joint j, [Y_j | tau_j], are turned into a triangular
+factor F_j with F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j]: whatever least squares asks of the rows, weights by joint
+included, the factors answer without another look at the samples. They are built chunk by chunk (a QR of the factor so
+far and the rows of a chunk), so that memory does not grow with the log; unlike sums of Y^T Y they do not square the
+condition number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The payload: mass, centre and inertia of what an arm carries, with error bars. 004 sec. 7.4, last paragraph.
+"""The payload: mass, centre and inertia of what an arm carries, with error bars. Siciliano sec. 7.4, last paragraph.
 
 From two logs. A payload is a change of the last link: its ten parameters phi change the base parameters by B_P phi,
 with B_P the columns of that link in the map from standard to base parameters. Two estimates, with and without it, give

@@ -14,7 +14,7 @@ class Samples:
 
     t: (N,) s. q, qd, qdd: (N, n). tau: (N, n). keep: (N, n) bool, rows of the regressor that count (a joint that is
     slower than its dead band is left out there). decimation: torque and every column of the regressor are low-passed
-    and thinned by this factor, alike (002 sec. 7.3.3 f, "parallel filtering"); 1: not at all. steps: what was done,
+    and thinned by this factor, alike (Khalil sec. 7.3.3 f, "parallel filtering"); 1: not at all. steps: what was done,
     by name, in words and figures. findings: what was noticed.
     """
 

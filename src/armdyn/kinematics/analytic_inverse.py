@@ -58,7 +58,7 @@ class PlanarArm:
         return len(self.revolute) == 3
 
     def solutions(self, R: Array | None, p: Array, near: Array) -> Iterator[Array]:
-        """Joint positions for the tip at p (and rotation R). 000 (38) with the sign of E000-1, for any such arm."""
+        """Joint positions for the tip at p (and rotation R). El Baji (38) with the sign of E000-1, for any such arm."""
         w = complex(*(self.plane @ p)) - self.origin
         phi = 0.0
         if self.needs_rotation:
@@ -228,7 +228,7 @@ class ParallelArm:
 
 
 def _two_links(w: complex, l1: complex, l2: complex, tiny: float, held: float) -> Iterator[tuple[float, float]]:
-    """(first, second) with w = e^(i first) (l1 + e^(i second) l2): the law of cosines. 000 (38)
+    """(first, second) with w = e^(i first) (l1 + e^(i second) l2): the law of cosines. El Baji (38)
 
     held: the first angle where it is free, because the links fold onto each other.
     """

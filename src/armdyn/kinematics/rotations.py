@@ -29,9 +29,9 @@ def rot(u: Array, angle: Any) -> Array:
 
 
 def rotation_vector(R: Array) -> Array:
-    """alpha u with rot(u, alpha) = R and 0 <= alpha <= pi: (..., 3). 002 [8.51]
+    """alpha u with rot(u, alpha) = R and 0 <= alpha <= pi: (..., 3). Khalil (8.51)
 
-    By way of a unit quaternion, so it is good to rounding everywhere: [8.51] divides by sin(alpha), which loses the
+    By way of a unit quaternion, so it is good to rounding everywhere: (8.51) divides by sin(alpha), which loses the
     axis near alpha = 0 and alpha = pi. At exactly pi one of the two axes is taken.
     """
     # The largest of the four components is found without cancellation; the others follow from it.

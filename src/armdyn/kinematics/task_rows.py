@@ -105,7 +105,7 @@ def joint_array(dyn: Dynamics, name: str, values: Any) -> Array:
 
 
 def jacobian(dyn: Dynamics, task: Task, q: Array) -> Array:
-    """(..., m, n) Jacobian of the task: geometric, or analytic with Euler angles. 004 (3.66)
+    """(..., m, n) Jacobian of the task: geometric, or analytic with Euler angles. Siciliano (3.66)
 
     Not a number in rows of Euler angles where these are not defined (a representation singularity).
     """

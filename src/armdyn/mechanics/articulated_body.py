@@ -1,8 +1,8 @@
 """Articulated bodies: direct dynamics without the inertia matrix, at a cost that grows linearly with the joints.
 
-Source: 002 sec. 7.6.2, [7.67]-[7.91] (with [7.88] corrected: F - S^T F_n + beta). Screws are pairs of vectors, linear
-part first: accelerations (v, w), wrenches (f, m) about the link's origin. The axis of joint j is z of link frame j, as
-in 002. Branches are allowed: [7.74] and [7.75] then add up over the children.
+Source: Khalil sec. 7.6.2, (7.67)-(7.91) (with (7.88) corrected: F - S^T F_n + beta). Screws are pairs of vectors,
+linear part first: accelerations (v, w), wrenches (f, m) about the link's origin. The axis of joint j is z of link
+frame j, as in Khalil. Branches are allowed: (7.74) and (7.75) then add up over the children.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Block(NamedTuple):
 
 @quantity
 def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint accelerations that torques produce, by articulated bodies. 002 [7.67]-[7.79]
+    """Joint accelerations that torques produce, by articulated bodies. Khalil (7.67)-(7.79)
 
     Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) at the
              tool, or {frame: (..., 6)}.
@@ -70,7 +70,7 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     tip, elsewhere = external.split(robot, q, wrench)
     gamma, beta = rates(robot, poses, q, qd, tip)
     resisting = map(add, friction_torques(robot, qd), elsewhere)
-    force = [sub(torque, resistance) for torque, resistance in zip(tau, resisting, strict=True)]  # 002 [7.82]
+    force = [sub(torque, resistance) for torque, resistance in zip(tau, resisting, strict=True)]  # Khalil (7.82)
     I = [spatial(link.inertia) for link in robot.links]
     u = [Screw(ZERO, ZERO) for _ in robot.links]
     inverse: list[Scalar] = [0] * robot.n
@@ -79,15 +79,15 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     for link in robot.inward():
         j, i = link.index, link.parent
         u[j] = column(link, I[j])  # I* a
-        H = add(link.along(*u[j]), Ia[j])  # 002 [7.71]
+        H = add(link.along(*u[j]), Ia[j])  # Khalil (7.71)
         inverse[j] = linear.reciprocal(H, scale(link, I[j]), joint_name(robot, j))
         pull[j] = add(force[j], link.along(*beta[j]))  # tau + a^T beta*
         if i != WORLD:
             gain = Screw(over(u[j].linear, H, inverse[j]), over(u[j].angular, H, inverse[j]))  # I* a H^-1
-            K = reduced(link, I[j], u[j], gain)  # 002 [7.72]
-            alpha = K.times(gamma[j]).plus(gain.times(pull[j])).minus(beta[j])  # 002 [7.73]
-            beta[i] = beta[i].minus(wrench_at_parent(poses[j], alpha))  # 002 [7.74]
-            I[i] = I[i].plus(block_at_parent(link, q[j], poses[j].p, K))  # 002 [7.75]
+            K = reduced(link, I[j], u[j], gain)  # Khalil (7.72)
+            alpha = K.times(gamma[j]).plus(gain.times(pull[j])).minus(beta[j])  # Khalil (7.73)
+            beta[i] = beta[i].minus(wrench_at_parent(poses[j], alpha))  # Khalil (7.74)
+            I[i] = I[i].plus(block_at_parent(link, q[j], poses[j].p, K))  # Khalil (7.75)
 
     V: list[Screw] = []
     qdd: list[Scalar] = []
@@ -95,16 +95,16 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
         j = link.index
         R, P = poses[j]
         v, w = Screw(-robot.gravity, ZERO) if link.parent == WORLD else V[link.parent]
-        drift = Screw(R.T @ (v + cross(w, P)), R.T @ w).plus(gamma[j])  # 002 [7.76] and gamma
-        qdd.append(mul(inverse[j], sub(pull[j], u[j].dot(drift))))  # 002 [7.77]
-        V.append(drift.plus(Screw(link.slide(qdd[j]), link.spin(qdd[j]))))  # 002 [7.78]
+        drift = Screw(R.T @ (v + cross(w, P)), R.T @ w).plus(gamma[j])  # Khalil (7.76) and gamma
+        qdd.append(mul(inverse[j], sub(pull[j], u[j].dot(drift))))  # Khalil (7.77)
+        V.append(drift.plus(Screw(link.slide(qdd[j]), link.spin(qdd[j]))))  # Khalil (7.78)
     return qdd
 
 
 def rates(
     robot: Robot, poses: list[Pose], q: Scalars, qd: Scalars, wrench: Scalars | None
 ) -> tuple[list[Screw], list[Screw]]:
-    """The gamma and beta of 002: accelerations and wrenches that velocities and the tip wrench cause at qdd = 0."""
+    """The gamma and beta of Khalil: accelerations and wrenches that velocities and the tip wrench cause at qdd = 0."""
     w: list[Vec3] = []
     gamma: list[Screw] = []
     beta: list[Screw] = []
@@ -112,21 +112,21 @@ def rates(
         j = link.index
         R, P = poses[j]
         w_i = ZERO if link.parent == WORLD else w[link.parent]
-        w_before, spin, slide = R.T @ w_i, link.spin(qd[j]), link.slide(qd[j])  # 002 [7.51]
-        w.append(w_before + spin)  # 002 [7.52]
+        w_before, spin, slide = R.T @ w_i, link.spin(qd[j]), link.slide(qd[j])  # Khalil (7.51)
+        w.append(w_before + spin)  # Khalil (7.52)
         drift = R.T @ cross(w_i, cross(w_i, P)) + 2 * cross(w_before, slide)
-        gamma.append(Screw(drift, cross(w_before, spin)))  # 002 [7.68]
+        gamma.append(Screw(drift, cross(w_before, spin)))  # Khalil (7.68)
         body = link.inertia
-        beta.append(Screw(-cross(w[j], cross(w[j], body.moment)), -cross(w[j], body.tensor @ w[j])))  # 002 [7.70]
+        beta.append(Screw(-cross(w[j], cross(w[j], body.moment)), -cross(w[j], body.tensor @ w[j])))  # Khalil (7.70)
     if wrench is not None:
         j, force, moment = tip_wrench(robot, q, wrench)
         if j != WORLD:
-            beta[j] = beta[j].minus(Screw(force, moment))  # 002 [7.70], F_e
+            beta[j] = beta[j].minus(Screw(force, moment))  # Khalil (7.70), F_e
     return gamma, beta
 
 
 def rotor_inertias(robot: Robot) -> list[Scalar]:
-    """Ia of 002 [7.71]: the rotor's inertia seen by its joint, k^2 I. 002 [7.29]"""
+    """Ia of Khalil (7.71): the rotor's inertia seen by its joint, k^2 I. Khalil (7.29)"""
     Ia: list[Scalar] = [0] * robot.n
     for spin in robot.spins:
         if spin.axis is not None and spin.carrier != WORLD:
@@ -148,7 +148,7 @@ def rotor_inertias(robot: Robot) -> list[Scalar]:
 
 
 def spatial(body: Inertia) -> Block:
-    """[[M 1, -MS^], [MS^, I_O]]: the 6x6 inertia of a link about its origin. 002 [7.21]"""
+    """[[M 1, -MS^], [MS^, I_O]]: the 6x6 inertia of a link about its origin. Khalil (7.21)"""
     return Block(Mat3.identity() * body.mass, -skew(body.moment), body.tensor)
 
 
@@ -163,7 +163,7 @@ def over(v: Vec3, H: Scalar, inverse: Scalar) -> Vec3:
 
 
 def reduced(link: Link, I: Block, u: Screw, gain: Screw) -> Block:
-    """K = I - (I a) H^-1 (I a)^T: the inertia that is left to feel when the joint gives way. 002 [7.72]"""
+    """K = I - (I a) H^-1 (I a)^T: the inertia that is left to feel when the joint gives way. Khalil (7.72)"""
     (f, m), (f_H, m_H) = u, gain
     coupling = outer(f, m_H) if link.revolute else outer(f_H, m)  # equal; the factor with the literal 1 is taken
     return Block(I.A - symmetric(outer(f, f_H)), I.B - coupling, I.D - symmetric(outer(m, m_H)))
@@ -174,13 +174,13 @@ def symmetric(A: Mat3) -> Mat3:
 
 
 def wrench_at_parent(pose: Pose, F: Screw) -> Screw:
-    """jS_i^T F: the wrench turned into the parent's axes and taken about its origin. 002 [7.59], [7.60]"""
+    """jS_i^T F: the wrench turned into the parent's axes and taken about its origin. Khalil (7.59), (7.60)"""
     force = pose.R @ F.linear
     return Screw(force, pose.R @ F.angular + cross(pose.p, force))
 
 
 def block_at_parent(link: Link, q: Scalar, P: Vec3, K: Block) -> Block:
-    """jS_i^T K jS_i of 002 [7.75]: each block turned about z and placed, then the origin moved by P."""
+    """jS_i^T K jS_i of Khalil (7.75): each block turned about z and placed, then the origin moved by P."""
     A, B, D = (_turned(link, q, block) for block in K)
     P_hat = skew(P)
     B_moved = B - A @ P_hat

@@ -1,15 +1,16 @@
 """Bertrand and Bruneau's formulation: what every body does to every joint, in coefficients that depend on q alone.
 
-    tau_i = sum_k [ sum_j (H_ijk qdd_j + beta_ijk qd_j^2 + 2 qd_j sum_n<j zeta_ijnk qd_n) + G_ik + Q_ik ]     000 (23)
+    tau_i = sum_k [ sum_j (H_ijk qdd_j + beta_ijk qd_j^2 + 2 qd_j sum_n<j zeta_ijnk qd_n) + G_ik + Q_ik ]     El Baji
+    (23)
 
-Source: 000 sec. 3, (1)-(33), the extension of Bertrand and Bruneau 2013 to prismatic joints, corrected: no factor on
-the tensors of bodies behind prismatic joints (E000-2), the wrench is exerted by the body (E000-3), u_n in the Coriolis
-term (E000-6), parentheses of (29) (E000-7), G and Q outside of the sum over j (E000-8).
+Source: El Baji sec. 3, (1)-(33), the extension of Bertrand and Bruneau 2013 to prismatic joints, corrected: no factor
+on the tensors of bodies behind prismatic joints (E000-2), the wrench is exerted by the body (E000-3), u_n in the
+Coriolis term (E000-6), parentheses of (29) (E000-7), G and Q outside of the sum over j (E000-8).
 
 The letters, for joint j and body k: w_j = eps_bar_j u_j; L_jk = (eps_j 1 - eps_bar_j skew(o_j o_k)) u_j is the bracket
-of (14), the velocity that qd_j = 1 gives to the body's reference point. 000 takes the centre of mass as that point;
+of (14), the velocity that qd_j = 1 gives to the body's reference point. El Baji takes the centre of mass as that point;
 we take the link's origin, with (m, s = m c, I and J about it): for s = 0 the lines below are (24)-(28), and nothing
-divides by the mass. All vectors of body k are in the axes of its link (000 (29)). Joint j's axis is z of link j.
+divides by the mass. All vectors of body k are in the axes of its link (El Baji (29)). Joint j's axis is z of link j.
 "Earlier" joints are those nearer to the base on the way to body k, so branches are allowed.
 """
 
@@ -37,39 +38,39 @@ PARTS = ("inertia", "centrifugal", "coriolis", "gravity", "external")
 
 
 def pseudo_inertia(tensor: Mat3) -> Mat3:
-    """J = 1/2 Tr(I) 1 - I = integral of r r^T dm. 000 table 1"""
+    """J = 1/2 Tr(I) 1 - I = integral of r r^T dm. El Baji table 1"""
     round_part: Mat3 = Mat3.identity() * half(tensor.trace)
     return round_part - tensor
 
 
 def _on(joint: Partial, force: Vec3, moment: Vec3) -> Scalar:
-    """The part of a force at the body's reference point and of a moment that a joint bears. 000 (15), (21)"""
+    """The part of a force at the body's reference point and of a moment that a joint bears. El Baji (15), (21)"""
     return add(joint.v.dot(force), joint.w.dot(moment))
 
 
 def _H(body: Inertia, carried: Carried) -> dict[tuple[int, int], Scalar]:
-    """{(i, j): H_ijk}, symmetric in i, j. 000 (24)"""
+    """{(i, j): H_ijk}, symmetric in i, j. El Baji (24)"""
     H: dict[tuple[int, int], Scalar] = {}
     for j, (L_j, w_j) in carried.items():
-        force, moment = body.wrench(ZERO, w_j, L_j)  # m L_j + w_j x s, I w_j + s x L_j: 000 (24)
+        force, moment = body.wrench(ZERO, w_j, L_j)  # m L_j + w_j x s, I w_j + s x L_j: El Baji (24)
         for i in carried:
             H[i, j] = H[j, i] if (j, i) in H else _on(carried[i], force, moment)
     return H
 
 
 def _beta(body: Inertia, carried: Carried) -> dict[tuple[int, int], Scalar]:
-    """{(i, j): beta_ijk}; zero for prismatic j. 000 (25), corrected: E000-2"""
+    """{(i, j): beta_ijk}; zero for prismatic j. El Baji (25), corrected: E000-2"""
     beta: dict[tuple[int, int], Scalar] = {}
     for j, (L_j, w_j) in carried.items():
         turned = cross(w_j, L_j)
-        force = body.mass * turned + cross(w_j, cross(w_j, body.moment))  # 000 (25)
-        moment = cross(w_j, body.tensor @ w_j) + cross(body.moment, turned)  # 000 (25)
+        force = body.mass * turned + cross(w_j, cross(w_j, body.moment))  # El Baji (25)
+        moment = cross(w_j, body.tensor @ w_j) + cross(body.moment, turned)  # El Baji (25)
         beta |= {(i, j): _on(carried[i], force, moment) for i in carried}
     return beta
 
 
 def _zeta(body: Inertia, carried: Carried) -> dict[tuple[int, int, int], Scalar]:
-    """{(i, j, n): zeta_ijnk}, n earlier than j; zero for prismatic n. 000 (26), corrected: E000-2, E000-7"""
+    """{(i, j, n): zeta_ijnk}, n earlier than j; zero for prismatic n. El Baji (26), corrected: E000-2, E000-7"""
     zeta: dict[tuple[int, int, int], Scalar] = {}
     J, order = pseudo_inertia(body.tensor), list(carried)
     for n in order:
@@ -77,25 +78,25 @@ def _zeta(body: Inertia, carried: Carried) -> dict[tuple[int, int, int], Scalar]
         for j in order[order.index(n) + 1 :]:
             L_j, w_j = carried[j]
             turned = cross(w_n, L_j)
-            force = body.mass * turned + cross(w_n, cross(w_j, body.moment))  # 000 (26)
-            moment = cross(Jw_n, w_j) + cross(body.moment, turned)  # 000 (26): dual(J u_n) u_j
+            force = body.mass * turned + cross(w_n, cross(w_j, body.moment))  # El Baji (26)
+            moment = cross(Jw_n, w_j) + cross(body.moment, turned)  # El Baji (26): dual(J u_n) u_j
             zeta |= {(i, j, n): _on(carried[i], force, moment) for i in order}
     return zeta
 
 
 def _G(robot: Robot, q: Scalars, partials: Partials) -> Matrix:
-    """[i][k]: G_ik = -(m_k g u_g at the centre of mass, on joint i); g u_g is the gravity vector. 000 (27)"""
+    """[i][k]: G_ik = -(m_k g u_g at the centre of mass, on joint i); g u_g is the gravity vector. El Baji (27)"""
     G = _zeros(robot.n)
     for k, g in enumerate(seen_by_links(robot, q, robot.gravity)):
         body = robot.links[k].inertia
         weight, moment = body.mass * g, cross(body.moment, g)
         for i, joint in partials[k].items():
-            G[i][k] = -_on(joint, weight, moment)  # 000 (27)
+            G[i][k] = -_on(joint, weight, moment)  # El Baji (27)
     return G
 
 
 def _Q(robot: Robot, q: Scalars, partials: Partials, wrench: Scalars | None) -> Matrix:
-    """[i][k]: Q_ik of the wrench that body k exerts, here the tool's. 000 (28), corrected: E000-3, E000-7"""
+    """[i][k]: Q_ik of the wrench that body k exerts, here the tool's. El Baji (28), corrected: E000-3, E000-7"""
     Q = _zeros(robot.n)
     k, T = robot.frame("tool")
     if wrench is None or k == WORLD:
@@ -103,7 +104,7 @@ def _Q(robot: Robot, q: Scalars, partials: Partials, wrench: Scalars | None) -> 
     back = link_poses(robot, q)[k].R.T
     force, couple = back @ Vec3.of(wrench[:3]), back @ Vec3.of(wrench[3:])
     for i, joint in partials[k].items():
-        Q[i][k] = _on(joint, force, couple + cross(T.p, force))  # 000 (28)
+        Q[i][k] = _on(joint, force, couple + cross(T.p, force))  # El Baji (28)
     return Q
 
 
@@ -115,7 +116,7 @@ def _zeros(n: int) -> Matrix:
 
 
 def _M(robot: Robot, partials: Partials) -> Matrix:
-    """M_ij = sum_k H_ijk, over the bodies that both joints carry. 000 (31)"""
+    """M_ij = sum_k H_ijk, over the bodies that both joints carry. El Baji (31)"""
     M = _zeros(robot.n)
     for link, carried in zip(robot.links, partials, strict=True):
         for (i, j), H in _H(link.inertia, carried).items():
@@ -124,7 +125,7 @@ def _M(robot: Robot, partials: Partials) -> Matrix:
 
 
 def _C(robot: Robot, partials: Partials) -> Cube:
-    """[i][j][n]: the matrices C_i, sum_k beta_ijk on the diagonal, sum_k zeta_ijnk on both sides. 000 (32), (33)"""
+    """[i][j][n]: the matrices C_i, sum_k beta_ijk on the diagonal, sum_k zeta_ijnk on both sides. El Baji (32), (33)"""
     C: Cube = [_zeros(robot.n) for _ in range(robot.n)]
     for link, carried in zip(robot.links, partials, strict=True):
         for (i, j), beta in _beta(link.inertia, carried).items():
@@ -135,7 +136,7 @@ def _C(robot: Robot, partials: Partials) -> Cube:
 
 
 def _quadratic(C: Cube, qd: Scalars) -> list[Scalar]:
-    """qd^T C qd: entry i is the sum of C_ijj qd_j^2 and of 2 C_ijn qd_j qd_n, n < j. 000 (23), (30)"""
+    """qd^T C qd: entry i is the sum of C_ijj qd_j^2 and of 2 C_ijn qd_j qd_n, n < j. El Baji (23), (30)"""
     torques: list[Scalar] = []
     for C_i in C:
         crossed = [ops.total(map(mul, row[:j], qd[:j])) for j, row in enumerate(C_i)]
@@ -149,7 +150,7 @@ def _quadratic(C: Cube, qd: Scalars) -> list[Scalar]:
 
 @quantity
 def inertia_coefficients(robot: Robot, q: Scalars) -> Cube:
-    """H_ijk: (..., n, n, n), what body k has of the inertia between joints i and j. 000 (24)"""
+    """H_ijk: (..., n, n, n), what body k has of the inertia between joints i and j. El Baji (24)"""
     H = [_H(link.inertia, carried) for link, carried in zip(robot.links, link_partials(robot, q), strict=True)]
     n = range(robot.n)
     return [[[H[k].get((i, j), 0) for k in n] for j in n] for i in n]
@@ -157,7 +158,7 @@ def inertia_coefficients(robot: Robot, q: Scalars) -> Cube:
 
 @quantity
 def centrifugal_coefficients(robot: Robot, q: Scalars) -> Cube:
-    """beta_ijk: (..., n, n, n), the torque on joint i that body k causes for qd_j = 1. 000 (25)"""
+    """beta_ijk: (..., n, n, n), the torque on joint i that body k causes for qd_j = 1. El Baji (25)"""
     beta = [_beta(link.inertia, carried) for link, carried in zip(robot.links, link_partials(robot, q), strict=True)]
     n = range(robot.n)
     return [[[beta[k].get((i, j), 0) for k in n] for j in n] for i in n]
@@ -165,7 +166,7 @@ def centrifugal_coefficients(robot: Robot, q: Scalars) -> Cube:
 
 @quantity
 def coriolis_coefficients(robot: Robot, q: Scalars) -> list[Cube]:
-    """zeta_ijnk: (..., n, n, n, n) for n < j, zero elsewhere: joint i, rates qd_j qd_n, body k. 000 (26)"""
+    """zeta_ijnk: (..., n, n, n, n) for n < j, zero elsewhere: joint i, rates qd_j qd_n, body k. El Baji (26)"""
     zeta = [_zeta(link.inertia, carried) for link, carried in zip(robot.links, link_partials(robot, q), strict=True)]
     N = range(robot.n)
     return [[[[zeta[k].get((i, j, n), 0) for k in N] for n in N] for j in N] for i in N]
@@ -173,19 +174,19 @@ def coriolis_coefficients(robot: Robot, q: Scalars) -> list[Cube]:
 
 @quantity
 def gravity_coefficients(robot: Robot, q: Scalars) -> Matrix:
-    """G_ik: (..., n, n), the torque on joint i that holds body k against gravity. 000 (27)"""
+    """G_ik: (..., n, n), the torque on joint i that holds body k against gravity. El Baji (27)"""
     return _G(robot, q, link_partials(robot, q))
 
 
 @quantity
 def external_coefficients(robot: Robot, q: Scalars, wrench: Scalars) -> Matrix:
-    """Q_ik: (..., n, n), the torque on joint i for the wrench that body k exerts at the tool. 000 (28)"""
+    """Q_ik: (..., n, n), the torque on joint i for the wrench that body k exerts at the tool. El Baji (28)"""
     return _Q(robot, q, link_partials(robot, q), wrench)
 
 
 @quantity
 def contributions(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None) -> Cube:
-    """What each body adds to each joint's torque, term by term: (..., 5, n, n). 000 (23)
+    """What each body adds to each joint's torque, term by term: (..., 5, n, n). El Baji (23)
 
     Entry [p][i][k]: part PARTS[p] (inertia, centrifugal, coriolis, gravity, external), joint i, body k. The bodies
     alone: their sum over p and k is the torque without friction and rotors.
@@ -207,7 +208,8 @@ def contributions(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: S
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
-        tau = M(q) qdd + qd^T C(q) qd + G(q) + Q                                                             000 (30)
+        tau = M(q) qdd + qd^T C(q) qd + G(q) + Q                                                             El Baji
+        (30)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
@@ -217,18 +219,19 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     velocity = _quadratic(_C(robot, partials), qd)
     weights = map(ops.total, _G(robot, q, partials))
     external = map(ops.total, _Q(robot, q, partials, wrench))
-    return [ops.total(terms) for terms in zip(inertia, velocity, weights, external, strict=True)]  # 000 (30)
+    return [ops.total(terms) for terms in zip(inertia, velocity, weights, external, strict=True)]  # El Baji (30)
 
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> Matrix:
-    """Inertia matrix M(q): (..., n, n). 000 (31)"""
+    """Inertia matrix M(q): (..., n, n). El Baji (31)"""
     return _M(robot, link_partials(robot, q))
 
 
 @quantity
 def coriolis_tensor(robot: Robot, q: Scalars) -> Cube:
-    """C of the bodies (no rotors): (..., n, n, n); entry [i] is the matrix C_i with torque qd^T C_i qd. 000 (32), (33)
+    """C of the bodies (no rotors): (..., n, n, n); entry [i] is the matrix C_i with torque qd^T C_i qd. El Baji (32),
+    (33)
 
     C_i is symmetric, and a quadratic form has only one symmetric matrix: C_ijn are the Christoffel symbols of M.
     """
@@ -243,11 +246,14 @@ def coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
 
 @actuated
 def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques qd^T C(q) qd: (..., n). 000 (30)"""
+    """Centrifugal and Coriolis torques qd^T C(q) qd: (..., n). El Baji (30)"""
     return _quadratic(_C(robot, link_partials(robot, q)), qd)
 
 
 @quantity
 def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity, g(q): (..., n), the sum of G_ik over the bodies. 000 (23)"""
+    """Torques that hold the robot still against gravity, g(q): (..., n), the sum of G_ik over the bodies.
+
+    El Baji (23)
+    """
     return [ops.total(G) for G in _G(robot, q, link_partials(robot, q))]

@@ -18,9 +18,9 @@ def partials(matrix: Callable[[Scalars], Matrix], q: Scalars) -> Tensor:
 
 
 def symbols(dM: Sequence[Matrix]) -> Tensor:
-    """[i][j][k]: c_ijk = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i). 002 [7.7]
+    """[i][j][k]: c_ijk = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i). Khalil (7.7)
 
-    In 004 (7.45) the second term is printed dM_ik/dq_i; only dM_ik/dq_j makes c_ijk = c_ikj, 004 (7.46).
+    In Siciliano (7.45) the second term is printed dM_ik/dq_i; only dM_ik/dq_j makes c_ijk = c_ikj, Siciliano (7.46).
     """
     n = len(dM)
     c: Tensor = [zeros(n, n) for _ in range(n)]
@@ -32,7 +32,7 @@ def symbols(dM: Sequence[Matrix]) -> Tensor:
 
 
 def matrix_from_symbols(c: Sequence[Matrix], qd: Scalars) -> list[list[Scalar]]:
-    """C_ij = sum_k c_ijk qd_k. 002 [7.7], 004 (7.44)"""
+    """C_ij = sum_k c_ijk qd_k. Khalil (7.7), Siciliano (7.44)"""
     return [times(c_i, qd) for c_i in c]
 
 

@@ -1,7 +1,7 @@
 """Closed chains: a tree with loops, its dynamics at the active joints by projection.
 
-Source: 004 sec. 7.3.3, in general form. The robot's tree is the arm with every loop cut at one joint; a `Loop` says how
-the two ends meet. With f(q) = 0 the conditions that they do, J = df/dq, and G = dq/dq_a from J G = 0:
+Source: Siciliano sec. 7.3.3, in general form. The robot's tree is the arm with every loop cut at one joint; a `Loop`
+says how the two ends meet. With f(q) = 0 the conditions that they do, J = df/dq, and G = dq/dq_a from J G = 0:
 
     qd = G qd_a,   qdd = G qdd_a + Gd qd_a                                                                      [L-1]
     tau_a = G^T tau(q, qd, qdd)                   by virtual work: loops do none                                [L-2]

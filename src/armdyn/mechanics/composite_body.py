@@ -1,8 +1,8 @@
 """Composite rigid bodies: the inertia matrix, and direct dynamics with it.
 
-Source: method 3 of Walker and Orin (1982), to which 002 sec. 7.6.1 refers for an efficient inertia matrix ("composite
-links"). When joint j alone accelerates, all that it carries moves as one rigid body; the wrench that moves this body is
-passed inwards, and every joint on its way bears its part along its own axis. Branches are allowed.
+Source: method 3 of Walker and Orin (1982), to which Khalil sec. 7.6.1 refers for an efficient inertia matrix
+("composite links"). When joint j alone accelerates, all that it carries moves as one rigid body; the wrench that moves
+this body is passed inwards, and every joint on its way bears its part along its own axis. Branches are allowed.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def bodies_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
         M[j][j] = link.along(force, moment)
         while robot.links[i].parent != WORLD:
             R, P = robot.links[i].pose(q[i])
-            force = R @ force  # 002 [7.59]
-            moment = R @ moment + cross(P, force)  # 002 [7.60] without the links' own parts
+            force = R @ force  # Khalil (7.59)
+            moment = R @ moment + cross(P, force)  # Khalil (7.60) without the links' own parts
             i = robot.links[i].parent
             M[i][j] = M[j][i] = robot.links[i].along(force, moment)
     return M
@@ -61,7 +61,7 @@ def composites(robot: Robot, q: Scalars) -> list[Inertia]:
 
 
 def unit_wrench(link: Link, body: Inertia) -> tuple[Vec3, Vec3]:
-    """The wrench of a body whose joint accelerates by one: 002 [7.55], [7.56] with wd = z or a = z, no velocity."""
+    """The wrench of a body whose joint accelerates by one: Khalil (7.55), (7.56) with wd = z or a = z, no velocity."""
     if link.revolute:
         return cross(Z_AXIS, body.moment), body.tensor.column(2)
     return body.mass * Z_AXIS, cross(body.moment, Z_AXIS)
@@ -99,14 +99,14 @@ def turned(A: Mat3, c: Scalar, s: Scalar) -> Mat3:
 def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint accelerations that torques produce.
 
-        qdd = M^-1 (tau - H(q, qd))        002 [7.63], with the composite-body M
+        qdd = M^-1 (tau - H(q, qd))        Khalil (7.63), with the composite-body M
 
     Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) at the
              tool, or {frame: (..., 6)}.
     Returns: qdd: (..., n).
     Raises:  PhysicsError if the mass matrix is singular.
     """
-    H = forward.bias(robot, q, qd, wrench)  # 002 sec. 7.6.1: the inverse dynamics with qdd = 0
+    H = forward.bias(robot, q, qd, wrench)  # Khalil sec. 7.6.1: the inverse dynamics with qdd = 0
     M = mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
     return forward.accelerations(robot, M, [torque - h for torque, h in zip(tau, H, strict=True)])
 

@@ -1,8 +1,8 @@
 """Between motors and joints: positions, velocities, torques, limits, currents.
 
-    dq = J dq_m                    joints from motors                                             002 [7.31]
-    tau_m = J^T tau                what the motors give, by virtual work                          002 [7.32]-[7.33]
-    tau_m = K_T i,  i = K_a u      a motor on a current amplifier; with J = 1/N: tau = N K_a K_T u        002 [9.4]
+    dq = J dq_m                    joints from motors                                             Khalil (7.31)
+    tau_m = J^T tau                what the motors give, by virtual work                          Khalil (7.32)-(7.33)
+    tau_m = K_T i,  i = K_a u      a motor on a current amplifier; with J = 1/N: tau = N K_a K_T u        Khalil (9.4)
 
 J is the robot's `coupling`, gears included; without one it is diagonal with 1/ratio of the rotors. It is constant, so
 it serves positions too: q = J q_m, both zero together.
@@ -23,7 +23,7 @@ from armdyn.robot.robot import Robot
 
 
 def coupling_rows(robot: Robot) -> Rows:
-    """J of 002 [7.31]."""
+    """J of Khalil (7.31)."""
     if robot.coupling:
         return [list(row) for row in robot.coupling]
     return _diagonal([div(1, ratio) for ratio in _ratios(robot)])
@@ -46,7 +46,7 @@ def _diagonal(entries: Scalars) -> Rows:
 
 @quantity
 def coupling_matrix(robot: Robot) -> Rows:
-    """J: (n, n), qd = J qd_m. 002 [7.31]"""
+    """J: (n, n), qd = J qd_m. Khalil (7.31)"""
     return coupling_rows(robot)
 
 
@@ -61,7 +61,7 @@ def motor_positions(robot: Robot, q: Scalars) -> list[Scalar]:
 
 @quantity
 def joint_positions(robot: Robot, q_m: Scalars) -> list[Scalar]:
-    """q = J q_m: (..., n) rad or m. 002 [7.31]"""
+    """q = J q_m: (..., n) rad or m. Khalil (7.31)"""
     return times(coupling_rows(robot), q_m)
 
 
@@ -73,13 +73,13 @@ def motor_velocities(robot: Robot, qd: Scalars) -> list[Scalar]:
 
 @quantity
 def joint_velocities(robot: Robot, qd_m: Scalars) -> list[Scalar]:
-    """qd = J qd_m: (..., n) rad/s or m/s; accelerations likewise. 002 [7.31]"""
+    """qd = J qd_m: (..., n) rad/s or m/s; accelerations likewise. Khalil (7.31)"""
     return times(coupling_rows(robot), qd_m)
 
 
 @quantity
 def motor_torques(robot: Robot, tau: Scalars) -> list[Scalar]:
-    """tau_m = J^T tau: (..., n) N m at the motors. 002 [7.33]"""
+    """tau_m = J^T tau: (..., n) N m at the motors. Khalil (7.33)"""
     return times(transpose(coupling_rows(robot)), tau)
 
 
@@ -105,7 +105,7 @@ def _motors(robot: Robot) -> list[Motor]:
 
 @quantity
 def torques_from_currents(robot: Robot, current: Scalars) -> list[Scalar]:
-    """Joint torques of motor currents: (..., n), tau = J^-T K_T i. 002 [9.4]
+    """Joint torques of motor currents: (..., n), tau = J^-T K_T i. Khalil (9.4)
 
     Args: current: (..., n) A. A control input u of the amplifier is the current amplifier * u.
     """
@@ -115,21 +115,24 @@ def torques_from_currents(robot: Robot, current: Scalars) -> list[Scalar]:
 
 @quantity
 def currents(robot: Robot, tau: Scalars) -> list[Scalar]:
-    """Motor currents that give joint torques: (..., n) A. 002 [9.4] turned round"""
+    """Motor currents that give joint torques: (..., n) A. Khalil (9.4) turned round"""
     at_motors = times(transpose(coupling_rows(robot)), tau)
     return [div(x, motor.torque_constant) for x, motor in zip(at_motors, _motors(robot), strict=True)]
 
 
 @quantity
 def control_inputs(robot: Robot, tau: Scalars) -> list[Scalar]:
-    """Inputs u of the amplifiers that give joint torques: (..., n), u = tau / (N K_a K_T) for one gear N. 002 [9.4]"""
+    """Inputs u of the amplifiers that give joint torques: (..., n), u = tau / (N K_a K_T) for one gear N.
+
+    Khalil (9.4)
+    """
     amperes = currents.formula(robot, tau)  # type: ignore[attr-defined]
     return [div(i, motor.amplifier) for i, motor in zip(amperes, _motors(robot), strict=True)]
 
 
 @quantity
 def torques_from_inputs(robot: Robot, u: Scalars) -> list[Scalar]:
-    """Joint torques of amplifier inputs u: (..., n). 002 [9.4]"""
+    """Joint torques of amplifier inputs u: (..., n). Khalil (9.4)"""
     amperes = [mul(motor.amplifier, entry) for motor, entry in zip(_motors(robot), u, strict=True)]
     return torques_from_currents.formula(robot, amperes)  # type: ignore[attr-defined, no-any-return]
 

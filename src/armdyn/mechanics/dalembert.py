@@ -1,13 +1,15 @@
 """Generalized d'Alembert equations: closed form, with the effects of translation and of rotation kept apart.
 
-    tau_i = sum_j (D_ij^rot + D_ij^tran) qdd_j + h_i^tran + h_i^rot + c_i                                    001 (4.1)
+    tau_i = sum_j (D_ij^rot + D_ij^tran) qdd_j + h_i^tran + h_i^rot + c_i                                    Milićević
+    (4.1)
 
-Source: 001 sec. 4, (4.1)-(4.5); the damaged (4.3) and the missing (4.4) as in E001-5, E001-6. Vectors are in world
-axes, tensors about the centres of mass in link axes. Joint j's axis is z of link j through its origin p_j (001 writes
-z_{j-1}, p_{j-1}); p*_k leads from the origin of link k to that of the next link on the way to link s, c_s from the
-origin of link s to its centre of mass. Sums to s run along the way from the base to link s, so branches are allowed.
+Source: Milićević sec. 4, (4.1)-(4.5); the damaged (4.3) and the missing (4.4) as in E001-5, E001-6. Vectors are in
+world axes, tensors about the centres of mass in link axes. Joint j's axis is z of link j through its origin p_j
+(Milićević writes z_{j-1}, p_{j-1}); p*_k leads from the origin of link k to that of the next link on the way to link
+s, c_s from the origin of link s to its centre of mass. Sums to s run along the way from the base to link s, so
+branches are allowed.
 
-001 treats rotary joints. A prismatic joint differs in three places: z_j moves a body by z_j itself instead of
+Milićević treats rotary joints. A prismatic joint differs in three places: z_j moves a body by z_j itself instead of
 z_j x (r_s - p_j); it turns nothing, so it is left out of every angular rate; and its slide, carried round by the links
 before it, adds the Coriolis acceleration 2 w x (qd_j z_j) to all bodies behind it.
 """
@@ -48,7 +50,7 @@ class Body:
 
 
 def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[Body]:
-    """All bodies; levers as in the first form of 001 (4.2): r_s - p_i = sum of p*_k from k = i to s-1, + c_s."""
+    """All bodies; levers as in the first form of Milićević (4.2): r_s - p_i = sum of p*_k from k = i to s-1, + c_s."""
     bodies: list[Body] = []
     reach: list[dict[int, Vec3]] = []  # [s][i]: p_s - p_i
     for link, (R, _) in zip(robot.links, poses, strict=True):
@@ -85,24 +87,24 @@ def _before(link: Link, poses: Sequence[Pose]) -> Pose:
 
 
 def _D_tran(robot: Robot, bodies: Sequence[Body]) -> Matrix:
-    """sum_s m_s [z_j x (r_s - p_j)].[z_i x (r_s - p_i)]. 001 (4.2), second sum"""
+    """sum_s m_s [z_j x (r_s - p_j)].[z_i x (r_s - p_i)]. Milićević (4.2), second sum"""
     D: Matrix = [[0] * robot.n for _ in range(robot.n)]
     for s in bodies:
         for j in s.lever:
             momentum = s.mass * s.lever[j]
             for i in robot.path(j):
-                D[i][j] = D[j][i] = add(D[i][j], momentum.dot(s.lever[i]))  # 001 (4.2), i <= j
+                D[i][j] = D[j][i] = add(D[i][j], momentum.dot(s.lever[i]))  # Milićević (4.2), i <= j
     return D
 
 
 def _D_rot(robot: Robot, bodies: Sequence[Body]) -> Matrix:
-    """sum_s (sR0 z_i)^T I_s (sR0 z_j). 001 (4.2), first sum"""
+    """sum_s (sR0 z_i)^T I_s (sR0 z_j). Milićević (4.2), first sum"""
     D: Matrix = [[0] * robot.n for _ in range(robot.n)]
     for s in bodies:
         for j in s.axis:
             momentum = s.tensor @ s.axis[j]
             for i in robot.path(j):
-                D[i][j] = D[j][i] = add(D[i][j], s.axis[i].dot(momentum))  # 001 (4.2), i <= j
+                D[i][j] = D[j][i] = add(D[i][j], s.axis[i].dot(momentum))  # Milićević (4.2), i <= j
     return D
 
 
@@ -123,37 +125,41 @@ class _Rates:
             spin, slide = (rate, ZERO) if link.revolute else (ZERO, rate)
             self.w.append(w + spin)  # E001-5
             self.cor.append(cor + cross(w, spin))  # E001-5
-            self.a.append(a + cross(w, cross(w, step)) + cross(cor, step) + 2 * cross(w, slide))  # 001 (4.3), first sum
+            # Milićević (4.3), first sum
+            self.a.append(a + cross(w, cross(w, step)) + cross(cor, step) + 2 * cross(w, slide))
 
 
 def _h_tran(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
-    """sum_s m_s {sum_{k<s} [w_k x (w_k x p*_k) + cor_k x p*_k] + w_s x (w_s x c_s) + cor_s x c_s}.lever_i. 001 (4.3)"""
+    """sum_s m_s {sum_{k<s} [w_k x (w_k x p*_k) + cor_k x p*_k] + w_s x (w_s x c_s) + cor_s x c_s}.lever_i.
+
+    Milićević (4.3)
+    """
     h: list[Scalar] = [0] * robot.n
     for s, w, cor, a in zip(bodies, rates.w, rates.cor, rates.a, strict=True):
-        force = s.mass * (a + cross(w, cross(w, s.c)) + cross(cor, s.c))  # 001 (4.3), restored: E001-5
+        force = s.mass * (a + cross(w, cross(w, s.c)) + cross(cor, s.c))  # Milićević (4.3), restored: E001-5
         for i, lever in s.lever.items():
             h[i] = add(h[i], force.dot(lever))
     return h
 
 
 def _h_rot(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
-    """sum_s {(sR0 z_i)^T I_s (sR0 cor_s) + [sR0 z_i x sR0 w_s]^T I_s (sR0 w_s)}. 001 (4.4)"""
+    """sum_s {(sR0 z_i)^T I_s (sR0 cor_s) + [sR0 z_i x sR0 w_s]^T I_s (sR0 w_s)}. Milićević (4.4)"""
     h: list[Scalar] = [0] * robot.n
     for s, w_0, cor_0 in zip(bodies, rates.w, rates.cor, strict=True):
         w, cor = s.turn @ w_0, s.turn @ cor_0
-        moment = s.tensor @ cor + cross(w, s.tensor @ w)  # 001 (4.4), restored: E001-6
+        moment = s.tensor @ cor + cross(w, s.tensor @ w)  # Milićević (4.4), restored: E001-6
         for i, axis in s.axis.items():
             h[i] = add(h[i], axis.dot(moment))
     return h
 
 
 def _c(robot: Robot, bodies: Sequence[Body]) -> list[Scalar]:
-    """-g.[z_i x sum_s m_s (r_s - p_i)]. 001 (4.5)"""
+    """-g.[z_i x sum_s m_s (r_s - p_i)]. Milićević (4.5)"""
     c: list[Scalar] = [0] * robot.n
     for s in bodies:
         weight = s.mass * robot.gravity
         for i, lever in s.lever.items():
-            c[i] = sub(c[i], weight.dot(lever))  # 001 (4.5)
+            c[i] = sub(c[i], weight.dot(lever))  # Milićević (4.5)
     return c
 
 
@@ -172,19 +178,19 @@ def _tip(robot: Robot, poses: Sequence[Pose], wrench: Scalars | None) -> list[Sc
 
 @quantity
 def mass_matrix_translational(robot: Robot, q: Scalars) -> Matrix:
-    """D^tran: (..., n, n), the inertia of the bodies' masses at their centres. 001 (4.2)"""
+    """D^tran: (..., n, n), the inertia of the bodies' masses at their centres. Milićević (4.2)"""
     return _D_tran(robot, _bodies(robot, q, link_poses(robot, q)))
 
 
 @quantity
 def mass_matrix_rotational(robot: Robot, q: Scalars) -> Matrix:
-    """D^rot: (..., n, n), the inertia of the bodies' turning about their centres (no rotors). 001 (4.2)"""
+    """D^rot: (..., n, n), the inertia of the bodies' turning about their centres (no rotors). Milićević (4.2)"""
     return _D_rot(robot, _bodies(robot, q, link_poses(robot, q)))
 
 
 @quantity
 def coriolis_translational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """h^tran: (..., n), centrifugal and Coriolis torques of the masses at their centres. 001 (4.3)"""
+    """h^tran: (..., n), centrifugal and Coriolis torques of the masses at their centres. Milićević (4.3)"""
     poses = link_poses(robot, q)
     bodies = _bodies(robot, q, poses)
     return _h_tran(robot, bodies, _Rates(robot, qd, poses, bodies))
@@ -192,7 +198,7 @@ def coriolis_translational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar
 
 @quantity
 def coriolis_rotational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """h^rot: (..., n), centrifugal and Coriolis torques of the bodies' turning (no rotors). 001 (4.4)"""
+    """h^rot: (..., n), centrifugal and Coriolis torques of the bodies' turning (no rotors). Milićević (4.4)"""
     poses = link_poses(robot, q)
     bodies = _bodies(robot, q, poses)
     return _h_rot(robot, bodies, _Rates(robot, qd, poses, bodies))
@@ -202,7 +208,8 @@ def coriolis_rotational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
-        tau_i = sum_j D_ij qdd_j + h_i^tran + h_i^rot + c_i + (J^T w)_i                                       001 (4.1)
+        tau_i = sum_j D_ij qdd_j + h_i^tran + h_i^rot + c_i + (J^T w)_i                                       Milićević
+        (4.1)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
@@ -213,23 +220,23 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     inertia = [ops.total(map(mul, row, qdd)) for row in _D(robot, bodies)]
     velocity = map(add, _h_tran(robot, bodies, rates), _h_rot(robot, bodies, rates))
     terms = zip(inertia, velocity, _c(robot, bodies), _tip(robot, poses, wrench), strict=True)
-    return [ops.total(term) for term in terms]  # 001 (4.1)
+    return [ops.total(term) for term in terms]  # Milićević (4.1)
 
 
 def _D(robot: Robot, bodies: Sequence[Body]) -> Matrix:
-    """D = D^rot + D^tran. 001 (4.2)"""
+    """D = D^rot + D^tran. Milićević (4.2)"""
     return [list(map(add, rot, tran)) for rot, tran in zip(_D_rot(robot, bodies), _D_tran(robot, bodies), strict=True)]
 
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> Matrix:
-    """Inertia matrix D(q) = D^rot + D^tran: (..., n, n). 001 (4.2)"""
+    """Inertia matrix D(q) = D^rot + D^tran: (..., n, n). Milićević (4.2)"""
     return _D(robot, _bodies(robot, q, link_poses(robot, q)))
 
 
 @actuated
 def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques h^tran + h^rot: (..., n). 001 (4.3), (4.4)"""
+    """Centrifugal and Coriolis torques h^tran + h^rot: (..., n). Milićević (4.3), (4.4)"""
     poses = link_poses(robot, q)
     bodies = _bodies(robot, q, poses)
     rates = _Rates(robot, qd, poses, bodies)
@@ -238,5 +245,5 @@ def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
 
 @quantity
 def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity, c(q): (..., n). 001 (4.5)"""
+    """Torques that hold the robot still against gravity, c(q): (..., n). Milićević (4.5)"""
     return _c(robot, _bodies(robot, q, link_poses(robot, q)))

@@ -146,7 +146,7 @@ def state(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars | None, factor: in
             R, P = link.pose(q[j])
             wd_i, U_i, a_i = (ZERO, Mat3.zero(), a_base) if i == WORLD else (wd[i], U[i], a[i])
             w_before = ZERO if i == WORLD else R.T @ w[i]
-            U_z = R.T @ (U_i @ R.column(2))  # 002 [7.51]-[7.57], as in newton_euler
+            U_z = R.T @ (U_i @ R.column(2))  # Khalil (7.51)-(7.57), as in newton_euler
             wd[j] = acceleration(w[j], U_z, (R.T @ wd_i + link.spin(rates[j])).z)
             U[j] = rate_matrix(w[j], wd[j])
             a[j] = R.T @ (a_i + U_i @ P) + (link.slide(rates[j]) + 2 * cross(w_before, link.slide(qd[j])))
@@ -171,7 +171,7 @@ def turned_axis(link: Link, v: Vec3, w: Vec3) -> Screw:
 
 
 def momentum(body: Inertia, V: Screw) -> Screw:
-    """The spatial inertia times a screw. 002 [7.21]"""
+    """The spatial inertia times a screw. Khalil (7.21)"""
     v, w = V
     return Screw(body.mass * v + cross(w, body.moment), cross(body.moment, v) + body.tensor @ w)
 

@@ -1,12 +1,12 @@
 """Elastic joints: the doubled model of links and motors with springs between them.
 
-    M_q qdd + h(q, qd) + friction(qd) + [S thetadd + ...] + J^T w = k (theta - q) + d (thetad - qd)     002 [7.35a]
-    [S^T qdd + ...] + I_a thetadd + friction_m(thetad) + k (theta - q) + d (thetad - qd) = tau           002 [7.35b]
+    M_q qdd + h(q, qd) + friction(qd) + [S thetadd + ...] + J^T w = k (theta - q) + d (thetad - qd)     Khalil (7.35a)
+    [S^T qdd + ...] + I_a thetadd + friction_m(thetad) + k (theta - q) + d (thetad - qd) = tau           Khalil (7.35b)
 
-q: links' side; theta: motors seen at their joints, through their gears (q_M of 002). Terms in brackets come from rotors
-of the full model, which turn with their carriers; 002 has reflected rotors only. In the equations above rotors count at
-theta, not at q. A joint without `elastic` is stiff: its theta is its q, whatever is given, and both come back equal.
-The formulations of the other modules leave the springs out: they are the stiff limit.
+q: links' side; theta: motors seen at their joints, through their gears (q_M of Khalil). Terms in brackets come from
+rotors of the full model, which turn with their carriers; Khalil has reflected rotors only. In the equations above
+rotors count at theta, not at q. A joint without `elastic` is stiff: its theta is its q, whatever is given, and both
+come back equal. The formulations of the other modules leave the springs out: they are the stiff limit.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def motor_side(robot: Robot, links: Scalars, motors: Scalars) -> list[Scalar]:
 
 
 def spring_torques(robot: Robot, q: Scalars, qd: Scalars, theta: Scalars, thetad: Scalars) -> list[Scalar]:
-    """k (theta - q) + d (thetad - qd): what the transmissions do on the links. 002 [7.34]; 0 for stiff joints."""
+    """k (theta - q) + d (thetad - qd): what the transmissions do on the links. Khalil (7.34); 0 for stiff joints."""
     torques: list[Scalar] = []
     for j, joint in enumerate(robot.joints):
         spring = joint.elastic or SOLID
@@ -66,7 +66,7 @@ def spring_torques(robot: Robot, q: Scalars, qd: Scalars, theta: Scalars, thetad
 
 
 def motor_friction(robot: Robot, thetad: Scalars) -> list[Scalar]:
-    """F_vm thetad + F_cm sign(thetad) of the elastic joints, and of motors with friction. 002 [7.35b]"""
+    """F_vm thetad + F_cm sign(thetad) of the elastic joints, and of motors with friction. Khalil (7.35b)"""
     elastic = [
         friction_torque(Friction(joint.elastic.viscous, joint.elastic.coulomb), rate) if joint.elastic else 0
         for joint, rate in zip(robot.joints, thetad, strict=True)
@@ -89,7 +89,7 @@ def inverse_dynamics(
     thetadd = motor_side(robot, qdd, thetadd)
     spring = spring_torques(robot, q, qd, theta, thetad)
     links, motors = rigid_torques(robot, q, qd, qdd, thetad, thetadd, wrench)
-    links = [sub(x, s) for x, s in zip(links, spring, strict=True)]  # 002 [7.35a]
+    links = [sub(x, s) for x, s in zip(links, spring, strict=True)]  # Khalil (7.35a)
     motors = [ops.total(terms) for terms in zip(motors, motor_friction(robot, thetad), spring, strict=True)]
     for j, joint in enumerate(robot.joints):
         if joint.elastic is None:
@@ -147,7 +147,7 @@ def _place(robot: Robot, motors: list[int], k: int) -> str:
 
 @quantity
 def energy(robot: Robot, q: Scalars, qd: Scalars, theta: Scalars, thetad: Scalars) -> Scalar:
-    """Kinetic and potential energy with the springs' 1/2 k (q - theta)^2: (...), J. 002 [7.34]"""
+    """Kinetic and potential energy with the springs' 1/2 k (q - theta)^2: (...), J. Khalil (7.34)"""
     motors, size = coordinates(robot)
     M = spin_mass_matrix(robot, q, motors, size)
     rates = [*qd, *(x for joint, x in zip(robot.joints, thetad, strict=True) if joint.elastic)]

@@ -1,7 +1,8 @@
 """Kinetic and potential energy of the bodies, and the inertia matrix: what the formulations after Lagrange start from.
 
-Source: 002 sec. 7.3.3, [7.5]-[7.25]; 004 sec. 7.1.1-7.1.2, (7.13)-(7.36); 003 (17)-(28). Velocities are referred to
-link frames (002's advice) and inertias to their origins, so that everything is linear in the inertial parameters.
+Source: Khalil sec. 7.3.3, (7.5)-(7.25); Siciliano sec. 7.1.1-7.1.2, (7.13)-(7.36); Truc (17)-(28). Velocities are
+referred to link frames (Khalil's advice) and inertias to their origins, so that everything is linear in the inertial
+parameters.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from armdyn.robot.robot import Robot
 
 
 class Screw(NamedTuple):
-    """A velocity (v, w) or a momentum (p, l) of a link, about its origin, in its frame. 002 [7.20]"""
+    """A velocity (v, w) or a momentum (p, l) of a link, about its origin, in its frame. Khalil (7.20)"""
 
     linear: Vec3
     angular: Vec3
@@ -29,19 +30,19 @@ class Screw(NamedTuple):
 
 
 def momentum(body: Inertia, V: Screw) -> Screw:
-    """The spatial inertia times a velocity: I_j V_j. 002 [7.21]"""
+    """The spatial inertia times a velocity: I_j V_j. Khalil (7.21)"""
     (v, w), MS = V, body.moment
     return Screw(body.mass * v + cross(w, MS), cross(MS, v) + body.tensor @ w)
 
 
 def kinetic(robot: Robot, q: Scalars, qd: Scalars) -> Scalar:
-    """E = sum of 1/2 V_j^T I_j V_j over the bodies. 002 [7.9], [7.19]"""
+    """E = sum of 1/2 V_j^T I_j V_j over the bodies. Khalil (7.9), (7.19)"""
     V = [Screw(*pair) for pair in zip(*velocities(robot, q, qd), strict=True)]
     return half(ops.total(V_j.dot(momentum(link.inertia, V_j)) for link, V_j in zip(robot.links, V, strict=True)))
 
 
 def potential(robot: Robot, q: Scalars) -> Scalar:
-    """U = -sum of g^T (M_j P_j + R_j MS_j). 002 [7.24]-[7.25]"""
+    """U = -sum of g^T (M_j P_j + R_j MS_j). Khalil (7.24)-(7.25)"""
     poses = zip(robot.links, link_poses(robot, q), strict=True)
     moments = [link.inertia.mass * P + R @ link.inertia.moment for link, (R, P) in poses]
     return ops.total(-robot.gravity.dot(moment) for moment in moments)
@@ -50,7 +51,7 @@ def potential(robot: Robot, q: Scalars) -> Scalar:
 def jacobians(robot: Robot, q: Scalars) -> list[dict[int, Screw]]:
     """[l][j]: velocity of link l for a unit rate of joint j, for the joints j that carry the link.
 
-    The columns of 004 (7.16)-(7.19) and 003 (24)-(25), in the link's frame and at its origin.
+    The columns of Siciliano (7.16)-(7.19) and Truc (24)-(25), in the link's frame and at its origin.
     """
     n = range(robot.n)
     unit_motions = [velocities(robot, q, [int(i == j) for i in n]) for j in n]
@@ -58,7 +59,7 @@ def jacobians(robot: Robot, q: Scalars) -> list[dict[int, Screw]]:
 
 
 def inertia_matrix(robot: Robot, q: Scalars) -> Rows:
-    """The matrix A of E = 1/2 qd^T A qd. 002 [7.5]; 003 (28), 004 (7.32)"""
+    """The matrix A of E = 1/2 qd^T A qd. Khalil (7.5); Truc (28), Siciliano (7.32)"""
     A = zeros(robot.n, robot.n)
     for link, J in zip(robot.links, jacobians(robot, q), strict=True):
         for j in J:
@@ -70,7 +71,7 @@ def inertia_matrix(robot: Robot, q: Scalars) -> Rows:
 
 
 def tip_torques(robot: Robot, q: Scalars, wrench: Scalars | None) -> list[Scalar]:
-    """J^T F_e: torques of the wrench that the robot exerts at its tool; none if there is no wrench. 002 [7.30]"""
+    """J^T F_e: torques of the wrench that the robot exerts at its tool; none if there is no wrench. Khalil (7.30)"""
     frame = robot.frame("tool")
     if wrench is None or frame.link == WORLD:
         return [0] * robot.n
@@ -82,11 +83,14 @@ def tip_torques(robot: Robot, q: Scalars, wrench: Scalars | None) -> list[Scalar
 
 @actuated
 def kinetic_energy(robot: Robot, q: Scalars, qd: Scalars) -> Scalar:
-    """Kinetic energy of the bodies and rotors: (...), J. 002 [7.9]-[7.22], 004 (7.4)"""
+    """Kinetic energy of the bodies and rotors: (...), J. Khalil (7.9)-(7.22), Siciliano (7.4)"""
     return kinetic(robot, q, qd)
 
 
 @quantity
 def potential_energy(robot: Robot, q: Scalars) -> Scalar:
-    """Potential energy in the field of gravity, zero at the world's origin: (...), J. 002 [7.24], 004 (7.36)"""
+    """Potential energy in the field of gravity, zero at the world's origin: (...), J.
+
+    Khalil (7.24), Siciliano (7.36)
+    """
     return potential(robot, q)

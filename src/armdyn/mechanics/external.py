@@ -16,7 +16,7 @@ from armdyn.robot.robot import Robot
 
 
 def external_torques(robot: Robot, q: Scalars, wrenches: Mapping[str, Scalars]) -> list[Scalar]:
-    """The sum of J_f^T F_f over the frames f. 002 [7.30], 004 (7.42)"""
+    """The sum of J_f^T F_f over the frames f. Khalil (7.30), Siciliano (7.42)"""
     torques: list[Scalar] = [0] * robot.n
     poses = link_poses(robot, q)
     for name, wrench in wrenches.items():

@@ -1,7 +1,8 @@
 """Direct dynamics from any inverse dynamics, column by column.
 
-Source: 002 sec. 7.6.1, [7.62]-[7.66]. The inverse dynamics is asked n + 1 times: once for what the motion costs without
-acceleration, and once per joint for a column of the inertia matrix. Cost grows with the cube of the number of joints.
+Source: Khalil sec. 7.6.1, (7.62)-(7.66). The inverse dynamics is asked n + 1 times: once for what the motion costs
+without acceleration, and once per joint for a column of the inertia matrix. Cost grows with the cube of the number of
+joints.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from armdyn.robot.robot import Robot
 
 
 def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Any = newton_euler) -> list[Scalar]:
-    """H(q, qd): the torques of the motion with qdd = 0. 002 sec. 7.6.1, after [7.63]"""
+    """H(q, qd): the torques of the motion with qdd = 0. Khalil sec. 7.6.1, after (7.63)"""
     return by.inverse_dynamics.formula(robot, q, qd, [0] * robot.n, wrench)  # type: ignore[no-any-return]
 
 
 def columns(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scalar]]:
-    """The inertia matrix A: column i is the torque of qdd = u_i at rest without gravity and tip wrench. 002 [7.64]
+    """The inertia matrix A: column i is the torque of qdd = u_i at rest without gravity and tip wrench. Khalil (7.64)
 
     Friction is taken away with its offsets. Of the two equal entries the one in the upper triangle is kept.
     """
@@ -34,7 +35,7 @@ def columns(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scala
 
 @quantity
 def mass_matrix(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scalar]]:
-    """Inertia matrix M(q): (..., n, n), rotors included, by the inverse dynamics of the module `by`. 002 [7.64]"""
+    """Inertia matrix M(q): (..., n, n), rotors included, by the inverse dynamics of the module `by`. Khalil (7.64)"""
     return columns(robot, q, by)
 
 
@@ -44,7 +45,7 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """Joint accelerations that torques produce.
 
-        qdd = A^-1 (tau - H(q, qd))        002 [7.63], solved by L^T D L
+        qdd = A^-1 (tau - H(q, qd))        Khalil (7.63), solved by L^T D L
 
     Args:    q, qd: (..., n) rad or m and derivative. tau: (..., n) of the actuators. wrench: (..., 6) at the
              tool, or {frame: (..., 6)}. by: module of mechanics whose inverse dynamics is asked.
@@ -56,7 +57,7 @@ def forward_dynamics(
 
 
 def accelerations(robot: Robot, A: linear.Matrix, rest: Scalars) -> list[Scalar]:
-    """The qdd of A qdd = rest. 002 [7.62]"""
+    """The qdd of A qdd = rest. Khalil (7.62)"""
     return linear.solve(linear.factor(A, where=lambda k: joint_name(robot, k)), rest)
 
 

@@ -33,12 +33,12 @@ def viscous(friction: Friction, rate: Scalar) -> Scalar:
 
 
 def coulomb(friction: Friction, rate: Scalar) -> Scalar:
-    """Fc sign(qd) + Fv qd. 002 [7.27]"""
+    """Fc sign(qd) + Fv qd. Khalil (7.27)"""
     return _with_dry(friction, rate, friction.coulomb)
 
 
 def stribeck(friction: Friction, rate: Scalar) -> Scalar:
-    """Fc sign(qd) + Fv qd + (Fst - Fc) sign(qd) exp(-|qd| / v_s). 002 [7.26], v_s = 1/B"""
+    """Fc sign(qd) + Fv qd + (Fst - Fc) sign(qd) exp(-|qd| / v_s). Khalil (7.26), v_s = 1/B"""
     dry = friction.coulomb
     if not ops.is_zero(friction.static):
         excess = friction.static - friction.coulomb
@@ -47,7 +47,7 @@ def stribeck(friction: Friction, rate: Scalar) -> Scalar:
 
 
 def smooth(friction: Friction, rate: Scalar) -> Scalar:
-    """002 [7.26] with r = sqrt(qd^2 + width^2) - width for |qd| and qd / sqrt(qd^2 + width^2) for sign(qd).
+    """Khalil (7.26) with r = sqrt(qd^2 + width^2) - width for |qd| and qd / sqrt(qd^2 + width^2) for sign(qd).
 
     Differentiable any number of times; the law of [7.26] is its limit for width -> 0, the error of the sign being
     (width/qd)^2 / 2. For integrators.
@@ -118,7 +118,7 @@ def unit_torques(friction: Friction | None, rate: Scalar) -> tuple[Scalar, Scala
 
 
 def friction_torques(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
-    """Friction of joints and motors, and the torque offsets. 002 [7.26]-[7.28]"""
+    """Friction of joints and motors, and the torque offsets. Khalil (7.26)-(7.28)"""
     return list(map(add, joint_friction(robot, qd), motor_friction(robot, qd)))
 
 
@@ -131,7 +131,7 @@ def joint_friction(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
 
 
 def motor_friction(robot: Robot, rates: Sequence[Scalar]) -> list[Scalar]:
-    """Friction of the motors, on the joints: with qd_m = K qd (002 [7.31]), K^T (Fv qd_m + Fc sign(qd_m)).
+    """Friction of the motors, on the joints: with qd_m = K qd (Khalil (7.31)), K^T (Fv qd_m + Fc sign(qd_m)).
 
     rates: of the motors, seen at their joints (for a stiff transmission qd).
     """

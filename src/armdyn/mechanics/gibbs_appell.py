@@ -5,9 +5,9 @@
 Q_r is the generalized force of gravity and of the environment. A force F at a point of acceleration a gives
 Q_r = d(F.a)/dqdd_r, so Appell's function S - sum F.a holds everything and one derivative gives tau.
 
-Source: 000 sec. 1 names the method; Appell 1900, Gibbs 1879; Mirtaheri and Zohoor 2021 (000 ref. 14). With the link's
-origin as reference point the inertial parameters (m, s = m c, I about the origin) enter linearly; all vectors of a
-link are in its own axes. The derivative is taken by dual numbers: exact over any scalar. Branches are allowed.
+Source: El Baji sec. 1 names the method; Appell 1900, Gibbs 1879; Mirtaheri and Zohoor 2021 (El Baji ref. 14). With the
+link's origin as reference point the inertial parameters (m, s = m c, I about the origin) enter linearly; all vectors
+of a link are in its own axes. The derivative is taken by dual numbers: exact over any scalar. Branches are allowed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The inertia matrix from Jacobians, the Coriolis matrix from its Christoffel symbols ("GIM-Christoffel" in 000).
+"""The inertia matrix from Jacobians, the Coriolis matrix from its Christoffel symbols ("GIM-Christoffel" in El Baji).
 
-Source: 002 [7.5]-[7.8]; 004 (7.13)-(7.49), with (7.45) corrected (see `christoffel`). The sources' joint axis z_{j-1}
-is z_j here: link frames have their z on their own joint axis. Any tree of revolute and prismatic joints.
+Source: Khalil (7.5)-(7.8); Siciliano (7.13)-(7.49), with (7.45) corrected (see `christoffel`). The sources' joint axis
+z_{j-1} is z_j here: link frames have their z on their own joint axis. Any tree of revolute and prismatic joints.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def swept(J_i: Screw, J_k: Screw) -> Screw:
 
 
 def inertia_partials(robot: Robot, q: Scalars) -> Tensor:
-    """[k][i][j]: db_ij/dq_k of the bodies, the sum of J_i,k^T I J_j + J_i^T I J_j,k: 004 (7.32) differentiated."""
+    """[k][i][j]: db_ij/dq_k of the bodies, the sum of J_i,k^T I J_j + J_i^T I J_j,k: Siciliano (7.32)
+    differentiated.
+    """
     dB: Tensor = [zeros(robot.n, robot.n) for _ in range(robot.n)]
     for link, J in zip(robot.links, jacobians(robot, q), strict=True):
         P = {j: momentum(link.inertia, J[j]) for j in J}
@@ -46,7 +48,7 @@ def inertia_partials(robot: Robot, q: Scalars) -> Tensor:
 
 
 def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
-    """g_i = -sum over the bodies of m g0^T j_Pi, with m j_Pi the momentum of the body for qd_i = 1. 004 (7.39)"""
+    """g_i = -sum over the bodies of m g0^T j_Pi, with m j_Pi the momentum of the body for qd_i = 1. Siciliano (7.39)"""
     torques: list[Scalar] = [0] * robot.n
     for link, pose, J in zip(robot.links, link_poses(robot, q), jacobians(robot, q), strict=True):
         g0 = pose.R.T @ robot.gravity
@@ -59,7 +61,7 @@ def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
 
 
 def _all_partials(robot: Robot, q: Scalars) -> Tensor:
-    """[k][i][j]: db_ij/dq_k of the whole matrix, bodies and rotors. 004 (7.32)"""
+    """[k][i][j]: db_ij/dq_k of the whole matrix, bodies and rotors. Siciliano (7.32)"""
     bodies = inertia_partials(robot, q)
     if all(spin.axis is None for spin in robot.spins):
         return bodies
@@ -71,13 +73,17 @@ def _all_partials(robot: Robot, q: Scalars) -> Tensor:
 
 @quantity
 def christoffel_symbols(robot: Robot, q: Scalars) -> Tensor:
-    """c_ijk of the inertia matrix, rotors included: (..., n, n, n), c_ijk = c_ikj. 002 [7.7], 004 (7.45) corrected"""
+    """c_ijk of the inertia matrix, rotors included: (..., n, n, n), c_ijk = c_ikj.
+
+    Khalil (7.7), Siciliano (7.45) corrected
+    """
     return christoffel.symbols(_all_partials(robot, q))
 
 
 @quantity
 def velocity_coefficients(robot: Robot, q: Scalars) -> Tensor:
-    """h_ijk = db_ij/dq_k - 1/2 db_jk/dq_i: (..., n, n, n), the torque on joint i is sum h_ijk qd_j qd_k. 004 (7.41)
+    """h_ijk = db_ij/dq_k - 1/2 db_jk/dq_i: (..., n, n, n), the torque on joint i is sum h_ijk qd_j qd_k. Siciliano
+    (7.41)
 
     h_ijj is the centrifugal effect of joint j; of h_ijk and h_ikj only the sum has a meaning (c_ijk is half of it).
     """
@@ -90,7 +96,7 @@ def velocity_coefficients(robot: Robot, q: Scalars) -> Tensor:
 
 @actuated
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion: A qdd + C qd + Q + J^T F_e. 002 [7.6], 004 (7.42)
+    """Joint torques that produce a motion: A qdd + C qd + Q + J^T F_e. Khalil (7.6), Siciliano (7.42)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
@@ -103,25 +109,25 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix B(q): (..., n, n), from the Jacobians of the bodies. 004 (7.32)"""
+    """Inertia matrix B(q): (..., n, n), from the Jacobians of the bodies. Siciliano (7.32)"""
     return inertia_matrix(robot, q)
 
 
 @actuated
 def coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars) -> list[list[Scalar]]:
-    """C_ij = sum_k c_ijk qd_k: (..., n, n); Bdot - 2C is skew-symmetric. 002 [7.7], 004 (7.44)-(7.48)"""
+    """C_ij = sum_k c_ijk qd_k: (..., n, n); Bdot - 2C is skew-symmetric. Khalil (7.7), Siciliano (7.44)-(7.48)"""
     return christoffel.matrix_from_symbols(christoffel.symbols(inertia_partials(robot, q)), qd)
 
 
 @actuated
 def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques C qd: (..., n). 004 (7.43)"""
+    """Centrifugal and Coriolis torques C qd: (..., n). Siciliano (7.43)"""
     return times(christoffel.matrix_from_symbols(christoffel.symbols(inertia_partials(robot, q)), qd), qd)
 
 
 @quantity
 def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity: (..., n). 004 (7.39)"""
+    """Torques that hold the robot still against gravity: (..., n). Siciliano (7.39)"""
     return gravity_torques(robot, q)
 
 

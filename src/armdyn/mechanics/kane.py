@@ -2,7 +2,7 @@
 
     F_r + F_r* = 0                                   for every generalized speed qd_r                          [K-1]
 
-Source: 000 sec. 1 and table 3 (it compares with this method); Kane and Levinson, Dynamics, 1985, ch. 4 and 6. The
+Source: El Baji sec. 1 and table 3 (it compares with this method); Kane and Levinson, Dynamics, 1985, ch. 4 and 6. The
 reference point of a body is its link's origin, not its centre of mass: Kane's equations hold for any point, and the
 inertial parameters (m, s = m c, I about the origin) then enter linearly, so that neither a body without mass nor one
 known by grouped parameters is a special case. All vectors of link k are in its own axes. Branches are allowed.

@@ -38,7 +38,7 @@ def frame_pose(poses: Sequence[Pose], frame: Frame) -> Pose:
 
 
 def point_jacobian(robot: Robot, poses: Sequence[Pose], link: int, point: Vec3) -> tuple[list[Vec3], list[Vec3]]:
-    """Columns of the linear and angular Jacobian of a world point fixed in a link. 004 (7.16)-(7.19)
+    """Columns of the linear and angular Jacobian of a world point fixed in a link. Siciliano (7.16)-(7.19)
 
     A joint that does not carry the link has zero columns.
     """
@@ -65,8 +65,8 @@ def velocities(
         j, i = link.index, link.parent
         R, P = link.pose(q[j])
         v_i, w_i = base if i == WORLD else (v[i], w[i])
-        w.append(R.T @ w_i + link.spin(qd[j]))  # 002 [7.17]
-        v.append(R.T @ (v_i + cross(w_i, P)) + link.slide(qd[j]))  # 002 [7.18]
+        w.append(R.T @ w_i + link.spin(qd[j]))  # Khalil (7.17)
+        v.append(R.T @ (v_i + cross(w_i, P)) + link.slide(qd[j]))  # Khalil (7.18)
     return v, w
 
 
@@ -90,9 +90,9 @@ class Motion:
             w, wd, a = (*base, ZERO) if parent == WORLD else (self.w[parent], self.wd[parent], self.a[parent])
             back = R.T
             spin, slide, carried = link.spin(qd[i]), link.slide(qd[i]), back @ w
-            self.wd.append(back @ wd + link.spin(rates[i]) + cross(carried, spin))  # 002 [7.53]
+            self.wd.append(back @ wd + link.spin(rates[i]) + cross(carried, spin))  # Khalil (7.53)
             drift = back @ (a + cross(wd, p) + cross(w, cross(w, p)))
-            self.a.append(drift + link.slide(rates[i]) + 2 * cross(carried, slide))  # 002 [7.54]
+            self.a.append(drift + link.slide(rates[i]) + 2 * cross(carried, slide))  # Khalil (7.54)
 
     def turning(self, link: int) -> tuple[Vec3, Vec3]:
         """(w, wd) of a link, in its own frame; of the base, for WORLD."""
@@ -127,7 +127,7 @@ def jacobian(robot: Robot, q: Scalars, frame: str = "tool") -> tuple[tuple[Scala
     """Geometric Jacobian of a frame: (v, w) = J qd.
 
     Args:    q: (..., n). frame: whose origin and rotation.
-    Returns: J: (..., 6, n), linear rows first; world axes, at the frame's origin. 004 (7.16)-(7.19)
+    Returns: J: (..., 6, n), linear rows first; world axes, at the frame's origin. Siciliano (7.16)-(7.19)
     """
     poses, where = link_poses(robot, q), robot.frame(frame)
     linear, angular = point_jacobian(robot, poses, where.link, frame_pose(poses, where).p)
@@ -142,7 +142,7 @@ def rows_of(linear: Sequence[Vec3], angular: Sequence[Vec3]) -> tuple[tuple[Scal
 
 @quantity
 def velocity(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") -> tuple[Scalar, ...]:
-    """(v, w) of a frame's origin: (..., 6), m/s and rad/s, world axes. 002 [7.14]-[7.18]"""
+    """(v, w) of a frame's origin: (..., 6), m/s and rad/s, world axes. Khalil (7.14)-(7.18)"""
     where = robot.frame(frame)
     v, w, _, _ = frame_motion(Motion(robot, q, qd), _world_rotation(robot, q, where), where)
     return (*v, *w)
@@ -150,7 +150,7 @@ def velocity(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") -> tupl
 
 @quantity
 def acceleration(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, frame: str = "tool") -> tuple[Scalar, ...]:
-    """(vd, wd) of a frame's origin: (..., 6), m/s^2 and rad/s^2, world axes, without gravity. 002 [7.53]-[7.54]"""
+    """(vd, wd) of a frame's origin: (..., 6), m/s^2 and rad/s^2, world axes, without gravity. Khalil (7.53)-(7.54)"""
     where = robot.frame(frame)
     _, _, a, wd = frame_motion(Motion(robot, q, qd, qdd), _world_rotation(robot, q, where), where)
     return (*a, *wd)
@@ -181,7 +181,7 @@ def analytic_jacobian(
 
 
 def euler_rates(R: Mat3, angles: str) -> Mat3:
-    """The matrix that takes an angular velocity (world axes) to the rates of the Euler angles of R. 004 (3.64)
+    """The matrix that takes an angular velocity (world axes) to the rates of the Euler angles of R. Siciliano (3.64)
 
     The cosines and sines of the angles are read off R itself, so it works over any scalar with a square root.
     """

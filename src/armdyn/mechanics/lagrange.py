@@ -1,8 +1,8 @@
 """Lagrange's equations, the energies differentiated directly.
 
-Source: 002 sec. 7.3, [7.4]-[7.25]; the same equations are 001 (2.2), 003 (16), 004 (7.3). The derivatives are exact,
-by dual numbers over whatever scalar is at hand. `gim_christoffel` takes the other way of 002 and 004, from the
-inertia matrix. Any tree of revolute and prismatic joints.
+Source: Khalil sec. 7.3, (7.4)-(7.25); the same equations are Milićević (2.2), Truc (16), Siciliano (7.3). The
+derivatives are exact, by dual numbers over whatever scalar is at hand. `gim_christoffel` takes the other way of Khalil
+and Siciliano, from the inertia matrix. Any tree of revolute and prismatic joints.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def momenta(L: Lagrangian, q: Scalars, qd: Scalars) -> list[Scalar]:
 
 
 def equations(L: Lagrangian, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
-    """d/dt dL/dqd_i - dL/dq_i, for any coordinates and any function L over any scalar. 002 [7.4a]"""
+    """d/dt dL/dqd_i - dL/dq_i, for any coordinates and any function L over any scalar. Khalil (7.4a)"""
     n = len(q)
     changes = derivative(lambda state: momenta(L, state[:n], state[n:]), (*q, *qd), (*qd, *qdd))  # d/dt dL/dqd
     forces = gradient(lambda x: L(x, qd), q)  # dL/dq
@@ -35,18 +35,18 @@ def equations(L: Lagrangian, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scal
 
 
 def inertial_torques(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
-    """A qdd + C qd: what the kinetic energy asks for. 002 [7.6]"""
+    """A qdd + C qd: what the kinetic energy asks for. Khalil (7.6)"""
     return equations(lambda x, rates: kinetic(robot, x, rates), q, qd, qdd)
 
 
 def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Q_i = dU/dq_i: U does not depend on the velocities. 002 [7.8]"""
+    """Q_i = dU/dq_i: U does not depend on the velocities. Khalil (7.8)"""
     return gradient(lambda x: potential(robot, x), q)
 
 
 @actuated
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion: Gamma_i = d/dt dL/dqd_i - dL/dq_i with L = E - U. 002 [7.4]
+    """Joint torques that produce a motion: Gamma_i = d/dt dL/dqd_i - dL/dq_i with L = E - U. Khalil (7.4)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
@@ -57,19 +57,19 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix: (..., n, n), A_ij = d^2 E / (dqd_i dqd_j). 002 sec. 7.3.3 i"""
+    """Inertia matrix: (..., n, n), A_ij = d^2 E / (dqd_i dqd_j). Khalil sec. 7.3.3 i"""
     return gradient(lambda rates: momenta(lambda x, v: kinetic(robot, x, v), q, rates), [0] * robot.n)
 
 
 @actuated
 def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques C qd = Adot qd - dE/dq: (..., n). 002 [7.6]"""
+    """Centrifugal and Coriolis torques C qd = Adot qd - dE/dq: (..., n). Khalil (7.6)"""
     return inertial_torques(robot, q, qd, [0] * robot.n)
 
 
 @quantity
 def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity: (..., n). 002 [7.8]"""
+    """Torques that hold the robot still against gravity: (..., n). Khalil (7.8)"""
     return gravity_torques(robot, q)
 
 

@@ -1,6 +1,6 @@
 """Lagrange-Euler with 4x4 homogeneous matrices: U_ij, U_ijk, pseudo-inertia, and the coefficients D, h, c.
 
-Source: 001 sec. 2, (2.1)-(2.15); of the two signs printed for gravity, (2.15) is right and (2.4) is not. Our link
+Source: Milićević sec. 2, (2.1)-(2.15); of the two signs printed for gravity, (2.15) is right and (2.4) is not. Our link
 frames have z on their own joint axis, so dA/dq_j = A Q_j with the operator on the right of joint j's matrix.
 Any tree of revolute and prismatic joints: sums over j = max(i, k), ..., n are sums over the links that joints i and k
 both carry.
@@ -32,14 +32,14 @@ def homogeneous(pose: Pose) -> Rows:
 
 
 def derivative_operator(link: Link) -> Rows:
-    """Q of a joint: dA/dq = A Q. 001 (2.3), after (2.1)"""
+    """Q of a joint: dA/dq = A Q. Milićević (2.3), after (2.1)"""
     if link.revolute:
         return [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
     return [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
 
 
 def pseudo_inertia(body: Inertia) -> Rows:
-    """J: the integral of r r^T dm over the body, r = (x, y, z, 1). 001 (2.3)"""
+    """J: the integral of r r^T dm over the body, r = (x, y, z, 1). Milićević (2.3)"""
     XX, XY, XZ, YY, YZ, ZZ = body.tensor.upper()
     MX, MY, MZ = body.moment
     xx, yy, zz = (half(sub(add(a, b), c)) for a, b, c in ((YY, ZZ, XX), (XX, ZZ, YY), (XX, YY, ZZ)))
@@ -47,7 +47,7 @@ def pseudo_inertia(body: Inertia) -> Rows:
 
 
 class Derivatives:
-    """U_ij = dA_0i/dq_j and U_ijk = dU_ij/dq_k of every link i, for the joints that carry it. 001 (2.3)
+    """U_ij = dA_0i/dq_j and U_ijk = dU_ij/dq_k of every link i, for the joints that carry it. Milićević (2.3)
 
     U[i][j] and UU[i][j, k], j <= k: the second derivatives are symmetric.
     """
@@ -70,7 +70,7 @@ class Derivatives:
 
 
 def inertia_coefficients(robot: Robot, at: Derivatives) -> Rows:
-    """D_ik = sum_j Tr(U_jk J_j U_ji^T). 001 (2.11)"""
+    """D_ik = sum_j Tr(U_jk J_j U_ji^T). Milićević (2.11)"""
     D: Rows = zeros(robot.n, robot.n)
     for link, U in zip(robot.links, at.U, strict=True):
         J = pseudo_inertia(link.inertia)
@@ -82,7 +82,7 @@ def inertia_coefficients(robot: Robot, at: Derivatives) -> Rows:
 
 
 def velocity_coefficients(robot: Robot, at: Derivatives) -> Tensor:
-    """h_ikm = sum_j Tr(U_jkm J_j U_ji^T). 001 (2.14)"""
+    """h_ikm = sum_j Tr(U_jkm J_j U_ji^T). Milićević (2.14)"""
     h: Tensor = [zeros(robot.n, robot.n) for _ in range(robot.n)]
     for link, U, UU in zip(robot.links, at.U, at.UU, strict=True):
         J = pseudo_inertia(link.inertia)
@@ -94,7 +94,7 @@ def velocity_coefficients(robot: Robot, at: Derivatives) -> Tensor:
 
 
 def gravity_coefficients(robot: Robot, at: Derivatives) -> list[Scalar]:
-    """c_i = -sum_j m_j g U_ji r_j, with g = (gx, gy, gz, 0). 001 (2.15)"""
+    """c_i = -sum_j m_j g U_ji r_j, with g = (gx, gy, gz, 0). Milićević (2.15)"""
     c: list[Scalar] = [0] * robot.n
     g = [[*robot.gravity, 0]]
     for link, U in zip(robot.links, at.U, strict=True):
@@ -109,19 +109,20 @@ def gravity_coefficients(robot: Robot, at: Derivatives) -> list[Scalar]:
 
 @quantity
 def D(robot: Robot, q: Scalars) -> Rows:
-    """D_ik of the links: (..., n, n); `mass_matrix` adds the spinning rotors. 001 (2.11)"""
+    """D_ik of the links: (..., n, n); `mass_matrix` adds the spinning rotors. Milićević (2.11)"""
     return inertia_coefficients(robot, Derivatives(robot, q))
 
 
 @quantity
 def h(robot: Robot, q: Scalars) -> Tensor:
-    """h_ikm of the links: (..., n, n, n), h_ikm = h_imk: the Christoffel symbols of D. 001 (2.14)"""
+    """h_ikm of the links: (..., n, n, n), h_ikm = h_imk: the Christoffel symbols of D. Milićević (2.14)"""
     return velocity_coefficients(robot, Derivatives(robot, q))
 
 
 @actuated
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion: tau_i = sum D_ik qdd_k + sum h_ikm qd_k qd_m + c_i, and J^T w. 001 (2.5)
+    """Joint torques that produce a motion: tau_i = sum D_ik qdd_k + sum h_ikm qd_k qd_m + c_i, and J^T w. Milićević
+    (2.5)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
@@ -134,31 +135,34 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 
 def centrifugal_torques(h: Tensor, qd: Scalars) -> list[Scalar]:
-    """h_i = sum_k sum_m h_ikm qd_k qd_m. 001 (2.13)"""
+    """h_i = sum_k sum_m h_ikm qd_k qd_m. Milićević (2.13)"""
     return times(matrix_from_symbols(h, qd), qd)
 
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix D(q): (..., n, n). 001 (2.11)"""
+    """Inertia matrix D(q): (..., n, n). Milićević (2.11)"""
     return inertia_coefficients(robot, Derivatives(robot, q))
 
 
 @actuated
 def coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars) -> list[list[Scalar]]:
-    """C_ik = sum_m h_ikm qd_m: (..., n, n); as h_ikm are Christoffel symbols, Ddot - 2C is skew. 001 (2.13)-(2.14)"""
+    """C_ik = sum_m h_ikm qd_m: (..., n, n); as h_ikm are Christoffel symbols, Ddot - 2C is skew.
+
+    Milićević (2.13)-(2.14)
+    """
     return matrix_from_symbols(velocity_coefficients(robot, Derivatives(robot, q)), qd)
 
 
 @actuated
 def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques h(q, qd): (..., n). 001 (2.12)-(2.13)"""
+    """Centrifugal and Coriolis torques h(q, qd): (..., n). Milićević (2.12)-(2.13)"""
     return centrifugal_torques(velocity_coefficients(robot, Derivatives(robot, q)), qd)
 
 
 @quantity
 def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity, c(q): (..., n). 001 (2.15)"""
+    """Torques that hold the robot still against gravity, c(q): (..., n). Milićević (2.15)"""
     return gravity_coefficients(robot, Derivatives(robot, q))
 
 

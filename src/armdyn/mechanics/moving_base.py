@@ -1,11 +1,11 @@
 """Robots on a base that moves: prescribed motion in the recursion, or virtual joints under the robot.
 
-Source: notes after 002 [7.61]. The base's motion may enter Newton-Euler as it is, by velocities and accelerations of
+Source: notes after Khalil (7.61). The base's motion may enter Newton-Euler as it is, by velocities and accelerations of
 its frame (Eulerian variables): the recursion starts from them instead of from rest, and ends with the wrench that the
 base needs. Or r virtual joints stand for it, of which the first r - 1 carry nothing and the last carries the base: then
 every formulation applies, and a base that nothing holds is one whose virtual joints have no torque.
 
-A frame fixed in another (sigma = 2 in 002) is a joint of type "fixed": it has no variable and no torque, its body is
+A frame fixed in another (sigma = 2 in Khalil) is a joint of type "fixed": it has no variable and no torque, its body is
 merged into the link that carries it.
 
 Base velocity and acceleration: (linear, angular) of the base frame, of its origin, in world axes; the acceleration is
@@ -82,7 +82,7 @@ def inverse_dynamics(
     robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, base_velocity: Scalars | None = None,
     base_acceleration: Scalars | None = None, wrench: Wrench = None, base: Any = None,
 ) -> list[Scalar]:  # fmt: skip
-    """Joint torques that produce a motion while the base moves: (..., n). Notes after 002 [7.61]
+    """Joint torques that produce a motion while the base moves: (..., n). Notes after Khalil (7.61)
 
     Args:    q, qd, qdd: (..., n). base_velocity, base_acceleration: (..., 6). wrench: (..., 6) at the tool, or
              {frame: (..., 6)}. base: (4, 4).
@@ -148,7 +148,7 @@ def _elsewhere(robot: Robot, q: Scalars, wrenches: dict[str, Scalars]) -> list[t
 
 
 def _spins(robot: Robot, q: Scalars, motion: Motion, qd: Scalars, qdd: Scalars) -> Vec3:
-    """Moments that turn the spins of the full model, summed in world axes. 004 (7.105)"""
+    """Moments that turn the spins of the full model, summed in world axes. Siciliano (7.105)"""
     moment, poses = ZERO, link_poses(robot, q)
     for spin in robot.spins:
         if spin.axis is None:
@@ -198,7 +198,7 @@ def with_virtual_joints(robot: Robot, joints: tuple[str, ...] = tuple(VIRTUAL)) 
     """The robot on r virtual joints instead of a fixed base; planar motion is ("x", "y", "yaw").
 
     The joints start from the robot's base pose, along its axes; they are called base_x and so on and come first. The
-    base body with its inertia hangs on the last one. Notes after 002 [7.61]
+    base body with its inertia hangs on the last one. Notes after Khalil (7.61)
     """
     for name in joints:
         if name not in VIRTUAL:

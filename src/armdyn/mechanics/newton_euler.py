@@ -1,11 +1,11 @@
 """Newton-Euler in link frames, linear in the inertial parameters.
 
-Source: 002 sec. 7.4.3, [7.51]-[7.61] (with [7.57] corrected: U_j = skew(wd) + skew(w) skew(w)); the same recursion is
-001 table 2 and 004 (7.107)-(7.114). Cost grows linearly with the number of joints; branches are allowed.
+Source: Khalil sec. 7.4.3, (7.51)-(7.61) (with (7.57) corrected: U_j = skew(wd) + skew(w) skew(w)); the same recursion
+is Milićević table 2 and Siciliano (7.107)-(7.114). Cost grows linearly with the number of joints; branches are allowed.
 
-The recursion follows the source line by line; [7.53] and [7.56] call functions that write them in an equal form with
-fewer operations. Friction and rotor inertia of [7.61] come from `actuated`. The names told to `named` are those of the
-programs in 002's appendix.
+The recursion follows the source line by line; (7.53) and (7.56) call functions that write them in an equal form with
+fewer operations. Friction and rotor inertia of (7.61) come from `actuated`. The names told to `named` are those of the
+programs in Khalil's appendix.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Transmitted(NamedTuple):
 def joint_torques(
     robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None, *, weightless: bool = False
 ) -> list[Scalar]:
-    """Torques of the bodies' motion, gravity and tip wrench. 002 [7.51]-[7.60]"""
+    """Torques of the bodies' motion, gravity and tip wrench. Khalil (7.51)-(7.60)"""
     a_base = ZERO if weightless else -robot.gravity  # the base accelerates upwards instead of the bodies falling
     return transmitted(robot, q, qd, qdd, wrench, Start(ZERO, ZERO, a_base)).torques
 
@@ -47,7 +47,7 @@ def joint_torques(
 def transmitted(
     robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None, start: Start
 ) -> Transmitted:
-    """The recursion, out and in again. 002 [7.51]-[7.61]"""
+    """The recursion, out and in again. Khalil (7.51)-(7.61)"""
     n = robot.n
     U_base = rate_matrix(start.w, start.wd)
     w, U, a = [ZERO] * n, [Mat3.zero()] * n, [ZERO] * n
@@ -60,56 +60,59 @@ def transmitted(
         w_i, wd_i, U_i, a_i = (start.w, start.wd, U_base, start.a) if i == WORLD else (w[i], wd[i], U[i], a[i])
         spin, slide = link.spin(qd[j]), link.slide(qd[j])
 
-        w_before = named(R.T @ w_i, "WI", j + 1)  # 002 [7.51]
-        w[j] = named(w_before + spin, "W", j + 1)  # 002 [7.52]
+        w_before = named(R.T @ w_i, "WI", j + 1)  # Khalil (7.51)
+        w[j] = named(w_before + spin, "W", j + 1)  # Khalil (7.52)
         U_z = R.T @ (U_i @ R.column(2))  # U_j z: points on the joint's axis move with both links
-        wd[j] = named(acceleration(w[j], U_z, (R.T @ wd_i + link.spin(qdd[j])).z), "WP", j + 1)  # 002 [7.53]
+        wd[j] = named(acceleration(w[j], U_z, (R.T @ wd_i + link.spin(qdd[j])).z), "WP", j + 1)  # Khalil (7.53)
         a_before = named(a_i + U_i @ P, "VSP", j + 1)
-        a[j] = named(R.T @ a_before + (link.slide(qdd[j]) + 2 * cross(w_before, slide)), "VP", j + 1)  # 002 [7.54]
-        U[j] = named(rate_matrix(w[j], wd[j]), "U", j + 1)  # 002 [7.57]
+        a[j] = named(R.T @ a_before + (link.slide(qdd[j]) + 2 * cross(w_before, slide)), "VP", j + 1)  # Khalil (7.54)
+        U[j] = named(rate_matrix(w[j], wd[j]), "U", j + 1)  # Khalil (7.57)
         body = link.inertia
-        f[j] = named(body.mass * a[j] + U[j] @ body.moment, "F", j + 1)  # 002 [7.55]
+        f[j] = named(body.mass * a[j] + U[j] @ body.moment, "F", j + 1)  # Khalil (7.55)
         turning = named(turning_moment(body.tensor, w[j], wd[j], U[j]), "No", j + 1)
-        m[j] = turning + cross(body.moment, a[j])  # 002 [7.56]
+        m[j] = turning + cross(body.moment, a[j])  # Khalil (7.56)
 
     if wrench is not None:
         j, f_e, m_e = tip_wrench(robot, q, wrench)
         if j != WORLD:
-            f[j], m[j] = f[j] + f_e, m[j] + m_e  # 002 [7.58], [7.60]
+            f[j], m[j] = f[j] + f_e, m[j] + m_e  # Khalil (7.58), (7.60)
 
     torques: list[Scalar] = [0] * n
     for link in robot.inward():
         j, i = link.index, link.parent
         R, P = poses[j]
         named(f[j], "E", j + 1), named(m[j], "N", j + 1)
-        torques[j] = link.along(f[j], m[j])  # 002 [7.61]
+        torques[j] = link.along(f[j], m[j])  # Khalil (7.61)
         if i != WORLD:
-            f_j = named(R @ f[j], "FDI", j + 1)  # 002 [7.59]
-            f[i] = f[i] + f_j  # 002 [7.58]
-            m[i] = m[i] + R @ m[j] + cross(P, f_j)  # 002 [7.60]
+            f_j = named(R @ f[j], "FDI", j + 1)  # Khalil (7.59)
+            f[i] = f[i] + f_j  # Khalil (7.58)
+            m[i] = m[i] + R @ m[j] + cross(P, f_j)  # Khalil (7.60)
     return Transmitted(torques, f, m)
 
 
 def rate_matrix(w: Vec3, wd: Vec3) -> Mat3:
-    """U, which takes a point r fixed in the body to wd x r + w x (w x r). 002 [7.57], corrected: wd in the first hat"""
+    """U, which takes a point r fixed in the body to wd x r + w x (w x r).
+
+    Khalil (7.57), corrected: wd in the first hat
+    """
     w_hat = skew(w)
     return skew(wd) + w_hat @ w_hat  # type: ignore[no-any-return]
 
 
 def acceleration(w: Vec3, U_z: Vec3, wd_z: Scalar) -> Vec3:
-    """The wd of 002 [7.53] from the third column of U and its own z, without the cross product.
+    """The wd of Khalil (7.53) from the third column of U and its own z, without the cross product.
 
     A point on the joint's axis belongs to both links, so this column is known before wd; the products of w are
-    those of [7.57]. Saves 2 multiplications a link where axes are at right angles, and more where they are parallel.
+    those of (7.57). Saves 2 multiplications a link where axes are at right angles, and more where they are parallel.
     """
     return Vec3(sub(mul(w.y, w.z), U_z.y), sub(U_z.x, mul(w.x, w.z)), wd_z)
 
 
 def turning_moment(tensor: Mat3, w: Vec3, wd: Vec3, U: Mat3) -> Vec3:
-    """I wd + w x (I w) of 002 [7.56], multiplied out.
+    """I wd + w x (I w) of Khalil (7.56), multiplied out.
 
     U has the products of rates already and the differences of the moments of inertia are constants (PIS in the
-    programs of 002): 15 multiplications instead of 24.
+    programs of Khalil): 15 multiplications instead of 24.
     """
     XX, XY, XZ, YY, YZ, ZZ = tensor.upper()
     (_, Uxy, Uxz), (Uyx, _, Uyz), (Uzx, Uzy, _) = U.rows
@@ -124,7 +127,7 @@ def turning_moment(tensor: Mat3, w: Vec3, wd: Vec3, U: Mat3) -> Vec3:
 
 
 def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars) -> tuple[int, Vec3, Vec3]:
-    """(link, f_e, m_e) of 002 [7.58], [7.60]: the wrench at the origin and in the axes of the link with the tool."""
+    """(link, f_e, m_e) of Khalil (7.58), (7.60): the wrench at the origin and in the axes of the link with the tool."""
     link, T = robot.frame("tool")
     if link == WORLD:
         return link, ZERO, ZERO

@@ -1,9 +1,9 @@
 """Newton-Euler with everything in base axes.
 
-Source: 001 table 1, with two corrections: the linear acceleration of a rotational link is
+Source: Milićević table 1, with two corrections: the linear acceleration of a rotational link is
 wd x p* + w x (w x p*) + a (the print repeats the row of wd), and the base accelerates by minus gravity, not plus.
-Link frames are ours: the axis of joint j is z_j through the link's own origin p_j (001 puts it on z_{j-1}), so p*_j,
-from the parent's origin to p_j, turns with the parent. The tensor of each link is taken at its centre of mass and
+Link frames are ours: the axis of joint j is z_j through the link's own origin p_j (Milićević puts it on z_{j-1}), so
+p*_j, from the parent's origin to p_j, turns with the parent. The tensor of each link is taken at its centre of mass and
 turned into base axes: I = R I_link R^T, anew for each posture; that is what makes this form dearer than link frames.
 """
 
@@ -21,44 +21,44 @@ from armdyn.robot.robot import Robot
 def joint_torques(
     robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None, *, weightless: bool = False
 ) -> list[Scalar]:
-    """Torques of the bodies' motion, gravity and tip wrench. 001 table 1"""
+    """Torques of the bodies' motion, gravity and tip wrench. Milićević table 1"""
     n = robot.n
     poses = link_poses(robot, q)
     z = [pose.R.column(2) for pose in poses]
     w, wd, a, f, m = ([ZERO] * n for _ in range(5))
-    a_base = ZERO if weightless else -robot.gravity  # 001 table 1, initial condition corrected
+    a_base = ZERO if weightless else -robot.gravity  # Milićević table 1, initial condition corrected
 
     for link in robot.outward():
         i, parent = link.index, link.parent
         p_star = poses[i].p if parent == WORLD else poses[i].p - poses[parent].p
         w_0, wd_0, a_0 = (ZERO, ZERO, a_base) if parent == WORLD else (w[parent], wd[parent], a[parent])
         if link.revolute:
-            w[i] = w_0 + qd[i] * z[i]  # 001 table 1, omega
-            wd[i] = wd_0 + qdd[i] * z[i] + cross(w_0, qd[i] * z[i])  # 001 table 1, omega dot
-            a[i] = carried(w_0, wd_0, p_star) + a_0  # 001 table 1, v dot, corrected
+            w[i] = w_0 + qd[i] * z[i]  # Milićević table 1, omega
+            wd[i] = wd_0 + qdd[i] * z[i] + cross(w_0, qd[i] * z[i])  # Milićević table 1, omega dot
+            a[i] = carried(w_0, wd_0, p_star) + a_0  # Milićević table 1, v dot, corrected
         else:
             w[i], wd[i] = w_0, wd_0
             slide = qdd[i] * z[i] + 2 * cross(w_0, qd[i] * z[i])
-            a[i] = slide + carried(w_0, wd_0, p_star) + a_0  # 001 table 1, v dot
+            a[i] = slide + carried(w_0, wd_0, p_star) + a_0  # Milićević table 1, v dot
 
         body, R = central(link), poses[i].R
         s, tensor = R @ body.com, symmetric(R @ body.tensor @ R.T)
-        f[i] = body.mass * (carried(w[i], wd[i], s) + a[i])  # 001 table 1, a bar and F
-        m[i] = tensor @ wd[i] + cross(w[i], tensor @ w[i]) + cross(s, f[i])  # 001 table 1, M and s x F of n
+        f[i] = body.mass * (carried(w[i], wd[i], s) + a[i])  # Milićević table 1, a bar and F
+        m[i] = tensor @ wd[i] + cross(w[i], tensor @ w[i]) + cross(s, f[i])  # Milićević table 1, M and s x F of n
 
     tool = robot.frame("tool")
     if wrench is not None and tool.link != WORLD:
         force, arm = Vec3.of(wrench[:3]), frame_pose(poses, tool).p - poses[tool.link].p
-        f[tool.link] = f[tool.link] + force  # f_{n+1} of 001 table 1
+        f[tool.link] = f[tool.link] + force  # f_{n+1} of Milićević table 1
         m[tool.link] = m[tool.link] + Vec3.of(wrench[3:]) + cross(arm, force)
 
     torques: list[Scalar] = [0] * n
     for link in robot.inward():
         i, parent = link.index, link.parent
-        torques[i] = z[i].dot(m[i] if link.revolute else f[i])  # 001 table 1, tau
+        torques[i] = z[i].dot(m[i] if link.revolute else f[i])  # Milićević table 1, tau
         if parent != WORLD:
-            f[parent] = f[parent] + f[i]  # 001 table 1, f
-            m[parent] = m[parent] + m[i] + cross(poses[i].p - poses[parent].p, f[i])  # 001 table 1, n
+            f[parent] = f[parent] + f[i]  # Milićević table 1, f
+            m[parent] = m[parent] + m[i] + cross(poses[i].p - poses[parent].p, f[i])  # Milićević table 1, n
     return torques
 
 

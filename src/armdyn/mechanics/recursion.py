@@ -31,7 +31,10 @@ def quantities(torques: Torques) -> tuple[Any, Any, Any, Any]:
 
     @actuated
     def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-        """Inertia matrix M(q): (..., n, n), column j the torques of a unit acceleration of joint j. 002 sec. 7.6.1"""
+        """Inertia matrix M(q): (..., n, n), column j the torques of a unit acceleration of joint j.
+
+        Khalil sec. 7.6.1
+        """
         rest, n = [0] * robot.n, range(robot.n)
         columns = [torques(robot, q, rest, [int(i == j) for i in n], weightless=True) for j in n]
         return [[columns[max(i, j)][min(i, j)] for j in n] for i in n]

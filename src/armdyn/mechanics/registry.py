@@ -47,19 +47,25 @@ class Formulation:
 
 
 FORMULATIONS = (
-    Formulation("newton_euler", "Newton-Euler, link frames", "002 [7.51]-[7.61], 001 table 2, 004 (7.107)-(7.114)"),
-    Formulation("newton_euler_base", "Newton-Euler, base frame", "001 table 1"),
-    Formulation("lagrange", "Lagrange, energies differentiated", "002 [7.4], 004 (7.1)-(7.3)"),
-    Formulation("gim_christoffel", "Inertia matrix with Christoffel symbols", "002 [7.5]-[7.25], 004 (7.13)-(7.45)"),
-    Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "001 (2.1)-(2.15)"),
-    Formulation("kronecker", "Euler-Lagrange with Kronecker products", "003 (23)-(52)"),
-    Formulation("dalembert", "Generalized d'Alembert", "001 (4.1)-(4.5)"),
-    Formulation("bertrand_bruneau", "New formulation of Bertrand and Bruneau", "000 (1)-(39)"),
-    Formulation("kane", "Kane, partial velocities", "000 [13]"),
-    Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "000 [14]"),
-    Formulation("composite_body", "Composite rigid bodies", "002 sec. 7.6.1"),
-    Formulation("articulated_body", "Articulated bodies", "002 [7.67]-[7.91]"),
-    Formulation("forward", "Forward dynamics, column by column", "002 sec. 7.6.1"),
+    Formulation(
+        "newton_euler",
+        "Newton-Euler, link frames",
+        "Khalil (7.51)-(7.61), Milićević table 2, Siciliano (7.107)-(7.114)",
+    ),
+    Formulation("newton_euler_base", "Newton-Euler, base frame", "Milićević table 1"),
+    Formulation("lagrange", "Lagrange, energies differentiated", "Khalil (7.4), Siciliano (7.1)-(7.3)"),
+    Formulation(
+        "gim_christoffel", "Inertia matrix with Christoffel symbols", "Khalil (7.5)-(7.25), Siciliano (7.13)-(7.45)"
+    ),
+    Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "Milićević (2.1)-(2.15)"),
+    Formulation("kronecker", "Euler-Lagrange with Kronecker products", "Truc (23)-(52)"),
+    Formulation("dalembert", "Generalized d'Alembert", "Milićević (4.1)-(4.5)"),
+    Formulation("bertrand_bruneau", "New formulation of Bertrand and Bruneau", "El Baji (1)-(39)"),
+    Formulation("kane", "Kane, partial velocities", "El Baji [13]"),
+    Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "El Baji [14]"),
+    Formulation("composite_body", "Composite rigid bodies", "Khalil sec. 7.6.1"),
+    Formulation("articulated_body", "Articulated bodies", "Khalil (7.67)-(7.91)"),
+    Formulation("forward", "Forward dynamics, column by column", "Khalil sec. 7.6.1"),
 )
 
 

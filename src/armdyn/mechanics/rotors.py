@@ -1,7 +1,8 @@
-"""The rotors of the motors: reflected on their joints (002 [7.29]) or spinning on their carriers (004 sec. 7.1.1).
+"""The rotors of the motors: reflected on their joints (Khalil (7.29)) or spinning on their carriers (Siciliano sec.
+7.1.1).
 
 In the full model the mass of a rotor and its inertia at rest are part of the link that carries it, the augmented link
-of 004 (7.52)-(7.77) (see robot.links). What is left is its spin: with I = inertia about the axis z, s = its rate
+of Siciliano (7.52)-(7.77) (see robot.links). What is left is its spin: with I = inertia about the axis z, s = its rate
 against the carrier and w = angular velocity of the carrier, the kinetic energy I s (z.w) + 1/2 I s^2. The rate s is
 the sum of k_j qd_j over the joints that drive it: one joint with its gear ratio, several if motors are coupled. In the
 reflected model only the last term is there.
@@ -23,13 +24,16 @@ Matrix = list[list[Scalar]]
 
 
 def rotor_energy(robot: Robot, q: Scalars, qd: Scalars) -> Scalar:
-    """Kinetic energy of the spins. 004 (7.21), (7.23)"""
+    """Kinetic energy of the spins. Siciliano (7.21), (7.23)"""
     M = rotor_mass_matrix(robot, q)
     return half(ops.total(mul(mul(M[i][j], qd[i]), qd[j]) for i in range(robot.n) for j in range(robot.n)))
 
 
 def rotor_mass_matrix(robot: Robot, q: Scalars) -> Matrix:
-    """k^2 I on the diagonal (002 [7.29]); k I z.z_j off it for the joints j that turn the carrier. 004 (7.30)"""
+    """k^2 I on the diagonal (Khalil (7.29)); k I z.z_j off it for the joints j that turn the carrier.
+
+    Siciliano (7.30)
+    """
     return spin_mass_matrix(robot, q, range(robot.n), robot.n)
 
 
@@ -51,7 +55,7 @@ def spin_mass_matrix(robot: Robot, q: Scalars, motors: Sequence[int], size: int)
 
 
 def rotor_torques(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
-    """Torques that accelerate the rotors and turn their spins. 004 (7.105), (7.111)-(7.114)"""
+    """Torques that accelerate the rotors and turn their spins. Siciliano (7.105), (7.111)-(7.114)"""
     motion = Motion(robot, q, qd, qdd) if any(spin.axis for spin in robot.spins) else None
     return list(map(add, *spin_torques(robot, q, motion, qd, qdd)))
 
@@ -68,13 +72,13 @@ def spin_torques(
         for i, k in spin.rates:
             momentum = mul(k, spin.inertia)
             for j, k_j in spin.rates:
-                on_motors[i] = add(on_motors[i], mul(mul(k_j, momentum), accelerations[j]))  # 004 (7.114)
+                on_motors[i] = add(on_motors[i], mul(mul(k_j, momentum), accelerations[j]))  # Siciliano (7.114)
             if spin.axis is None or motion is None:
                 continue
             w, wd = motion.turning(spin.carrier)
             axis = momentum * spin.axis
-            on_motors[i] = add(on_motors[i], axis.dot(wd))  # 004 (7.111), (7.114)
-            moment = mul(1, accelerations[i]) * axis + rates[i] * cross(w, axis)  # 004 (7.105)
+            on_motors[i] = add(on_motors[i], axis.dot(wd))  # Siciliano (7.111), (7.114)
+            moment = mul(1, accelerations[i]) * axis + rates[i] * cross(w, axis)  # Siciliano (7.105)
             for j, share in _shares(robot, q, spin.carrier, moment):
                 on_joints[j] = add(on_joints[j], share)
     return on_joints, on_motors
@@ -103,7 +107,7 @@ def rotor_coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
 
 
 class AugmentedLink(NamedTuple):
-    """A link with the rotors that it carries, in the frame of its joint's body. 004 (7.52)-(7.77)
+    """A link with the rotors that it carries, in the frame of its joint's body. Siciliano (7.52)-(7.77)
 
     inertia: m_i, m_i r_iC (7.72) and the tensor about the frame's origin (7.71), rotors at rest included. rotors: of
     each carried rotor of the full model the name of the joint it drives, its inertia I_m and its axis (7.67).
@@ -115,16 +119,16 @@ class AugmentedLink(NamedTuple):
 
     @property
     def parameters(self) -> tuple[Scalar, ...]:
-        """(m, m l_x, m l_y, m l_z, I_xx, I_xy, I_xz, I_yy, I_yz, I_zz, I_m, ...): pi_i of 004 (7.77).
+        """(m, m l_x, m l_y, m l_z, I_xx, I_xy, I_xz, I_yy, I_yz, I_zz, I_m, ...): pi_i of Siciliano (7.77).
 
-        Products of inertia are entries of the tensor; 004 prints them with the opposite sign.
+        Products of inertia are entries of the tensor; Siciliano prints them with the opposite sign.
         """
         XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = self.inertia.parameters()
         return (M, MX, MY, MZ, XX, XY, XZ, YY, YZ, ZZ, *(inertia for _, inertia, _ in self.rotors))
 
 
 def augmented_links(robot: Robot) -> tuple[AugmentedLink, ...]:
-    """Every moving link together with the rotors it carries. 004 (7.52)-(7.77)
+    """Every moving link together with the rotors it carries. Siciliano (7.52)-(7.77)
 
     >>> import armdyn
     >>> [[joint for joint, _, _ in link.rotors] for link in augmented_links(armdyn.load("planar2r"))]

@@ -88,13 +88,13 @@ def sizing(
 ) -> Sizing:
     """Loads of the actuators along a motion, for choosing them.
 
-    Args:    side: "joint", or "motor": behind the gears (002 [7.31]-[7.33]). continuous: torque that may be held for
+    Args:    side: "joint", or "motor": behind the gears (Khalil (7.31)-(7.33)). continuous: torque that may be held for
              ever, on that side, (n,) or one for all. rest: s after the motion, in which the posture reached is held
              against gravity; it counts for rms values and heat.
 
     >>> import armdyn
-    >>> move = armdyn.point_to_point([0.0], [1.0], "bang_bang", duration=1.0)
-    >>> sizing(armdyn.load("pendulum").without("gravity", "friction"), move).energy_given.round(6).tolist() != [0.0]
+    >>> move = armdyn.point_to_point((0.0), (1.0), "bang_bang", duration=1.0)
+    >>> sizing(armdyn.load("pendulum").without("gravity", "friction"), move).energy_given.round(6).tolist() != (0.0)
     True
     """
     dyn = dynamics_of(model)

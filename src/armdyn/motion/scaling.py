@@ -1,4 +1,4 @@
-"""Dynamic scaling: the same path, uniformly faster or slower, up to what the actuators can give. 004 sec. 7.7"""
+"""Dynamic scaling: the same path, uniformly faster or slower, up to what the actuators can give. Siciliano sec. 7.7"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SLOWEST, FASTEST = 1e-3, 1e3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScaledMotion(Uniform):
-    """The reference at another speed: q(t) = ref(c t), so that tau_s(t) = c^2 tau_s,ref(c t). 004 (7.126)
+    """The reference at another speed: q(t) = ref(c t), so that tau_s(t) = c^2 tau_s,ref(c t). Siciliano (7.126)
 
     joint, quantity: what limits it; time: when, s. c: speed over that of the reference.
     """
@@ -76,7 +76,7 @@ def scale_to_torque(
 ) -> ScaledMotion:
     """The reference uniformly faster or slower, so that some torque touches its limit and none exceeds it.
 
-        tau(t) = c^2 tau_s(ct) + c viscous(ct) + dry(ct) + g(ct),     004 (7.126) with r = ct, friction added
+        tau(t) = c^2 tau_s(ct) + c viscous(ct) + dry(ct) + g(ct),     Siciliano (7.126) with r = ct, friction added
 
     Args:    ref: ref(t), ref(t, 1), ref(t, 2), ref.duration. tau_max: (n,) or one for all; the robot's limits if not
              given. tau_min: -tau_max if not given. v_max, a_max: kept as well, if given.

@@ -446,7 +446,10 @@ def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, Status, 
 
 
 def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOptimal:
-    """The motion as a whole so much slower that it keeps the limits at the quarters of every cell too. 004 sec. 7.7"""
+    """The motion as a whole so much slower that it keeps the limits at the quarters of every cell too.
+
+    Siciliano sec. 7.7
+    """
     assert isinstance(motion.clock, PiecewisePolynomial)
     knots, (place, rate, half) = motion.clock.knots, motion.clock.coefficients[:, :, 0].T[..., None]
     h = np.diff(knots)[:, None] * WITHIN

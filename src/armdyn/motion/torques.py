@@ -1,4 +1,4 @@
-"""The torques of a motion and what they are made of. 004 sec. 7.3.2, Example 7.2"""
+"""The torques of a motion and what they are made of. Siciliano sec. 7.3.2, Example 7.2"""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TorqueBreakdown:
     def plot(
         self, path: str | Path | None = None, kind: Literal["contributions", "motion", "tip"] = "contributions"
     ) -> Any:
-        """Draw the contributions (004 fig. 7.6), the motion with its torques (fig. 7.5), or the tip (fig. 7.9).
+        """Draw the contributions (Siciliano fig. 7.6), the motion with its torques (fig. 7.5), or the tip (fig. 7.9).
 
         path: .png, .svg or .pdf to write. Returns: the Matplotlib figure.
         """
@@ -109,10 +109,10 @@ def torque_breakdown(
              of the times, s; a two-thousandth of the duration if not given. wrench: (6,), (k, 6) or a function of the
              times, force and moment that the robot exerts at its tool, world axes.
     Method:  C qd is a quadratic form in qd, so its parts are values of it: C(q, e_j) e_j is the centrifugal effect of
-             joint j, C(q, e_j + e_k)(e_j + e_k) less those of j and k the Coriolis effect of the pair. 004 (7.41)
+             joint j, C(q, e_j + e_k)(e_j + e_k) less those of j and k the Coriolis effect of the pair. Siciliano (7.41)
 
     >>> import armdyn
-    >>> move = armdyn.point_to_point([0.0], [1.0], "bang_bang", duration=1.0)
+    >>> move = armdyn.point_to_point((0.0), (1.0), "bang_bang", duration=1.0)
     >>> parts = torque_breakdown(armdyn.load("pendulum"), move)
     >>> bool(abs(parts.inertia[:, 0, 0] + parts.gravity[:, 0] + parts.friction[:, 0] - parts.tau[:, 0]).max() < 1e-9)
     True

@@ -118,7 +118,7 @@ class BaseParameters:
 
     @cached_property
     def symbolic_robot(self) -> Robot:
-        """The robot with symbols for its base parameters (ZZR1, ...): the model that 002's programs are made of.
+        """The robot with symbols for its base parameters (ZZR1, ...): the model that Khalil's programs are made of.
 
         Standard parameters that are not included keep their values or names. `bound()` puts the numbers in.
         """

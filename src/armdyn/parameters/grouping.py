@@ -1,6 +1,6 @@
 """Grouping of inertial parameters: what a joint cannot feel is moved to the link below, at equal torques.
 
-Source: 002 sec. 7.5 (base parameters; the rules are Gautier and Khalil's), here for any placement of the joints, and
+Source: Khalil sec. 7.5 (base parameters; the rules are Gautier and Khalil's), here for any placement of the joints, and
 for trees. What may be moved follows from one question: which bodies on link j move as if they were on its parent?
 
     revolute    a mass, a first moment and a line of masses on the joint's axis (M; MZ; XX = YY)             [G-1]

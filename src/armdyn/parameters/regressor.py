@@ -1,13 +1,13 @@
 """The regressor: torques are linear in the standard parameters, tau = Y(q, qd, qdd) pi.
 
-Source: 004 (7.76)-(7.81), 002 sec. 7.3.3. A column is the torque of a robot in which one parameter is 1 and all others
-are 0: the wrench of a unit inertia (the same `Inertia.wrench` that the recursions use) on the partial velocities of
-its link. Columns of joints that do not carry the link are literal zeros.
+Source: Siciliano (7.76)-(7.81), Khalil sec. 7.3.3. A column is the torque of a robot in which one parameter is 1 and
+all others are 0: the wrench of a unit inertia (the same `Inertia.wrench` that the recursions use) on the partial
+velocities of its link. Columns of joints that do not carry the link are literal zeros.
 
-Rotors enter by Ia = ratio^2 inertia, in either model: reflected, or full with its coupling to the carrier (004 (7.80)
-with the rotor's own moment of inertia, scaled by the gear ratio). Friction enters by what the joint's law makes of Fv
-and of Fc, qd and sign(qd) as a rule; static and Stribeck friction are not linear and stay out. Friction of a motor
-enters by Fvm and Fcm on all joints that turn the motor.
+Rotors enter by Ia = ratio^2 inertia, in either model: reflected, or full with its coupling to the carrier (Siciliano
+(7.80) with the rotor's own moment of inertia, scaled by the gear ratio). Friction enters by what the joint's law makes
+of Fv and of Fc, qd and sign(qd) as a rule; static and Stribeck friction are not linear and stay out. Friction of a
+motor enters by Fvm and Fcm on all joints that turn the motor.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def regressor(
 
 
 def inertial_columns(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[str, list[list[Scalar]]]:
-    """Torques of unit inertias: by parameter, then by link. 004 (7.79), by way of Kane's partial velocities."""
+    """Torques of unit inertias: by parameter, then by link. Siciliano (7.79), by way of Kane's partial velocities."""
     motion, partials = Motion(robot, q, qd, qdd), link_partials(robot, q)
     columns: dict[str, list[list[Scalar]]] = {kind: [] for kind in INERTIAL}
     for j, g in enumerate(seen_by_links(robot, q, robot.gravity)):

@@ -1,12 +1,12 @@
 """The standard parameters of a robot: named vectors, and robots made from them.
 
-Per joint, in the order of `armdyn.conventions.STANDARD_PARAMETERS`: the ten inertial parameters of its link (002 sec.
-7.3.3, 004 (7.77)), in the frame whose z is the joint axis (`robot.links`); the rotor inertia seen at the joint, Ia; the
-friction coefficients Fv and Fc; a constant torque. Numbers of joints are appended: XX1 ... off1, XX2 ... Motors that
-rub on their own, such as those that several joints turn by a coupling, have Fvm and Fcm, after all joints.
+Per joint, in the order of `armdyn.conventions.STANDARD_PARAMETERS`: the ten inertial parameters of its link (Khalil
+sec. 7.3.3, Siciliano (7.77)), in the frame whose z is the joint axis (`robot.links`); the rotor inertia seen at the
+joint, Ia; the friction coefficients Fv and Fc; a constant torque. Numbers of joints are appended: XX1 ... off1, XX2 ...
+Motors that rub on their own, such as those that several joints turn by a coupling, have Fvm and Fcm, after all joints.
 
-Links are the augmented ones of 004 sec. 7.2.2: what is fixed to a link and what a full rotor mounted on it weighs at
-rest belong to it. Ia is ratio^2 times the rotor's inertia in both rotor models; they differ in what it does.
+Links are the augmented ones of Siciliano sec. 7.2.2: what is fixed to a link and what a full rotor mounted on it
+weighs at rest belong to it. Ia is ratio^2 times the rotor's inertia in both rotor models; they differ in what it does.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _size(k: Scalar) -> Scalar:
 
 
 def seen_at_joints(robot: Robot) -> list[Scalar]:
-    """Ia of every joint: ratio^2 inertia of its rotor. 002 [7.29]"""
+    """Ia of every joint: ratio^2 inertia of its rotor. Khalil (7.29)"""
     rotors: list[Scalar] = [0] * robot.n
     for spin in robot.spins:
         rotors[spin.joint] = ops.add(rotors[spin.joint], ops.mul(spin.ratio, ops.mul(spin.ratio, spin.inertia)))

@@ -1,6 +1,6 @@
 """The robot as its mechanics sees it: moving links in joint frames.
 
-Each link has one frame whose z is its joint axis (002's choice). Bodies on fixed joints are merged into what carries
+Each link has one frame whose z is its joint axis (Khalil's choice). Bodies on fixed joints are merged into what carries
 them, exactly. The user's frames are kept beside, as constant poses, so that results return to them.
 """
 
@@ -126,7 +126,7 @@ def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement, coupling:
 
 
 def _spin(index: int, joint: Joint, frames: dict[str, Frame], inertias: list[Inertia]) -> Spin:
-    """The rotor of a joint; in the full model its mass and its inertia at rest go into the carrier. 004 (7.52)"""
+    """The rotor of a joint; in the full model its mass and its inertia at rest go into the carrier. Siciliano (7.52)"""
     rotor = joint.rotor
     assert rotor is not None
     if rotor.model == "reflected":
@@ -137,13 +137,13 @@ def _spin(index: int, joint: Joint, frames: dict[str, Frame], inertias: list[Ine
         along = outer(axis, axis)
         tensor = rotor.inertia * along
         if not ops.is_zero(rotor.transverse):
-            tensor += rotor.transverse * (Mat3.identity() - along)  # 004 (7.66)
+            tensor += rotor.transverse * (Mat3.identity() - along)  # Siciliano (7.66)
         body = CentralInertia(rotor.mass, T.apply(rotor.position), tensor)
         inertias[link] += body.at_origin()
     return Spin(index, link, axis, rotor.inertia, rotor.ratio)
 
 
 def coupled(spin: Spin, ratios: Sequence[Scalar]) -> Spin:
-    """The rotor that turns with qd_m = J^-1 qd. 002 [7.31]"""
+    """The rotor that turns with qd_m = J^-1 qd. Khalil (7.31)"""
     others = tuple((j, k) for j, k in enumerate(ratios) if j != spin.joint and not ops.is_zero(k))
     return replace(spin, ratio=ratios[spin.joint], others=others)

@@ -68,7 +68,7 @@ class StandardDH:
 class ModifiedDH:
     """[Rz(gamma) Tz(b)] Rx(alpha) Tx(a) Rz(theta) Tz(d): the joint moves about z of the body's own frame.
 
-    gamma and b place a branch whose x axis is not the parent's (002, after Khalil and Kleinfinger).
+    gamma and b place a branch whose x axis is not the parent's (Khalil, after Khalil and Kleinfinger).
     """
 
     theta: Scalar = 0
@@ -141,13 +141,13 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Rotor:
-    """The rotor of a joint's motor (004 sec. 7.1.1).
+    """The rotor of a joint's motor (Siciliano sec. 7.1.1).
 
     inertia: about its axis, kg m^2. ratio: motor speed over joint speed (rad/m for a prismatic joint).
-    model: "reflected" adds ratio^2 inertia to the joint and nothing else (002 [7.29]); "full" adds the rotor as a body
-    that spins on its carrier (004 (7.21)-(7.32)): mass, kg, with centre at `position`, and spin `axis`, in the frame
-    of the body that carries the motor, `on` (None: the parent of the joint). transverse: inertia about any line
-    through its centre across the axis, kg m^2 (004 (7.66)); only the full model feels it.
+    model: "reflected" adds ratio^2 inertia to the joint and nothing else (Khalil (7.29)); "full" adds the rotor as a
+    body that spins on its carrier (Siciliano (7.21)-(7.32)): mass, kg, with centre at `position`, and spin `axis`, in
+    the frame of the body that carries the motor, `on` (None: the parent of the joint). transverse: inertia about any
+    line through its centre across the axis, kg m^2 (Siciliano (7.66)); only the full model feels it.
     """
 
     model: RotorModel = "reflected"
@@ -163,7 +163,7 @@ class Rotor:
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """Joint friction (002 [7.26]-[7.28]).
+    """Joint friction (Khalil (7.26)-(7.28)).
 
         tau_f = coulomb sign(qd) + viscous qd + (static - coulomb) e^(-|qd|/stribeck) sign(qd) + offset
 
@@ -185,7 +185,7 @@ class Friction:
 
 @dataclass(frozen=True, slots=True)
 class Motor:
-    """The motor of a joint, as its amplifier sees it (002 [9.4]); the gear is the rotor's `ratio`.
+    """The motor of a joint, as its amplifier sees it (Khalil (9.4)); the gear is the rotor's `ratio`.
 
     torque_constant: N m/A. amplifier: current per unit of control input, A. torque, speed, current: limits at the
     motor, N m, rad/s, A (None: not given). viscous, coulomb: friction that acts on the motor's own rate, N m s/rad and
@@ -204,7 +204,7 @@ class Motor:
 
 @dataclass(frozen=True, slots=True)
 class Elastic:
-    """An elastic transmission between motor and joint (002 [7.34]-[7.35]), all referred to the joint side.
+    """An elastic transmission between motor and joint (Khalil (7.34)-(7.35)), all referred to the joint side.
 
     stiffness: N m/rad or N/m. damping: of the spring, N m s/rad or N s/m. viscous, coulomb: friction of the motor's
     side. The friction of the joint itself acts on the link's side.

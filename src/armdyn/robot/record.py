@@ -160,7 +160,7 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
 
 
 def _coupling(rows: Any, n: int, reader: _Reader) -> tuple[tuple[Scalar, ...], ...]:
-    """The matrix from motor rates to joint rates. 002 [7.31]"""
+    """The matrix from motor rates to joint rates. Khalil (7.31)"""
     if not isinstance(rows, list | tuple | np.ndarray) or len(rows) not in (0, n):
         raise RobotError(_shown(rows), where="coupling", expected=f"{n} rows, one per moving joint")
     return tuple(tuple(reader.list_of(row, n, f"coupling[{i}]")) for i, row in enumerate(rows))

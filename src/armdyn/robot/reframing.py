@@ -1,10 +1,10 @@
 """The same robot in frames that cost fewer operations.
 
 A link's frame must have its z on the joint's axis; where along it the origin lies and where x points is free. The
-modified Denavit-Hartenberg frame (002 sec. 3.2.2) puts the origin at the foot of the common normal to the axis of the
-next joint, and x along that normal, so that a placement is a turn about x and a move along x and z: half of its entries
-are zeros. A sliding joint has a direction only, no place: its frame goes where the next joint's is. On a branch the
-child that carries most decides; the others keep general placements.
+modified Denavit-Hartenberg frame (Khalil sec. 3.2.2) puts the origin at the foot of the common normal to the axis of
+the next joint, and x along that normal, so that a placement is a turn about x and a move along x and z: half of its
+entries are zeros. A sliding joint has a direction only, no place: its frame goes where the next joint's is. On a
+branch the child that carries most decides; the others keep general placements.
 
 Nothing is rounded to the nearest right angle: what a file gives as 1.5708 stays 1.5708. Entries that rounding alone
 keeps away from 0 or 1 become literals.

@@ -31,7 +31,7 @@ class Robot:
     tree: all joints, parents before children; `joints` are the moving ones. gravity: acceleration of free fall,
     m/s^2, world axes. base: pose of the base frame in the world. tool: pose of the tool frame in the frame of
     the body `tool_on` (None: the last one that the last joint moves). coupling: rows of the constant matrix J with
-    qd = J qd_m from motors to joints, gears included (002 [7.31]; empty: every motor drives one joint, through the
+    qd = J qd_m from motors to joints, gears included (Khalil (7.31); empty: every motor drives one joint, through the
     ratio of its rotor). parameters: values of the names that expressions use.
 
     A Robot in hand holds numbers. If it was described with named parameters, `symbolic` is the same robot with its

@@ -1,4 +1,4 @@
-"""Arms with elastic joints: coordinates are the links' positions and the motors', with springs between. 002 [7.35]
+"""Arms with elastic joints: coordinates are the links' positions and the motors', with springs between. Khalil (7.35)
 
 The law sees the motors' side, where the sensors of most arms are.
 """

@@ -21,7 +21,7 @@ Step = tuple[Array, Array, Array, Array]
 
 
 def euler43(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
-    """q + qd h + qdd h^2/2, qd + qdd h. 000 (43)"""
+    """q + qd h + qdd h^2/2, qd + qdd h. El Baji (43)"""
     qdd, zd, tau = rates(0, q, qd, z)
     return h * qd + (h * h / 2) * qdd, h * qdd, h * zd, tau
 
@@ -96,7 +96,7 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("euler43", 1, False, euler43, True, "the discrete scheme of 000 (43)"),
+        Method("euler43", 1, False, euler43, True, "the discrete scheme of El Baji (43)"),
         Method("semi_implicit", 1, False, semi_implicit, True, "semi-implicit Euler"),
         Method("rk4", 4, True, rk4, True, "Runge-Kutta of order 4"),
         Method("variational", 2, True, variational, False, "midpoint variational integrator, symplectic"),

@@ -59,7 +59,7 @@ def simulate(
 
     Args:    plant: the true arm; the law may know another one. reference: any callable ref(t), ref(t, 1), ref(t, 2),
              or a position to hold. duration: s, in whole steps (default: that of the reference). q0, qd0: start
-             (default: on the reference). integrator: euler43 (000 (43)), semi_implicit, rk4, variational, dopri.
+             (default: on the reference). integrator: euler43 (El Baji (43)), semi_implicit, rk4, variational, dopri.
              control_period: the law is evaluated at these intervals and its torques held (None: continuously; with
              sensors: dt). torque_limits: "robot" for those of the joints, or numbers. changes: other plants from
              these times on, as {2.0: robot.with_payload(...)}. wrench: (t, q, qd) -> (6,) exerted by the robot at its

@@ -52,7 +52,7 @@ def imperfect_models(
     masses: float | None = 1.2,
     **options: Any,
 ) -> dict[str, Run]:
-    """Computed torque with the full model, without each of its parts, and with wrong masses. 000 fig. 10
+    """Computed torque with the full model, without each of its parts, and with wrong masses. El Baji fig. 10
 
     Args:    leave_out: coriolis, gravity, friction (those the arm does not have are skipped). masses: factor on the
              masses of the controller's model; None: not tried. options: of `simulate`.

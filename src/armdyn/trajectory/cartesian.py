@@ -1,4 +1,4 @@
-"""Motion of a frame in space: lines, circles, any curve. 002 sec. 8.4"""
+"""Motion of a frame in space: lines, circles, any curve. Khalil sec. 8.4"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TaskTrajectory:
     breaks: Array
 
     def pose(self, t: Any) -> Array:
-        """T(t): (..., 4, 4); the rotation is 1 where it does not matter. 002 [8.52]"""
+        """T(t): (..., 4, 4); the rotation is 1 where it does not matter. Khalil (8.52)"""
         at, _ = self._time(t)
         T = np.zeros((*at.shape, 4, 4))
         T[..., :3, :3] = np.eye(3) if self.rotation is None else self.rotation(at).R
@@ -99,7 +99,7 @@ def _about_axis(R0: Array, u: Array, alpha: float, frame: str) -> Callable[[Arra
 
 
 def _by_euler(start: Array, change: Array) -> Callable[[Array, Array, Array], Turn]:
-    """R = rot(z, phi) rot(x, theta) rot(z, psi), the angles going linearly with r. 002 [8.55] without R^i: E002-5"""
+    """R = rot(z, phi) rot(x, theta) rot(z, psi), the angles going linearly with r. Khalil (8.55) without R^i: E002-5"""
     x, z = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
 
     def turn(r: Array, rd: Array, rdd: Array) -> Turn:
@@ -153,7 +153,7 @@ def line(
     angle: float | None = None,
     frame: Literal["tool", "base"] = "tool",
 ) -> TaskTrajectory:
-    """A straight line between two poses, the rotation going along with it. 002 [8.48]-[8.57]
+    """A straight line between two poses, the rotation going along with it. Khalil (8.48)-(8.57)
 
     Args:    start, end: (4, 4) poses, or (3,) positions (rotation then does not matter). profile, duration: as in
              `point_to_point`. v_max, a_max: m/s, m/s^2; w_max, wd_max: rad/s, rad/s^2 (of each Euler angle, for
@@ -170,11 +170,11 @@ def line(
     D = P1 - P0
     turn, angles = _turning(R0, R1, rotation, axis, angle, frame)
 
-    def place(r: Array) -> Point:  # 002 [8.53]
+    def place(r: Array) -> Point:  # Khalil (8.53)
         along = r[..., None] * D
         return Point(P0 + along, np.broadcast_to(D, along.shape), np.zeros_like(along))
 
-    distances = np.array([np.linalg.norm(D), *angles])  # 002 [8.48]
+    distances = np.array([np.linalg.norm(D), *angles])  # Khalil (8.48)
     return _timed(place, turn, distances, profile, (v_max, a_max, w_max, wd_max), duration)
 
 
@@ -254,7 +254,7 @@ def task_curve(
     position: Callable[[Array], tuple[Any, Any, Any]],
     rotation: Any = None,
 ) -> TaskTrajectory:
-    """Any motion of a frame, such as 000 (40).
+    """Any motion of a frame, such as El Baji (40).
 
     Args:    position: t (k,) -> (p, v, a), each (k, 3). rotation: t -> (R, w, wd) likewise, a constant (3, 3) matrix,
              or None where rotation does not matter.
@@ -283,7 +283,7 @@ def _timed(
     limits: tuple[float | None, ...],
     duration: float | None,
 ) -> TaskTrajectory:
-    """A path in time: translation and the angles are synchronised like joints, 002 sec. 8.4."""
+    """A path in time: translation and the angles are synchronised like joints, Khalil sec. 8.4."""
     v, a, w, wd = limits
     angles = len(distances) - 1
     r: Trajectory = interpolation(profile_named(profile), distances, [v] + [w] * angles, [a] + [wd] * angles, duration)

@@ -1,4 +1,4 @@
-"""Joint motion that takes a frame along a path in space. 002 [9.18]-[9.21]"""
+"""Joint motion that takes a frame along a path in space. Khalil (9.18)-(9.21)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Motion between two joint positions. 002 sec. 8.3"""
+"""Motion between two joint positions. Khalil sec. 8.3"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def point_to_point(
     qdd0: Any = None,
     qdd1: Any = None,
 ) -> PiecewisePolynomial:
-    """All joints from q0 to q1, starting and arriving together, on a straight line in joint space. 002 [8.1]
+    """All joints from q0 to q1, starting and arriving together, on a straight line in joint space. Khalil (8.1)
 
     Args:    profile: linear, cubic, quintic, bang_bang, trapezoid, smooth (continuous acceleration, second degree),
              smooth_trapezoid (trapezoidal acceleration). v_max, a_max: (n,) or one for all, rad/s and rad/s^2 (m/s,
@@ -67,7 +67,7 @@ def interpolation(
     duration: float | None = None,
     acceleration_time: float | None = None,
 ) -> PiecewisePolynomial:
-    """The r(t) of a move by D within limits: homothetic for all joints. 002 [8.14], [8.23]-[8.35], [8.41]-[8.47]"""
+    """The r(t) of a move by D within limits: homothetic for all joints. Khalil (8.14), (8.23)-(8.35), (8.41)-(8.47)"""
     _check_times(duration, acceleration_time, law)
     k_v, k_a = limit_vector("v_max", v_max, D.size), limit_vector("a_max", a_max, D.size)
     moving = D != 0
@@ -145,7 +145,7 @@ def hold(q: Any, duration: float) -> PiecewisePolynomial:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MovingTarget(Trajectory):
-    """From rest at q0 to a moving target, and along with it. 002 [8.3]
+    """From rest at q0 to a moving target, and along with it. Khalil (8.3)
 
         q(t) = q_f(t) - (1 - r(t)) D,    D = q_f(0) - q0
 
@@ -189,7 +189,7 @@ def follow_target(
     a_max: Any = None,
     duration: float | None = None,
 ) -> MovingTarget:
-    """From q0 to a moving target q_f(t), met after `meet` s, and along with it for `duration` s in all. 002 [8.3]
+    """From q0 to a moving target q_f(t), met after `meet` s, and along with it for `duration` s in all. Khalil (8.3)
 
     Without `meet`, v_max and a_max bound the approach relative to the target. duration: of the target if not given.
     """

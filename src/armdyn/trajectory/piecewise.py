@@ -85,7 +85,7 @@ def _roots_between(c: Array, end: float) -> list[float]:
 
 
 def along_line(q0: Array, D: Array, r: PiecewisePolynomial) -> PiecewisePolynomial:
-    """q(t) = q0 + r(t) D: a straight move in joint space. 002 [8.1], [8.2]"""
+    """q(t) = q0 + r(t) D: a straight move in joint space. Khalil (8.1), (8.2)"""
     coefficients = r.coefficients * D
     coefficients[:, 0, :] += q0
     return PiecewisePolynomial(r.knots, coefficients)
@@ -104,7 +104,7 @@ def hermite(knots: Array, derivatives: Sequence[Any]) -> PiecewisePolynomial:
     """The polynomials of lowest degree with given values and derivatives at the knots.
 
     knots: (k+1,). derivatives: (k+1, n) arrays: positions, then velocities (cubic pieces), then accelerations
-    (quintic pieces). Two knots and zero velocities give 002 [8.6], with zero accelerations too [8.11].
+    (quintic pieces). Two knots and zero velocities give Khalil (8.6), with zero accelerations too (8.11).
     """
     m = len(derivatives)
     h = np.diff(knots)[:, None]

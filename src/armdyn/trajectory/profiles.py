@@ -1,8 +1,8 @@
-"""Interpolation functions r(t): from 0 to 1, each with its derivatives and its rule of minimum time. 002 sec. 8.3
+"""Interpolation functions r(t): from 0 to 1, each with its derivatives and its rule of minimum time. Khalil sec. 8.3
 
 A move q(t) = q0 + r(t) D keeps |qd_j| <= k_vj and |qdd_j| <= k_aj for all joints if |rd| <= v and |rdd| <= a with
 
-    v = min_j k_vj / |D_j|,    a = min_j k_aj / |D_j|        (002 [8.29]-[8.34], without a preferred joint)
+    v = min_j k_vj / |D_j|,    a = min_j k_aj / |D_j|        (Khalil (8.29)-(8.34), without a preferred joint)
 
 where joints that do not move (D_j = 0) do not count. So a profile needs to know only v and a.
 """
@@ -56,7 +56,7 @@ class Fixed(Profile):
 
     def fastest(self, v: float, a: float) -> PiecewisePolynomial:
         by_acceleration = 0.0 if math.isnan(self.a_peak) else math.sqrt(self.a_peak / a)
-        duration = max(self.v_peak / v, by_acceleration)  # 002 table 8.1
+        duration = max(self.v_peak / v, by_acceleration)  # Khalil table 8.1
         if duration == 0:
             raise _unlimited(self.name, "v_max" if math.isnan(self.a_peak) else "v_max or a_max")
         return self.lasting(duration)
@@ -86,7 +86,7 @@ class Ramped(Profile):
     peak: float
 
     def fastest(self, v: float, a: float) -> PiecewisePolynomial:
-        """tau = c V/a, t_f = tau + 1/V; V = v if it is reached. 002 [8.20], [8.22], [8.33], [8.41], [8.45]"""
+        """tau = c V/a, t_f = tau + 1/V; V = v if it is reached. Khalil (8.20), (8.22), (8.33), (8.41), (8.45)"""
         if math.isinf(a):
             raise _unlimited(self.name, "a_max")
         V = min(v, math.sqrt(a / self.peak))  # reached if 1 > c v^2/a: [8.18], [8.46]; else [8.35], [8.47]
@@ -97,7 +97,7 @@ class Ramped(Profile):
         return self.phases(EVEN * duration, duration)
 
     def phases(self, tau: float, duration: float) -> PiecewisePolynomial:
-        """The r(t) that speeds up for tau and lasts `duration`; 002, compact forms after [8.34] and [8.47]."""
+        """The r(t) that speeds up for tau and lasts `duration`; Khalil, compact forms after (8.34) and (8.47)."""
         if not 0 < tau <= duration / 2:
             raise ArmdynError(
                 f"an acceleration phase of {tau:.6g} s in a motion of {duration:.6g} s",
@@ -118,7 +118,7 @@ class Ramped(Profile):
 
 @dataclass(frozen=True)
 class BangBang(Profile):
-    """Constant acceleration up to half the time, constant deceleration after it. 002 [8.15]
+    """Constant acceleration up to half the time, constant deceleration after it. Khalil (8.15)
 
     It is the trapezoid without a phase of constant velocity, with its own rule of minimum time.
     """
@@ -128,7 +128,7 @@ class BangBang(Profile):
     ramped: Ramped
 
     def fastest(self, v: float, a: float) -> PiecewisePolynomial:
-        duration = max(2 / v, 2 / math.sqrt(a))  # 002 table 8.1, from [8.16], [8.17]
+        duration = max(2 / v, 2 / math.sqrt(a))  # Khalil table 8.1, from (8.16), (8.17)
         if duration == 0:
             raise _unlimited(self.name, "v_max or a_max")
         return self.lasting(duration)
@@ -169,7 +169,7 @@ TRAPEZOID = Ramped("trapezoid", 1, ((1.0, (0.0, 0.0, 0.5)),), 1.0)  # [8.19]
 BANG_BANG = BangBang("bang_bang", 1, TRAPEZOID)  # [8.15]-[8.17]
 SMOOTH = Ramped("smooth", 2, ((1.0, (0.0, 0.0, 0.0, 1.0, -0.5)),), 3 / 2)  # [8.37]-[8.43]
 SMOOTH_TRAPEZOID = Ramped("smooth_trapezoid", 2, _trapezoidal_ramp(1 / 4), 4 / 3)
-"""Trapezoidal acceleration (002 fig. 8.9b): it rises and falls in a quarter of tau each."""
+"""Trapezoidal acceleration (Khalil fig. 8.9b): it rises and falls in a quarter of tau each."""
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile for profile in (LINEAR, CUBIC, QUINTIC, BANG_BANG, TRAPEZOID, SMOOTH, SMOOTH_TRAPEZOID)

@@ -102,7 +102,7 @@ class Trajectory(ABC):
     # New trajectories from this one ---------------------------------------------------------------------------------
 
     def slower(self, factor: float) -> Trajectory:
-        """The same path, `factor` times as long (004 sec. 7.7 with c = 1/factor); below 1 it is faster."""
+        """The same path, `factor` times as long (Siciliano sec. 7.7 with c = 1/factor); below 1 it is faster."""
         from armdyn.trajectory.compose import slowed
 
         return slowed(self, factor)

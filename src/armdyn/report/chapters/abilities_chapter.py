@@ -31,7 +31,7 @@ def abilities(subject: Subject) -> Chapter:
     text = (
         "What the tool can do depends on where it is. Velocities are those of joint velocities of norm 1; forces and "
         f"accelerations those of {words}. Long half axes are directions in which the arm is quick or strong, short "
-        "ones those in which it is slow or weak (004 sec. 3.9 and 7.9)."
+        "ones those in which it is slow or weak (Siciliano sec. 3.9 and 7.9)."
     )
     file = subject.table("ellipsoids.csv", section, "half axes of the ellipsoids at the configurations shown")
     return Chapter([html.paragraph(text), _drawn(subject, strength), html.table(section)], files=[file])

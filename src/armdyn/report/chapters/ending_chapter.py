@@ -42,7 +42,7 @@ def references_used(subject: Subject) -> Chapter:
     numbered = [entry for entry in found.values() if entry.number]
     others = [entry for entry in found.values() if not entry.number]
     rows = [(entry.number, f"{entry} Used for: {entry.used}.") for entry in sorted(numbered, key=lambda e: e.number)]
-    words = "Numbers such as 002 in this report stand for these texts. `armdyn cite` prints them, also as BibTeX."
+    words = "Numbers such as Khalil in this report stand for these texts. `armdyn cite` prints them, also as BibTeX."
     blocks = [html.paragraph(words.replace("`", "")), html.definitions(rows)]
     blocks.append(html.bullets("Further references", [f"{entry} Used for: {entry.used}." for entry in others]))
     return Chapter(blocks)

@@ -33,8 +33,8 @@ def tracking(subject: Subject) -> Chapter:
     runs = imperfect_models(dyn, ComputedTorque(dyn, KP, KD), cycle, dt=STEP, masses=MASSES, duration=cycle.duration)
     full = runs["full model"]
     words = (
-        "The motion above under computed torque (002 sec. 9.4): the controller's model cancels the arm's dynamics, and "
-        f"the error obeys e'' + {KD:g} e' + {KP:g} e = 0. The simulated arm is always the full model; what the "
+        "The motion above under computed torque (Khalil sec. 9.4): the controller's model cancels the arm's dynamics, "
+        f"and the error obeys e'' + {KD:g} e' + {KP:g} e = 0. The simulated arm is always the full model; what the "
         "controller knows of it is not. Time step 1 ms, start on the reference."
     )
     ends = [f"{name}: {run.status.value} {run.detail}".strip() for name, run in runs.items() if not run.ok]

@@ -59,7 +59,7 @@ def ellipsoid_figure(model: Robot | Dynamics, q: Any, *, tau_max: Any = None) ->
     Planar arms in their plane, others in space. Velocities of joint velocities of unit norm; forces and accelerations
     of torques in a ball with half axes tau_max: given, the robot's limits, or twice what gravity takes here. Where
     each joint has its limit, the exact polytope is drawn around the ball's set; for redundant arms the ellipsoid of
-    004 (7.148) within it.
+    Siciliano (7.148) within it.
     """
     from matplotlib.figure import Figure
 
@@ -92,10 +92,10 @@ def ellipsoid_figure(model: Robot | Dynamics, q: Any, *, tau_max: Any = None) ->
 def gravity_figure(
     model: Robot | Dynamics, shown: Mapping[str, Any], *, tau_max: float, rows: str | None = None
 ) -> Any:
-    """Effect of gravity on the dynamic manipulability ellipsoid of a planar arm, as in 004 fig. 7.15.
+    """Effect of gravity on the dynamic manipulability ellipsoid of a planar arm, as in Siciliano fig. 7.15.
 
     shown: {title: q (n,)}, one panel each. tau_max: radius of the ball of torques, N m. In each panel: the set without
-    gravity, the exact one with gravity, and for redundant arms that of 004 (7.148), which drops the null space.
+    gravity, the exact one with gravity, and for redundant arms that of Siciliano (7.148), which drops the null space.
     """
     from matplotlib.figure import Figure
 
@@ -112,7 +112,7 @@ def gravity_figure(
         shapes: list[Any] = [(exact, COLOR["acceleration"], "with gravity"), (free, PLAIN, "without gravity")]
         if dyn.n > 2:
             text = acceleration_ellipsoid(dyn, at, rows=rows, tau_max=tau_max, method="text")
-            shapes.append((text, TEXT, "with gravity, by 004 (7.148)"))
+            shapes.append((text, TEXT, "with gravity, by Siciliano (7.148)"))
         _in_plane(axes, dyn.robot, at, shapes, UNIT["acceleration"])
         axes.set_title(name, color=INK, fontsize=10)
     figure.suptitle(f"{dyn.robot.name}: accelerations of the tool by torques of norm {tau_max:g} N m", x=0.02,
@@ -183,7 +183,7 @@ def _accelerations(dyn: Dynamics, q: Array, rows: str, strongest: Array) -> list
     if dyn.n > len(rows.split()):
         try:
             text = acceleration_ellipsoid(dyn, q, rows=rows, tau_max=strongest, method="text")
-            shapes.append((text, TEXT, "004 (7.148)"))
+            shapes.append((text, TEXT, "Siciliano (7.148)"))
         except SingularTask:
             pass  # the text has no ellipsoid here; the exact sets are drawn
     return shapes

@@ -1,4 +1,4 @@
-"""Figures of simulations, in the layout of 000 fig. 6 to 10."""
+"""Figures of simulations, in the layout of El Baji fig. 6 to 10."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_POINTS = 4000
 def run_figure(run: Run, others: Mapping[str, Run] | None = None) -> Any:
     """Path of the tool, joints, error, torques and energy of a run; with `others`, the errors of those runs too.
 
-    The panels are those of 000: workspace (fig. 6), torques (7), error (8), joints (9), imperfect models (10).
+    The panels are those of El Baji: workspace (fig. 6), torques (7), error (8), joints (9), imperfect models (10).
     """
     from matplotlib.figure import Figure
 
@@ -56,7 +56,7 @@ def _joint_legend(figure: Any, run: Run) -> None:
 
 
 def draw_workspace(axes: Any, run: Run) -> None:
-    """The tool's path, desired and actual, in the plane in which it moves most. 000 fig. 6"""
+    """The tool's path, desired and actual, in the plane in which it moves most. El Baji fig. 6"""
     actual = run.tool
     joint_reference = run.desired.q.shape == run.q.shape
     if joint_reference:
@@ -74,7 +74,7 @@ def draw_workspace(axes: Any, run: Run) -> None:
 
 
 def draw_joints(axes: Any, run: Run) -> None:
-    """Joint positions, desired (wide and pale) and actual. 000 fig. 9"""
+    """Joint positions, desired (wide and pale) and actual. El Baji fig. 9"""
     keep = _thinned(len(run.t))
     for j in range(run.q.shape[1]):
         if run.desired.q.shape == run.q.shape:
@@ -84,7 +84,7 @@ def draw_joints(axes: Any, run: Run) -> None:
 
 
 def draw_error(axes: Any, run: Run, title: str = "Tracking error") -> None:
-    """Reference minus position, and a magnified view of what is left after it has settled. 000 fig. 8"""
+    """Reference minus position, and a magnified view of what is left after it has settled. El Baji fig. 8"""
     keep = _thinned(len(run.t))
     in_task = run.error.shape[1] != run.q.shape[1] or run.desired.q.shape != run.q.shape
     rows = ROWS if run.error.shape[1] == len(ROWS) else [f"row {k + 1}" for k in range(run.error.shape[1])]
@@ -107,7 +107,7 @@ def draw_error(axes: Any, run: Run, title: str = "Tracking error") -> None:
 
 
 def draw_torques(axes: Any, run: Run) -> None:
-    """What the actuators exert. 000 fig. 7"""
+    """What the actuators exert. El Baji fig. 7"""
     keep = _thinned(len(run.t))
     kinds = [joint.kind for joint in run.dynamics.robot.joints]
     both = len(set(kinds)) > 1
@@ -140,7 +140,7 @@ def draw_energy(axes: Any, run: Run) -> None:
 
 
 def draw_comparison(axes: Any, runs: Mapping[str, Run]) -> None:
-    """The largest error among the joints over time, for several models of the controller. 000 fig. 10"""
+    """The largest error among the joints over time, for several models of the controller. El Baji fig. 10"""
     for k, (name, run) in enumerate(runs.items()):
         keep = _thinned(len(run.t))
         worst = np.abs(run.error).max(axis=1)

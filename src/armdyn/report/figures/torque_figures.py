@@ -1,4 +1,4 @@
-"""Figures of torques along a motion: their contributions, the motion, the tip. 004 fig. 7.5-7.11"""
+"""Figures of torques along a motion: their contributions, the motion, the tip. Siciliano fig. 7.5-7.11"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Curve = tuple[str, Array, str]
 
 
 def contributions_figure(parts: TorqueBreakdown) -> Any:
-    """A column for each joint (004 fig. 7.6); for many joints one panel each, with all effects."""
+    """A column for each joint (Siciliano fig. 7.6); for many joints one panel each, with all effects."""
     return _panel_by_panel(parts) if len(parts.q[0]) <= FEW else _joint_by_joint(parts)
 
 
@@ -99,7 +99,7 @@ def _joint_by_joint(parts: TorqueBreakdown) -> Any:
 
 
 def motion_figure(parts: TorqueBreakdown) -> Any:
-    """Positions, velocities, accelerations and torques of all joints. 004 fig. 7.5, 7.7, 7.10"""
+    """Positions, velocities, accelerations and torques of all joints. Siciliano fig. 7.5, 7.7, 7.10"""
     figure, grid = _grid(2, 2, 9.6, 6.2)
     label = names(parts.robot)
     kinds = sorted(set(units(parts.robot)))
@@ -121,7 +121,7 @@ def motion_figure(parts: TorqueBreakdown) -> Any:
 
 
 def tip_figure(parts: TorqueBreakdown) -> Any:
-    """Position, velocity and acceleration of the tool in world axes, those that change. 004 fig. 7.9"""
+    """Position, velocity and acceleration of the tool in world axes, those that change. Siciliano fig. 7.9"""
     dyn = compiled(parts.robot)
     J, T = dyn.jacobian(parts.q)[:, :3], dyn.pose(parts.q)
     velocity = np.einsum("kij,kj->ki", J, parts.qd)
