@@ -1,4 +1,4 @@
-"""What a check-up finds, as data."""
+"""The findings of a check-up, as data."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from typing import Any, Literal
 
 from armdyn.tables import WIDTH, Column, Section, paragraph, render
 
-Severity = Literal["impossible", "doubtful", "note"]
-SEVERITIES: tuple[Severity, ...] = ("impossible", "doubtful", "note")
-"""Impossible: no body or motor has such values. Doubtful: probably not what was meant. Note: for the record."""
-REMARK = "remark"
+Severity = Literal["invalid", "suspicious", "note"]
+SEVERITIES: tuple[Severity, ...] = ("invalid", "suspicious", "note")
+"""Invalid: no body or motor has such values. Suspicious: probably not what was meant. Note: for the record."""
+FILE_NOTE = "file-note"
 """The rule of findings that only repeat a note of the description."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that looks wrong.
+    """One issue that a check found.
 
-    rule: short name of the rule. where: the part of the robot. what: a sentence. condition: what should hold.
-    value, unit: by how much it does not. cause: the likely one. advice: what to do.
+    rule: short name of the rule.
+    severity: invalid, suspicious or note; see SEVERITIES.
+    where: the part of the robot or of the log.
+    what: a sentence.
+    condition: what should hold.
+    value, unit: the value that breaks the condition.
+    cause: the likely one.
+    advice: what to do.
     """
 
     rule: str
@@ -36,12 +42,12 @@ class Finding:
     advice: str = ""
 
     @property
-    def impossible(self) -> bool:
-        return self.severity == "impossible"
+    def invalid(self) -> bool:
+        return self.severity == "invalid"
 
     @property
     def amount(self) -> str:
-        """By how much, with its unit."""
+        """The value with its unit."""
         return "" if self.value is None else f"{self.value:.4g} {self.unit}".rstrip()
 
     def record(self) -> dict[str, Any]:
@@ -58,15 +64,15 @@ class Checkup:
 
     @property
     def ok(self) -> bool:
-        """True if nothing is impossible or doubtful; notes do no harm."""
+        """True if no finding is invalid or suspicious; notes are allowed."""
         return all(finding.severity == "note" for finding in self.findings)
 
     @property
     def summary(self) -> str:
-        """`2 impossible, 1 doubtful, 3 notes`, or `nothing to remark`."""
+        """`2 invalid, 1 suspicious, 3 notes`, or `no issues found`."""
         count = Counter(finding.severity for finding in self.findings)
         parts = [f"{count[severity]} {severity}" for severity in SEVERITIES if count[severity]]
-        return ", ".join(parts).replace(" note", " notes" if count["note"] > 1 else " note") or "nothing to remark"
+        return ", ".join(parts).replace(" note", " notes" if count["note"] > 1 else " note") or "no issues found"
 
     def record(self) -> dict[str, Any]:
         return {"robot": self.robot, "ok": self.ok, "findings": [finding.record() for finding in self.findings]}
@@ -76,17 +82,17 @@ class Checkup:
         return json.dumps(self.record(), indent=2, ensure_ascii=False)
 
     @property
-    def remarks(self) -> list[str]:
-        """What the description itself remarks, word by word."""
-        return [f.what if f.where == "robot" else f"{f.where}: {f.what}" for f in self.findings if f.rule == REMARK]
+    def notes(self) -> list[str]:
+        """The notes of the description itself, word for word."""
+        return [f.what if f.where == "robot" else f"{f.where}: {f.what}" for f in self.findings if f.rule == FILE_NOTE]
 
     def section(self) -> Section:
         """The findings as a table; those that differ only in their place share a row."""
         columns = (Column(""), Column("where", folds=True), Column("what is wrong", folds=True),
-                   Column("by how much", folds=True), Column("likely cause, and what to do", folds=True))  # fmt: skip
+                   Column("value", folds=True), Column("likely cause, and what to do", folds=True))  # fmt: skip
         alike: dict[tuple[str, str, str], list[Finding]] = {}
         for f in self.findings:
-            if f.rule != REMARK:
+            if f.rule != FILE_NOTE:
                 advice = " ".join(map(sentence, filter(None, (f.cause, f.advice))))
                 alike.setdefault((f.severity, sentence(f.what), advice), []).append(f)
         rows = tuple(
@@ -98,7 +104,7 @@ class Checkup:
     def __str__(self) -> str:
         section = self.section()
         text = render(section, WIDTH) if section.rows else section.title
-        return "\n".join([text, *(paragraph("-", remark, 2) for remark in self.remarks)])
+        return "\n".join([text, *(paragraph("-", note, 2) for note in self.notes)])
 
 
 def _size(finding: Finding) -> float:
@@ -106,7 +112,7 @@ def _size(finding: Finding) -> float:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital and a full stop.
+    """Return the text with a capital letter and a full stop.
 
     >>> sentence("the mass is -1 kg")
     'The mass is -1 kg.'
@@ -120,6 +126,6 @@ def sorted_by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names in one line; a long list is cut."""
+    """Join names in one line; a list longer than `most` is cut."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

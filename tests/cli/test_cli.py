@@ -141,7 +141,7 @@ def test_check_finds(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-de
         status, out, _ = run("check", file, columns=columns)
         assert status == 1
         flat = " ".join(out.split())
-        for words in ("impossible", "doubtful", "-2 kg", "body 'turn'", "Gravity points up", "0.03 kg m^2"):
+        for words in ("invalid", "suspicious", "-2 kg", "body 'turn'", "Gravity points up", "0.03 kg m^2"):
             assert words in flat, words
 
 
@@ -165,7 +165,7 @@ def test_a_description_that_contradicts_itself_is_a_finding(run, tmp_path: Path,
     assert status == 1
     (entry,) = json.loads(out)["files"]
     (finding,) = entry["findings"]
-    assert finding["severity"] == "impossible"
+    assert finding["severity"] == "invalid"
     assert words in finding["what"]
 
 

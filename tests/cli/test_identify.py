@@ -87,7 +87,7 @@ def test_files_of_one_quantity_and_declarations(files: dict[str, Path], capsys: 
 def test_doubts_are_status_1_and_said_in_words(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files["arm"], files["reversed"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
-    assert "doubtful" in shown and "negative gain" in shown
+    assert "suspicious" in shown and "negative gain" in shown
 
 
 def test_wrong_calls_are_status_2(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,8 +49,8 @@ def test_the_healthy_robot_has_no_finding_at_all() -> None:
     checkup = robot_from_record(healthy()).checkup()
     assert checkup.findings == ()
     assert checkup.ok
-    assert checkup.summary == "nothing to remark"
-    assert str(checkup) == "Check-up of healthy: nothing to remark"
+    assert checkup.summary == "no issues found"
+    assert str(checkup) == "Check-up of healthy: no issues found"
 
 
 def first(**changes: Any) -> Callable[[Record], None]:
@@ -83,51 +83,51 @@ def sliding(record: Record) -> None:
 
 
 BROKEN: list[tuple[str, str, str, Callable[[Record], None]]] = [
-    ("negative-mass", "impossible", "body 'arm'", first(mass=-4.0)),
-    ("not-positive", "impossible", "body 'arm'", first(inertia=[0.005, 0, 0, -0.05, 0, 0.05])),
-    ("not-positive", "impossible", "body 'arm'", first(inertia=[0.01, 0.05, 0, 0.01, 0, 0.02])),
-    ("triangle", "impossible", "body 'arm'", first(inertia=[0.005, 0, 0, 0.05, 0, 0.09])),
-    ("inertia-without-mass", "doubtful", "body 'hand'", last(mass=0)),
-    ("massless-end", "doubtful", "joint 'elbow'", bare("mass", "com", "inertia", "rotor")),
-    ("massless-end", "doubtful", "joint 'elbow'", lambda r: (
+    ("negative-mass", "invalid", "body 'arm'", first(mass=-4.0)),
+    ("not-positive", "invalid", "body 'arm'", first(inertia=[0.005, 0, 0, -0.05, 0, 0.05])),
+    ("not-positive", "invalid", "body 'arm'", first(inertia=[0.01, 0.05, 0, 0.01, 0, 0.02])),
+    ("triangle", "invalid", "body 'arm'", first(inertia=[0.005, 0, 0, 0.05, 0, 0.09])),
+    ("inertia-without-mass", "suspicious", "body 'hand'", last(mass=0)),
+    ("massless-end", "suspicious", "joint 'elbow'", bare("mass", "com", "inertia", "rotor")),
+    ("massless-end", "suspicious", "joint 'elbow'", lambda r: (
         bare("rotor")(r), last(com=[-0.3, 0, 0], inertia=[0] * 6)(r)
     )),
-    ("point-mass", "doubtful", "body 'hand'", bare("inertia")),
-    ("gyration-large", "doubtful", "body 'arm'", first(inertia=[5.0, 0, 0, 50.0, 0, 50.0])),
-    ("gyration-small", "doubtful", "body 'arm'", first(mass=4000.0, inertia=[0.0005, 0, 0, 0.005, 0, 0.005])),
+    ("point-mass", "suspicious", "body 'hand'", bare("inertia")),
+    ("gyration-large", "suspicious", "body 'arm'", first(inertia=[5.0, 0, 0, 50.0, 0, 50.0])),
+    ("gyration-small", "suspicious", "body 'arm'", first(mass=4000.0, inertia=[0.0005, 0, 0, 0.005, 0, 0.005])),
     ("tensor-about-origin", "note", "body 'arm'", first(inertia=[0.005, 0, 0, 0.21, 0, 0.21])),
-    ("com-far", "doubtful", "body 'arm'", first(com=[-200.0, 0, 0])),
+    ("com-far", "suspicious", "body 'arm'", first(com=[-200.0, 0, 0])),
     ("grouped-parameters", "note", "body 'arm'", lambda r: (
         [r["joint"][0].pop(key) for key in ("com", "inertia")],
         first(mass=0, moment=[1.0, 0, 0], inertia_origin=[0, 0.1, 0, 0.3, 0, 0.2])(r),
     )),
-    ("gravity-up", "doubtful", "gravity", top(gravity=[0, 0, 9.81])),
-    ("gravity-size", "doubtful", "gravity", top(gravity=[0, 0, -981.0])),
+    ("gravity-up", "suspicious", "gravity", top(gravity=[0, 0, 9.81])),
+    ("gravity-size", "suspicious", "gravity", top(gravity=[0, 0, -981.0])),
     ("zero-gravity", "note", "gravity", top(gravity=[0, 0, 0])),
-    ("tool-stands-still", "doubtful", "tool", top(tool={"on": "base"})),
-    ("no-joints", "doubtful", "robot", lambda r: [joint.update(type="fixed") for joint in r["joint"]]),
+    ("tool-stands-still", "suspicious", "tool", top(tool={"on": "base"})),
+    ("no-joints", "suspicious", "robot", lambda r: [joint.update(type="fixed") for joint in r["joint"]]),
     ("angle-off", "note", "joint 'shoulder'", first(alpha=1.5708)),
     ("angle-off", "note", "joint 'elbow'", last(theta=-3.14)),
     ("angle-off", "note", "base", top(base={"rpy": [0, 1.57, 0]})),
     ("angle-off", "note", "tool", top(tool={"rpy": [0, 0, 3.14159]})),
-    ("negative-friction", "doubtful", "joint 'shoulder', friction", part("friction", viscous=-0.1)),
-    ("static-below-coulomb", "doubtful", "joint 'shoulder', friction", part("friction", static=0.1)),
-    ("stribeck-missing", "doubtful", "joint 'shoulder', friction", part("friction", stribeck=0)),
-    ("negative-rotor", "impossible", "joint 'shoulder', rotor", part("rotor", inertia=-1e-4)),
-    ("negative-rotor", "impossible", "joint 'shoulder', rotor", part("rotor", mass=-1.0)),
-    ("zero-ratio", "doubtful", "joint 'shoulder', rotor", part("rotor", ratio=0)),
-    ("range-inverted", "doubtful", "joint 'shoulder', limits", part("limits", lower=2.0, upper=-2.0)),
-    ("range-empty", "doubtful", "joint 'shoulder', limits", part("limits", lower=0, upper=0)),
+    ("negative-friction", "suspicious", "joint 'shoulder', friction", part("friction", viscous=-0.1)),
+    ("static-below-coulomb", "suspicious", "joint 'shoulder', friction", part("friction", static=0.1)),
+    ("stribeck-missing", "suspicious", "joint 'shoulder', friction", part("friction", stribeck=0)),
+    ("negative-rotor", "invalid", "joint 'shoulder', rotor", part("rotor", inertia=-1e-4)),
+    ("negative-rotor", "invalid", "joint 'shoulder', rotor", part("rotor", mass=-1.0)),
+    ("zero-ratio", "suspicious", "joint 'shoulder', rotor", part("rotor", ratio=0)),
+    ("range-inverted", "suspicious", "joint 'shoulder', limits", part("limits", lower=2.0, upper=-2.0)),
+    ("range-empty", "suspicious", "joint 'shoulder', limits", part("limits", lower=0, upper=0)),
     ("range-in-degrees", "note", "joint 'shoulder', limits", part("limits", lower=-170.0, upper=170.0)),
-    ("zero-limit", "doubtful", "joint 'shoulder', limits", part("limits", torque=0)),
-    ("negative-limit", "doubtful", "joint 'shoulder', limits", part("limits", velocity=-3.0)),
+    ("zero-limit", "suspicious", "joint 'shoulder', limits", part("limits", torque=0)),
+    ("negative-limit", "suspicious", "joint 'shoulder', limits", part("limits", velocity=-3.0)),
     ("missing-limits", "note", "limits", bare("limits")),
     ("missing-limits", "note", "limits", sliding),
-    ("loop-in-one-link", "doubtful", "loop 'loop1'", top(loop=[{"first": "arm", "second": "arm"}])),
-    ("loop-out-of-reach", "doubtful", "loop 'loop1'", top(
+    ("loop-in-one-link", "suspicious", "loop 'loop1'", top(loop=[{"first": "arm", "second": "arm"}])),
+    ("loop-out-of-reach", "suspicious", "loop 'loop1'", top(
         loop=[{"first": "hand", "second": "base", "second_at": {"xyz": [0, 3.0, 0]}}])),
-    ("remark", "note", "robot", top(notes=["a word"])),
-    ("remark", "note", "joint 'elbow'", last(notes=["mimics shoulder"])),
+    ("file-note", "note", "robot", top(notes=["a word"])),
+    ("file-note", "note", "joint 'elbow'", last(notes=["mimics shoulder"])),
 ]  # fmt: skip
 
 
@@ -140,14 +140,14 @@ def test_a_broken_robot_is_found_out(rule: str, severity: str, where: str, break
     finding = found[rule]
     assert finding.severity == severity
     assert finding.where == where
-    assert finding.impossible == (severity == "impossible")
-    if rule != "remark":
+    assert finding.invalid == (severity == "invalid")
+    if rule != "file-note":
         assert finding.what
         assert finding.condition
         assert finding.advice
     checkup = robot_from_record(record).checkup()
     assert checkup.ok == all(f.severity == "note" for f in checkup.findings)
-    assert finding.where in str(checkup).replace("\n", " ") or rule == "remark" or len(finding.where) > 16
+    assert finding.where in str(checkup).replace("\n", " ") or rule == "file-note" or len(finding.where) > 16
 
 
 def test_amounts_are_those_of_a_calculation_by_hand() -> None:
@@ -215,10 +215,10 @@ def test_products_of_the_opposite_sign_are_recognised() -> None:
         T = sum(p @ p * np.eye(3) - np.outer(p, p) for p in points)
         record = healthy()
         first(inertia=T[np.triu_indices(3)].tolist())(record)
-        assert not any(f.impossible for f in findings(record).values())
+        assert not any(f.invalid for f in findings(record).values())
         wrong = 2 * np.diag(np.diag(T)) - T
         first(inertia=wrong[np.triu_indices(3)].tolist())(record)
-        causes = [f.cause for f in findings(record).values() if f.impossible]
+        causes = [f.cause for f in findings(record).values() if f.invalid]
         recognised += any("opposite sign" in cause for cause in causes)
         assert all("opposite sign" in cause or "rounding" in cause for cause in causes)
     assert recognised > 5
@@ -283,8 +283,8 @@ def test_the_worst_comes_first_and_like_findings_share_a_row() -> None:
     top(gravity=[0, 0, 9.81])(record)
     checkup = robot_from_record(record).checkup()
     severities = [finding.severity for finding in checkup.findings]
-    assert severities == sorted(severities, key=["impossible", "doubtful", "note"].index)
-    assert checkup.summary == "2 impossible, 1 doubtful, 1 note"
+    assert severities == sorted(severities, key=["invalid", "suspicious", "note"].index)
+    assert checkup.summary == "2 invalid, 1 suspicious, 1 note"
     rows = checkup.section().rows
     assert rows[0][1] == "body 'arm', body 'hand'"
     assert len(rows) == len(checkup.findings) - 1

@@ -72,7 +72,7 @@ def test_impossible_inertias(name: str, link: str, rule: str) -> None:
         assert moments[0] < -1e-3 * moments[2]
     checkup = read(path).checkup()
     assert not checkup.ok
-    (finding,) = (f for f in checkup.findings if f.where == f"body {link!r}" and f.impossible)
+    (finding,) = (f for f in checkup.findings if f.where == f"body {link!r}" and f.invalid)
     assert finding.rule == rule
     assert finding.value == pytest.approx(excess if rule == "triangle" else moments[0])
 

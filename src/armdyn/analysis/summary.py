@@ -175,9 +175,7 @@ def _mass_table(found: Summary) -> Section:
             continue
         weight = model.gravity[model.task.names.index(name)] if name in model.task.names else np.nan
         rows.append((name, _number(found.effective_mass[i]), ROW_UNITS[i], _number(weight)))
-    note = (
-        "Effective mass: felt by a push along the axis, other axes free. Gravity: g_A (Siciliano (7.132))."
-    )
+    note = "Effective mass: felt by a push along the axis, other axes free. Gravity: g_A (Siciliano (7.132))."
     return Section("Operational space", heads, tuple(rows), note)
 
 

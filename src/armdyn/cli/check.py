@@ -32,7 +32,7 @@ def check(
     lock: LockOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Find what is impossible or doubtful in robot files.
+    """Report what is invalid or suspicious in robot files.
 
     Exit status: 0 clean (notes do no harm), 1 findings, 2 unreadable.
     """
@@ -61,7 +61,7 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any) -> Checku
         if isinstance(error, UnknownName) and Path(file).suffix.lower() not in FORMATS:
             return error
         where = (error.where or "robot").removeprefix(f"{file}, ").removeprefix(file) or "robot"
-        finding = Finding("description", "impossible", where, error.what, error.expected or "",
+        finding = Finding("description", "invalid", where, error.what, error.expected or "",
                           cause="No robot can be made of this description",
                           advice=_advice(error))  # fmt: skip
         return Checkup(Path(file).stem, (finding,))
@@ -110,7 +110,7 @@ def _print(out: Console, file: str, result: Checkup | ArmdynError, several: bool
 
 
 def print_findings(out: Console, checkup: Checkup) -> None:
-    """The findings as a table, or stacked where the terminal is narrow; then what the file remarks."""
+    """The findings as a table, or stacked where the terminal is narrow; then the notes of the file."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -122,7 +122,7 @@ def print_findings(out: Console, checkup: Checkup) -> None:
             ("", 0),
             ("where", 3),
             ("what is wrong", 6),
-            ("by how much", 3),
+            ("value", 3),
             ("likely cause, advice", 7),
         ):
             table.add_column(
@@ -137,8 +137,8 @@ def print_findings(out: Console, checkup: Checkup) -> None:
             for text in (what, f"By how much: {amount}" if amount else "", advice):
                 if text:
                     out.print(_indented(text))
-    for remark in checkup.remarks:
-        out.print(_indented(remark, "-"))
+    for note in checkup.notes:
+        out.print(_indented(note, "-"))
 
 
 def _indented(text: str, mark: str = " ") -> Any:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
-STYLE = {"impossible": "bold red", "doubtful": "yellow", "note": "cyan"}
+STYLE = {"invalid": "bold red", "suspicious": "yellow", "note": "cyan"}
 ROBOT_FILES = (".toml", ".urdf", ".xml")
 _GAP = 3  # columns between two cells of a rich table without edges
 

@@ -82,7 +82,7 @@ def identify(
 ) -> None:
     """Identify a robot's parameters from a log: checked, processed, estimated with error bars, validated.
 
-    Exit status: 0 clean (notes do no harm), 1 something is doubtful, 2 unreadable or not identifiable.
+    Exit status: 0 clean (notes do no harm), 1 something is suspicious, 2 unreadable or not identifiable.
     """
     if report is not None and report.suffix.lower() not in REPORTS:
         raise typer.BadParameter(f"{report.name!r}: a report is an .html file", param_hint="--report")

@@ -77,7 +77,7 @@ def _report(robot: Robot, strict: bool) -> None:
     for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.joints)):
         for note in (note for note in notes if note.startswith((MIMIC, NOT_TAKEN))):
             warnings.warn(f"robot {robot.name!r}{where}: {note}.", ModelWarning, stacklevel=3)
-    impossible = [finding for finding in robot.checkup().findings if finding.impossible]
+    impossible = [finding for finding in robot.checkup().findings if finding.invalid]
     for finding in impossible:
         if strict:
             raise PhysicsError(finding.what, where=f"robot {robot.name!r}, {finding.where}", expected=finding.condition,

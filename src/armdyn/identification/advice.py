@@ -30,13 +30,13 @@ def _motion(observation: Observation, estimate: Estimate) -> Iterator[Finding]:
     names = np.array(estimate.names)
     if len(estimate.damped):
         lost = names[np.isinf(estimate.std)].tolist()
-        yield Finding("damped", "doubtful", "motion", f"it does not tell {len(estimate.damped)} combinations of "
+        yield Finding("damped", "suspicious", "motion", f"it does not tell {len(estimate.damped)} combinations of "
                       f"parameters; as they were before: {listed(lost)}", value=float(len(estimate.damped)),
                       advice="Log a motion that moves these joints.")  # fmt: skip
         return
     condition = observation.condition(1 / np.maximum(estimate.sigma, 1e-300))
     if condition > ILL:
-        yield Finding("condition", "doubtful", "motion", f"the condition number of its regressor is {condition:.3g}",
+        yield Finding("condition", "suspicious", "motion", f"the condition number of its regressor is {condition:.3g}",
                       f"below {ILL:g}", condition, "", "joints that move little, slowly or alike",
                       "Log an exciting motion.")  # fmt: skip
 
@@ -51,8 +51,8 @@ def _parameters(estimate: Estimate) -> Iterator[Finding]:
                       advice="They are small, or the motion hardly shows them.")  # fmt: skip
     for name, value, std in zip(names, estimate.values, estimate.std, strict=True):
         if name.startswith(("Fv", "Fc", "Ia")) and value < -2 * std:
-            yield Finding("negative", "doubtful", f"parameter {name}", f"it is negative by {-value / std:.1f} standard "
-                          "deviations", "friction and rotor inertia are not negative", float(value), "",
+            yield Finding("negative", "suspicious", f"parameter {name}", f"it is negative by {-value / std:.1f} "
+                          "standard deviations", "friction and rotor inertia are not negative", float(value), "",
                           "the sign of a torque or position, or friction of another law",
                           "Look at the torques of this joint.")  # fmt: skip
 
@@ -60,7 +60,8 @@ def _parameters(estimate: Estimate) -> Iterator[Finding]:
 def _torques(tried: Validation) -> Iterator[Finding]:
     for joint, share in zip(tried.joints, tried.relative_error, strict=True):
         if share > UNEXPLAINED:
-            yield Finding("unexplained", "doubtful", f"joint {joint!r}", f"{share:.0%} of its torque are not explained",
+            yield Finding("unexplained", "suspicious", f"joint {joint!r}",
+                          f"the residual is {share:.0%} of the torque (rms)",
                           f"below {UNEXPLAINED:.0%}", float(share), "",
                           "noise, friction of another law, or the geometry", "Look at its residuals.")  # fmt: skip
     alike = [joint for joint, watson in zip(tried.joints, tried.durbin_watson, strict=True) if watson < CORRELATED]

@@ -88,7 +88,7 @@ def _still(log: Log, samples: Samples) -> Array:
 
 def still_findings(robot: Robot, still: Array) -> list[Finding]:
     return [
-        Finding("joint at rest", "doubtful", joint.name, "the joint does not move in this log",
+        Finding("joint at rest", "suspicious", joint.name, "the joint does not move in this log",
                 condition="motion of every joint", cause="it was held, or its position was not recorded",
                 advice="Its friction and its inertia cannot be identified: move it, or lock it in the model.")
         for joint, rests in zip(robot.joints, still, strict=True) if rests
@@ -115,7 +115,7 @@ def range_findings(robot: Robot, log: Log) -> list[Finding]:
                 if lower is None
                 else f"its limits are {float(lower):.4g} to {float(upper or math.inf):.4g} {unit}"
             )
-            found.append(Finding("range of position", "doubtful", joint.name,
+            found.append(Finding("range of position", "suspicious", joint.name,
                                  f"positions reach from {low:.4g} to {high:.4g} {unit}, but {allowed}",
                                  condition="positions within the limits", value=beyond, unit=unit,
                                  cause=_far(joint.kind, beyond), advice="Declare unit or side of q."))  # fmt: skip
@@ -148,7 +148,7 @@ def _velocities(robot: Robot, log: Log, samples: Samples, still: Array) -> list[
         like = ratio * near > 0 and abs(ratio / near - 1) < 0.1 and rest < 0.5
         what = f"the velocity is {ratio:.4g} times the derivative of the position" if rest < 0.5 else (
             "the velocity has little to do with the derivative of the position")  # fmt: skip
-        found.append(Finding("velocity against position", "doubtful", joint.name, what, condition="a ratio of 1",
+        found.append(Finding("velocity against position", "suspicious", joint.name, what, condition="a ratio of 1",
                              value=ratio, cause=MIXED_UP[near] if like else "other columns, units or time stamps",
                              advice="Correct units or columns of q, qd and t."))  # fmt: skip
     return found
@@ -168,7 +168,7 @@ def _saturation(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
         )
         if share > SATURATED:
             most, unit = float(abs(tau).max()), "N m" if joint.kind == "revolute" else "N"
-            found.append(Finding("saturated torque", "doubtful", joint.name,
+            found.append(Finding("saturated torque", "suspicious", joint.name,
                                  f"{share:.1%} of the torques lie at the extreme, {most:.4g} {unit}",
                                  condition="torques below their limit", value=100 * share, unit="%",
                                  cause="drive or sensor is at its limit, so the true torque is not known there",
@@ -205,7 +205,7 @@ def _resolution(robot: Robot, log: Log, still: Array) -> list[Finding]:
             if levels >= COARSE[name] or still[j]:
                 continue
             word = "position" if name == "q" else "torque"
-            found.append(Finding("resolution", "doubtful", joint.name,
+            found.append(Finding("resolution", "suspicious", joint.name,
                                  f"the {word} knows only about {levels:.0f} steps of {step:.3g} within its range",
                                  condition=f"at least {COARSE[name]} steps", value=levels, unit="steps",
                                  cause="a coarse sensor, or numbers written with few digits",
@@ -244,7 +244,7 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
         order = getattr(after, what)
         moved = [names[j] for j in range(robot.n) if order[j] != j]
         given = [names[order[j]] for j in range(robot.n) if order[j] != j]
-        return [Finding(f"order of {what}", "doubtful", ", ".join(moved),
+        return [Finding(f"order of {what}", "suspicious", ", ".join(moved),
                         f"the {what} of {listed(moved)} fit if taken from the columns of {listed(given)} {told}",
                         condition="columns in the order of the joints", value=errors[0][worst],
                         cause=f"columns of {what} are swapped", advice="Correct `columns`.")]  # fmt: skip
@@ -254,7 +254,8 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
         factor = after.scales[j] / before.scales[j]
         are = f"are in {unit[0]}" if factor < 1 else f"were converted from {unit[0]} although they were in SI units"
         advice = f'Declare units={{"q": "{unit[1]}"}}.' if factor < 1 else "Declare no unit of q."
-        return [Finding("unit of position", "doubtful", "positions", f"the positions {are}, as the torques tell {told}",
+        return [Finding("unit of position", "suspicious", "positions",
+                        f"the positions {are}, as the torques tell {told}",
                         condition="the declared unit", value=factor, cause="a wrong unit of positions",
                         advice=advice)]  # fmt: skip
     if before.gravity != after.gravity:
@@ -276,13 +277,13 @@ def _merged(robot: Robot, found: Sequence[Finding]) -> list[Finding]:
 
 
 def _sign(joint: str, what: str, value: float) -> Finding:
-    return Finding("sign of torque", "doubtful", joint, what, condition="torque that acts on +q", value=value,
+    return Finding("sign of torque", "suspicious", joint, what, condition="torque that acts on +q", value=value,
                    cause="the effort counts positive the other way round, or the joint's axis is reversed in the model",
                    advice="Give the joint a negative gain, or turn its axis in the model.")  # fmt: skip
 
 
 def _no_gravity(what: str, value: float) -> Finding:
-    return Finding("gravity missing", "doubtful", "effort", what, condition="torques that hold the robot's weight",
+    return Finding("gravity missing", "suspicious", "effort", what, condition="torques that hold the robot's weight",
                    value=value, cause="the controller reports efforts without its gravity compensation",
                    advice='Declare effort="gravity_compensated", or log the whole torque.')  # fmt: skip
 
@@ -311,7 +312,7 @@ def _gravity(robot: Robot, evidence: Evidence, reading: Reading, log: Log) -> li
     if share < 0.25:
         return [_no_gravity(f"the torques hold {share:.0%} of the weight of the model's links", share)]
     if share > 1.75 and any(finding.rule == "gravity added" for finding in log.findings):
-        return [Finding("gravity twice", "doubtful", "effort",
+        return [Finding("gravity twice", "suspicious", "effort",
                         f"with the gravity that was added the torques hold {share:.0%} of the model's weight",
                         condition="about 100 %", value=share, cause="the efforts contained gravity already",
                         advice='Declare effort="torque".')]  # fmt: skip
@@ -361,7 +362,7 @@ def _delay(evidence: Evidence, reading: Reading, rate: float) -> list[Finding]:
     if abs(lag) <= LEAST_DELAY or values[lag] > 0.7 * now:
         return []
     told = f"{abs(lag) / rate * 1e3:.4g} ms {'later' if lag > 0 else 'earlier'}"
-    return [Finding("delay", "doubtful", "time",
+    return [Finding("delay", "suspicious", "time",
                     f"the torques fit the motion best if they are taken {told} than stamped",
                     condition="positions and torques of the same instant", value=lag / rate, unit="s",
                     cause="clocks of positions and torques that are not synchronised, or a filter on one of them",
@@ -370,7 +371,7 @@ def _delay(evidence: Evidence, reading: Reading, rate: float) -> list[Finding]:
 
 def _unexplained(robot: Robot, evidence: Evidence, reading: Reading) -> list[Finding]:
     return [
-        Finding("torque unexplained", "doubtful", joint.name,
+        Finding("torque unexplained", "suspicious", joint.name,
                 f"{error:.0%} of the torque do not follow from the motion, whatever the parameters",
                 condition=f"at most {UNEXPLAINED:.0%}", value=100 * float(error), unit="%",
                 cause="noise, a wrong column or unit, contact, or a robot that is not this one",

@@ -363,7 +363,7 @@ def _gravity(robot: Robot, q: Array) -> Array:
 
 _GRAVITY_ADDED = Finding(
     "gravity added",
-    "doubtful",
+    "suspicious",
     "effort",
     "the efforts were declared to be without gravity, so the gravity torques of the model were added to them",
     condition="measured gravity torques",

@@ -50,7 +50,7 @@ def _broken(finite: Array) -> list[Finding]:
     count = int((~finite).sum())
     if not count:
         return []
-    return [Finding("broken rows", "doubtful" if count > 0.01 * len(finite) else "note", "rows",
+    return [Finding("broken rows", "suspicious" if count > 0.01 * len(finite) else "note", "rows",
                     f"{count} of {len(finite)} rows hold NaN, infinity or an empty cell and were left out",
                     condition="numbers in every row", value=float(count), unit="rows",
                     cause="a sensor or a message was missing", advice="Look at the log around them.")]  # fmt: skip
@@ -63,14 +63,14 @@ def _stamps(t: Array, later: Array) -> list[Finding]:
     repeated, back = int((steps == 0).sum()), int((steps < 0).sum())
     dropped = int((~later).sum())
     if repeated:
-        found.append(Finding("repeated stamps", "doubtful", "time",
+        found.append(Finding("repeated stamps", "suspicious", "time",
                              f"{repeated} rows have the same time stamp as the row before and were left out",
                              condition="increasing time stamps", value=float(repeated), unit="rows",
                              cause="the clock is coarser than the logger, or rows were written twice",
                              advice="Log with a finer clock, or give the true `rate`."))  # fmt: skip
     if back:
         worst = float(-steps.min())
-        found.append(Finding("backward stamps", "doubtful", "time",
+        found.append(Finding("backward stamps", "suspicious", "time",
                              f"time runs backwards {back} times, by up to {worst:.4g} s; "
                              f"{dropped - repeated} rows that are not later than all before were left out",
                              condition="increasing time stamps", value=worst, unit="s",
@@ -92,7 +92,7 @@ def _gaps(t: Array, steps: Array, h: float) -> list[Finding]:
         return []
     longest = gaps[np.argmax(steps[gaps])]
     missing = float(steps[gaps].sum()) - h * len(gaps)
-    return [Finding("gaps", "doubtful" if missing > 0.001 * (t[-1] - t[0]) else "note", "time",
+    return [Finding("gaps", "suspicious" if missing > 0.001 * (t[-1] - t[0]) else "note", "time",
                     f"{len(gaps)} gaps in time, the longest {steps[longest]:.4g} s at t = {t[longest]:.6g} s, "
                     f"where samples usually are {h:.4g} s apart",
                     condition="samples at a constant rate", value=float(steps[longest]), unit="s",
@@ -105,7 +105,7 @@ def _jitter(steps: Array, h: float) -> list[Finding]:
     spread = float(usual.std()) / h
     if spread <= JITTER:
         return []
-    return [Finding("jitter", "doubtful", "time",
+    return [Finding("jitter", "suspicious", "time",
                     f"time steps vary by {spread:.0%} of their median {h:.4g} s (standard deviation)",
                     condition=f"at most {JITTER:.0%}", value=spread, cause="stamps of arrival instead of measurement",
                     advice="Log the time of measurement; if the rate is constant, give it by `rate`.")]  # fmt: skip
@@ -115,7 +115,7 @@ def _unit(h: float) -> list[Finding]:
     if SHORT_STEP <= h <= LONG_STEP:
         return []
     what = "longer" if h > LONG_STEP else "shorter"
-    return [Finding("unit of time", "doubtful", "time",
+    return [Finding("unit of time", "suspicious", "time",
                     f"samples would be {h:.4g} s apart, which is {what} than anybody logs torques with",
                     condition=f"{SHORT_STEP:g} s to {LONG_STEP:g} s", value=h, unit="s",
                     cause="time stamps in " + ("ms, us or ns" if h > LONG_STEP else "another unit than seconds"),

@@ -13,7 +13,7 @@ from armdyn.reproduce.errata import KINDS, Erratum, of_source
 from armdyn.reproduce.item import MEANING, SOURCES, Check, Outcome, Verdict
 from armdyn.reproduce.running import Reproduction, Result
 
-_MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "doubtful", "unexplained": "impossible"}
+_MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "suspicious", "unexplained": "invalid"}
 SUBTITLE = "Tables, figures, equations and worked examples, regenerated and judged"
 _CSS = """
 <style>

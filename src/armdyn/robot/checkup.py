@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 
 from armdyn.algebra import Scalar, Vec3, ops
-from armdyn.findings import REMARK, Checkup, Finding, Severity, listed, sorted_by_severity
+from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.robot.checkup_inertia import inertia_findings, travel
 from armdyn.robot.describe import pi_fraction
 from armdyn.robot.links import WORLD
@@ -46,22 +46,22 @@ def _gravity(robot: Robot) -> Iterator[Finding]:
         yield Finding("zero-gravity", "note", "gravity", "there is no gravity", condition,
                       advice="Right for a robot in space or one that moves in a horizontal plane.")  # fmt: skip
     elif z > math.hypot(x, y):
-        yield Finding("gravity-up", "doubtful", "gravity", f"gravity points up ({z:g} m/s^2 along z)", condition, z,
+        yield Finding("gravity-up", "suspicious", "gravity", f"gravity points up ({z:g} m/s^2 along z)", condition, z,
                       "m/s^2", "the opposite vector was given: the acceleration of the base that stands for gravity",
                       f"Give ({_g(-x)}, {_g(-y)}, {_g(-z)}); a robot on the ceiling has a turned base, not a turned "
                       "gravity")  # fmt: skip
     if size > STRONGEST_GRAVITY:
-        yield Finding("gravity-size", "doubtful", "gravity", f"gravity is {size:g} m/s^2", condition, size, "m/s^2",
+        yield Finding("gravity-size", "suspicious", "gravity", f"gravity is {size:g} m/s^2", condition, size, "m/s^2",
                       "another unit, such as cm/s^2 or in/s^2", "Give it in m/s^2")  # fmt: skip
 
 
 def _tool(robot: Robot) -> Iterator[Finding]:
     if robot.n == 0:
-        yield Finding("no-joints", "doubtful", "robot", "no joint moves", "at least one revolute or prismatic joint",
+        yield Finding("no-joints", "suspicious", "robot", "no joint moves", "at least one revolute or prismatic joint",
                       cause="all joints are fixed or locked", advice="Check the joint types")  # fmt: skip
     elif robot.frame("tool").link == WORLD:
         carrier = robot.tool_body
-        severity: Severity = "note" if robot.tool_on is None else "doubtful"
+        severity: Severity = "note" if robot.tool_on is None else "suspicious"
         yield Finding("tool-stands-still", severity, "tool", f"the tool frame, on {carrier!r}, moves with no joint",
                       "the tool is on a moving body", cause="the tool was left on the last body of the file, or a "
                       "name was mistaken", advice="Name the body that carries the tool (tool.on, or tip=)")  # fmt: skip
@@ -165,17 +165,17 @@ def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
     for key, unit in units.items():
         value = float(getattr(friction, key))
         if value < 0:
-            yield Finding("negative-friction", "doubtful", where, f"{key} friction is {value:g} {unit}",
+            yield Finding("negative-friction", "suspicious", where, f"{key} friction is {value:g} {unit}",
                           "friction takes energy out: not negative", value, unit,
                           "a sign, or a value identified from too little motion", "Give its size; the model sets the "
                           "sign against the motion")  # fmt: skip
     static, coulomb = float(friction.static), float(friction.coulomb)
     if 0 < static < coulomb:
-        yield Finding("static-below-coulomb", "doubtful", where, f"static friction ({static:g} {force}) is below "
+        yield Finding("static-below-coulomb", "suspicious", where, f"static friction ({static:g} {force}) is below "
                       f"Coulomb friction ({coulomb:g} {force})", "static >= coulomb", coulomb - static, force,
                       "the two were exchanged", "Exchange them, or leave static out")  # fmt: skip
     if static > coulomb and float(friction.stribeck) == 0:
-        yield Finding("stribeck-missing", "doubtful", where, "static friction is given without a Stribeck velocity",
+        yield Finding("stribeck-missing", "suspicious", where, "static friction is given without a Stribeck velocity",
                       "stribeck > 0 where static > coulomb", static - coulomb, force,
                       "the velocity was left out", "Give stribeck, or leave static out")  # fmt: skip
 
@@ -185,11 +185,11 @@ def _elastic(joint: Joint, spring: Elastic) -> Iterator[Finding]:
     stiffness, damping = float(spring.stiffness), float(spring.damping)
     if stiffness <= 0:
         unit = "N m/rad" if joint.kind == "revolute" else "N/m"
-        yield Finding("soft-spring", "impossible", where, f"the stiffness is {stiffness:g} {unit}", "stiffness > 0",
+        yield Finding("soft-spring", "invalid", where, f"the stiffness is {stiffness:g} {unit}", "stiffness > 0",
                       stiffness, unit, "a sign, or a stiff joint meant",
                       "Give a positive stiffness; leave elastic out for a stiff joint")  # fmt: skip
     if damping < 0:
-        yield Finding("negative-damping", "doubtful", where, f"the spring's damping is {damping:g}", "damping >= 0",
+        yield Finding("negative-damping", "suspicious", where, f"the spring's damping is {damping:g}", "damping >= 0",
                       damping, "", "a sign", "Give its size")  # fmt: skip
 
 
@@ -198,11 +198,11 @@ def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
     numbers = (("inertia", "kg m^2"), ("mass", "kg"), ("transverse", "kg m^2"))
     for name, value, unit in ((name, float(getattr(rotor, name)), unit) for name, unit in numbers):
         if value < 0:
-            yield Finding("negative-rotor", "impossible", where, f"the rotor's {name} is {value:g} {unit}",
+            yield Finding("negative-rotor", "invalid", where, f"the rotor's {name} is {value:g} {unit}",
                           f"{name} >= 0", value, unit, "a sign, or a value identified from too little motion",
                           f"Give the {name} from the motor's data sheet")  # fmt: skip
     if float(rotor.ratio) == 0:
-        yield Finding("zero-ratio", "doubtful", where, "the gear ratio is 0: the rotor never turns",
+        yield Finding("zero-ratio", "suspicious", where, "the gear ratio is 0: the rotor never turns",
                       "ratio = motor speed over joint speed, not 0", 0.0, "", "the ratio was left out or inverted",
                       "Give the ratio, 1 for a direct drive")  # fmt: skip
 
@@ -224,7 +224,7 @@ def _range(joint: Joint, limits: Limits) -> Iterator[Finding]:
     lower, upper = float(limits.lower), float(limits.upper)
     if lower >= upper:
         same = lower == upper
-        yield Finding("range-empty" if same else "range-inverted", "doubtful", where,
+        yield Finding("range-empty" if same else "range-inverted", "suspicious", where,
                       f"the range of position is {'empty' if same else 'inverted'}: from {lower:g} to {upper:g} {unit}",
                       "lower < upper", lower - upper, unit,
                       "limits never filled in" if same else "the two were exchanged",
@@ -241,7 +241,8 @@ def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
     for key, unit in (("velocity", rate), ("acceleration", f"{rate}^2"), ("torque", force)):
         value = getattr(limits, key)
         if value is not None and float(value) <= 0:
-            yield Finding("zero-limit" if value == 0 else "negative-limit", "doubtful", f"joint {joint.name!r}, limits",
+            yield Finding("zero-limit" if value == 0 else "negative-limit", "suspicious",
+                          f"joint {joint.name!r}, limits",
                           f"the {key} limit is {float(value):g} {unit}: the joint cannot move"
                           if value == 0 else f"the {key} limit is negative", f"{key} > 0", float(value), unit,
                           "a limit never filled in" if value == 0 else "limits are sizes, for both directions",
@@ -282,14 +283,15 @@ def _loops(robot: Robot) -> Iterator[Finding]:
         where = f"loop {loop.name!r}"
         first, second = robot.frames[loop.first], robot.frames[loop.second]
         if first.link == second.link:
-            yield Finding("loop-in-one-link", "doubtful", where, f"{loop.first!r} and {loop.second!r} do not move "
+            yield Finding("loop-in-one-link", "suspicious", where, f"{loop.first!r} and {loop.second!r} do not move "
                           "against each other", "a loop closes between two moving links",
                           cause="a wrong body name", advice="Name the two bodies that meet")  # fmt: skip
             continue
         gap = _gap(robot, loop)
         if gap > 0:
-            yield Finding("loop-out-of-reach", "doubtful", where, "its two ends cannot meet in any position: one side "
-                          "is longer than all the others together", "the longest side is at most the sum of the others",
+            yield Finding("loop-out-of-reach", "suspicious", where, "its two ends cannot meet in any configuration: "
+                          "one side is longer than all the others together",
+                          "the longest side is at most the sum of the others",
                           gap, "m", "a wrong length or end placement", "Check first_at and second_at")  # fmt: skip
 
 
@@ -315,11 +317,11 @@ def _gap(robot: Robot, loop: Loop) -> float:
 
 
 def _notes(robot: Robot) -> Iterator[Finding]:
-    for remark in robot.notes:
-        yield Finding(REMARK, "note", "robot", remark)
+    for note in robot.notes:
+        yield Finding(FILE_NOTE, "note", "robot", note)
     for joint in robot.tree:
-        for remark in joint.notes:
-            yield Finding(REMARK, "note", f"joint {joint.name!r}", remark)
+        for note in joint.notes:
+            yield Finding(FILE_NOTE, "note", f"joint {joint.name!r}", note)
 
 
 __all__ = ["Checkup", "Finding", "checkup", "snap"]

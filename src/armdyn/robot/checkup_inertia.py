@@ -62,7 +62,7 @@ def inertia_findings(robot: Robot) -> Iterator[Finding]:
     context = _context(robot)
     for body, principal, known in zip(bodies, moments, finite, strict=True):
         if not known:
-            yield Finding("not-finite", "impossible", body.where, "its inertia is not made of finite numbers",
+            yield Finding("not-finite", "invalid", body.where, "its inertia is not made of finite numbers",
                           "finite numbers", advice="Give numbers")  # fmt: skip
             continue
         if body.reduced and body.mass == 0:
@@ -115,20 +115,20 @@ def _reduced(body: _Given) -> Iterator[Finding]:
 
 def _impossible(body: _Given, principal: Array) -> Iterator[Finding]:
     if body.mass < 0:
-        yield Finding("negative-mass", "impossible", body.where, f"its mass is {body.mass:g} kg", "mass >= 0",
+        yield Finding("negative-mass", "invalid", body.where, f"its mass is {body.mass:g} kg", "mass >= 0",
                       body.mass, "kg", _identified(body, "a sign, or a load taken away from a link"),
                       "Give the mass of the body")  # fmt: skip
     scale = float(np.abs(body.tensor).max())
     asymmetry = float(np.abs(body.tensor - body.tensor.T).max())
     if asymmetry > ROUNDING * scale:
-        yield Finding("not-symmetric", "impossible", body.where, "its tensor of inertia is not symmetric", "I = I^T",
+        yield Finding("not-symmetric", "invalid", body.where, "its tensor of inertia is not symmetric", "I = I^T",
                       asymmetry, "kg m^2", "a mistyped entry", "Give xx xy xz yy yz zz")  # fmt: skip
     elif principal[0] < -ROUNDING * scale:
-        yield Finding("not-positive", "impossible", body.where, "its tensor of inertia is not positive: smallest "
+        yield Finding("not-positive", "invalid", body.where, "its tensor of inertia is not positive: smallest "
                       f"principal moment {principal[0]:.4g} kg m^2", "all principal moments >= 0",
                       float(principal[0]), "kg m^2", _cause(body, -principal[0] / scale), _ADVICE)  # fmt: skip
     elif (excess := principal[2] - principal[0] - principal[1]) > ROUNDING * principal[2]:
-        yield Finding("triangle", "impossible", body.where, "its principal moments break the triangle inequality: "
+        yield Finding("triangle", "invalid", body.where, "its principal moments break the triangle inequality: "
                       f"{principal[2]:.4g} > {principal[0]:.4g} + {principal[1]:.4g} kg m^2 (by "
                       f"{100 * excess / principal[2]:.3g} %)", "the largest principal moment is at most the sum of "
                       "the others", float(excess), "kg m^2", _cause(body, excess / principal[2]), _ADVICE)  # fmt: skip
@@ -269,7 +269,7 @@ def _doubtful(body: _Given, principal: Array, context: _Context) -> Iterator[Fin
     points = context.points[body.body.name]
     distance = float(np.linalg.norm(points - body.com, axis=1).min())
     if context.reach > 0 and distance > COM_FARTHEST * context.reach:
-        yield Finding("com-far", "doubtful", body.where, f"its centre of mass is {distance:.3g} m off the joints of "
+        yield Finding("com-far", "suspicious", body.where, f"its centre of mass is {distance:.3g} m off the joints of "
                       f"its link; the whole robot reaches {context.reach:.3g} m", "it lies near the link",
                       distance, "m", "millimetres instead of metres, or coordinates in the base frame",
                       "Give the centre of mass in metres, in the body's own frame")  # fmt: skip
@@ -285,7 +285,7 @@ def _massless_tensor(body: _Given, context: _Context) -> Finding:
                        "with inertia has mass", 0.0, "kg", "only its inertia is known; it turns about a vertical axis, "
                        "where its mass never acts", "Nothing; give the mass where energies or base forces "
                        "matter")  # fmt: skip
-    return Finding("inertia-without-mass", "doubtful", body.where, "it has a tensor of inertia but no mass", "a body "
+    return Finding("inertia-without-mass", "suspicious", body.where, "it has a tensor of inertia but no mass", "a body "
                    "with inertia has mass", 0.0, "kg", "the mass was left out, or the inertia of a rotor was put here",
                    "Give the mass; the inertia of a motor belongs to `rotor`")  # fmt: skip
 
@@ -293,12 +293,12 @@ def _massless_tensor(body: _Given, context: _Context) -> Finding:
 def _point_mass(body: _Given, context: _Context) -> Iterator[Finding]:
     mass, moment = context.link[body.body.name]
     heavy = body.mass > POINT_MASS_THAT_COUNTS * context.mass and context.tensors and moment <= mass * DUST**2
-    severity: Severity = "doubtful" if heavy and body.body.name in context.turns else "note"
+    severity: Severity = "suspicious" if heavy and body.body.name in context.turns else "note"
     if body.mass < PART_THAT_COUNTS * mass:
         return
     yield Finding("point-mass", severity, body.where, f"it has {body.mass:g} kg but no tensor of inertia",
                   "a body with mass has a tensor of inertia", body.mass, "kg",
-                  "the tensor was left out: other links have one" if severity == "doubtful" else
+                  "the tensor was left out: other links have one" if severity == "suspicious" else
                   "a point mass, as in textbooks, or a tensor too small to be given",
                   "Give the tensor at the centre of mass, if it is known")  # fmt: skip
 
@@ -316,13 +316,13 @@ def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding
     least = body.mass / (4 / 3 * math.pi * math.sqrt(squares.sum() / 3) ** 3)  # of all shapes a ball fills most space
     volume = 4 / 3 * math.pi * math.sqrt(squares.prod())
     if body.mass < LIGHTEST * volume and gyration > LONGEST * length:
-        yield Finding("gyration-large", "doubtful", body.where, f"{body.mass:.3g} kg with a radius of gyration of "
+        yield Finding("gyration-large", "suspicious", body.where, f"{body.mass:.3g} kg with a radius of gyration of "
                       f"{gyration:.3g} m, on a link of {length:.3g} m: less dense than foam "
                       f"({body.mass / volume:.2g} kg/m^3)", "mass and tensor fit the size of the link",
                       gyration, "m", "a tensor in kg mm^2, kg cm^2 or lb in^2, about another origin, or a placeholder",
                       "Give kg and kg m^2, at the centre of mass")  # fmt: skip
     elif least > DENSEST:
-        yield Finding("gyration-small", "doubtful", body.where, f"{body.mass:.3g} kg within a radius of gyration of "
+        yield Finding("gyration-small", "suspicious", body.where, f"{body.mass:.3g} kg within a radius of gyration of "
                       f"{1000 * gyration:.3g} mm: denser than any metal ({least:.2g} kg/m^3)",
                       "mass and tensor fit each other", 1000 * gyration, "mm", "a mass in gram, or a tensor in another "
                       "unit", "Give kg and kg m^2, at the centre of mass")  # fmt: skip
@@ -355,7 +355,7 @@ def _singular(robot: Robot) -> Iterator[Finding]:
         if not carries[link.index] and not _resists(link, robot.joints[link.index]):
             joint = robot.joints[link.index]
             why = "has neither mass nor inertia" if massless else "has no inertia about the axis of its joint"
-            yield Finding("massless-end", "doubtful", f"joint {joint.name!r}", f"the moving end {joint.body.name!r} "
+            yield Finding("massless-end", "suspicious", f"joint {joint.name!r}", f"the moving end {joint.body.name!r} "
                           f"{why}, nor has its motor: the mass matrix is singular", "the end of every branch resists "
                           "its joint", 0.0, "kg m^2" if link.revolute else "kg",
                           "mass or tensor left out" if massless else "a point mass on the joint axis",

@@ -26,13 +26,13 @@ WRITTEN = {
 
 
 def checkup(subject: Subject) -> Chapter:
-    """What is wrong, doubtful or worth knowing about the description."""
+    """What is invalid, suspicious or worth knowing about the description."""
     found = subject.robot.checkup()
-    words = "Is the description physically possible, complete and plausible? Each remark names its place."
+    words = "Is the description physically consistent, complete and plausible? Each finding names its place."
     fact = Fact("check-up", found.summary, good=found.ok)
     blocks = [html.paragraph(words), html.findings(found)]
-    if found.remarks:
-        own = "One note is" if len(found.remarks) == 1 else f"{len(found.remarks)} notes are"
+    if found.notes:
+        own = "One note is" if len(found.notes) == 1 else f"{len(found.notes)} notes are"
         blocks.append(html.paragraph(f"{own} the description's own: see Parameters."))
     return Chapter(blocks, [fact], numbers={"checkup": found.summary})
 

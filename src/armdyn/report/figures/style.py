@@ -43,7 +43,7 @@ nav.contents span { color: var(--soft); font-variant-numeric: tabular-nums; }
 .facts strong { font-weight: 600; line-height: 1.35; display: block; margin-top: .15rem; }
 .facts small { display: block; color: var(--soft); font-size: .78rem; line-height: 1.35; margin-top: .15rem; }
 .good { color: var(--good); } .bad { color: var(--bad); }
-.impossible { color: var(--bad); font-weight: 600; } .doubtful { color: var(--warn); font-weight: 600; }
+.invalid { color: var(--bad); font-weight: 600; } .suspicious { color: var(--warn); font-weight: 600; }
 .note { color: var(--blue); }
 p.missing { background: var(--warn-wash); border-left: 3px solid var(--warn); padding: .6rem 1rem; }
 

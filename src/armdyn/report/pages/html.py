@@ -232,7 +232,7 @@ def findings(checkup: Checkup) -> str:
     """The check-up as a table of texts."""
     section = checkup.section()
     if not section.rows:
-        return '<p class="good">Nothing to remark.</p>'
+        return '<p class="good">No issues found.</p>'
     heads = "".join(f"<th>{escape(column.head)}</th>" for column in section.columns)
     rows = "".join(
         f'<tr><td class="{escape(row[0])}">{escape(row[0])}</td>'
