@@ -1,9 +1,6 @@
-"""The summary of an arm at a position, and the verb that prints it."""
+"""The summary of an arm at a configuration."""
 
 from __future__ import annotations
-
-import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +8,6 @@ import pytest
 import armdyn
 from analysis.arms import compiled, foreign, states
 from armdyn.analysis import isotropic_acceleration, payload_capability, summary
-from armdyn.cli import main
 from armdyn.tables import render
 
 
@@ -64,48 +60,3 @@ def test_tables_read_well() -> None:
 def test_every_robot_of_the_catalog_has_a_summary() -> None:
     for name in ("pendulum", "cartesian2", "three_link", "rx90", "scara5"):
         assert summary(compiled(name)).sections()
-
-
-# The verb -----------------------------------------------------------------------------------------------------------
-
-
-def run(*arguments: str) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    assert end.value.code == 0
-
-
-def test_analyse_prints_draws_and_maps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    picture = tmp_path / "here.svg"
-    run("analyse", "planar3r", "--at", "30deg,40deg,50deg", "--tau-max", "120,60,20", "--plot", str(picture),
-        "--map", "payload", "--over", "shoulder,elbow", "--points", "5", "--out", str(tmp_path / "maps"))  # fmt: skip
-    text = capsys.readouterr().out
-    expected = float(payload_capability(compiled("planar3r"), np.radians([30, 40, 50]), tau_max=[120, 60, 20]))
-    assert f"Largest payload held still at the tool: {expected:.4g} kg" in text
-    assert "Jacobian of the tool" in text and "effective mass" in text
-    assert "velocity" in picture.read_text(encoding="utf-8") or picture.stat().st_size > 10000
-    with (tmp_path / "maps" / "payload.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 25 and (tmp_path / "maps" / "payload.png").stat().st_size > 5000
-    one = rows[7]
-    q = [float(one[f"q_{joint}"]) for joint in ("shoulder", "elbow", "wrist")]
-    assert float(one["payload"]) == pytest.approx(
-        float(payload_capability(compiled("planar3r"), q, tau_max=[120, 60, 20])), rel=1e-8
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("planar2r", "--map", "payloud"), "Did you mean 'payload'?"),
-        (("planar2r", "--map", "payload"), "Give tau_max"),
-        (("planar2r", "--at", "1"), "the robot takes 2"),
-        (("planar2r", "--plot", "x.txt"), ".png, .svg, .pdf"),
-        (("planar2r", "--map", "gravity", "--points", "1"), "2 or more"),
-    ],
-)
-def test_analyse_refuses(arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(("analyse", *arguments))
-    assert end.value.code == 2
-    assert message in " ".join(capsys.readouterr().err.replace("│", " ").split())

@@ -12,18 +12,11 @@ import pytest
 
 import armdyn
 from armdyn import references
-from armdyn.cli import VERBS, main
+from armdyn.cli import VERBS
 from armdyn.cli.cite import _known as known_topics
 from armdyn.cli.console import robot_names
 from armdyn.errors import UnknownName
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+from support.command import Run
 
 
 def test_every_formulation_has_a_reference() -> None:
@@ -45,38 +38,38 @@ def test_the_five_texts_are_numbered_as_in_the_comments() -> None:
     assert text.key == "truc2020"
 
 
-def test_plain_text_and_bibtex(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "cite", "articulated_body")
+def test_plain_text_and_bibtex(run: Run) -> None:
+    status, out, _ = run("cite", "articulated_body")
     assert status == 0
     assert "articulated-body inertias" in out
     assert "kane1985" not in out
-    status, out, _ = run(capsys, "cite", "--bibtex")
+    status, out, _ = run("cite", "--bibtex")
     assert status == 0
     assert len(re.findall(r"^@\w+\{\w+,$", out, re.M)) == len(references.REFERENCES)
     assert out.count("{") == out.count("}")
     assert out.isascii()
 
 
-def test_a_robot_says_where_its_figures_come_from(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "cite", "panda")
+def test_a_robot_says_where_its_figures_come_from(run: Run) -> None:
+    status, out, _ = run("cite", "panda")
     assert status == 0
     assert "franka_description" in out
     assert "gaz2019" in out
-    status, out, _ = run(capsys, "cite", "ur5")  # published by a manufacturer, in no paper
+    status, out, _ = run("cite", "ur5")  # published by a manufacturer, in no paper
     assert status == 0
     assert "Universal Robots" in out
 
 
-def test_an_unknown_topic_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_topic_is_said(run: Run) -> None:
     with pytest.raises(UnknownName, match="'kane'"):
         references.about("kan")
-    status, _, err = run(capsys, "cite", "kan")
+    status, _, err = run("cite", "kan")
     assert status == 2
     assert "Did you mean 'kane'?" in err
 
 
-def test_help_has_panels_and_every_verb_once(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "--help")
+def test_help_has_panels_and_every_verb_once(run: Run) -> None:
+    status, out, _ = run("--help")
     assert status == 0
     names = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
     assert len(set(names)) == len(names)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import armdyn
-from armdyn.cli import main
+from support.command import Run
 
 BROKEN = """
 name = "broken"
@@ -39,31 +39,13 @@ mass = 1
 """
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    """Run armdyn; gives (status, stdout, stderr)."""
-
-    def go(*arguments: str, columns: int | None = None) -> tuple[int, str, str]:
-        if columns is None:
-            monkeypatch.delenv("COLUMNS", raising=False)
-        else:
-            monkeypatch.setenv("COLUMNS", str(columns))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as stop:
-            main(arguments)
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return go
-
-
 def written(folder: Path, name: str, text: str) -> str:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return str(path)
 
 
-def test_version_and_help(run) -> None:  # type: ignore[no-untyped-def]
+def test_version_and_help(run: Run) -> None:
     assert run("--version") == (0, f"armdyn {armdyn.__version__}\n", "")
     status, out, _ = run("--help")
     assert status == 0
@@ -79,7 +61,7 @@ def test_starts_at_once() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_robots_lists_the_catalog(run) -> None:  # type: ignore[no-untyped-def]
+def test_robots_lists_the_catalog(run: Run) -> None:
     status, out, _ = run("robots")
     assert status == 0
     for name in armdyn.catalog.names():
@@ -87,14 +69,14 @@ def test_robots_lists_the_catalog(run) -> None:  # type: ignore[no-untyped-def]
     assert "P R R R P" in out
 
 
-def test_show(run) -> None:  # type: ignore[no-untyped-def]
+def test_show(run: Run) -> None:
     status, out, _ = run("show", "puma560")
     assert status == 0
     for words in ("6 joints", "R R R R R R", "Geometry (standard DH)", "a2 (0.4318)", "pi/2", "Inertia", "gear ratio"):
         assert words in out
 
 
-def test_show_fits_a_narrow_terminal(run) -> None:  # type: ignore[no-untyped-def]
+def test_show_fits_a_narrow_terminal(run: Run) -> None:
     status, out, _ = run("show", "panda", columns=80)
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
@@ -103,7 +85,7 @@ def test_show_fits_a_narrow_terminal(run) -> None:  # type: ignore[no-untyped-de
         assert number in out
 
 
-def test_show_json_is_the_robot(run) -> None:  # type: ignore[no-untyped-def]
+def test_show_json_is_the_robot(run: Run) -> None:
     from armdyn.robot.record import robot_from_record
 
     status, out, _ = run("show", "scara5", "--json")
@@ -111,7 +93,7 @@ def test_show_json_is_the_robot(run) -> None:  # type: ignore[no-untyped-def]
     assert str(robot_from_record(json.loads(out))) == str(armdyn.load("scara5"))
 
 
-def test_lock_and_tip(run) -> None:  # type: ignore[no-untyped-def]
+def test_lock_and_tip(run: Run) -> None:
     status, out, _ = run("show", "scara5", "--lock", "elbow=0.5", "--tip", "hand")
     assert status == 0
     assert "4 joints" in out
@@ -121,7 +103,7 @@ def test_lock_and_tip(run) -> None:  # type: ignore[no-untyped-def]
     assert "elbow=0.5" in err
 
 
-def test_a_misspelt_robot_is_suggested(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_misspelt_robot_is_suggested(run: Run) -> None:
     status, out, err = run("show", "pumma560")
     assert status == 2
     assert out == ""
@@ -129,13 +111,13 @@ def test_a_misspelt_robot_is_suggested(run) -> None:  # type: ignore[no-untyped-
     assert "Traceback" not in err
 
 
-def test_check_clean(run) -> None:  # type: ignore[no-untyped-def]
+def test_check_clean(run: Run) -> None:
     status, out, _ = run("check", "scara5")
     assert status == 0
     assert "clean" in out
 
 
-def test_check_finds(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_check_finds(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path, "broken.toml", BROKEN)
     for columns in (None, 80):
         status, out, _ = run("check", file, columns=columns)
@@ -145,7 +127,7 @@ def test_check_finds(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-de
             assert words in flat, words
 
 
-def test_check_json(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_check_json(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path, "broken.toml", BROKEN)
     status, out, _ = run("check", "scara5", file, str(tmp_path / "missing.toml"), "--json")
     assert status == 2
@@ -159,7 +141,7 @@ def test_check_json(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def
 
 
 @pytest.mark.parametrize(("text", "words"), [(TWICE, "two joints are called 'turn'"), (NO_PARENT, "'nobody'")])
-def test_a_description_that_contradicts_itself_is_a_finding(run, tmp_path: Path, text: str, words: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_description_that_contradicts_itself_is_a_finding(run: Run, tmp_path: Path, text: str, words: str) -> None:
     file = written(tmp_path, "robot.toml", text)
     status, out, _ = run("check", file, "--json")
     assert status == 1
@@ -173,14 +155,14 @@ def test_a_description_that_contradicts_itself_is_a_finding(run, tmp_path: Path,
     ("name", "text"),
     [("a.toml", "not = = toml"), ("a.urdf", "<robot"), ("a.toml", '[[joint]]\nmass = "2 +"'), ("a.xyz", "")],
 )
-def test_unreadable(run, tmp_path: Path, name: str, text: str) -> None:  # type: ignore[no-untyped-def]
+def test_unreadable(run: Run, tmp_path: Path, name: str, text: str) -> None:
     status, _, err = run("check", written(tmp_path, name, text))
     assert status == 2
     assert "error" in err.lower() or "unknown" in err.lower()
     assert "Traceback" not in err
 
 
-def test_study_writes_a_self_contained_report(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_study_writes_a_self_contained_report(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     status, out, _ = run("study", "scara5", "--out", str(folder))
     assert status == 0
@@ -196,7 +178,7 @@ def test_study_writes_a_self_contained_report(run, tmp_path: Path) -> None:  # t
     assert armdyn.load(folder / "robot.urdf").n == 5
 
 
-def test_names_are_escaped_in_the_report(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_names_are_escaped_in_the_report(run: Run, tmp_path: Path) -> None:
     text = BROKEN.replace('"turn"', '"<b>&turn"').replace('"broken"', '"<script>alert(1)</script>"')
     folder = tmp_path / "out"
     status, _, _ = run("study", written(tmp_path, "evil.toml", text), "--out", str(folder))
@@ -207,7 +189,7 @@ def test_names_are_escaped_in_the_report(run, tmp_path: Path) -> None:  # type: 
     assert "&lt;b&gt;&amp;turn" in page
 
 
-def test_study_prints_facts_time_and_memory(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_study_prints_facts_time_and_memory(run: Run, tmp_path: Path) -> None:
     status, out, _ = run("study", "cartesian2", "--out", str(tmp_path))
     assert status == 0
     assert "Tool positions" in out
@@ -215,7 +197,7 @@ def test_study_prints_facts_time_and_memory(run, tmp_path: Path) -> None:  # typ
     assert re.search(r"Done in \d+\.\d s(, \d+ MB of memory at most)?\.", out)
 
 
-def test_brackets_in_names_are_text_not_markup(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_brackets_in_names_are_text_not_markup(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path, "odd.toml", BROKEN.replace('"turn"', '"[red]turn[/]"'))
     _, out, _ = run("show", file)
     assert "[red]turn[/]" in out
@@ -223,14 +205,14 @@ def test_brackets_in_names_are_text_not_markup(run, tmp_path: Path) -> None:  # 
     assert "[red]turn[/]" in out
 
 
-def test_study_says_where_it_cannot_write(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_study_says_where_it_cannot_write(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path, "taken", "")
     status, _, err = run("study", "pendulum", "--out", os.path.join(file, "below"))
     assert status == 2
     assert "cannot be made" in err.lower()
 
 
-def test_verbs_say_on_stderr_that_a_robot_is_impossible(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_verbs_say_on_stderr_that_a_robot_is_impossible(run: Run, tmp_path: Path) -> None:
     status, out, err = run("show", written(tmp_path, "broken.toml", BROKEN))
     assert status == 0
     assert err.startswith("Warning: robot 'broken', body 'turn': its mass is -2 kg")

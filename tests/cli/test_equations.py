@@ -12,25 +12,8 @@ from typing import Any
 import pytest
 
 import armdyn
-from armdyn.cli import main
 from armdyn.mechanics.registry import FORMULATIONS
-
-Run = Any
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run armdyn; gives (status, stdout, stderr)."""
-
-    def go(*arguments: str, columns: int = 120) -> tuple[int, str, str]:
-        monkeypatch.setenv("COLUMNS", str(columns))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as stop:
-            main(arguments)
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return go
+from support.command import Run
 
 
 def fits(text: str, columns: int) -> bool:
@@ -196,7 +179,7 @@ def test_derive_errors(run: Run, tmp_path: Path) -> None:
     status, out, err = run("derive", "planar2r", "--by", "kanne")
     assert (status, out) == (2, "")
     assert "Did you mean 'kane'?" in err
-    status, _, err = run("derive", "planar2r", "--by", "direct")
+    status, _, err = run("derive", "planar2r", "--by", "forward")
     assert status == 2
     assert "gives no inverse_dynamics" in err
     status, _, err = run("derive", "planar2r", "--format", "word")

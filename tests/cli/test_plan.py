@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import armdyn
-from armdyn.cli import main
 from armdyn.mechanics import kinematics
+from support.command import Run
 
 FROM, TO = "0,0,0.4,0.2,0", "0.2,60deg,-0.9,1.0,0.05"
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
-    """Run `armdyn plan`; gives (status, stdout, stderr)."""
-
-    def go(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(["plan", *arguments])
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return go
-
-
-def test_a_motion_with_file_and_picture(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_motion_with_file_and_picture(run: Run, tmp_path: Path) -> None:
     png, csv = tmp_path / "out.png", tmp_path / "out.csv"
-    status, out, _ = run("scara5", "--from", FROM, "--to", TO, "--profile", "trapezoid", "--plot", str(png), "--out",
-                         str(csv))  # fmt: skip
+    options = ("--profile", "trapezoid", "--plot", png, "--out", csv)
+    status, out, _ = run("plan", "scara5", "--from", FROM, "--to", TO, *options)
     assert status == 0
     assert png.read_bytes().startswith(b"\x89PNG")
     motion = armdyn.read_trajectory(csv)
@@ -41,24 +29,24 @@ def test_a_motion_with_file_and_picture(run, tmp_path) -> None:  # type: ignore[
     assert re.search(r"elbow\s+rad\s+0.4000\s+-0.9000\s+1.0000\s+4.0000", out)
 
 
-def test_limits_of_the_user_and_of_the_robot(run) -> None:  # type: ignore[no-untyped-def]
+def test_limits_of_the_user_and_of_the_robot(run: Run) -> None:
     q = ["--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,1,0"]
-    _, out, _ = run("panda", *q)
+    _, out, _ = run("plan", "panda", *q)
     assert "known" not in out
     duration = 2.175 / 15 + 1 / 2.175  # [8.22] with the panda's own limits of joint 1
     assert f"panda: {duration:.4f} s" in out
-    _, out, _ = run("panda", *q, "--v-max", "1", "--a-max", "2")
+    _, out, _ = run("plan", "panda", *q, "--v-max", "1", "--a-max", "2")
     assert "panda: 1.5000 s" in out
-    _, out, _ = run("panda", *q, "--duration", "0.3", "--profile", "cubic")
+    _, out, _ = run("plan", "panda", *q, "--duration", "0.3", "--profile", "cubic")
     assert "panda_joint1 exceeds its velocity limit 2.175: 5" in out
 
 
-def test_a_straight_line_of_the_tool(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_straight_line_of_the_tool(run: Run, tmp_path: Path) -> None:
     csv = tmp_path / "line.csv"
     q0, q1 = [0.3, -1.2, 1.4, -0.9, -1.2, 0.0], [0.5, -1.0, 1.2, -0.9, -1.2, 0.2]
     texts = [",".join(map(str, q)) for q in (q0, q1)]
     options = ("--line", "--profile", "smooth", "--dt", "0.01", "--v-max", "0.1", "--a-max", "0.4")
-    status, out, _ = run("ur5", "--from", texts[0], "--to", texts[1], *options, "--out", str(csv))
+    status, out, _ = run("plan", "ur5", "--from", texts[0], "--to", texts[1], *options, "--out", str(csv))
     assert status == 0
     assert "straight line of the tool" in out
     robot = armdyn.load("ur5")
@@ -72,8 +60,8 @@ def test_a_straight_line_of_the_tool(run, tmp_path) -> None:  # type: ignore[no-
     assert speed.max() == pytest.approx(0.1, rel=1e-6)
 
 
-def test_a_line_of_an_arm_that_cannot_choose_its_rotation(run) -> None:  # type: ignore[no-untyped-def]
-    status, out, _ = run("planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", "--line", "--duration", "1")
+def test_a_line_of_an_arm_that_cannot_choose_its_rotation(run: Run) -> None:
+    status, out, _ = run("plan", "planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", "--line", "--duration", "1")
     assert status == 0
     assert "rotation is left free" in out
     assert re.search(r"elbow\s+rad\s+0.9000\s+1.3000", out)
@@ -98,11 +86,11 @@ def figures(out: str, joint: str) -> list[float]:
     return [float(cell) for cell in row.split()]
 
 
-def test_scaled_to_the_force_that_there_is(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_scaled_to_the_force_that_there_is(run: Run, tmp_path: Path) -> None:
     up, _ = scara_on_one_axis()
     csv = tmp_path / "scaled.csv"
     options = ("--timing", "scaled", "--tau-max", str(FORCE), "--profile", "bang_bang", "--out", str(csv))
-    status, out, _ = run("scara5", *LIFT, *options)
+    status, out, _ = run("plan", "scara5", *LIFT, *options)
     assert status == 0
     duration = 2 * np.sqrt(0.2 / up)  # half of the way at `up`, half at -up
     reference = 2 * np.sqrt(0.2 / 1.0)  # by the acceleration taken where none is known: its velocity stays below
@@ -114,10 +102,10 @@ def test_scaled_to_the_force_that_there_is(run, tmp_path) -> None:  # type: igno
     assert armdyn.read_trajectory(csv).duration == pytest.approx(duration, rel=1e-12)
 
 
-def test_the_fastest_timing(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_the_fastest_timing(run: Run, tmp_path: Path) -> None:
     up, down = scara_on_one_axis()
     csv = tmp_path / "fastest.csv"
-    status, out, _ = run("scara5", *LIFT, "--timing", "optimal", "--tau-max", str(FORCE), "--out", str(csv))
+    status, out, _ = run("plan", "scara5", *LIFT, "--timing", "optimal", "--tau-max", str(FORCE), "--out", str(csv))
     assert status == 0
     duration = np.sqrt(2 * 0.2 * (up + down) / (up * down))  # speeds up at `up`, brakes at `down`
     motion = armdyn.read_trajectory(csv)
@@ -130,47 +118,47 @@ def test_the_fastest_timing(run, tmp_path) -> None:  # type: ignore[no-untyped-d
     assert figures(out, "lift")[2:4] == pytest.approx([top, down], rel=2e-3)
 
 
-def test_timing_keeps_the_robots_own_limits(run) -> None:  # type: ignore[no-untyped-def]
+def test_timing_keeps_the_robots_own_limits(run: Run) -> None:
     q = ["--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,1,0"]
     duration = 2.175 / 15 + 1 / 2.175  # by velocity and acceleration of joint 1 alone, [8.22]
     for timing in ("scaled", "optimal"):
-        _, out, _ = run("panda", *q, "--timing", timing)
+        _, out, _ = run("plan", "panda", *q, "--timing", timing)
         assert f"panda: {duration:.4f} s" in out and "s as before" in out
         assert "At their limits: velocity of panda_joint1; acceleration of panda_joint1." in out
-    _, out, _ = run("panda", *q, "--timing", "optimal", "--v-max", "1", "--a-max", "2")
+    _, out, _ = run("plan", "panda", *q, "--timing", "optimal", "--v-max", "1", "--a-max", "2")
     assert "panda: 1.5000 s" in out
-    _, out, _ = run("panda", *q, "--timing", "scaled", "--tau-max", "6,87,87,87,12,12,12")
+    _, out, _ = run("plan", "panda", *q, "--timing", "scaled", "--tau-max", "6,87,87,87,12,12,12")
     assert re.search(r"times as slow; limited by the torque of panda_joint1", out)
     assert "exceeds" not in out
 
 
-def test_torques_beyond_their_limits_are_told(run) -> None:  # type: ignore[no-untyped-def]
+def test_torques_beyond_their_limits_are_told(run: Run) -> None:
     q = ["--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,1,0"]
-    _, out, _ = run("panda", *q, "--tau-max", "6,87,87,87,12,12,12")
+    _, out, _ = run("plan", "panda", *q, "--tau-max", "6,87,87,87,12,12,12")
     assert re.search(r"panda_joint1 exceeds its torque limit 6: \d+", out)
     assert "--timing scaled or optimal" in out
-    _, out, _ = run("panda", *q, "--tau-max", "87,5,87,87,12,12,12")
+    _, out, _ = run("plan", "panda", *q, "--tau-max", "87,5,87,87,12,12,12")
     assert "panda_joint2 exceeds its torque limit 5" in out
     assert "no timing helps" in out
-    status, _, err = run("panda", *q, "--tau-max", "87,5,87,87,12,12,12", "--timing", "optimal")
+    status, _, err = run("plan", "panda", *q, "--tau-max", "87,5,87,87,12,12,12", "--timing", "optimal")
     assert status == 2 and "panda_joint2" in err and "Traceback" not in err
 
 
-def test_some_joints_without_limit(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_some_joints_without_limit(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "two.toml"
     row = "[[joint]]\ntype = 'revolute'\na = 0.5\nmass = 2.0\ncom = [-0.25, 0, 0]\ninertia = [0.1, 0, 0, 0.1, 0, 0.1]\n"
     head = "name = 'two'\nconvention = 'standard'\ngravity = [0, 0, -9.81]\n"
     file.write_text(f"{head}{row}name = 'a'\nlimits = {{torque = 20.0}}\n{row}name = 'b'\n")
-    status, out, _ = run(str(file), "--from", "0,0", "--to", "1,1", "--timing", "scaled")
+    status, out, _ = run("plan", str(file), "--from", "0,0", "--to", "1,1", "--timing", "scaled")
     assert status == 0
     assert "No torque limit known: b." in out
     assert re.search(r"^ *b .* - +- *$", out, re.MULTILINE)
 
 
-def test_a_line_timed_by_torques(run, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_line_timed_by_torques(run: Run, tmp_path: Path) -> None:
     png = tmp_path / "line.png"
     options = ("--line", "--timing", "optimal", "--tau-max", "4000,1500", "--plot", str(png))
-    status, out, _ = run("planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", *options)
+    status, out, _ = run("plan", "planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", *options)
     assert status == 0
     assert "time-optimal, straight line of the tool" in out
     assert "For the motion that is retimed: The tool's rotation is left free" in out
@@ -200,8 +188,8 @@ def test_a_line_timed_by_torques(run, tmp_path) -> None:  # type: ignore[no-unty
         (("--from", FROM, "--to", FROM, "--timing", "optimal", "--tau-max", "900"), "no length"),
     ],
 )
-def test_bad_requests_end_with_status_2_and_no_traceback(run, arguments, message) -> None:  # type: ignore[no-untyped-def]
-    status, _, err = run("scara5", *arguments)
+def test_bad_requests_end_with_status_2_and_no_traceback(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    status, _, err = run("plan", "scara5", *arguments)
     assert status == 2
     flat = " ".join(re.sub(r"[│╭╮╰╯─]", " ", err).split())
     assert message.lower() in flat.lower()

@@ -7,20 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from armdyn.cli import main
+from support.command import Run
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["simulate", *arguments])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
-
-
-def test_a_motion_with_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_motion_with_files(run: Run, tmp_path: Path) -> None:
     picture, samples = tmp_path / "run.png", tmp_path / "run.csv"
     status, out, _ = run(
-        capsys, "planar2r", "--reference", "30deg,-0.4", "--plot", str(picture), "--out", str(samples), "--dt", "0.005"
+        "simulate",
+        "planar2r",
+        "--reference",
+        "30deg,-0.4",
+        "--plot",
+        str(picture),
+        "--out",
+        str(samples),
+        "--dt",
+        "0.005",
     )
     assert status == 0
     assert "shoulder" in out
@@ -30,12 +32,10 @@ def test_a_motion_with_files(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert table["ref1"][-1] == pytest.approx(np.radians(30))
 
 
-def test_a_planned_motion(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_planned_motion(run: Run, tmp_path: Path) -> None:
     plan = tmp_path / "motion.csv"
-    with pytest.raises(SystemExit):
-        main(["plan", "planar2r", "--from", "0,0", "--to", "0.5,0.2", "--out", str(plan)])
-    capsys.readouterr()
-    status, out, _ = run(capsys, "planar2r", "--reference", str(plan), "--dt", "0.002")
+    run("plan", "planar2r", "--from", "0,0", "--to", "0.5,0.2", "--out", str(plan))
+    status, out, _ = run("simulate", "planar2r", "--reference", str(plan), "--dt", "0.002")
     assert status == 0
     assert "ran to its end" in out
 
@@ -43,21 +43,21 @@ def test_a_planned_motion(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
 @pytest.mark.parametrize(
     "controller", ["pid", "pd_gravity", "predictive", "feedforward", "sliding_mode", "adaptive", "none"]
 )
-def test_every_controller(capsys: pytest.CaptureFixture[str], controller: str) -> None:
-    status, out, _ = run(capsys, "three_link", "--controller", controller, "--dt", "0.002", "--duration", "0.2")
+def test_every_controller(run: Run, controller: str) -> None:
+    status, out, _ = run("simulate", "three_link", "--controller", controller, "--dt", "0.002", "--duration", "0.2")
     assert status == 0, out
 
 
-def test_imperfect_models_and_many_arms(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "scara5", "--reference", "curve40", "--gain", "kp=200", "--gain", "kd=10",
+def test_imperfect_models_and_many_arms(run: Run) -> None:
+    status, out, _ = run("simulate", "scara5", "--reference", "curve40", "--gain", "kp=200", "--gain", "kd=10",
                          "--duration", "0.5", "--imperfect", "--monte-carlo", "5")  # fmt: skip
     assert status == 0
     assert "without Coriolis" in out
     assert "5 arms under" in out
 
 
-def test_a_blow_up_is_status_1_with_advice(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "planar2r", "--gain", "kp=1e8", "--gain", "kd=0")
+def test_a_blow_up_is_status_1_with_advice(run: Run) -> None:
+    status, out, _ = run("simulate", "planar2r", "--gain", "kp=1e8", "--gain", "kd=0")
     assert status == 1
     assert "lower the gains" in out
 
@@ -76,8 +76,8 @@ def test_a_blow_up_is_status_1_with_advice(capsys: pytest.CaptureFixture[str]) -
         (("--controller", "pid", "--imperfect"), "only computed torque"),
     ],
 )
-def test_mistakes_are_status_2(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], text: str) -> None:
-    status, _, err = run(capsys, "planar2r", "--duration", "0.1", *arguments)
+def test_mistakes_are_status_2(run: Run, arguments: tuple[str, ...], text: str) -> None:
+    status, _, err = run("simulate", "planar2r", "--duration", "0.1", *arguments)
     assert status == 2
     assert text in err
     assert "Traceback" not in err

@@ -1,0 +1,49 @@
+"""armdyn analyse."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.analysis import payload_capability
+from support.command import Run, plain
+
+ARM = armdyn.compile(armdyn.load("planar3r"))
+
+
+def test_analyse_prints_draws_and_maps(run: Run, tmp_path: Path) -> None:
+    picture = tmp_path / "here.svg"
+    at = ("--at", "30deg,40deg,50deg", "--tau-max", "120,60,20", "--plot", picture)
+    over = ("--map", "payload", "--over", "shoulder,elbow", "--points", 5, "--out", tmp_path / "maps")
+    status, text, _ = run("analyse", "planar3r", *at, *over)
+    assert status == 0
+    expected = float(payload_capability(ARM, np.radians([30, 40, 50]), tau_max=[120, 60, 20]))
+    assert f"Largest payload held still at the tool: {expected:.4g} kg" in text
+    assert "Jacobian of the tool" in text and "effective mass" in text
+    assert "velocity" in picture.read_text(encoding="utf-8") or picture.stat().st_size > 10000
+    with (tmp_path / "maps" / "payload.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 25 and (tmp_path / "maps" / "payload.png").stat().st_size > 5000
+    one = rows[7]
+    q = [float(one[f"q_{joint}"]) for joint in ("shoulder", "elbow", "wrist")]
+    assert float(one["payload"]) == pytest.approx(float(payload_capability(ARM, q, tau_max=[120, 60, 20])), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("planar2r", "--map", "payloud"), "Did you mean 'payload'?"),
+        (("planar2r", "--map", "payload"), "Give tau_max"),
+        (("planar2r", "--at", "1"), "the robot takes 2"),
+        (("planar2r", "--plot", "x.txt"), ".png, .svg, .pdf"),
+        (("planar2r", "--map", "gravity", "--points", "1"), "2 or more"),
+    ],
+)
+def test_analyse_refuses(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    status, _, err = run("analyse", *arguments)
+    assert status == 2
+    assert message in plain(err)
