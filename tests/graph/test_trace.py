@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from flint import fmpq
 
+import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import (
     PI,
@@ -18,6 +20,7 @@ from armdyn.graph import (
     constant,
     count_operations,
     evaluate,
+    folded_angles,
     named,
     numeric,
     select,
@@ -27,6 +30,7 @@ from armdyn.graph import (
     to_float,
     trace,
 )
+from armdyn.mechanics import kinematics
 
 x, y, a, b = symbols("x y a b")
 
@@ -211,3 +215,15 @@ def test_passes_apply_to_graphs() -> None:
     assert split(u=0.3, v=0.4)["w"] == pytest.approx(graph(u=0.3, v=0.4)["w"], rel=1e-15)
     fixed = graph.mapped(lambda outputs: numeric(outputs, {"u": 0.3}))
     assert fixed(u=0.0, v=0.4)["w"] == pytest.approx(graph(u=0.3, v=0.4)["w"], rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ["scara5", "planar3r", "puma560", "ur5"])
+def test_folding_a_graph_gives_what_a_folding_trace_gives(name: str) -> None:
+    robot = armdyn.load(name)
+
+    def pose(q: Any) -> Any:
+        return kinematics.pose.formula(robot, q).array()
+
+    plain, folded = (trace(pose, {"q": robot.n}, fold_angles=fold) for fold in (False, True))
+    assert dict(plain.outputs) != dict(folded.outputs)  # there is something to fold
+    assert dict(plain.mapped(folded_angles).outputs) == dict(folded.outputs)  # the very same nodes

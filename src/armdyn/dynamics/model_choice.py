@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from armdyn.algebra import Inertia, Pose, Vec3, ops
-from armdyn.graph import Graph, Operations, angle_folding, factored, split_angles, trace
+from armdyn.graph import Graph, Operations, angle_folding, factored, folded_angles, split_angles, trace
 from armdyn.mechanics import newton_euler
 from armdyn.parameters.grouping import NEGLIGIBLE, Loads, regroup
 from armdyn.parameters.standard import seen_at_joints, with_exact_links
@@ -48,7 +48,7 @@ def traced(formula: Formula, inputs: Mapping[str, Any]) -> Graph:
     with angle_folding(False):
         tried = [plain, plain.mapped(factored)]
         if _adds_angles(formula):
-            split = trace(formula, inputs).mapped(split_angles)
+            split = plain.mapped(folded_angles).mapped(split_angles)
             tried += [split, split.mapped(factored)]
     return cheapest(tried)
 

@@ -8,7 +8,7 @@ from armdyn.graph.evaluate import evaluate, to_float
 from armdyn.graph.fold import select
 from armdyn.graph.mathml import mathml
 from armdyn.graph.node import PI, Node, constant, symbol, symbols
-from armdyn.graph.passes import factored, simplified_parameters, split_angles
+from armdyn.graph.passes import factored, folded_angles, simplified_parameters, split_angles
 from armdyn.graph.polynomial import NormalForm, identical, normal_form
 from armdyn.graph.rational import RationalAngle
 from armdyn.graph.render import latex, text
@@ -30,6 +30,7 @@ __all__ = [
     "derivative",
     "evaluate",
     "factored",
+    "folded_angles",
     "gradient",
     "identical",
     "latex",

@@ -164,8 +164,13 @@ def born_again(node: Node, args: tuple[Node, ...]) -> Node:
     """The operation of a node applied to other operands, with folding; the node itself if they are the same."""
     if all(old is new for old, new in zip(node.args, args, strict=True)):
         return node
-    again: Node = _BUILD[node.op](*args)
-    return again
+    return built(node.op, args)
+
+
+def built(operation: str, args: tuple[Node, ...]) -> Node:
+    """The node of an operation on its operands, folded by the rules in force."""
+    node: Node = _BUILD[operation](*args)
+    return node
 
 
 _BUILD: dict[str, Any] = {

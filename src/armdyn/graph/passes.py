@@ -9,9 +9,27 @@ from armdyn.graph import fold
 from armdyn.graph.angle import angle_folding, linear_form, natural_order
 from armdyn.graph.closed_form import closed_form
 from armdyn.graph.count import count_operations
-from armdyn.graph.derivative import born_again, substitute
+from armdyn.graph.derivative import born_again, built, substitute
 from armdyn.graph.node import ADD, COS, DIV, MUL, SIN, SUB, ZERO, Node, constant, interned
 from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
+
+
+def folded_angles(outputs: Any) -> Any:
+    """Replace products of sines and cosines by those of sums of angles, as a trace with folding writes them.
+
+    >>> from armdyn.graph import symbols
+    >>> a, b = symbols("a b")
+    >>> with angle_folding(False):
+    ...     product = a.cos() * b.cos() - a.sin() * b.sin()
+    >>> folded_angles(product)
+    cos(a + b)
+    """
+    nodes = nodes_of(outputs)
+    new: dict[Node, Node] = {}
+    with angle_folding(True):
+        for node in ordered(nodes):
+            new[node] = built(node.op, tuple(new[arg] for arg in node.args)) if node.args else node
+    return rebuilt(nodes, new.__getitem__)
 
 
 def split_angles(outputs: Any) -> Any:

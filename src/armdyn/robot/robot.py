@@ -242,7 +242,11 @@ class Robot:
     # Reports ------------------------------------------------------------------------------------------------------
 
     def checkup(self) -> Checkup:
-        """All that looks wrong or doubtful in this description."""
+        """All that looks wrong or doubtful in this description; found once."""
+        return self._checkup
+
+    @cached_property
+    def _checkup(self) -> Checkup:
         from armdyn.robot.checkup import checkup
 
         return checkup(self)
