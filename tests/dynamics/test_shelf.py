@@ -329,7 +329,7 @@ def test_files_that_changed_after_the_import_tell_nothing(package: Path, monkeyp
 LOADED = """
 import sys, armdyn
 dyn = armdyn.compile(armdyn.random_robot(1, 3, rotors=True, friction=True), cache=False)
-for name in sorted(__import__("armdyn.dynamics.graphs").dynamics.recipes.RECIPES):
+for name in sorted(__import__("armdyn.dynamics.graphs").dynamics.graphs.RECIPES):
     dyn.program(name)
 print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("armdyn.")}))
 """

@@ -211,7 +211,7 @@ def test_unknown_formulation_is_suggested() -> None:
         derive(armdyn.load("pendulum"), "kroneker")
 
 
-@pytest.mark.parametrize("formulation", ["composite_body", "articulated_body", "direct"])
+@pytest.mark.parametrize("formulation", ["composite_body", "articulated_body", "forward"])
 def test_formulation_without_inverse_dynamics(formulation: str) -> None:
     with pytest.raises(RobotError, match=f"{formulation} gives no inverse_dynamics.*Use one that does: newton_euler"):
         derive(armdyn.load("pendulum"), formulation)

@@ -236,4 +236,4 @@ def test_a_folder_that_cannot_be_is_an_error(tmp_path: Path) -> None:
 
 def test_every_language_has_a_module() -> None:
     for name in TARGETS:
-        assert importlib.util.find_spec(f"armdyn.export.{name}")
+        assert importlib.util.find_spec(f"armdyn.export.{name}_source")
