@@ -9,6 +9,7 @@ from typing import Any
 from armdyn.algebra import ops
 from armdyn.algebra.ops import Scalar, add, div, mul, sub
 from armdyn.algebra.vectors import Mat3, Vec3
+from armdyn.typing import Scalars
 
 STRUCTURES = (Vec3, Mat3)
 """What answers arithmetic with a dual number itself."""
@@ -121,7 +122,7 @@ _fresh_levels = count(1000)
 """Levels nobody else uses; a derivative taken inside another one begins later and so gets a higher level."""
 
 
-def derivative(function: Callable[[Sequence[Scalar]], Any], x: Sequence[Scalar], direction: Sequence[Scalar]) -> Any:
+def derivative(function: Callable[[Sequence[Scalar]], Any], x: Scalars, direction: Scalars) -> Any:
     """Derivative of a function of x, nested lists or one scalar, as x moves along the direction.
 
     May be nested: the function may itself take derivatives, and x may hold dual numbers.
@@ -133,7 +134,7 @@ def derivative(function: Callable[[Sequence[Scalar]], Any], x: Sequence[Scalar],
     return _dots(function([Dual(a, b, level) for a, b in zip(x, direction, strict=True)]), level)
 
 
-def gradient(function: Callable[[Sequence[Scalar]], Any], x: Sequence[Scalar]) -> list[Any]:
+def gradient(function: Callable[[Sequence[Scalar]], Any], x: Scalars) -> list[Any]:
     """The partial derivatives of a function of x, one per entry of x.
 
     >>> gradient(lambda x: x[0] * x[1], (2.0, 3.0))

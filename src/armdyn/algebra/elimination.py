@@ -6,7 +6,6 @@ batch), being zero for exact ones, structure for symbols. The choice is the same
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy as np
 from armdyn.algebra.dual import Dual
 from armdyn.algebra.ops import Scalar, div, mul, sub
 from armdyn.errors import PhysicsError
+from armdyn.typing import Matrix
 
-Matrix = Sequence[Sequence[Scalar]]
 Rows = list[list[Scalar]]
 
 RANK_TOLERANCE = 1e-10

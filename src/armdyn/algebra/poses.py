@@ -38,7 +38,7 @@ class Pose(NamedTuple):
 
     def apply(self, v: Vec3) -> Vec3:
         """Coordinates in a of the point whose coordinates in b are v."""
-        return self.R @ v + self.p  # type: ignore[no-any-return]
+        return self.R @ v + self.p
 
     def inverse(self) -> Pose:
         back = self.R.T
@@ -68,7 +68,7 @@ def rot_z(angle: Scalar) -> Mat3:
 
 def rot_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat3:
     """Rz(yaw) Ry(pitch) Rx(roll), the order of URDF."""
-    return rot_z(yaw) @ rot_y(pitch) @ rot_x(roll)  # type: ignore[no-any-return]
+    return rot_z(yaw) @ rot_y(pitch) @ rot_x(roll)
 
 
 def rpy_of(R: np.ndarray[Any, Any]) -> tuple[float, float, float]:
@@ -95,7 +95,7 @@ def align_z(axis: Vec3) -> Mat3:
     """
     x, y, z = axis
     if z < 0:
-        return rot_x(math.pi) @ align_z(Vec3(x, -y, -z))  # type: ignore[no-any-return]
+        return rot_x(math.pi) @ align_z(Vec3(x, -y, -z))
     w, i, j = 1 + z, -y, x
     norm = w * w + i * i + j * j
     rows = (

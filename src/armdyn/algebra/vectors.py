@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -124,7 +124,13 @@ class Mat3:
     def trace(self) -> Scalar:
         return add(add(self.rows[0][0], self.rows[1][1]), self.rows[2][2])
 
-    def __matmul__(self, other: Any) -> Any:
+    @overload
+    def __matmul__(self, other: Vec3) -> Vec3: ...
+
+    @overload
+    def __matmul__(self, other: Mat3) -> Mat3: ...
+
+    def __matmul__(self, other: Vec3 | Mat3) -> Vec3 | Mat3:
         if isinstance(other, Vec3):
             x, y, z = other
             return Vec3(*(add(add(mul(a, x), mul(b, y)), mul(c, z)) for a, b, c in self.rows))

@@ -204,10 +204,10 @@ class Kitchen:
         robot, n = self.torques, range(self.robot.n)
 
         def formula(_: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
-            factors = linear.factor(composite_body.mass_matrix.formula(robot, q))  # type: ignore[attr-defined]
+            factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
             rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
             qdd = linear.solve(factors, rest)
-            slopes = derivatives.inverse_dynamics_derivatives.formula  # type: ignore[attr-defined]
+            slopes = derivatives.inverse_dynamics_derivatives.formula
             dq, dqd = slopes(robot, q, qd, qdd)
             unit = [[-int(i == j) for j in n] for i in n]
 
@@ -262,7 +262,7 @@ def require_inertia(robot: Robot) -> None:
     """A singular mass matrix is found before any code is made, at a state picked once and for all."""
     for q in _states(robot.n):
         try:
-            M = composite_body.mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
+            M = composite_body.mass_matrix.formula(robot, q)
             linear.factor(M, where=lambda k: forward.joint_name(robot, k))
         except ZeroDivisionError as error:
             raise PhysicsError("the mass matrix is singular", where=f"robot {robot.name!r}") from error

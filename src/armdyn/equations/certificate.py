@@ -26,6 +26,7 @@ from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.exact import exact
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
+from armdyn.typing import Matrix
 
 BITS = 62
 """Coordinates of a point are drawn from 2^62 integers."""
@@ -244,7 +245,7 @@ def _definite(robot: Robot, draws: random.Random, samples: int = 5) -> bool:
     return all(_minors_positive(composite(numbers, _state(numbers, draws))) for _ in range(samples))
 
 
-def _minors_positive(M: Sequence[Sequence[Any]]) -> bool:
+def _minors_positive(M: Matrix) -> bool:
     rows = [list(row) for row in M]
     for k in range(len(rows)):
         if not rows[k][k] > 0:

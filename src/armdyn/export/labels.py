@@ -162,7 +162,7 @@ def _places(robot: Robot, q: list[Any]) -> Values:
 
 
 def _inertia(robot: Robot, q: list[Any], qd: list[Any]) -> Values:
-    M = composite_body.mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
+    M = composite_body.mass_matrix.formula(robot, q)
     H = forward.bias(robot, q, qd)
     for i in range(robot.n):
         for j in range(i, robot.n):

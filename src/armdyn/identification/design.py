@@ -74,7 +74,7 @@ class Design:
         return [names_of_all.index(name) for name in self.base.columns]
 
     def _columns(self, q: Any, qd: Any, qdd: Any) -> list[list[Any]]:
-        rows = regressor.formula(self._smooth_robot, q, qd, qdd, self.base.include)  # type: ignore[attr-defined]
+        rows = regressor.formula(self._smooth_robot, q, qd, qdd, self.base.include)
         return [[row[c] for c in self._chosen] for row in rows]
 
     @cached_property

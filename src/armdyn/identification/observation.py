@@ -238,7 +238,7 @@ def _entries(base: BaseParameters) -> Entries:
     places: list[int] = []
 
     def formula(q: Any, qd: Any, qdd: Any) -> list[Any]:
-        Y = regressor.formula(robot, q, qd, qdd, base.include)  # type: ignore[attr-defined]
+        Y = regressor.formula(robot, q, qd, qdd, base.include)
         flat = [row[i] for row in Y for i in chosen]
         places[:] = [k for k, entry in enumerate(flat) if not ops.is_zero(entry)]
         return [flat[k] for k in places]

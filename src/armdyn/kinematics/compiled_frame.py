@@ -40,7 +40,7 @@ def placer(robot: Robot, frame: str = "tool") -> Callable[[Array], Place]:
 @lru_cache(maxsize=32)
 def drifter(robot: Robot, frame: str = "tool") -> Callable[[Array, Array], Array]:
     """(q, qd) -> Jdot qd (..., 6): the acceleration of the frame that velocities alone cause."""
-    formula = jacobian_dot_qd.formula  # type: ignore[attr-defined]
+    formula = jacobian_dot_qd.formula
     graph = trace(lambda q, qd: list(formula(robot, q, qd, frame=frame)), {"q": robot.n, "qd": robot.n})
     kernel = build(graph, f"{robot.name}_drift")
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from armdyn.algebra import Scalar
-from armdyn.algebra.ops import add
+from armdyn.algebra.ops import add, total
 from armdyn.mechanics import external
 from armdyn.mechanics.friction import friction_torques
-from armdyn.mechanics.kinematics import Scalars
-from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.mechanics.rotors import rotor_coriolis_matrix, rotor_energy, rotor_mass_matrix, rotor_torques
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
-Formula = TypeVar("Formula", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 # The terms, joined to a formulation -------------------------------------------------------------------------------
@@ -32,8 +33,8 @@ def _sum_of_lists(a: Any, b: Any) -> Any:
 
 
 def _motion_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Any = None) -> list[Scalar]:
-    torques: list[Scalar] = _sum_of_lists(rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd))
-    return _sum_of_lists(torques, external.split(robot, q, wrench)[1])  # type: ignore[no-any-return]
+    terms = rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd), external.split(robot, q, wrench)[1]
+    return [total(joint) for joint in zip(*terms, strict=True)]
 
 
 def _velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
@@ -51,10 +52,11 @@ TERMS: dict[str, Callable[..., Any]] = {
 part of the links."""
 
 
-def actuated(formula: Formula) -> Formula:
+def actuated(formula: Callable[P, R]) -> Quantity[P, R]:
     """A formula for the bodies alone, completed by what the actuators add, and open to numbers, arrays and symbols."""
     terms = TERMS[formula.__name__]
     names = list(signature(formula).parameters)
+    scalar: Callable[..., Any] = formula
 
     @wraps(formula)
     def complete(robot: Robot, *values: Any, **options: Any) -> Any:
@@ -62,9 +64,9 @@ def actuated(formula: Formula) -> Formula:
         bodies = arguments
         if isinstance(arguments.get("wrench"), Mapping):
             bodies = arguments | {"wrench": None}  # wrenches on named frames are a term of their own
-        return _sum_of_lists(formula(robot, **bodies), terms(robot, **arguments))
+        return _sum_of_lists(scalar(robot, **bodies), terms(robot, **arguments))
 
-    return quantity(complete)  # type: ignore[return-value]
+    return cast(Quantity[P, R], quantity(complete))
 
 
 __all__ = [

@@ -16,11 +16,12 @@ from armdyn.mechanics import external, linear
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.composite_body import turned
 from armdyn.mechanics.forward import joint_name
-from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.newton_euler import tip_wrench
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 class Screw(NamedTuple):
@@ -191,7 +192,7 @@ def _turned(link: Link, q: Scalar, block: Mat3) -> Mat3:
     if link.revolute:
         block = turned(block, *ops.cos_sin(add(q, link.offset)))
     R = link.placement.R
-    return R @ block @ R.T  # type: ignore[no-any-return]
+    return R @ block @ R.T
 
 
 def scale(link: Link, I: Block) -> Scalar:

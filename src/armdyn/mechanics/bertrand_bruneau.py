@@ -20,10 +20,11 @@ from armdyn.algebra import ZERO, Inertia, Mat3, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, half, mul
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kane import Partial, Partials, link_partials, seen_by_links
-from armdyn.mechanics.kinematics import Scalars, Wrench, link_poses
+from armdyn.mechanics.kinematics import Wrench, link_poses
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Carried = dict[int, Partial]
 """(L_jk, w_j) of one body k, for the joints j that carry it, nearest to the base first."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from armdyn.algebra import Scalar, gradient
 from armdyn.algebra.ops import add, half, sub
-from armdyn.mechanics.matrices import Matrix, times, zeros
+from armdyn.mechanics.matrices import times, zeros
+from armdyn.typing import Matrix, Scalars
 
-Scalars = Sequence[Scalar]
 Tensor = list[list[list[Scalar]]]
 
 
@@ -17,7 +17,7 @@ def partials(matrix: Callable[[Scalars], Matrix], q: Scalars) -> Tensor:
     return gradient(matrix, q)
 
 
-def symbols(dM: Sequence[Matrix]) -> Tensor:
+def symbols(dM: Scalars) -> Tensor:
     """[i][j][k]: c_ijk = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i). Khalil (7.7)
 
     In Siciliano (7.45) the second term is printed dM_ik/dq_i; only dM_ik/dq_j makes c_ijk = c_ikj, Siciliano (7.46).
@@ -31,7 +31,7 @@ def symbols(dM: Sequence[Matrix]) -> Tensor:
     return c
 
 
-def matrix_from_symbols(c: Sequence[Matrix], qd: Scalars) -> list[list[Scalar]]:
+def matrix_from_symbols(c: Scalars, qd: Scalars) -> list[list[Scalar]]:
     """C_ij = sum_k c_ijk qd_k. Khalil (7.7), Siciliano (7.44)"""
     return [times(c_i, qd) for c_i in c]
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from armdyn.algebra import Mat3, Scalar, derivative, elimination, gradient, ops
 from armdyn.algebra.ops import add, sub
 from armdyn.errors import PhysicsError, RobotError, unknown_name
 from armdyn.mechanics import composite_body, derivatives, forward, linear, newton_euler
-from armdyn.mechanics.kinematics import Scalars, Wrench, frame_pose, link_poses
-from armdyn.mechanics.matrices import Matrix, Rows, product, times, transpose
+from armdyn.mechanics.kinematics import Wrench, frame_pose, link_poses
+from armdyn.mechanics.matrices import Rows, product, times, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.parts import Loop
 from armdyn.robot.robot import Robot
+from armdyn.typing import Matrix, Scalars
 
 Active = Sequence[str] | None
 
@@ -65,7 +65,7 @@ def _must_have_loops(robot: Robot) -> None:
 # The conditions ---------------------------------------------------------------------------------------------------
 
 
-def closure(loop: Loop, R: Mat3, d: Sequence[Scalar]) -> list[Scalar]:
+def closure(loop: Loop, R: Mat3, d: Scalars) -> list[Scalar]:
     """Zero where the ends meet. R, d: pose of the second end seen from the first."""
     (_, r01, r02), (r10, _, r12), (r20, r21, _) = R.rows
     turned = [sub(r21, r12), sub(r02, r20), sub(r10, r01)]
@@ -75,10 +75,10 @@ def closure(loop: Loop, R: Mat3, d: Sequence[Scalar]) -> list[Scalar]:
     return [x, y, *turned] if loop.kind == "prismatic" else [x, y, z, *turned]
 
 
-def ends(robot: Robot, q: Scalars) -> list[tuple[Mat3, Sequence[Scalar]]]:
+def ends(robot: Robot, q: Scalars) -> list[tuple[Mat3, Scalars]]:
     """Pose of the second end of each loop seen from the first."""
     poses = link_poses(robot, q)
-    found: list[tuple[Mat3, Sequence[Scalar]]] = []
+    found: list[tuple[Mat3, Scalars]] = []
     for loop in robot.loops:
         first = frame_pose(poses, robot.frame(loop.first)) @ loop.first_placement.pose()
         second = frame_pose(poses, robot.frame(loop.second)) @ loop.second_placement.pose()
@@ -325,7 +325,7 @@ def _must_have_closed(robot: Robot, q: Scalars) -> None:
 @quantity
 def inverse_dynamics(
     robot: Robot, q: Scalars, qd_active: Scalars, qdd_active: Scalars, wrench: Wrench = None, active: Active = None,
-    by: Any = newton_euler,
+    by: forward.Method = newton_euler,
 ) -> list[Scalar]:  # fmt: skip
     """Torques of the active joints that produce a motion: (..., a). [L-2]
 
@@ -342,8 +342,8 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """Accelerations of the active joints under their torques: (..., a); `accelerations` gives those of all joints."""
     chosen, _ = active_joints(robot, active)
-    H = inverse_dynamics.formula(robot, q, qd_active, [0] * len(chosen), wrench, active)  # type: ignore[attr-defined]
-    M = mass_matrix.formula(robot, q, active)  # type: ignore[attr-defined]
+    H = inverse_dynamics.formula(robot, q, qd_active, [0] * len(chosen), wrench, active)
+    M = mass_matrix.formula(robot, q, active)
     return linear.solve(
         linear.factor(M, lambda k: forward.joint_name(robot, chosen[k])),
         [sub(torque, h) for torque, h in zip(tau_active, H, strict=True)],
@@ -351,9 +351,9 @@ def forward_dynamics(
 
 
 @quantity
-def mass_matrix(robot: Robot, q: Scalars, active: Active = None, by: Any = composite_body) -> Rows:
+def mass_matrix(robot: Robot, q: Scalars, active: Active = None) -> Rows:
     """B_a: (..., a, a). [L-3]"""
-    return reduced(projection_rows(robot, q, active), by.mass_matrix.formula(robot, q))
+    return reduced(projection_rows(robot, q, active), composite_body.mass_matrix.formula(robot, q))
 
 
 @quantity
@@ -362,8 +362,8 @@ def coriolis_matrix(robot: Robot, q: Scalars, qd_active: Scalars, active: Active
     G = projection_rows(robot, q, active)
     qd = times(G, qd_active)
     Gd = projection_rate(robot, q, qd, G, active)
-    B = composite_body.mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
-    C = derivatives.coriolis_matrix.formula(robot, q, qd)  # type: ignore[attr-defined]
+    B = composite_body.mass_matrix.formula(robot, q)
+    C = derivatives.coriolis_matrix.formula(robot, q, qd)
     inner = [
         [add(x, y) for x, y in zip(*rows, strict=True)] for rows in zip(product(B, Gd), product(C, G), strict=True)
     ]
@@ -375,16 +375,16 @@ def coriolis(robot: Robot, q: Scalars, qd_active: Scalars, active: Active = None
     """Centrifugal and Coriolis torques of the active joints: (..., a), G^T (B Gd qd_a + C qd). [L-3]"""
     G = projection_rows(robot, q, active)
     qd = times(G, qd_active)
-    B = composite_body.mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
+    B = composite_body.mass_matrix.formula(robot, q)
     turned = times(B, drift(robot, q, qd, active))
     torques = newton_euler.coriolis.formula(robot, q, qd)
     return reduced_torques(G, [add(x, y) for x, y in zip(turned, torques, strict=True)])
 
 
 @quantity
-def gravity(robot: Robot, q: Scalars, active: Active = None, by: Any = newton_euler) -> list[Scalar]:
+def gravity(robot: Robot, q: Scalars, active: Active = None) -> list[Scalar]:
     """Torques of the active joints that hold the robot still: (..., a), g_a = G^T g. [L-3]"""
-    return reduced_torques(projection_rows(robot, q, active), by.gravity.formula(robot, q))
+    return reduced_torques(projection_rows(robot, q, active), newton_euler.gravity.formula(robot, q))
 
 
 __all__ = [

@@ -11,10 +11,11 @@ from armdyn.algebra import Z_AXIS, CentralInertia, Inertia, Mat3, Pose, Scalar, 
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.mechanics import forward
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 @actuated
@@ -107,7 +108,7 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     Raises:  PhysicsError if the mass matrix is singular.
     """
     H = forward.bias(robot, q, qd, wrench)  # Khalil sec. 7.6.1: the inverse dynamics with qdd = 0
-    M = mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
+    M = mass_matrix.formula(robot, q)
     return forward.accelerations(robot, M, [torque - h for torque, h in zip(tau, H, strict=True)])
 
 

@@ -15,11 +15,11 @@ from typing import Any
 from armdyn.algebra import Scalar, elimination, ops
 from armdyn.algebra.ops import div, mul
 from armdyn.errors import RobotError
-from armdyn.mechanics.kinematics import Scalars
 from armdyn.mechanics.matrices import Rows, times, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.parts import Motor
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 def coupling_rows(robot: Robot) -> Rows:
@@ -126,7 +126,7 @@ def control_inputs(robot: Robot, tau: Scalars) -> list[Scalar]:
 
     Khalil (9.4)
     """
-    amperes = currents.formula(robot, tau)  # type: ignore[attr-defined]
+    amperes = currents.formula(robot, tau)
     return [div(i, motor.amplifier) for i, motor in zip(amperes, _motors(robot), strict=True)]
 
 
@@ -134,7 +134,7 @@ def control_inputs(robot: Robot, tau: Scalars) -> list[Scalar]:
 def torques_from_inputs(robot: Robot, u: Scalars) -> list[Scalar]:
     """Joint torques of amplifier inputs u: (..., n). Khalil (9.4)"""
     amperes = [mul(motor.amplifier, entry) for motor, entry in zip(_motors(robot), u, strict=True)]
-    return torques_from_currents.formula(robot, amperes)  # type: ignore[attr-defined, no-any-return]
+    return torques_from_currents.formula(robot, amperes)
 
 
 @quantity

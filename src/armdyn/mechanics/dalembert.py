@@ -23,10 +23,11 @@ from armdyn.algebra import ZERO, CentralInertia, Mat3, Pose, Scalar, Vec3, cross
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import RobotError
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.kinematics import Scalars, Wrench, frame_pose, link_poses, point_jacobian
+from armdyn.mechanics.kinematics import Wrench, frame_pose, link_poses, point_jacobian
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Matrix = list[list[Scalar]]
 

@@ -31,12 +31,13 @@ from armdyn.algebra.ops import add, half
 from armdyn.errors import unknown_name
 from armdyn.mechanics.actuators import friction_torques, rotor_coriolis_matrix, rotor_torques
 from armdyn.mechanics.composite_body import composites
-from armdyn.mechanics.kinematics import Scalars, link_poses, velocities
+from armdyn.mechanics.kinematics import link_poses, velocities
 from armdyn.mechanics.matrices import Rows, zeros
 from armdyn.mechanics.newton_euler import acceleration, rate_matrix, turning_moment
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Axes = Literal["link", "world"]
 AXES: tuple[Axes, ...] = ("link", "world")
@@ -90,7 +91,7 @@ class Moving(NamedTuple):
     def row(self, link: Link) -> Vec3:
         """S^T B of the link's own axis: what it is multiplied with is the angular part of a screw."""
         if link.revolute:
-            return self.A.trace * Z_AXIS - Vec3(*self.A.rows[2])  # type: ignore[no-any-return]
+            return Vec3(0, 0, self.A.trace) - Vec3(*self.A.rows[2])
         return cross(self.p, Z_AXIS)
 
 

@@ -20,12 +20,13 @@ from armdyn.mechanics import composite_body, forward, friction, linear, newton_e
 from armdyn.mechanics.energies import kinetic, potential
 from armdyn.mechanics.external import split
 from armdyn.mechanics.friction import friction_torque, joint_friction
-from armdyn.mechanics.kinematics import Motion, Scalars, Wrench
+from armdyn.mechanics.kinematics import Motion, Wrench
 from armdyn.mechanics.matrices import Rows
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_mass_matrix, spin_torques
 from armdyn.robot.parts import Elastic, Friction
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 SOLID = Elastic(0)
 
@@ -119,9 +120,7 @@ def forward_dynamics(
     """
     motors, size = coordinates(robot)
     rest = [0] * robot.n
-    on_links, by_motors = inverse_dynamics.formula(  # type: ignore[attr-defined]
-        robot, q, qd, rest, theta, thetad, rest, wrench
-    )
+    on_links, by_motors = inverse_dynamics.formula(robot, q, qd, rest, theta, thetad, rest, wrench)
     forces: list[Scalar] = [sub(0, x) for x in on_links] + [0] * (size - robot.n)
     for j, place in enumerate(motors):
         forces[place] = add(forces[place], sub(tau[j], by_motors[j]))
@@ -190,7 +189,7 @@ def motor_motion(
     thetad = derivative(stretched, state, first)
     both = (*state, *first)
     thetadd = derivative(lambda z: derivative(stretched, z[: 3 * robot.n], z[3 * robot.n :]), both, (*first, *second))
-    torques = inverse_dynamics.formula(robot, q, qd, qdd, theta, thetad, thetadd)[1]  # type: ignore[attr-defined]
+    torques = inverse_dynamics.formula(robot, q, qd, qdd, theta, thetad, thetadd)[1]
     return [theta, thetad, thetadd, torques]
 
 

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from armdyn.algebra import Inertia, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, half
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.kinematics import Scalars, frame_pose, link_poses, point_jacobian, velocities
+from armdyn.mechanics.kinematics import frame_pose, link_poses, point_jacobian, velocities
 from armdyn.mechanics.matrices import Rows, zeros
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 class Screw(NamedTuple):

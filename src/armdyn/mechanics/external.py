@@ -11,8 +11,9 @@ from typing import Any
 
 from armdyn.algebra import Scalar, Vec3
 from armdyn.algebra.ops import add
-from armdyn.mechanics.kinematics import Scalars, frame_pose, link_poses, point_jacobian
+from armdyn.mechanics.kinematics import frame_pose, link_poses, point_jacobian
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 def external_torques(robot: Robot, q: Scalars, wrenches: Mapping[str, Scalars]) -> list[Scalar]:

@@ -1,29 +1,37 @@
-"""Direct dynamics from any inverse dynamics, column by column.
+"""Forward dynamics from any inverse dynamics, column by column.
 
 Source: Khalil sec. 7.6.1, (7.62)-(7.66). The inverse dynamics is asked n + 1 times: once for what the motion costs
-without acceleration, and once per joint for a column of the inertia matrix. Cost grows with the cube of the number of
+without acceleration, and once per joint for a column of the mass matrix. Cost grows with the cube of the number of
 joints.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 from armdyn.algebra import Scalar
 from armdyn.mechanics import linear, newton_euler
-from armdyn.mechanics.kinematics import Scalars, Wrench
-from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.kinematics import Wrench
+from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.robot.edit import remove
 from armdyn.robot.robot import Robot
+from armdyn.typing import Matrix, Scalars
 
 
-def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Any = newton_euler) -> list[Scalar]:
+class Method(Protocol):
+    """A formulation that gives inverse dynamics: a module of mechanics."""
+
+    @property
+    def inverse_dynamics(self) -> Quantity[..., list[Scalar]]: ...
+
+
+def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Method = newton_euler) -> list[Scalar]:
     """H(q, qd): the torques of the motion with qdd = 0. Khalil sec. 7.6.1, after (7.63)"""
-    return by.inverse_dynamics.formula(robot, q, qd, [0] * robot.n, wrench)  # type: ignore[no-any-return]
+    return by.inverse_dynamics.formula(robot, q, qd, [0] * robot.n, wrench)
 
 
-def columns(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scalar]]:
-    """The inertia matrix A: column i is the torque of qdd = u_i at rest without gravity and tip wrench. Khalil (7.64)
+def columns(robot: Robot, q: Scalars, by: Method = newton_euler) -> list[list[Scalar]]:
+    """The mass matrix A: column i is the torque of qdd = u_i at rest without gravity and tip wrench. Khalil (7.64)
 
     Friction is taken away with its offsets. Of the two equal entries the one in the upper triangle is kept.
     """
@@ -34,14 +42,14 @@ def columns(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scala
 
 
 @quantity
-def mass_matrix(robot: Robot, q: Scalars, by: Any = newton_euler) -> list[list[Scalar]]:
-    """Inertia matrix M(q): (..., n, n), rotors included, by the inverse dynamics of the module `by`. Khalil (7.64)"""
+def mass_matrix(robot: Robot, q: Scalars, by: Method = newton_euler) -> list[list[Scalar]]:
+    """Mass matrix M(q): (..., n, n), rotors included, by the inverse dynamics of the module `by`. Khalil (7.64)"""
     return columns(robot, q, by)
 
 
 @quantity
 def forward_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None, by: Any = newton_euler
+    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None, by: Method = newton_euler
 ) -> list[Scalar]:
     """Joint accelerations that torques produce.
 
@@ -56,7 +64,7 @@ def forward_dynamics(
     return accelerations(robot, columns(robot, q, by), [torque - h for torque, h in zip(tau, H, strict=True)])
 
 
-def accelerations(robot: Robot, A: linear.Matrix, rest: Scalars) -> list[Scalar]:
+def accelerations(robot: Robot, A: Matrix, rest: Scalars) -> list[Scalar]:
     """The qdd of A qdd = rest. Khalil (7.62)"""
     return linear.solve(linear.factor(A, where=lambda k: joint_name(robot, k)), rest)
 

@@ -11,7 +11,7 @@ numbers without a field of their own go to `values = {...}` and come as `frictio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from armdyn.algebra import Scalar, ops
@@ -20,6 +20,7 @@ from armdyn.errors import PhysicsError, RobotError, unknown_name
 from armdyn.mechanics.coupling import inverse_rows
 from armdyn.robot.parts import Friction, Motor
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Law = Callable[[Friction, Scalar], Scalar]
 
@@ -117,12 +118,12 @@ def unit_torques(friction: Friction | None, rate: Scalar) -> tuple[Scalar, Scala
     return friction_torque(replace(bare, viscous=1), rate), friction_torque(replace(bare, coulomb=1), rate)
 
 
-def friction_torques(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
+def friction_torques(robot: Robot, qd: Scalars) -> list[Scalar]:
     """Friction of joints and motors, and the torque offsets. Khalil (7.26)-(7.28)"""
     return list(map(add, joint_friction(robot, qd), motor_friction(robot, qd)))
 
 
-def joint_friction(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
+def joint_friction(robot: Robot, qd: Scalars) -> list[Scalar]:
     """Friction of every joint, by its law."""
     return [
         friction_torque(joint.friction, rate, f"robot {robot.name!r}, joint {joint.name!r}")
@@ -130,7 +131,7 @@ def joint_friction(robot: Robot, qd: Sequence[Scalar]) -> list[Scalar]:
     ]
 
 
-def motor_friction(robot: Robot, rates: Sequence[Scalar]) -> list[Scalar]:
+def motor_friction(robot: Robot, rates: Scalars) -> list[Scalar]:
     """Friction of the motors, on the joints: with qd_m = K qd (Khalil (7.31)), K^T (Fv qd_m + Fc sign(qd_m)).
 
     rates: of the motors, seen at their joints (for a stiff transmission qd).

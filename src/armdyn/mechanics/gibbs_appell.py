@@ -18,10 +18,11 @@ from armdyn.algebra import Inertia, Scalar, Vec3, cross, gradient, ops
 from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kane import seen_by_links
-from armdyn.mechanics.kinematics import Motion, Scalars, Wrench, link_poses
+from armdyn.mechanics.kinematics import Motion, Wrench, link_poses
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 def gibbs_function(body: Inertia, w: Vec3, wd: Vec3, a: Vec3) -> Scalar:

@@ -20,10 +20,11 @@ from armdyn.mechanics.energies import (
     potential_energy,
     tip_torques,
 )
-from armdyn.mechanics.kinematics import Scalars, Wrench, link_poses
+from armdyn.mechanics.kinematics import Wrench, link_poses
 from armdyn.mechanics.matrices import times, zeros
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 def swept(J_i: Screw, J_k: Screw) -> Screw:

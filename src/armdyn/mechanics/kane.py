@@ -15,10 +15,11 @@ from typing import NamedTuple
 from armdyn.algebra import ZERO, Scalar, Vec3, cross
 from armdyn.algebra.ops import add, sub
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.kinematics import Motion, Scalars, Wrench, link_poses
+from armdyn.mechanics.kinematics import Motion, Wrench, link_poses
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 class Partial(NamedTuple):

@@ -13,8 +13,8 @@ from armdyn.errors import unknown_name
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Frame
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
-Scalars = Sequence[Scalar]
 Wrench = Any
 """Exerted by the robot, world axes: six scalars (force, moment) at the tool, {frame: six scalars}, or None."""
 EULER = ("zyz", "rpy")

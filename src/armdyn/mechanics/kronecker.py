@@ -13,10 +13,11 @@ from armdyn.algebra import Scalar, gradient
 from armdyn.algebra.ops import add, half, mul, sub, total
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.energies import inertia_matrix, kinetic_energy, potential, potential_energy, tip_torques
-from armdyn.mechanics.kinematics import Scalars, Wrench
-from armdyn.mechanics.matrices import Matrix, Rows, column, identity, product, times, transpose
+from armdyn.mechanics.kinematics import Wrench
+from armdyn.mechanics.matrices import Rows, column, identity, product, times, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
+from armdyn.typing import Matrix, Scalars
 
 # The operators of Truc sec. 4 -----------------------------------------------------------------------------------------
 

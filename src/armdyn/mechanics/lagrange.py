@@ -13,9 +13,10 @@ from armdyn.algebra import Scalar, derivative, gradient
 from armdyn.algebra.ops import add, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.energies import kinetic, kinetic_energy, potential, potential_energy, tip_torques
-from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Lagrangian = Callable[[Scalars, Scalars], Scalar]
 """A function of positions and velocities."""

@@ -13,11 +13,12 @@ from armdyn.algebra.ops import add, half, sub, total
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.christoffel import Tensor, matrix_from_symbols
 from armdyn.mechanics.energies import kinetic_energy, potential_energy, tip_torques
-from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import Rows, column, inner, product, times, zeros
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Pairs = dict[tuple[int, int], Rows]
 

@@ -6,15 +6,14 @@ different branches of a tree: literal zeros stay literal zeros and cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from armdyn.algebra import Scalar
 from armdyn.algebra.ops import mul, sub
 from armdyn.errors import PhysicsError
+from armdyn.typing import Matrix, Scalars
 
-Scalars = Sequence[Scalar]
-Matrix = Sequence[Sequence[Scalar]]
 Where = Callable[[int], str]
 
 ROUNDING = 1e-14

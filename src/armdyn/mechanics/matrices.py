@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from armdyn.algebra import Scalar
 from armdyn.algebra.ops import mul, total
+from armdyn.typing import Matrix, Scalars
 
-Vector = Sequence[Scalar]
-Matrix = Sequence[Sequence[Scalar]]
 Rows = list[list[Scalar]]
 
 
@@ -20,7 +17,7 @@ def identity(size: int) -> Rows:
     return [[int(i == j) for j in range(size)] for i in range(size)]
 
 
-def column(vector: Vector) -> Rows:
+def column(vector: Scalars) -> Rows:
     """A vector as a matrix of one column."""
     return [[x] for x in vector]
 
@@ -29,7 +26,7 @@ def transpose(A: Matrix) -> Rows:
     return [list(row) for row in zip(*A, strict=True)]
 
 
-def inner(a: Vector, b: Vector) -> Scalar:
+def inner(a: Scalars, b: Scalars) -> Scalar:
     """Sum of the products of two vectors of one length."""
     return total(mul(x, y) for x, y in zip(a, b, strict=True))
 
@@ -44,6 +41,6 @@ def product(A: Matrix, B: Matrix) -> Rows:
     return [[inner(row, col) for col in columns] for row in A]
 
 
-def times(A: Matrix, x: Vector) -> list[Scalar]:
+def times(A: Matrix, x: Scalars) -> list[Scalar]:
     """A x, a vector."""
     return [inner(row, x) for row in A]

@@ -23,13 +23,14 @@ from armdyn.errors import ShapeError, unknown_name
 from armdyn.mechanics import composite_body, forward
 from armdyn.mechanics.external import split
 from armdyn.mechanics.friction import friction_torques
-from armdyn.mechanics.kinematics import Motion, Scalars, Wrench, frame_pose, link_poses
+from armdyn.mechanics.kinematics import Motion, Wrench, frame_pose, link_poses
 from armdyn.mechanics.newton_euler import Start, transmitted
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_torques
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Body, FreeTransform, Joint, Kind, Placement
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 # The base's motion as the recursion takes it ----------------------------------------------------------------------
 
@@ -101,10 +102,8 @@ def forward_dynamics(
 ) -> list[Scalar]:  # fmt: skip
     """Joint accelerations that torques produce while the base moves as prescribed: (..., n)."""
     rest = [0] * robot.n
-    H = inverse_dynamics.formula(  # type: ignore[attr-defined]
-        robot, q, qd, rest, base_velocity, base_acceleration, wrench, base
-    )
-    M = composite_body.mass_matrix.formula(robot, q)  # type: ignore[attr-defined]
+    H = inverse_dynamics.formula(robot, q, qd, rest, base_velocity, base_acceleration, wrench, base)
+    M = composite_body.mass_matrix.formula(robot, q)
     return forward.accelerations(robot, M, [sub(torque, h) for torque, h in zip(tau, H, strict=True)])
 
 

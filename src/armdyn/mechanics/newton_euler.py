@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, named, skew
 from armdyn.algebra.ops import mul, sub
-from armdyn.mechanics.kinematics import Scalars, link_poses
+from armdyn.mechanics.kinematics import link_poses
 from armdyn.mechanics.recursion import quantities
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 class Start(NamedTuple):
@@ -96,7 +97,7 @@ def rate_matrix(w: Vec3, wd: Vec3) -> Mat3:
     Khalil (7.57), corrected: wd in the first hat
     """
     w_hat = skew(w)
-    return skew(wd) + w_hat @ w_hat  # type: ignore[no-any-return]
+    return skew(wd) + w_hat @ w_hat
 
 
 def acceleration(w: Vec3, U_z: Vec3, wd_z: Scalar) -> Vec3:

@@ -12,10 +12,11 @@ from __future__ import annotations
 from armdyn.algebra import ZERO, CentralInertia, Mat3, Scalar, Vec3, cross
 from armdyn.algebra.ops import is_zero
 from armdyn.errors import PhysicsError
-from armdyn.mechanics.kinematics import Scalars, frame_pose, link_poses
+from armdyn.mechanics.kinematics import frame_pose, link_poses
 from armdyn.mechanics.recursion import quantities
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 
 def joint_torques(

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import ShapeError
 from armdyn.robot.robot import Robot
+from armdyn.typing import Array
 
 JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u", "theta", "thetad", "thetadd",
                  "qddd", "qdddd")  # fmt: skip
@@ -29,7 +30,21 @@ SIXES = {
 }
 """Arguments with six entries: linear, then angular."""
 
-Formula = TypeVar("Formula", bound=Callable[..., Any])
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Quantity(Protocol[P, R_co]):
+    """A quantity of mechanics as users call it: numbers and arrays in, an array out.
+
+    Symbols, exact numbers and dual numbers are welcome too; they give nested tuples of such scalars. `formula` is the
+    text over scalars behind it, for other formulas to build on.
+    """
+
+    @property
+    def formula(self) -> Callable[P, R_co]: ...
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Array: ...
 
 
 class Argument(NamedTuple):
@@ -40,13 +55,14 @@ class Argument(NamedTuple):
     numeric: bool
 
 
-def quantity(formula: Formula) -> Formula:
+def quantity(formula: Callable[P, R_co]) -> Quantity[P, R_co]:
     """Make a formula over scalars callable on numbers, arrays, and symbols alike.
 
     Arguments called q, qd, qdd, tau (and others of JOINT_VECTORS) have one entry per joint on the last axis, those of
     ACTIVE_VECTORS one per active joint; `wrench` has six, or is a mapping from names of frames to six each, or None.
     """
     names = list(signature(formula).parameters)
+    scalar: Callable[..., Any] = formula
 
     @wraps(formula)
     def call(robot: Robot, *values: Any, **options: Any) -> Any:
@@ -63,11 +79,11 @@ def quantity(formula: Formula) -> Formula:
             arguments[name] = scalars if isinstance(value, Mapping) else scalars[""]
             numeric = numeric and all(part.numeric for part in taken.values())
             batch = np.broadcast_shapes(batch, *(part.batch for part in taken.values()))
-        result = formula(robot, **arguments)
+        result = scalar(robot, **arguments)
         return put_together(result, batch) if numeric else nested(result)
 
-    call.formula = formula  # type: ignore[attr-defined]
-    return call  # type: ignore[return-value]
+    vars(call)["formula"] = formula
+    return cast(Quantity[P, R_co], call)
 
 
 def entries(robot: Robot, name: str, active: Sequence[str] | None) -> Sequence[str] | None:
@@ -104,7 +120,7 @@ def _are_other_scalars(values: Sequence[Any]) -> bool:
     return not plain and not any(isinstance(x, list | tuple | np.ndarray) for x in values)
 
 
-def _sized(name: str, array: np.ndarray[Any, Any], labels: Sequence[str], robot: Robot) -> np.ndarray[Any, Any]:
+def _sized(name: str, array: Array, labels: Sequence[str], robot: Robot) -> Array:
     if array.ndim == 0 or array.shape[-1] != len(labels):
         raise ShapeError(
             f"{name} has shape {array.shape}",

@@ -7,9 +7,10 @@ from typing import Any
 
 from armdyn.algebra import Scalar
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.kinematics import Scalars, Wrench
+from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Torques = Callable[..., list[Scalar]]
 """(robot, q, qd, qdd, wrench=None, *, weightless=False) -> torques of the bodies."""

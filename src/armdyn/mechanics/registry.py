@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from armdyn.errors import unknown_name
+from armdyn.mechanics.quantity import Quantity
 
 QUANTITIES = (
     "inverse_dynamics",
@@ -39,11 +39,12 @@ class Formulation:
         """The quantities it gives, in the order of QUANTITIES."""
         return tuple(name for name in QUANTITIES if hasattr(self.module, name))
 
-    def function(self, quantity: str) -> Callable[..., Any]:
+    def function(self, quantity: str) -> Quantity[..., Any]:
         """One of its quantities, as a function of robot, q, ..."""
         if quantity not in self.gives:
             raise unknown_name("quantity", quantity, self.gives, where=f"formulation {self.name!r}")
-        return getattr(self.module, quantity)  # type: ignore[no-any-return]
+        found: Quantity[..., Any] = getattr(self.module, quantity)
+        return found
 
 
 FORMULATIONS = (

@@ -16,9 +16,10 @@ from typing import NamedTuple
 from armdyn.algebra import Inertia, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, half, mul
 from armdyn.mechanics import christoffel
-from armdyn.mechanics.kinematics import Motion, Scalars
+from armdyn.mechanics.kinematics import Motion
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
 
 Matrix = list[list[Scalar]]
 
@@ -137,8 +138,11 @@ def augmented_links(robot: Robot) -> tuple[AugmentedLink, ...]:
     result = []
     for joint, link in zip(robot.joints, robot.links, strict=True):
         T = robot.frame(joint.body.name).pose.inverse()
-        carried = (spin for spin in robot.spins if spin.axis is not None and spin.carrier == link.index)
-        rotors = tuple((robot.joints[spin.joint].name, spin.inertia, T.R @ spin.axis) for spin in carried)
+        rotors = tuple(
+            (robot.joints[spin.joint].name, spin.inertia, T.R @ spin.axis)
+            for spin in robot.spins
+            if spin.axis is not None and spin.carrier == link.index
+        )
         result.append(AugmentedLink(joint.body.name, link.inertia.seen_from(T), rotors))
     return tuple(result)
 

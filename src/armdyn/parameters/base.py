@@ -20,7 +20,6 @@ from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.graph import Node, closed_form, constant, ordered, symbol, text
 from armdyn.mechanics.coupling import inverse_rows
-from armdyn.mechanics.kinematics import Scalars
 from armdyn.parameters.grouping import Loads, regroup
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import (
@@ -31,7 +30,7 @@ from armdyn.parameters.standard import (
     with_standard_parameters,
 )
 from armdyn.robot import Robot
-from armdyn.typing import Array
+from armdyn.typing import Array, Scalars
 
 STRUCTURAL_ZEROS = "zeros"
 """Value of `absent`: the parameters that the robot's description gives as 0, such as those of symmetric links."""

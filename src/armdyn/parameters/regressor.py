@@ -20,12 +20,13 @@ from armdyn.algebra.ops import add
 from armdyn.mechanics.actuators import rotor_torques
 from armdyn.mechanics.friction import motor_friction, unit_torques
 from armdyn.mechanics.kane import link_partials, seen_by_links
-from armdyn.mechanics.kinematics import Motion, Scalars
+from armdyn.mechanics.kinematics import Motion
 from armdyn.mechanics.quantity import quantity
 from armdyn.parameters.standard import FAMILIES, INERTIAL, included, motor_ratio, slots, spin_of, with_exact_links
 from armdyn.robot import Robot
 from armdyn.robot.links import Spin
 from armdyn.robot.parts import Motor
+from armdyn.typing import Scalars
 
 UNITS = tuple(Inertia.from_parameters(*(int(i == k) for i in range(10))) for k in range(len(INERTIAL)))
 """The ten unit inertias, in the order of the standard parameters."""

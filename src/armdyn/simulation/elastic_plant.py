@@ -20,7 +20,7 @@ class ElasticPlant:
     def __init__(self, dyn: Dynamics) -> None:
         robot, n = dyn.robot, dyn.n
         elastic.coordinates(robot)  # an error if no joint is elastic
-        formula = elastic.forward_dynamics.formula  # type: ignore[attr-defined]
+        formula = elastic.forward_dynamics.formula
         names = ("q", "qd", "theta", "thetad", "tau")
         graph = trace(lambda *values: formula(robot, *values), dict.fromkeys(names, n), fold_angles=False)
         self.kernel = build(graph, "elastic_forward_dynamics", cache=dyn.cache)

@@ -219,7 +219,7 @@ def _parametric_step(robot: Robot, law: Law, integrator: str, dt: float, memory:
     traced, method = traced_law(law), METHODS[integrator]
     smooth = robot.without("friction")
     rub = TracedDynamics(compiled_dynamics(robot))
-    forward = composite_body.forward_dynamics.formula  # type: ignore[attr-defined]
+    forward = composite_body.forward_dynamics.formula
 
     def step(state: Any, reference: Any, parameters: Any) -> dict[str, Any]:
         x: Array = np.array(state, dtype=object)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
@@ -48,8 +47,7 @@ def _closed(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, q in shown.items():
         with suppress(PhysicsError):
-            position: Any = closed_chain.close(robot, q[active], q)  # type: ignore[arg-type]
-            found[name] = np.asarray(position, dtype=float)
+            found[name] = closed_chain.close(robot, q[active], q)
     return found or shown
 
 
@@ -92,16 +90,14 @@ def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
 
 def _singular_values(robot: Robot, q: Array, size: float) -> Array:
     """Of the Jacobian with lengths measured in `size`: rows of linear velocity, columns of slides."""
-    jacobian: Any = kinematics.jacobian(robot, q)  # type: ignore[arg-type]
     rows = np.array([1 / size] * 3 + [1.0] * 3)
     columns = np.array([size if joint.kind == "prismatic" else 1.0 for joint in robot.joints])
-    J: Array = rows[:, None] * np.reshape(jacobian, (6, robot.n)) * columns
+    J: Array = rows[:, None] * np.reshape(kinematics.jacobian(robot, q), (6, robot.n)) * columns
     return np.linalg.svd(J, compute_uv=False) if robot.n else np.zeros(0)
 
 
 def _tool(robot: Robot, q: Array) -> Array:
-    pose: Any = kinematics.pose(robot, q)  # type: ignore[arg-type]
-    return np.asarray(pose)
+    return kinematics.pose(robot, q)
 
 
 def base_position(robot: Robot) -> Array:

@@ -34,7 +34,7 @@ class Recursion(NamedTuple):
 
 def printed_rate_matrix(w: Vec3, wd: Vec3) -> Mat3:
     """[7.57] as printed: w under the first hat, where wd belongs."""
-    return skew(w) + skew(w) @ skew(w)  # type: ignore[no-any-return]
+    return skew(w) + skew(w) @ skew(w)
 
 
 def printed_recursion(
