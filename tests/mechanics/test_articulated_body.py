@@ -1,4 +1,4 @@
-"""Articulated bodies: direct dynamics without the inertia matrix."""
+"""Articulated bodies: forward dynamics without the mass matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Composite bodies: the inertia matrix and direct dynamics with it."""
+"""Composite bodies: the mass matrix and forward dynamics with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Articulated bodies: direct dynamics without the inertia matrix, at a cost that grows linearly with the joints.
+"""Articulated bodies: forward dynamics without the mass matrix, at a cost that grows linearly with the joints.
 
 Source: Khalil sec. 7.6.2, (7.67)-(7.91) (with (7.88) corrected: F - S^T F_n + beta). Screws are pairs of vectors,
 linear part first: accelerations (v, w), wrenches (f, m) about the link's origin. The axis of joint j is z of link

@@ -1,4 +1,4 @@
-"""Composite rigid bodies: the inertia matrix, and direct dynamics with it.
+"""Composite rigid bodies: the mass matrix, and forward dynamics with it.
 
 Source: method 3 of Walker and Orin (1982), to which Khalil sec. 7.6.1 refers for an efficient inertia matrix
 ("composite links"). When joint j alone accelerates, all that it carries moves as one rigid body; the wrench that moves

@@ -20,7 +20,7 @@ from armdyn.tables import Column, Section
 MANY = 10
 """Joints beyond which the certificate is taken at one random state: still exact, with a larger bound on chance."""
 VERY_MANY = 16
-SWIFT = ("newton_euler", "newton_euler_base", "dalembert", "composite_body", "articulated_body", "direct")
+SWIFT = ("newton_euler", "newton_euler_base", "dalembert", "composite_body", "articulated_body", "forward")
 """Joints beyond which only these formulations are compared; the others would take minutes."""
 DEEPEST = 8
 """Joints one behind the other up to which explicit equations are written out."""

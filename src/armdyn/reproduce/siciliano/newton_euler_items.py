@@ -241,7 +241,7 @@ def direct_dynamics() -> Outcome:
         below("B column by column, g_0 = 0, qd = 0", distance(np.transpose(columns), dyn.mass_matrix(at)), 1e-12),
         below("(7.116) is the recursion with qdd = 0", distance(rest, dyn.coriolis(at, rate) + dyn.gravity(at)), 1e-12),
         below("(7.115)", distance(found, acceleration), 1e-11),
-        below("our module `direct`", distance(forward.forward_dynamics(robot, at, rate, tau), acceleration), 1e-11),
+        below("our module `forward`", distance(forward.forward_dynamics(robot, at, rate, tau), acceleration), 1e-11),
         below(
             "integrated by Runge-Kutta, torques of fig. 7.5 give its motion, rad", float(np.abs(run.error).max()), 1e-6
         ),
