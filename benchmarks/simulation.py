@@ -15,7 +15,7 @@ import numpy as np
 import armdyn
 from armdyn.control import ComputedTorque, Desired, Formulated, Law
 from armdyn.reproduce.elbaji.scara_tracking import CYCLE_MS, SCARA_KD, SCARA_KP, SCARA_RATE, SCARA_START, ScaraCurve
-from armdyn.simulation import Run, simulate
+from armdyn.simulation import Run, Solver, simulate
 from armdyn.simulation.studies import monte_carlo
 
 
@@ -66,7 +66,7 @@ def main() -> None:
         )
 
     def scara(compiled: bool) -> Run:
-        return simulate(dyn, law, ScaraCurve(), 10.0, 1e-3, SCARA_START, SCARA_RATE, compiled=compiled)
+        return simulate(dyn, law, ScaraCurve(), 10.0, q0=SCARA_START, qd0=SCARA_RATE, solver=Solver(compiled=compiled))
 
     print("10 s of scara5 under computed torque at 1 ms (the paper's cycle time makes 160 s)")
     start = time.perf_counter()
@@ -79,14 +79,14 @@ def main() -> None:
         arm = armdyn.compile(armdyn.load(name))
         track, wave = ComputedTorque(arm, 100, 20), Wave(arm.n, 100.0)
         row = []
-        for integrator in ("euler43", "rk4"):
+        for integrator in ("euler_taylor", "rk4"):
 
             def whole(arm: Any = arm, track: Any = track, wave: Any = wave, integrator: str = integrator) -> Run:
-                return simulate(arm, track, wave, integrator=integrator, compiled=True)
+                return simulate(arm, track, wave, solver=Solver(integrator=integrator, compiled=True))
 
             whole()
             row.append(100.0 / best(whole, 3))
-        print(f"  {name:<10}{arm.n} joints{row[0]:>10.0f} (euler43){row[1]:>10.0f} (rk4)")
+        print(f"  {name:<10}{arm.n} joints{row[0]:>10.0f} (euler_taylor){row[1]:>10.0f} (rk4)")
     arm = armdyn.compile(armdyn.load("panda"))
     start = time.perf_counter()
     monte_carlo(arm.robot, ComputedTorque(arm, 100, 20), Wave(7, 1.0), samples=500)

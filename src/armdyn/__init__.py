@@ -52,12 +52,13 @@ if TYPE_CHECKING:
     from armdyn.parameters import base_parameters
     from armdyn.robot import Robot
     from armdyn.robot.random import random_robot
-    from armdyn.simulation import Run, Sensors, simulate
+    from armdyn.simulation import Actuation, Plant, Run, Sensors, Solver, simulate
     from armdyn.simulation.studies import imperfect_models, monte_carlo
     from armdyn.sweeps import sweep
     from armdyn.trajectory import inverse_kinematics, point_to_point, read_trajectory, via_points
 
 _HOME = {
+    "Actuation": "armdyn.simulation",
     "Admittance": "armdyn.control",
     "ArmdynError": "armdyn.errors",
     "ComputedTorque": "armdyn.control",
@@ -68,12 +69,14 @@ _HOME = {
     "MomentumObserver": "armdyn.control",
     "PDGravity": "armdyn.control",
     "PID": "armdyn.control",
+    "Plant": "armdyn.simulation",
     "ResolvedAcceleration": "armdyn.control",
     "Robot": "armdyn.robot",
     "Run": "armdyn.simulation",
     "Sensors": "armdyn.simulation",
     "SlidingMode": "armdyn.control",
     "SlotineLi": "armdyn.control",
+    "Solver": "armdyn.simulation",
     "TaskPID": "armdyn.control",
     "analyse_gains": "armdyn.control",
     "base_parameters": "armdyn.parameters",
@@ -119,6 +122,7 @@ _PACKAGES = (
 
 __all__ = [
     "PID",
+    "Actuation",
     "Admittance",
     "ArmdynError",
     "ComputedTorque",
@@ -128,12 +132,14 @@ __all__ = [
     "ModelWarning",
     "MomentumObserver",
     "PDGravity",
+    "Plant",
     "ResolvedAcceleration",
     "Robot",
     "Run",
     "Sensors",
     "SlidingMode",
     "SlotineLi",
+    "Solver",
     "TaskPID",
     "analyse_gains",
     "analysis",

@@ -71,7 +71,7 @@ def test_a_blow_up_is_status_1_with_advice(run: Run) -> None:
         (("--reference", "1,2,3"), "the robot takes 2"),
         (("--reference", "curve40"), "scara5"),
         (("--plot", "x.doc"), ".png"),
-        (("--integrator", "euler"), "euler43"),
+        (("--integrator", "euler"), "euler_taylor"),
         (("--saturate",), "torque limits"),
         (("--controller", "pid", "--imperfect"), "only computed torque"),
     ],

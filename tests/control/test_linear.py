@@ -16,7 +16,7 @@ from armdyn.control import (
     largest_inertias,
 )
 from armdyn.errors import ArmdynError, ShapeError, UnknownName
-from armdyn.simulation import simulate
+from armdyn.simulation import Actuation, simulate
 from simulation.arms import Wave, dynamics, random_dynamics
 
 
@@ -35,7 +35,7 @@ def test_computed_torque_decays_exponentially_on_any_arm(seed: int) -> None:
     law = ComputedTorque(dyn, 90.0, 14.0)
     random = np.random.default_rng(seed)
     q0, qd0 = random.uniform(-1, 1, 4), random.uniform(-1, 1, 4)
-    run = simulate(dyn, law, Wave(4), 1.0, 1e-3, q0, qd0, integrator="rk4")
+    run = simulate(dyn, law, Wave(4), 1.0, 1e-3, q0=q0, qd0=qd0, integrator="rk4")
     exact = decay(run, 90.0, 14.0)
     assert np.abs(run.error - exact).max() < 1e-6  # signs of friction change within a step
 
@@ -137,7 +137,9 @@ def test_the_integral_rests_outside_its_band() -> None:
 def test_anti_windup_shortens_the_overshoot() -> None:
     """A long way under a torque limit: an integral that grows meanwhile overshoots."""
     robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}], gravity=(0, 0, 0))
-    wound = simulate(robot, PID(kp=60, kd=25, ki=60), [1.0], 6.0, 2e-3, q0=[0.0], torque_limits=4.0)
+    wound = simulate(
+        robot, PID(kp=60, kd=25, ki=60), [1.0], 6.0, 2e-3, q0=[0.0], actuation=Actuation(torque_limits=4.0)
+    )
     guarded = simulate(robot, PID(kp=60, kd=25, ki=60, torque_limits=4.0), [1.0], 6.0, 2e-3, q0=[0.0])
     assert np.abs(guarded.tau).max() <= 4.0
     assert guarded.q.max() - 1 < 0.5 * (wound.q.max() - 1)
@@ -169,7 +171,7 @@ def test_pd_with_gravity_is_stable_from_anywhere(at: str, seed: int) -> None:
     kd = 2 * np.sqrt(kp * inertia)
     law = PDGravity(dyn, kp, kd, at=at)  # type: ignore[arg-type]
     goal = random.uniform(-2, 2, 3)
-    run = simulate(dyn, law, goal, 20.0, 1e-3, random.uniform(-3, 3, 3), random.uniform(-3, 3, 3), integrator="rk4")
+    run = simulate(dyn, law, goal, 20.0, q0=random.uniform(-3, 3, 3), qd0=random.uniform(-3, 3, 3), integrator="rk4")
     assert run.ok
     assert np.abs(run.error[-1]).max() < 1e-4
     assert np.abs(run.qd[-1]).max() < 1e-3

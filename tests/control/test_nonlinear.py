@@ -16,7 +16,7 @@ from armdyn.control import (
     first_contact,
 )
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.simulation import simulate
+from armdyn.simulation import Plant, Solver, simulate
 from armdyn.simulation.studies import scaled_masses
 from simulation.arms import Wave, dynamics, random_dynamics
 
@@ -39,7 +39,10 @@ def test_adaptation_reduces_the_error_of_a_wrong_payload() -> None:
     """The same law with and without learning; the arm carries what the model does not know."""
     dyn = dynamics("three_link")
     heavy = armdyn.compile(dyn.robot.with_payload(0.8))
-    runs = [simulate(heavy, SlotineLi(dyn, 8, 4, gain), Wave(3), 12.0, 2e-3, compiled=True) for gain in (0.0, 0.5)]
+    runs = [
+        simulate(heavy, SlotineLi(dyn, 8, 4, gain), Wave(3), 12.0, 2e-3, solver=Solver(compiled=True))
+        for gain in (0.0, 0.5)
+    ]
     fixed, learning = (run.rms_error(after=10.0).max() for run in runs)
     assert fixed > 5e-3
     assert learning < 0.1 * fixed
@@ -93,8 +96,8 @@ def touched(at: float, gain: float = 40.0) -> tuple[armdyn.Run, MomentumObserver
     """An arm at rest that is pushed at the tool from a time on."""
     dyn = dynamics("three_link")
     law = MomentumObserver(PDGravity(dyn, 100, 4), dyn, gain)
-    run = simulate(dyn, law, np.array([0.4, -0.5, 0.6]), 1.0, 1e-3, integrator="rk4",
-                   wrench=lambda t, q, qd: FORCE * (t >= at))  # fmt: skip
+    plant = Plant(dyn, wrench=lambda t, q, qd: FORCE * (t >= at))
+    run = simulate(plant, law, np.array([0.4, -0.5, 0.6]), 1.0, 1e-3, integrator="rk4")
     return run, law
 
 

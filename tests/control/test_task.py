@@ -11,7 +11,7 @@ import armdyn
 from armdyn.control import Admittance, Impedance, ResolvedAcceleration, TaskPID
 from armdyn.control.task_space import rotation_vector
 from armdyn.errors import ArmdynError, UnknownName
-from armdyn.simulation import Hold, simulate
+from armdyn.simulation import Hold, Plant, simulate
 from simulation.arms import dynamics
 
 ELBOW = np.array([0.1, -0.6, 0.2, -2.0, 0.1, 1.6, 0.3])
@@ -124,7 +124,7 @@ def test_impedance_yields_by_force_over_stiffness() -> None:
     hold = dyn.pose(q0)[:3, 3]
     law = Impedance(dyn, stiffness=[4000, 6000], damping=2500, rows="x y")
     w = np.array([200.0, -120.0, 0, 0, 0, 0])  # what the robot exerts; the environment pushes back
-    run = simulate(dyn, law, Hold(hold), 8.0, 4e-3, q0=q0, wrench=lambda t, q, qd: w * (t > 0.1))
+    run = simulate(Plant(dyn, wrench=lambda t, q, qd: w * (t > 0.1)), law, Hold(hold), 8.0, 4e-3, q0=q0)
     assert run.ok
     assert np.abs(run.error[run.t <= 0.1]).max() < 1e-12
     assert run.error[-1] == pytest.approx(w[:2] / [4000, 6000], rel=1e-4)
@@ -142,7 +142,7 @@ def test_admittance_is_a_mass_on_a_spring() -> None:
     m, d, k = 4.0, 40.0, 300.0
     law = Admittance(dyn, m, d, k, push)
     run = simulate(dyn, law, Hold(hold), 2.0, 4e-3, q0=ELBOW, integrator="rk4")
-    free = simulate(dyn, law, Hold(hold), 2.0, 4e-3, q0=ELBOW, integrator="rk4", wrench=push)
+    free = simulate(Plant(dyn, wrench=push), law, Hold(hold), 2.0, 4e-3, q0=ELBOW, integrator="rk4")
     a, f = d / (2 * m), np.sqrt(k / m - (d / (2 * m)) ** 2)
     step = 9.0 / k * (1 - np.exp(-a * run.t) * (np.cos(f * run.t) + a / f * np.sin(f * run.t)))
     assert np.abs(-run.error[:, 1] - step).max() < 1e-6
@@ -157,6 +157,6 @@ def test_rows_are_checked() -> None:
         ResolvedAcceleration(dyn, 1, 1, rows="x x")
     with pytest.raises(ArmdynError, match="some of x y z"):
         Admittance(dyn, 1, 1, 1, lambda t, q, qd: np.zeros(6), rows="rx")
-    with pytest.raises(ArmdynError, match="no start"):
+    with pytest.raises(ArmdynError, match="no initial configuration"):
         simulate(dyn, ResolvedAcceleration(dyn, 1, 1, rows="x y"), Hold([1.0, 0, 0]), 1.0)
     assert isinstance(armdyn.control.Law, type)

@@ -17,6 +17,7 @@ from armdyn.reproduce.elbaji.scara_tracking import (
 )
 from armdyn.reproduce.truc.feedforward_tracking import Swing, feedforward_tracking
 from armdyn.simulation.run import Run
+from armdyn.simulation.settings import Solver
 from armdyn.simulation.studies import imperfect_models
 
 CURVE = ScaraCurve()
@@ -60,7 +61,7 @@ def test_start_is_that_of_the_text() -> None:
 
 def test_error_obeys_its_equation_at_first() -> None:
     """With the exact model e'' + 10 e' + 200 e = 0, whatever the arm does (002 [9.25])."""
-    run = scara_tracking(duration=1.0, integrator="rk4")
+    run = scara_tracking(duration=1.0, solver=Solver(integrator="rk4"))
     e0, v0 = run.error[0], CURVE(0.0, 1) - SCARA_RATE
     a, w = SCARA_KD / 2, np.sqrt(SCARA_KP - SCARA_KD**2 / 4)
     t = run.t[:, None]

@@ -21,13 +21,16 @@ from armdyn.control import (
     SlotineLi,
 )
 from armdyn.errors import NotApplicable
-from armdyn.simulation import Sensors, Status, simulate
+from armdyn.simulation import Actuation, Plant, Sensors, Solver, Status, simulate
 from armdyn.simulation import compiled_loop as compiled_module
 from simulation.arms import Wave, dynamics
 
 ARM = "three_link"
 SAME = 1e-11
 """Relative to the largest entry: the same operations, fused differently, over 200 steps of a stable loop."""
+
+
+SOLVERS = (Solver(compiled=False), Solver(compiled=True))
 
 
 def laws() -> dict[str, Law]:
@@ -49,8 +52,9 @@ def laws() -> dict[str, Law]:
     }
 
 
-def both(law: Law, **options: Any) -> tuple[armdyn.Run, armdyn.Run]:
-    runs = [simulate(dynamics(ARM), law, Wave(3), q0=[0.2, 0.1, -0.3], compiled=c, **options) for c in (False, True)]
+def both(law: Law, plant: Plant | None = None, **options: Any) -> tuple[armdyn.Run, armdyn.Run]:
+    plant = Plant(dynamics(ARM)) if plant is None else plant
+    runs = [simulate(plant, law, Wave(3), q0=[0.2, 0.1, -0.3], solver=solver, **options) for solver in SOLVERS]
     assert [run.compiled for run in runs] == [False, True]
     return runs[0], runs[1]
 
@@ -72,13 +76,13 @@ def test_every_law(name: str) -> None:
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 @pytest.mark.parametrize("period", [None, 1e-3])
 def test_every_method(integrator: str, period: float | None) -> None:
-    assert_same(*both(laws()["pid"], duration=0.1, integrator=integrator, control_period=period))
+    assert_same(*both(laws()["pid"], duration=0.1, integrator=integrator, actuation=Actuation(control_period=period)))
 
 
 def test_limits_changes_and_more_steps_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_module, "CHUNK", 64)
-    heavy = dynamics(ARM).robot.with_payload(0.5)
-    a, b = both(laws()["computed torque"], duration=0.2, torque_limits=[2.0, 5.0, 1.0], changes={0.1: heavy})
+    plant = Plant(dynamics(ARM), changes={0.1: dynamics(ARM).robot.with_payload(0.5)})
+    a, b = both(laws()["computed torque"], plant, duration=0.2, actuation=Actuation(torque_limits=[2.0, 5.0, 1.0]))
     assert_same(a, b)
     assert (np.abs(b.tau) <= [2.0, 5.0, 1.0]).all()
     assert (np.abs(b.tau) == [2.0, 5.0, 1.0]).any()
@@ -88,8 +92,8 @@ def test_limits_changes_and_more_steps_than_a_chunk(monkeypatch: pytest.MonkeyPa
 def test_blow_ups_end_at_the_same_step(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     monkeypatch.setattr(compiled_module, "CHUNK", chunk)
     runs = [
-        simulate(dynamics(ARM), ComputedTorque(dynamics(ARM), 1e7, 0), Wave(3), q0=[0.1, 0, 0], compiled=c)
-        for c in (False, True)
+        simulate(dynamics(ARM), ComputedTorque(dynamics(ARM), 1e7, 0), Wave(3), q0=[0.1, 0, 0], solver=solver)
+        for solver in SOLVERS
     ]
     assert [run.status for run in runs] == [Status.UNSTABLE] * 2
     assert runs[0].detail == runs[1].detail
@@ -101,7 +105,7 @@ def test_joint_ranges_end_at_the_same_step(monkeypatch: pytest.MonkeyPatch, chun
     monkeypatch.setattr(compiled_module, "CHUNK", chunk)
     rows = [{"type": "revolute", "a": 0.5, "mass": 1.0, "limits": {"lower": -0.2, "upper": 0.2}}]
     robot = armdyn.Robot.from_dh(rows, gravity=(0, -9.81, 0))
-    runs = [simulate(robot, NoControl(1), [0.0], 2.0, stop_at_limits=True, compiled=c) for c in (False, True)]
+    runs = [simulate(robot, NoControl(1), [0.0], 2.0, stop_at_limits=True, solver=solver) for solver in SOLVERS]
     assert [run.status for run in runs] == [Status.LIMIT] * 2
     assert_same(*runs)
 
@@ -116,40 +120,52 @@ def test_without_access_to_the_inner_loop(monkeypatch: pytest.MonkeyPatch) -> No
     assert np.array_equal(b.tau, c.tau)
 
 
-def test_a_long_run_is_compiled_by_itself() -> None:
-    dyn = dynamics("scara5")
-    hold = np.zeros(5)
-    assert simulate(dyn, ComputedTorque(dyn, 100, 20), hold, 5.0).compiled
-    assert not simulate(dyn, ComputedTorque(dyn, 100, 20), hold, 0.1).compiled
+def test_runs_are_compiled_where_that_pays() -> None:
+    """The run of the command line, 2.5 s in steps of 1 ms, is; a tenth of a second is not; Python where asked for."""
+    dyn = dynamics("panda")
+    law, hold = ComputedTorque(dyn, 100, 20), np.zeros(7)
+    assert simulate(dyn, law, hold, 2.5).compiled
+    assert not simulate(dyn, law, hold, 0.1).compiled
+    assert not simulate(dyn, law, hold, 2.5, solver=Solver(compiled=False)).compiled
+
+
+def test_a_short_run_of_a_long_step_is_not_worth_building(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer evaluations than the step has operations: Python, unless the code is there already."""
+    monkeypatch.setattr(compiled_module, "SHORT", 10)
+    dyn = dynamics(ARM)
+    law = ComputedTorque(dyn, 102, 20)
+    assert not simulate(dyn, law, Wave(3), 0.05).compiled
+    assert simulate(dyn, law, Wave(3), 0.05, solver=Solver(compiled=True)).compiled
+    assert simulate(dyn, law, Wave(3), 0.05).compiled
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
         ({"sensors": Sensors()}, "sensors"),
-        ({"stiction": True}, "stiction"),
-        ({"wrench": lambda t, q, qd: np.zeros(6)}, "a wrench at the tool"),
+        ({"plant": Plant(dynamics(ARM), stiction=True)}, "stiction"),
+        ({"plant": Plant(dynamics(ARM), wrench=lambda t, q, qd: np.zeros(6))}, "a wrench at the tool"),
         ({"stop": lambda t, q, qd: 1.0}, "a stop condition"),
-        ({"control_period": 2e-3}, "a control period of several steps"),
+        ({"actuation": Actuation(control_period=2e-3)}, "a control period of several steps"),
         ({"integrator": "variational"}, "the integrator variational"),
     ],
 )
 def test_what_cannot_be_compiled_says_why(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(NotApplicable, match=reason):
-        simulate(dynamics(ARM), laws()["pd gravity"], Wave(3), 0.1, compiled=True, **options)
+        both(laws()["pd gravity"], duration=0.1, **options)
 
 
 def test_a_model_without_graphs_cannot_be_compiled() -> None:
     law = ComputedTorque(Formulated(dynamics(ARM).robot), 100, 20)  # type: ignore[arg-type]
     with pytest.raises(NotApplicable, match="the law ComputedTorque"):
-        simulate(dynamics(ARM), law, Wave(3), 0.1, compiled=True)
+        both(law, duration=0.1)
 
 
 def test_a_step_too_long_for_machine_code_is_driven_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_module, "LARGEST", 50)
-    monkeypatch.setattr("armdyn.simulation.simulator.WORTHWHILE", 1)
+    monkeypatch.setattr(compiled_module, "SHORT", 1)
     dyn = dynamics(ARM)
     law = ComputedTorque(dyn, 101, 20)
-    assert not simulate(dyn, law, Wave(3), 0.05).compiled
+    assert not simulate(dyn, law, Wave(3), 0.3).compiled
     with pytest.raises(NotApplicable, match="at most 50"):
-        simulate(dyn, law, Wave(3), 0.05, compiled=True)
+        simulate(dyn, law, Wave(3), 0.3, solver=Solver(compiled=True))

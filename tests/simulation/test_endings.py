@@ -8,7 +8,7 @@ import pytest
 import armdyn
 from armdyn.control import PID, ComputedTorque, NoControl, ResolvedAcceleration
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, UnknownName
-from armdyn.simulation import Hold, SimulationError, Status, simulate
+from armdyn.simulation import Actuation, Hold, Plant, SimulationError, Solver, Status, simulate
 from simulation.arms import Wave, dynamics, pendulum
 
 UNSTABLE = PID(kp=1e6, kd=0)
@@ -19,12 +19,13 @@ def all_finite(run: armdyn.Run) -> bool:
     return all(np.isfinite(array).all() for array in arrays)
 
 
-@pytest.mark.parametrize("integrator", ["euler43", "semi_implicit", "rk4", "dopri"])
+@pytest.mark.parametrize("integrator", ["euler_taylor", "semi_implicit", "rk4", "dop853"])
 def test_unstable_gains(integrator: str) -> None:
     """Negative damping by a delay of one long control period."""
     dyn = dynamics("planar2r")
     law = ComputedTorque(dyn, kp=4e4, kd=0)
-    run = simulate(dyn, law, Wave(2), 2.0, 1e-2, q0=[0.2, 0.1], integrator=integrator, control_period=2e-2)
+    run = simulate(dyn, law, Wave(2), 2.0, 1e-2, q0=[0.2, 0.1], integrator=integrator,
+                   actuation=Actuation(control_period=2e-2))  # fmt: skip
     assert run.status is Status.UNSTABLE
     assert "lower the gains" in run.status.value
     assert run.detail.startswith(("at t = ", "after t = "))
@@ -37,7 +38,7 @@ def test_a_singular_task_ends_with_advice() -> None:
     """The reference pulls the tool of a stretched arm outwards, where its Jacobian has no inverse."""
     dyn = dynamics("planar2r")
     law = ResolvedAcceleration(dyn, 100, 20, rows="x y")
-    for integrator in ("euler43", "rk4", "dopri"):
+    for integrator in ("euler_taylor", "rk4", "dop853"):
         run = simulate(dyn, law, Hold([2.0, 0.0, 0.0]), 3.0, 1e-2, q0=[0.4, -0.8], integrator=integrator)
         assert run.status is Status.SINGULAR, integrator
         assert "damping" in run.status.value
@@ -59,13 +60,13 @@ def test_throw_makes_it_an_error() -> None:
 
 
 def test_stop_condition_is_met_where_it_is() -> None:
-    """A pendulum released at rest 4.905 N m from below: the stop is its lowest point, found to rounding by dopri."""
+    """A pendulum released at rest 4.905 N m from below: the stop is its lowest point, found to rounding by dop853."""
     robot = pendulum()
 
     def lowest(t: float, q: np.ndarray, qd: np.ndarray) -> float:
         return float(q[0] + np.pi / 2)
 
-    exact = simulate(robot, NoControl(1), [0.0], 3.0, 0.01, integrator="dopri", stop=lowest)
+    exact = simulate(robot, NoControl(1), [0.0], 3.0, 0.01, integrator="dop853", stop=lowest)
     assert exact.status is Status.STOPPED
     assert exact.q[-1, 0] == pytest.approx(-np.pi / 2, abs=1e-9)
     speed = np.sqrt(2 * 9.81 / 0.5)  # m v^2/2 = m g r for a point mass, v = r qd
@@ -76,21 +77,21 @@ def test_stop_condition_is_met_where_it_is() -> None:
     assert coarse.ok
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "dopri"])
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
 def test_a_joint_that_reaches_the_end_of_its_range(integrator: str) -> None:
     robot = pendulum(limits={"lower": -1.0, "upper": 1.0})
     run = simulate(robot, NoControl(1), [0.0], 3.0, 1e-3, integrator=integrator, stop_at_limits=True)
     assert run.status is Status.LIMIT
     assert robot.joints[0].name in run.detail
-    assert run.q[-1, 0] == pytest.approx(-1.0, abs=1e-9 if integrator == "dopri" else 1e-2)
+    assert run.q[-1, 0] == pytest.approx(-1.0, abs=1e-9 if integrator == "dop853" else 1e-2)
     on = simulate(robot, NoControl(1), [0.0], 1.0, 1e-3, integrator=integrator)
     assert on.q.min() < -1.5
 
 
-def test_dopri_at_a_wall_of_infinite_stiffness_stalls() -> None:
+def test_dop853_at_a_wall_of_infinite_stiffness_stalls() -> None:
     """A law that jumps at every crossing leaves no step that keeps the tolerance; the run says so or ends."""
     robot = pendulum({"coulomb": 2.0})
-    run = simulate(robot, NoControl(1), [0.0], 0.2, 0.01, integrator="dopri")
+    run = simulate(robot, NoControl(1), [0.0], 0.2, 0.01, integrator="dop853")
     assert run.status in (Status.FINISHED, Status.STALLED)
     assert all_finite(run)
 
@@ -105,7 +106,7 @@ def test_dopri_at_a_wall_of_infinite_stiffness_stalls() -> None:
         ({"dt": np.nan}, ArmdynError, "dt = nan"),
         ({"duration": -1.0}, ArmdynError, "duration = -1.0"),
         ({"duration": None, "reference": [0.0, 0.0]}, ArmdynError, "no end"),
-        ({"integrator": "euler"}, UnknownName, "euler43"),
+        ({"integrator": "euler"}, UnknownName, "euler_taylor"),
         ({"q0": [0.0]}, ShapeError, "2 finite numbers"),
         ({"q0": [0.0, np.inf]}, ShapeError, "2 finite numbers"),
         ({"reference": [0.0, 0.0, 0.0]}, ShapeError, r"one value per joint: \(2,\)"),
@@ -113,11 +114,11 @@ def test_dopri_at_a_wall_of_infinite_stiffness_stalls() -> None:
         ({"reference": lambda t, k=0: np.full(2, np.nan if t > 0.05 else 0.0)}, ArmdynError, "not finite at t ="),
         ({"plant": 3}, ArmdynError, "a Robot or its Dynamics"),
         ({"controller": lambda *x: 0}, ArmdynError, "a law of armdyn.control"),
-        ({"control_period": 1.5e-3}, ArmdynError, "whole number"),
-        ({"torque_limits": "robot"}, ArmdynError, "no torque limits"),
-        ({"torque_limits": -1.0}, ArmdynError, "positive"),
-        ({"changes": {0.1: armdyn.load("scara5")}}, ShapeError, "5 joints"),
-        ({"integrator": "dopri", "stiction": True}, NotApplicable, "fixed steps"),
+        ({"actuation": Actuation(control_period=1.5e-3)}, ArmdynError, "whole number"),
+        ({"actuation": Actuation(torque_limits="robot")}, ArmdynError, "no torque limits"),
+        ({"actuation": Actuation(torque_limits=-1.0)}, ArmdynError, "positive"),
+        ({"plant": Plant(dynamics("planar2r"), changes={0.1: armdyn.load("scara5")})}, ShapeError, "5 joints"),
+        ({"integrator": "dop853", "plant": Plant(dynamics("planar2r"), stiction=True)}, NotApplicable, "fixed steps"),
     ],
 )
 def test_bad_input_is_explained(change: dict[str, object], kind: type[Exception], text: str) -> None:
@@ -142,5 +143,25 @@ def test_motors_limit_the_torque_of_their_joints() -> None:
     row = {"type": "revolute", "a": 0.5, "mass": 1.0, "rotor": {"inertia": 1e-4, "ratio": 10.0}}
     first = row | {"motor": {"torque": 2.0}, "limits": {"torque": 15.0}}
     robot = armdyn.Robot.from_dh([first, row, row | {"motor": {"torque": 0.3}}])
-    run = simulate(robot, PID(kp=1000, kd=0), np.ones(3), 0.01, q0=np.zeros(3), torque_limits="robot")
+    run = simulate(robot, PID(kp=1000, kd=0), np.ones(3), 0.01, q0=np.zeros(3),
+                   actuation=Actuation(torque_limits="robot"))  # fmt: skip
     assert run.tau[0].tolist() == [15.0, 1000.0, 3.0]
+
+
+def test_former_names_of_integrators_are_accepted() -> None:
+    for former, name in (("euler43", "euler_taylor"), ("dopri", "dop853")):
+        run, same = (
+            simulate(dynamics("planar2r"), NoControl(2), [0.1, 0.2], 0.01, integrator=x) for x in (former, name)
+        )
+        assert run.integrator == same.integrator == name
+        assert np.array_equal(run.q, same.q)
+
+
+def test_dt_and_integrator_are_shortcuts_for_the_solver() -> None:
+    solver = Solver(integrator="rk4", dt=2e-3)
+    plain = simulate(dynamics("planar2r"), NoControl(2), [0.1, 0.2], 0.1, solver=solver)
+    assert (plain.integrator, plain.dt) == ("rk4", 2e-3)
+    other = simulate(
+        dynamics("planar2r"), NoControl(2), [0.1, 0.2], 0.1, 1e-3, integrator="semi_implicit", solver=solver
+    )
+    assert (other.integrator, other.dt) == ("semi_implicit", 1e-3)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from armdyn.control import Law
     from armdyn.dynamics import Dynamics
     from armdyn.robot.robot import Robot
-    from armdyn.simulation.run import Run
+    from armdyn.simulation import Plant, Run
     from armdyn.tables import Section
 
 TO_THE_END, CUT_OFF = 0, 1
@@ -63,7 +63,9 @@ def simulate(
     start: Annotated[str | None, typer.Option("--from", metavar="Q", help="Start; else on the reference.")] = None,
     duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s.")] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step, s.")] = 1e-3,
-    integrator: Annotated[str, typer.Option(help="euler43, semi_implicit, rk4, variational, dopri.")] = "euler43",
+    integrator: Annotated[
+        str, typer.Option(help="euler_taylor, semi_implicit, rk4, variational, dop853.")
+    ] = "euler_taylor",
     control_period: Annotated[
         float | None, typer.Option(metavar="S", help="Torques are computed and held at this period.")
     ] = None,
@@ -89,18 +91,18 @@ def simulate(
     check_ending(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:
         from armdyn.dynamics import compile as compiled
+        from armdyn.simulation import Actuation, Plant
         from armdyn.simulation import simulate as run_simulation
 
         dyn = compiled(made)
         law = _law(dyn, controller, _gains(gain, controller))
         course, options = _reference(made, reference, start, duration)
         options |= {"dt": dt, "integrator": integrator}
-        extra: dict[str, Any] = {"control_period": control_period, "stiction": stiction}
-        extra["torque_limits"] = "robot" if saturate else None
-        plant = compiled(made.with_payload(payload)) if payload else dyn
+        actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
+        plant = Plant(compiled(made.with_payload(payload)) if payload else dyn, stiction=stiction)
         say("simulating")
-        run = run_simulation(plant, law, course, **options, **extra)
-        others = _imperfect(plant, law, course, options | extra) if imperfect else {}
+        run = run_simulation(plant, law, course, **options, actuation=actuation)
+        others = _imperfect(plant, law, course, options | {"actuation": actuation}) if imperfect else {}
         study = None
         if monte_carlo:
             from armdyn.simulation.studies import monte_carlo as many
@@ -211,7 +213,7 @@ def _middle(robot: Robot) -> list[float]:
     return found
 
 
-def _imperfect(plant: Dynamics, law: Law, course: Any, options: dict[str, Any]) -> dict[str, Run]:
+def _imperfect(plant: Plant, law: Law, course: Any, options: dict[str, Any]) -> dict[str, Run]:
     from armdyn.control import ComputedTorque
     from armdyn.simulation.studies import imperfect_models
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import Field, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -56,6 +57,29 @@ class Law(ABC):
     def error(self, q: Array, desired: Desired) -> Array:
         """Desired minus actual position."""
         return desired.q - q
+
+    @property
+    def summary(self) -> str:
+        """The law in one line: its name and the gains that are not the default."""
+        parts: list[str] = []
+        entries: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        for entry in entries:
+            value = getattr(self, entry.name)
+            if isinstance(value, Law):
+                parts.append(value.summary)
+            elif isinstance(entry.default, int | float | str | bool) and np.all(value == entry.default):
+                continue
+            elif isinstance(value, np.ndarray):
+                same = value.size and np.all(value == value.flat[0])
+                parts.append(f"{entry.name}={value.flat[0]:.6g}" if same else f"{entry.name}=({_listed(value)})")
+            elif isinstance(value, bool | int | float | str):
+                parts.append(f"{entry.name}={value}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _listed(values: Array) -> str:
+    few = [f"{x:.4g}" for x in values.flat[:8]]
+    return ", ".join(few) + (", ..." if values.size > len(few) else "")
 
 
 def gain_vector(name: str, value: Any, n: int, *, positive: bool = False) -> Array:

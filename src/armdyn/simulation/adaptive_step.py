@@ -89,8 +89,9 @@ class _Adaptive:
             return np.concatenate([qd, qdd, zd])
 
         span = float(grid[0]), float(grid[-1])
-        found = solve_ivp(rates, span, self.state, method="DOP853", t_eval=grid[1:], rtol=p.rtol, atol=p.atol,
-                          max_step=p.max_step, events=watch or None)  # fmt: skip
+        rtol = max(p.solver.rtol, 100 * np.finfo(float).eps)
+        found = solve_ivp(rates, span, self.state, method="DOP853", t_eval=grid[1:], rtol=rtol, atol=p.solver.atol,
+                          max_step=p.solver.max_step, events=watch or None)  # fmt: skip
         t, states = found.t, found.y.T
         if found.status == 1:
             which = next(i for i, hits in enumerate(found.t_events) if len(hits))

@@ -1,12 +1,12 @@
-"""The closed loop as machine code: law, plant and integrator traced into one step, and the steps driven by a loop that
-is machine code too. What it computes is what `loop` computes, to rounding.
+"""The closed loop as machine code: law, plant and integrator traced into one step, repeated by a loop that is machine
+code too. Its results are those of `fixed_step`, up to rounding.
 """
 
 from __future__ import annotations
 
 import ctypes
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from armdyn.dynamics.graphs import RECIPES
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph, Node, substitute, trace
 from armdyn.kernels import build
-from armdyn.kernels.kernel import LARGEST
+from armdyn.kernels.kernel import LARGEST, Kernel
 from armdyn.simulation.integrators import Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
@@ -27,11 +27,13 @@ from armdyn.simulation.run import Status
 from armdyn.typing import Array
 
 CHUNK = 4096
-"""Steps between two looks at whether the motion is still within bounds."""
+"""Steps between two checks that the motion is still bounded."""
+SHORT = 1000
+"""Evaluations of the closed loop that Python does in less time than it takes to trace a step."""
 
 
 def obstacle(problem: Problem) -> str | None:
-    """Why a problem cannot be compiled; None if it can."""
+    """What keeps a problem from being compiled; None if nothing does."""
     law = problem.law
     reasons = {
         f"the integrator {problem.method.name}": not problem.method.compiles,
@@ -159,12 +161,8 @@ def _node(entry: Any) -> Any:
 # The steps as machine code --------------------------------------------------------------------------------------------
 
 
-class TooLong(NotApplicable):
-    """A step that is too long for straight-line code."""
-
-
 class March:
-    """The machine code of a step, driven over many steps without coming back to Python.
+    """The machine code of a step, repeated without coming back to Python.
 
     It is the inner loop that the kernel gives to NumPy, one sample at a time, called with results that are the next
     sample's arguments. That is safe because a sample reads all it needs before it writes. (NumPy itself would notice
@@ -172,23 +170,35 @@ class March:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.operations = graph.operations.total
+        self.graph, self.operations = graph, graph.operations.total
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The step as a kernel, built at first use."""
         if self.operations > LARGEST:
-            raise TooLong(
+            raise NotApplicable(
                 f"a step of {self.operations} operations",
                 where="simulate",
                 expected=f"at most {LARGEST} for machine code",
-                advice="Leave compiled out: Python then drives the steps.",
+                advice="Leave out compiled=True: Python then runs the loop.",
             )
-        self.kernel = build(graph, "step", lanes=1)
-        self.loop = inner_loop(self.kernel.ufunc)
+        return build(self.graph, "step", lanes=1)
+
+    def pays(self, evaluations: int) -> bool:
+        """Whether to run this many evaluations in machine code.
+
+        Building costs about 0.15 ms per operation the first time, an evaluation in Python about 0.03 ms. From one
+        evaluation per operation on, the first run is at most a few times slower than in Python, and later runs, whose
+        code is in the cache, are faster.
+        """
+        return "kernel" in vars(self) or self.operations <= min(evaluations, LARGEST)
 
     def __call__(self, state: Array, reference: Array, tau: Array, first: int, count: int) -> None:
         """Steps first .. first + count - 1: rows of `state` and `tau` are filled in."""
-        ports = self.kernel.ports
+        ports, loop = self.kernel.ports, inner_loop(self.kernel.ufunc)
         stages, width = ports.inputs[1].shape
         stride = 2 if stages > 1 else 1
-        if self.loop is None:
+        if loop is None:
             for k in range(first, first + count):
                 window = reference[stride * k : stride * k + stages]
                 self.kernel.ufunc(state[k], window, out=(state[k + 1], tau[k]))
@@ -199,7 +209,7 @@ class March:
         pointers = (ctypes.c_void_p * 4)(*starts)
         dims = (ctypes.c_ssize_t * (1 + len(ports.sizes)))(count, *ports.sizes)
         strides = (ctypes.c_ssize_t * 9)(*rows, 8, 8 * width, 8, 8, 8)
-        self.loop(ctypes.addressof(pointers), ctypes.addressof(dims), ctypes.addressof(strides), None)
+        loop(ctypes.addressof(pointers), ctypes.addressof(dims), ctypes.addressof(strides), None)
 
 
 def inner_loop(ufunc: Any) -> Any:
@@ -216,6 +226,12 @@ def inner_loop(ufunc: Any) -> Any:
     return None if not address else ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
 
 
+def pays(problem: Problem) -> bool:
+    """Whether machine code is the better choice, if nobody has decided it."""
+    evaluations = problem.steps * problem.method.stages
+    return evaluations >= SHORT and all(_march(loop).pays(evaluations) for loop in _loops(problem))
+
+
 def compiled_steps(problem: Problem) -> Outcome:
     """Simulate in machine code."""
     p, n = problem, problem.n
@@ -229,9 +245,8 @@ def compiled_steps(problem: Problem) -> Outcome:
     state[0] = np.concatenate([p.q0, p.qd0, z, np.zeros(2 * n)])
     tau = np.empty((p.steps + 1, n))
     ends = [*(start for start, _ in p.plants[1:]), p.steps + 1]
-    limits = None if p.torque_limits is None else tuple(p.torque_limits.tolist())
-    for (start, dyn), end in zip(p.plants, ends, strict=True):
-        march = _march(Loop(dyn, p.law, p.method, p.dt, p.hold, limits, len(z)))
+    for (start, _), end, loop in zip(p.plants, ends, _loops(p), strict=True):
+        march = _march(loop)
         for first in range(start, end, CHUNK):
             count = min(CHUNK, end - first)
             march(state, reference, tau, first, count)
@@ -241,9 +256,16 @@ def compiled_steps(problem: Problem) -> Outcome:
     return _outcome(p, state, tau, p.steps + 1, Status.FINISHED, "")._replace(table=on_grid)
 
 
+def _loops(p: Problem) -> list[Loop]:
+    """The closed loops of the run, one for each plant."""
+    limits = None if p.torque_limits is None else tuple(p.torque_limits.tolist())
+    memory = len(p.law.start(p.q0, p.qd0))
+    return [Loop(dyn, p.law, p.method, p.dt, p.hold, limits, memory) for _, dyn in p.plants]
+
+
 @lru_cache(maxsize=32)
 def _march(loop: Loop) -> March:
-    """The code of a step; laws and plants are frozen, so that the same ones need it made only once."""
+    """The code of a step; laws and plants are frozen, so that it is made only once for the same ones."""
     return March(step_graph(loop))
 
 

@@ -1,8 +1,8 @@
-"""One step of the motion, by several methods. Each is written once, for numbers and for symbols.
+"""One time step, by several methods. Each is written once, for numbers and for symbols.
 
-A method is given `rates(c, q, qd, z)` -> (qdd, zd, tau), the closed loop at the time t + c h of this step, c being 0,
-1/2 or 1, and returns what q, qd and z grow by until t + h, with the torques at t. z is the memory of the control law.
-The loops add these increments with compensation (`plus`), so that rounding does not pile up over many small steps.
+A method is given `rates(c, q, qd, z)` -> (qdd, zd, tau), the closed loop at time t + c h of the step (c = 0, 1/2 or 1),
+and returns the increments of q, qd and z until t + h, with the torques at t. z is the internal state of the control
+law. The loops add the increments with compensated summation (`plus`), so that rounding does not accumulate.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ Rates = Callable[[float, Array, Array, Array], tuple[Array, Array, Array]]
 Step = tuple[Array, Array, Array, Array]
 
 
-def euler43(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
-    """q + qd h + qdd h^2/2, qd + qdd h. El Baji (43)"""
+def euler_taylor(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
+    """Explicit Euler for qd, a Taylor step of second order for q; order 1. El Baji (43)
+
+    q + h qd + h^2/2 qdd,   qd + h qdd
+    """
     qdd, zd, tau = rates(0, q, qd, z)
     return h * qd + (h * h / 2) * qdd, h * qdd, h * zd, tau
 
 
 def semi_implicit(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
-    """Velocity first, position with the new velocity: symplectic for constant inertia."""
+    """Semi-implicit Euler: the position moves with the new velocity; symplectic for constant inertia, order 1."""
     qdd, zd, tau = rates(0, q, qd, z)
     return h * (qd + h * qdd), h * qdd, h * zd, tau
 
 
 def rk4(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
-    """The classical method of Runge and Kutta on (q, qd, z)."""
+    """Classical Runge-Kutta method on (q, qd, z), order 4."""
     a1, m1, tau = rates(0, q, qd, z)
     v2 = qd + h / 2 * a1
     a2, m2, _ = rates(0.5, q + h / 2 * qd, v2, z + h / 2 * m1)
@@ -50,12 +53,12 @@ ITERATIONS, TIGHT = 60, 1e-15
 
 
 def variational(rates: Rates, h: float, q: Array, qd: Array, z: Array, dyn: Dynamics) -> Step:
-    """The midpoint rule for Hamilton's equations, which is the variational integrator of L((q0+q1)/2, (q1-q0)/h).
+    """Midpoint rule for Hamilton's equations: the variational integrator of L((q0+q1)/2, (q1-q0)/h).
 
         p1 - p0 = h F(q_m, v),   M(q_m) v = (p0 + p1)/2,   q1 = q0 + h v,   F = M qdd + (C + C^T) v
 
-    Symplectic, symmetric, order 2: without friction and torque the energy swings but does not drift. Solved by
-    fixed point iteration, which converges for steps well below the fastest period.
+    Symplectic, symmetric, order 2: without friction and torque the energy oscillates but does not drift. Solved by
+    fixed-point iteration, which converges for steps well below the shortest period.
     """
     p = dyn.mass_matrix(q) @ qd
     v = qd
@@ -75,7 +78,7 @@ def variational(rates: Rates, h: float, q: Array, qd: Array, z: Array, dyn: Dyna
 
 
 def plus(x: Array, growth: Array, lost: Array) -> tuple[Array, Array]:
-    """(x + growth, what rounding has taken from it): the sum of Kahan. `lost` is what it took in the step before."""
+    """(x + growth, rounding error of the sum): Kahan summation. `lost` is the rounding error of the step before."""
     wanted = growth + lost
     total = x + wanted
     return total, wanted - (total - x)
@@ -83,10 +86,18 @@ def plus(x: Array, growth: Array, lost: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Method:
-    """A method by name. halves: it asks for the reference between the steps too. step: None for adaptive ones."""
+    """An integrator.
+
+    order:    global order of accuracy.
+    stages:   evaluations of the closed loop per step; 0 where their number varies.
+    halves:   whether it evaluates the reference at half steps too.
+    step:     increments of one step; None for adaptive steps.
+    compiles: whether it can be part of the compiled loop.
+    """
 
     name: str
     order: int
+    stages: int
     halves: bool
     step: Callable[..., Step] | None
     compiles: bool
@@ -96,17 +107,19 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("euler43", 1, False, euler43, True, "the discrete scheme of El Baji (43)"),
-        Method("semi_implicit", 1, False, semi_implicit, True, "semi-implicit Euler"),
-        Method("rk4", 4, True, rk4, True, "Runge-Kutta of order 4"),
-        Method("variational", 2, True, variational, False, "midpoint variational integrator, symplectic"),
-        Method("dopri", 8, False, None, False, "Dormand-Prince of order 8 with error control (SciPy)"),
+        Method("euler_taylor", 1, 1, False, euler_taylor, True, "explicit Euler, Taylor step for q, El Baji (43)"),
+        Method("semi_implicit", 1, 1, False, semi_implicit, True, "semi-implicit Euler"),
+        Method("rk4", 4, 4, True, rk4, True, "classical Runge-Kutta"),
+        Method("variational", 2, 0, True, variational, False, "midpoint variational integrator, symplectic"),
+        Method("dop853", 8, 0, False, None, False, "Dormand-Prince with error control and events (SciPy)"),
     )
 }
+FORMER_NAMES = {"euler43": "euler_taylor", "dopri": "dop853"}
 
 
 def method(name: str) -> Method:
-    """The method of that name."""
+    """The integrator of that name."""
+    name = FORMER_NAMES.get(name, name)
     if name not in METHODS:
         raise unknown_name("integrator", name, METHODS, where="simulate")
     return METHODS[name]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.simulation.problem import Problem, Sensors
+from armdyn.simulation.problem import Problem
+from armdyn.simulation.settings import Sensors
 from armdyn.typing import Array
 
 

@@ -1,11 +1,10 @@
-"""simulate: the door. Options are checked here, once; the loops do the rest."""
+"""simulate: the arguments are checked here, once; the loops do the rest."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,127 +16,103 @@ from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
 from armdyn.robot.parts import Joint
 from armdyn.simulation.adaptive_step import adaptive_steps
-from armdyn.simulation.compiled_loop import TooLong, compiled_steps, obstacle
+from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
 from armdyn.simulation.course import Course
 from armdyn.simulation.fixed_step import fixed_steps
-from armdyn.simulation.integrators import method
 from armdyn.simulation.outcome import Outcome
-from armdyn.simulation.problem import Problem, Sensors, Stop, Wrench
+from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Run
+from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop, positive_time
 from armdyn.typing import Array
-
-WORTHWHILE = 20_000
-"""Steps (times joints) from which machine code for the whole loop pays, if nobody says otherwise."""
 
 
 def simulate(
-    plant: Dynamics | Robot,
+    plant: Dynamics | Robot | Plant,
     controller: Law,
     reference: Any,
     duration: float | None = None,
-    dt: float = 1e-3,
+    dt: float | None = None,
+    *,
     q0: Any = None,
     qd0: Any = None,
-    *,
-    integrator: str = "euler43",
-    control_period: float | None = None,
+    integrator: str | None = None,
+    solver: Solver = Solver(),  # noqa: B008 (frozen)
+    actuation: Actuation = Actuation(),  # noqa: B008
     sensors: Sensors | None = None,
-    torque_limits: Any = None,
-    changes: Mapping[float, Dynamics | Robot] | None = None,
-    wrench: Wrench | None = None,
-    stiction: bool = False,
-    elastic: bool = False,
     stop: Stop | None = None,
     stop_at_limits: bool = False,
-    rtol: float = 1e-9,
-    atol: float = 1e-12,
-    max_step: float = np.inf,
-    compiled: bool | None = None,
     throw: bool = False,
 ) -> Run:
-    """The motion of an arm under a control law.
+    """Motion of an arm under a control law.
 
-    Args:    plant: the true arm; the law may know another one. reference: any callable ref(t), ref(t, 1), ref(t, 2),
-             or a position to hold. duration: s, in whole steps (default: that of the reference). q0, qd0: start
-             (default: on the reference). integrator: euler43 (El Baji (43)), semi_implicit, rk4, variational, dopri.
-             control_period: the law is evaluated at these intervals and its torques held (None: continuously; with
-             sensors: dt). torque_limits: "robot" for those of the joints, or numbers. changes: other plants from
-             these times on, as {2.0: robot.with_payload(...)}. wrench: (t, q, qd) -> (6,) exerted by the robot at its
-             tool. stiction: joints at rest stick. elastic: springs between motors and links, as the robot has them; the
-             law then sees the motors. stop: (t, q, qd) -> number whose change of sign ends the motion.
-             stop_at_limits: so does the end of a joint's range. rtol, atol, max_step: of dopri. compiled: the whole
-             loop as machine code (None: where it pays). throw: an error in place of a run that did not reach its end.
+    Args:
+        plant:          the true arm; `Plant(robot, ...)` adds stiction, elastic joints, a wrench, changes of the load.
+        controller:     control law; it may know another model than the plant.
+        reference:      callable ref(t), ref(t, 1), ref(t, 2), such as a trajectory, or a constant configuration.
+        duration:       s, rounded up to whole time steps (default: that of the reference).
+        dt:             time step, s (default: that of the solver, 1e-3).
+        q0:             (n,) initial configuration, rad or m (default: on the reference).
+        qd0:            (n,) initial velocity, rad/s or m/s (default: on the reference).
+        integrator:     name of the integrator (default: that of the solver, euler_taylor).
+        solver:         tolerances, machine code or Python: see `Solver`.
+        actuation:      torque limits and control period: see `Actuation`.
+        sensors:        noise, resolution and delay of the measurements (default: the exact state).
+        stop:           function (t, q, qd) -> number whose change of sign ends the motion (default: none).
+        stop_at_limits: reaching a joint limit ends the motion (default: False).
+        throw:          raise SimulationError if the motion does not reach its end (default: False, see `Run.status`).
+
     Returns: Run: t, q, qd, tau, error, energies, status.
     """
     begin = time.perf_counter()
-    dyn = _dynamics(plant, "plant")
+    body = plant if isinstance(plant, Plant) else Plant(plant)
+    step, name = solver.dt if dt is None else dt, solver.integrator if integrator is None else integrator
+    solver = replace(solver, dt=step, integrator=name)
+    dyn = _dynamics(body.model, "plant")
     n = dyn.n
-    if not isinstance(controller, Law):
-        raise ArmdynError(
-            f"the controller is {type(controller).__name__}", where="simulate", expected="a law of armdyn.control"
-        )
-    model = getattr(controller, "dyn", None)
-    if model is not None and model.n != n:
-        raise ShapeError(
-            f"the controller's model has {model.n} joints", where="simulate", expected=f"{n}, as the plant"
-        )
-    _positive("dt", dt)
+    _check_law(controller, n)
     course = Course(reference, None if controller.in_task_space else n)
-    steps = _steps(course, duration, dt)
-    hold = _hold(control_period, sensors, dt)
-    how = method(integrator)
+    steps = step_count(course, duration, solver.dt)
     problem = Problem(
-        plants=_plants(dyn, changes, dt, steps),
+        plants=_plants(dyn, body, solver.dt, steps),
         law=controller,
         course=course,
-        dt=float(dt),
+        solver=solver,
         steps=steps,
         q0=_start("q0", q0, n, controller, course.start.q),
         qd0=_start("qd0", qd0, n, controller, course.start.qd),
-        method=how,
-        hold=hold,
+        hold=_hold(actuation.control_period, sensors, solver.dt),
         sensors=sensors,
-        torque_limits=_torque_limits(torque_limits, dyn),
-        wrench=wrench,
-        stiction=stiction,
-        elastic=elastic,
+        torque_limits=_torque_limits(actuation.torque_limits, dyn),
+        wrench=body.wrench,
+        stiction=body.stiction,
+        elastic=body.elastic,
         stop=stop,
         ranges=_ranges(dyn.robot) if stop_at_limits else None,
-        rtol=max(rtol, 100 * np.finfo(float).eps),
-        atol=atol,
-        max_step=max_step,
     )
-    outcome, in_code = _solved(problem, compiled)
+    outcome, in_code = _solved(problem)
     run = _run(problem, outcome, in_code, time.perf_counter() - begin)
     return run.required() if throw else run
 
 
-def _solved(problem: Problem, compiled: bool | None) -> tuple[Outcome, bool]:
-    if problem.elastic and (problem.stiction or problem.wrench is not None or problem.method.name == "variational"):
+def _solved(problem: Problem) -> tuple[Outcome, bool]:
+    """The outcome, and whether machine code ran the loop."""
+    compiled, name = problem.solver.compiled, problem.method.name
+    if problem.elastic and (problem.stiction or problem.wrench is not None or name == "variational"):
         raise NotApplicable(
             "elastic joints together with stiction, a wrench or the variational integrator", where="simulate",
             expected="one of them at a time",
         )  # fmt: skip
-    if problem.method.step is None:
-        if problem.sensors is not None or problem.stiction or problem.elastic:
-            raise NotApplicable(
-                "sensors, stiction and elastic joints belong to fixed steps", where="simulate, integrator 'dopri'",
-                expected="integrator euler43, semi_implicit or rk4",
-            )  # fmt: skip
-        if compiled:
-            raise NotApplicable("the integrator dopri is not compiled", where="simulate", advice="Leave compiled out.")
-        return adaptive_steps(problem), False
+    if problem.method.step is None and (problem.sensors is not None or problem.stiction or problem.elastic):
+        raise NotApplicable(
+            "sensors, stiction and elastic joints need fixed steps", where=f"simulate, integrator {name!r}",
+            expected="integrator euler_taylor, semi_implicit or rk4",
+        )  # fmt: skip
     reason = obstacle(problem)
     if compiled and reason is not None:
-        raise NotApplicable(f"{reason} cannot be compiled", where="simulate", advice="Leave compiled out.")
-    wanted = compiled if compiled is not None else problem.steps * problem.n >= WORTHWHILE
-    if wanted and reason is None:
-        try:
-            return compiled_steps(problem), True
-        except TooLong:
-            if compiled:
-                raise
-    return fixed_steps(problem), False
+        raise NotApplicable(f"{reason} cannot be compiled", where="simulate", advice="Leave out compiled=True.")
+    if reason is None and (compiled or (compiled is None and pays(problem))):
+        return compiled_steps(problem), True
+    return (adaptive_steps if problem.method.step is None else fixed_steps)(problem), False
 
 
 def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> Run:
@@ -158,39 +133,18 @@ def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> R
     return Run(
         t=t, q=outcome.q, qd=outcome.qd, tau=outcome.tau, desired=desired, error=error, memory=outcome.memory,
         status=outcome.status, detail=outcome.detail, plants=plants, integrator=problem.method.name, dt=problem.dt,
-        controller=told(law), compiled=in_code, seconds=seconds, motors=motors,
+        controller=law.summary, compiled=in_code, seconds=seconds, motors=motors,
     )  # fmt: skip
 
 
-def told(law: Law) -> str:
-    """A law in one line: its name and its gains."""
-    parts = []
-    defaults: dict[str, Any] = {entry.name: entry.default for entry in fields(law)} if is_dataclass(law) else {}
-    for name, default in defaults.items():
-        value = getattr(law, name)
-        if isinstance(default, int | float | str | bool) and np.all(value == default):
-            continue
-        if isinstance(value, np.ndarray):
-            same = value.size and np.all(value == value.flat[0])
-            parts.append(f"{name}={value.flat[0]:.6g}" if same else f"{name}=({_listed(value)})")
-        elif isinstance(value, Law):
-            parts.append(told(value))
-        elif isinstance(value, bool | int | float | str):
-            parts.append(f"{name}={value}")
-    return f"{type(law).__name__}({', '.join(parts)})"
-
-
-def _listed(values: Array) -> str:
-    few = [f"{x:.4g}" for x in values.flat[:8]]
-    return ", ".join(few) + (", ..." if values.size > len(few) else "")
-
-
-# Options ------------------------------------------------------------------------------------------------------------
+# Arguments ----------------------------------------------------------------------------------------------------------
 
 
 def _dynamics(plant: Any, what: str) -> Dynamics:
     if not isinstance(plant, Robot | Dynamics):
-        raise ArmdynError(f"the {what} is {type(plant).__name__}", where="simulate", expected="a Robot or its Dynamics")
+        raise ArmdynError(
+            f"the {what} is a {type(plant).__name__}", where="simulate", expected="a Robot or its Dynamics"
+        )
     robot = plant if isinstance(plant, Robot) else plant.robot
     if robot.loops:
         raise NotApplicable(
@@ -200,24 +154,32 @@ def _dynamics(plant: Any, what: str) -> Dynamics:
     return compiled_dynamics(plant) if isinstance(plant, Robot) else plant
 
 
-def _positive(name: str, value: float) -> None:
-    if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0):
-        raise ArmdynError(f"{name} = {value}", where="simulate", expected="a positive time in s")
+def _check_law(law: Any, n: int) -> None:
+    if not isinstance(law, Law):
+        raise ArmdynError(
+            f"the controller is a {type(law).__name__}", where="simulate", expected="a law of armdyn.control"
+        )
+    model = getattr(law, "dyn", None)
+    if model is not None and model.n != n:
+        raise ShapeError(
+            f"the controller's model has {model.n} joints", where="simulate", expected=f"{n}, as the plant"
+        )
 
 
-def _steps(course: Course, duration: float | None, dt: float) -> int:
+def step_count(course: Course, duration: float | None, dt: float) -> int:
+    """Time steps until `duration`, or until the end of the reference."""
     if duration is None:
         duration = course.duration
         if duration is None or not math.isfinite(duration):
             raise ArmdynError("the reference has no end", where="simulate", expected="duration=... in s")
-    _positive("duration", duration)
+    positive_time("duration", duration)
     return max(1, math.ceil(duration / dt - 1e-9))
 
 
 def _hold(period: float | None, sensors: Sensors | None, dt: float) -> int:
+    """Time steps per control period; 0: continuous control."""
     if period is None:
         return 0 if sensors is None else 1
-    _positive("control_period", period)
     hold = round(period / dt)
     if hold < 1 or abs(hold * dt - period) > 1e-9 * period:
         raise ArmdynError(
@@ -226,22 +188,20 @@ def _hold(period: float | None, sensors: Sensors | None, dt: float) -> int:
     return hold
 
 
-def _plants(
-    dyn: Dynamics, changes: Mapping[float, Dynamics | Robot] | None, dt: float, steps: int
-) -> tuple[tuple[int, Dynamics], ...]:
-    plants = [(0, dyn)]
-    for at in sorted(changes or {}):
-        other = _dynamics((changes or {})[at], "changed plant")
+def _plants(dyn: Dynamics, body: Plant, dt: float, steps: int) -> tuple[tuple[int, Dynamics], ...]:
+    """(index of the first sample, dynamics), in order of time."""
+    plants = {0: dyn}
+    for at, model in sorted(body.changes.items()):
+        other = _dynamics(model, "changed plant")
         if other.n != dyn.n:
             raise ShapeError(
                 f"the plant from t = {at} s on has {other.n} joints", where="simulate", expected=f"{dyn.n}"
             )
         if not (math.isfinite(at) and at >= 0):
-            raise ArmdynError(f"a change at t = {at}", where="simulate", expected="a time that is not negative, in s")
-        start = round(at / dt)
-        if start <= steps:
-            plants = [*(entry for entry in plants if entry[0] != start), (start, other)]
-    return tuple(plants)
+            raise ArmdynError(f"a change at t = {at}", where="simulate", expected="a time >= 0 in s")
+        if (start := round(at / dt)) <= steps:
+            plants[start] = other
+    return tuple(plants.items())
 
 
 def _start(name: str, value: Any, n: int, law: Law, on_reference: Array) -> Array:
@@ -249,7 +209,7 @@ def _start(name: str, value: Any, n: int, law: Law, on_reference: Array) -> Arra
         if not law.in_task_space:
             return np.array(on_reference, dtype=float)
         if name == "q0":
-            raise ArmdynError("no start given", where="simulate", expected="q0=...: the reference moves the tool")
+            raise ArmdynError("no initial configuration", where="simulate", expected="q0=..., (n,) rad or m")
         return np.zeros(n)
     start = np.array(value, dtype=float)
     if start.shape != (n,) or not np.isfinite(start).all():

@@ -1,4 +1,4 @@
-"""Many runs: models that leave something out, and parameters that are not known exactly."""
+"""Many runs: controllers with imperfect models, and arms with uncertain parameters."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from armdyn.control.law import Desired, Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable
-from armdyn.graph import trace
+from armdyn.graph import Graph, trace
 from armdyn.kernels import build
 from armdyn.mechanics import composite_body
 from armdyn.parameters.standard import with_exact_links
 from armdyn.robot import Robot
 from armdyn.simulation.compiled_loop import TracedDynamics, traced_law
 from armdyn.simulation.course import Course
-from armdyn.simulation.integrators import METHODS
+from armdyn.simulation.integrators import METHODS, Method, method
 from armdyn.simulation.problem import HUGE
 from armdyn.simulation.run import Run
-from armdyn.simulation.simulator import simulate, told
+from armdyn.simulation.settings import Actuation, Plant, Solver
+from armdyn.simulation.simulator import simulate, step_count
 from armdyn.typing import Array
 
 
 def scaled_masses(robot: Robot, factor: float) -> Robot:
-    """The robot with all masses and inertias of its bodies times a factor; lengths and centres of mass stay."""
+    """The robot with the masses and inertias of all bodies multiplied by a factor; centres of mass stay."""
     if not factor > 0:
         raise ArmdynError(f"masses times {factor}", where="scaled_masses", expected="a positive factor")
 
@@ -44,21 +45,42 @@ def scaled_masses(robot: Robot, factor: float) -> Robot:
 
 
 def imperfect_models(
-    plant: Dynamics | Robot,
+    plant: Dynamics | Robot | Plant,
     law: ComputedTorque,
     reference: Any,
+    duration: float | None = None,
+    dt: float | None = None,
     *,
     leave_out: Iterable[str] = PARTS,
     masses: float | None = 1.2,
-    **options: Any,
+    q0: Any = None,
+    qd0: Any = None,
+    integrator: str | None = None,
+    solver: Solver = Solver(),  # noqa: B008 (frozen)
+    actuation: Actuation = Actuation(),  # noqa: B008
 ) -> dict[str, Run]:
-    """Computed torque with the full model, without each of its parts, and with wrong masses. El Baji fig. 10
+    """Computed torque with the full model, without each of its terms, and with wrong masses. El Baji fig. 10
 
-    Args:    leave_out: coriolis, gravity, friction (those the arm does not have are skipped). masses: factor on the
-             masses of the controller's model; None: not tried. options: of `simulate`.
+    Args:
+        plant:     the true arm, as in `simulate`.
+        law:       computed torque with the full model.
+        reference: the desired motion, as in `simulate`.
+        duration:  s (default: that of the reference).
+        dt:        time step, s (default: 1e-3).
+        leave_out: terms left out of the controller's model, one at a time: coriolis, gravity, friction (default: all
+                   that the arm has).
+        masses:    factor on the masses of the controller's model (default: 1.2; None: not tried).
+        q0:        (n,) initial configuration, rad or m (default: on the reference).
+        qd0:       (n,) initial velocity, rad/s or m/s (default: on the reference).
+        integrator: name of the integrator (default: that of the solver).
+        solver:    as in `simulate`.
+        actuation: as in `simulate`.
+
     Returns: runs by name, "full model" first.
     """
-    dyn = compiled_dynamics(plant) if isinstance(plant, Robot) else plant
+    body = plant if isinstance(plant, Plant) else Plant(plant)
+    if isinstance(body.model, Robot):
+        body = replace(body, model=compiled_dynamics(body.model))
     laws: dict[str, ComputedTorque] = {"full model": law}
     for part in leave_out:
         if part != "friction" or any(joint.friction is not None for joint in law.dyn.robot.joints):
@@ -67,7 +89,13 @@ def imperfect_models(
     if masses is not None:
         wrong = compiled_dynamics(scaled_masses(law.dyn.robot, masses))
         laws[f"masses times {masses:g}"] = replace(law, dyn=wrong)
-    return {name: simulate(dyn, each, reference, **options) for name, each in laws.items()}
+    return {
+        name: simulate(
+            body, each, reference, duration, dt, q0=q0, qd0=qd0, integrator=integrator, solver=solver,
+            actuation=actuation,
+        )
+        for name, each in laws.items()
+    }  # fmt: skip
 
 
 # Monte Carlo --------------------------------------------------------------------------------------------------------
@@ -77,10 +105,16 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 @dataclass(frozen=True, eq=False)
 class MonteCarlo:
-    """Many arms of one kind under one law.
+    """Statistics of many simulated arms whose parameters were drawn around the model's.
 
-    largest_error, rms_error, largest_torque: (samples, n), after `after` seconds for the errors. lost: (samples,) whose
-    motion blew up; their numbers are infinite. masses: (samples, n) factors on the masses that were drawn.
+    joints:         names.
+    controller:     the law in one line.
+    after:          time from which on errors count, s.
+    largest_error:  (samples, n) largest magnitude of the error, rad or m.
+    rms_error:      (samples, n) root mean square of the error, rad or m.
+    largest_torque: (samples, n) N m or N.
+    lost:           (samples,) whether the motion became unstable; its numbers are then infinite.
+    masses:         (samples, n) factors on the masses that were drawn.
     """
 
     joints: tuple[str, ...]
@@ -97,12 +131,12 @@ class MonteCarlo:
         return len(self.lost)
 
     def quantiles(self, of: str = "largest_error", at: Iterable[float] = QUANTILES) -> Array:
-        """(len(at), n) quantiles of one of the numbers over the samples that were not lost."""
+        """(len(at), n) quantiles of one of the statistics over the stable samples."""
         return np.asarray(np.quantile(getattr(self, of)[~self.lost], list(at), axis=0))
 
     def __str__(self) -> str:
         heads = "".join(f"{f'{100 * q:g} %':>11}" for q in QUANTILES)
-        lines = [f"{self.samples} arms under {self.controller}; {int(self.lost.sum())} lost"]
+        lines = [f"{self.samples} arms under {self.controller}; {int(self.lost.sum())} unstable"]
         kept = int((~self.lost).sum())
         if kept:
             for title, name in (("largest error", "largest_error"), ("rms error", "rms_error"),
@@ -129,32 +163,49 @@ def monte_carlo(
     after: float = 0.0,
     q0: Any = None,
     qd0: Any = None,
-    integrator: str = "euler43",
+    integrator: str = "euler_taylor",
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> MonteCarlo:
-    """Arms whose links differ from the model's, all simulated side by side in one kernel.
+    """Simulate arms whose links differ from the model's, all side by side in one kernel.
 
-    Each sample draws, link by link, a factor on mass and inertia (log-normal, standard deviation `mass`), a shift of
-    the centre of mass (normal, `com` m) and a factor on friction (log-normal, `friction`); the law keeps its model.
+    Each sample draws, link by link, a factor on mass and inertia (log-normal), a shift of the centre of mass (normal)
+    and a factor on friction (log-normal); the law keeps its model.
 
-    Args:    law: one that is arithmetic alone (not in the task space). after: s from which on errors count.
-             integrator: euler43, semi_implicit or rk4. progress: told the share that is done.
+    Args:
+        robot:      nominal robot.
+        law:        control law in the joint space that can be compiled.
+        reference:  the desired motion, as in `simulate`.
+        duration:   s (default: that of the reference).
+        dt:         time step, s (default: 1e-3).
+        samples:    number of arms (default: 200).
+        mass:       standard deviation of the logarithm of the mass factor (default: 0.1).
+        com:        standard deviation of the shift of the centre of mass, m (default: 0.02).
+        friction:   standard deviation of the logarithm of the friction factor (default: 0.3).
+        after:      time from which on errors count, s (default: 0).
+        q0:         (n,) initial configuration, rad or m (default: on the reference).
+        qd0:        (n,) initial velocity, rad/s or m/s (default: on the reference).
+        integrator: euler_taylor (default), semi_implicit or rk4.
+        seed:       of the random numbers (default: 0).
+        progress:   function that is called with the fraction done.
     """
-    how = METHODS.get(integrator)
-    if how is None or not how.compiles:
-        raise NotApplicable(f"integrator {integrator!r}", where="monte_carlo", expected="euler43, semi_implicit or rk4")
+    how = method(integrator)
+    if not how.compiles:
+        known = ", ".join(name for name, entry in METHODS.items() if entry.compiles)
+        raise NotApplicable(f"integrator {integrator!r}", where="monte_carlo", expected=f"one of: {known}")
     if not law.arithmetic or law.in_task_space:
-        raise NotApplicable(f"the law {type(law).__name__}", where="monte_carlo", expected="a law of arithmetic alone")
+        raise NotApplicable(
+            f"the law {type(law).__name__}", where="monte_carlo", expected="a law in the joint space that compiles"
+        )
     if samples < 1 or min(mass, com, friction) < 0:
-        raise ArmdynError("samples and spreads", where="monte_carlo", expected="at least one sample; spreads >= 0")
+        raise ArmdynError(
+            f"samples = {samples}, mass = {mass}, com = {com}, friction = {friction}", where="monte_carlo",
+            expected="at least one sample, and standard deviations >= 0",
+        )  # fmt: skip
     numeric = robot.bound()
     n = numeric.n
     course = Course(reference, n)
-    end = course.duration if duration is None else duration
-    if end is None:
-        raise ArmdynError("the reference has no end", where="monte_carlo", expected="duration=... in s")
-    steps = max(1, int(np.ceil(end / dt - 1e-9)))
+    steps = step_count(course, duration, dt)
     start = np.concatenate([course.start.q if q0 is None else np.asarray(q0, dtype=float),
                             course.start.qd if qd0 is None else np.asarray(qd0, dtype=float)])  # fmt: skip
     z = law.start(start[:n], start[n:])
@@ -163,7 +214,7 @@ def monte_carlo(
     times = dt / stride * np.arange(stride * (steps + 1) + 1)
     table = course.table(times)
     rows = np.column_stack([times, table.q, table.qd, table.qdd])
-    kernel = build(_parametric_step(numeric, law, how.name, dt, len(z)), "parametric_step")
+    kernel = build(_parametric_step(numeric, law, how, dt, len(z)), "parametric_step")
     state = np.tile(np.concatenate([start, z]), (samples, 1))
     tau = np.zeros((samples, n))
     largest, squares, torque = np.zeros((samples, n)), np.zeros((samples, n)), np.zeros((samples, n))
@@ -187,7 +238,7 @@ def monte_carlo(
     for numbers in (largest, rms, torque):
         numbers[lost] = np.inf
     names = tuple(joint.name for joint in numeric.joints)
-    return MonteCarlo(names, told(law), after, largest, rms, torque, lost, masses)
+    return MonteCarlo(names, law.summary, after, largest, rms, torque, lost, masses)
 
 
 def _drawn(
@@ -213,10 +264,10 @@ def _drawn(
     return drawn, factors
 
 
-def _parametric_step(robot: Robot, law: Law, integrator: str, dt: float, memory: int) -> Any:
+def _parametric_step(robot: Robot, law: Law, method: Method, dt: float, memory: int) -> Graph:
     """One step of the closed loop with the plant's parameters as inputs."""
     n = robot.n
-    traced, method = traced_law(law), METHODS[integrator]
+    traced = traced_law(law)
     smooth = robot.without("friction")
     rub = TracedDynamics(compiled_dynamics(robot))
     forward = composite_body.forward_dynamics.formula

@@ -13,6 +13,7 @@ from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError
 from armdyn.formats import load
 from armdyn.simulation.run import Run
+from armdyn.simulation.settings import Solver
 from armdyn.simulation.simulator import simulate
 from armdyn.typing import Array
 
@@ -82,11 +83,12 @@ class ScaraCurve:
         return np.stack([np.cos(t / 2) * b + 0.2, np.sin(t / 2) * b + 0.2, 0.2 + np.zeros_like(t)], axis=-1)
 
 
-def scara_tracking(law: Law | None = None, duration: float = 10.0, dt: float = 1e-3, **options: Any) -> Run:
+def scara_tracking(law: Law | None = None, duration: float = 10.0, solver: Solver = Solver()) -> Run:  # noqa: B008
     """000 sec. 5.3: the SCARA arm of table 4 on the motion (40), scheme (43), start and gains of the text.
 
     law: computed torque with the exact model (kp = 200, kd = 10) unless another is given.
     """
     dyn = compiled_dynamics(load("scara5"))
     chosen = ComputedTorque(dyn, SCARA_KP, SCARA_KD) if law is None else law
-    return simulate(dyn, chosen, ScaraCurve(duration=duration), duration, dt, SCARA_START, SCARA_RATE, **options)
+    curve = ScaraCurve(duration=duration)
+    return simulate(dyn, chosen, curve, duration, q0=SCARA_START, qd0=SCARA_RATE, solver=solver)

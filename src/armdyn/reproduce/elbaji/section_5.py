@@ -28,6 +28,7 @@ from armdyn.reproduce.elbaji.scara_tracking import (
 )
 from armdyn.reproduce.item import Check, Outcome, below, distance, equal, floats, identity, near
 from armdyn.simulation.run import Run
+from armdyn.simulation.settings import Solver
 from armdyn.simulation.studies import imperfect_models
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -149,9 +150,9 @@ def numeric_and_symbolic() -> Outcome:
     }
     runs, cycle = {}, {}
     for name, law in laws.items():
-        scara_tracking(law, duration=0.01, compiled=False)  # what is done once does not count
+        scara_tracking(law, duration=0.01, solver=Solver(compiled=False))  # what is done once does not count
         begin = time.perf_counter()
-        runs[name] = scara_tracking(law, duration=0.1, compiled=False)
+        runs[name] = scara_tracking(law, duration=0.1, solver=Solver(compiled=False))
         cycle[name] = 1e3 * (time.perf_counter() - begin) / (len(runs[name].t) - 1)
     difference = distance(runs["numeric"].tau, runs["symbolic"].tau)
     rows = tuple((name, f"{CYCLE_MS[name]:g}", f"{cycle[name]:.2f}") for name in ("numeric", "symbolic"))
@@ -248,7 +249,7 @@ def figure_7() -> Outcome:
 @chapter.item("fig. 8", "Tracking error with the perfect model")
 def figure_8() -> Outcome:
     run = tracked()
-    fine = scara_tracking(duration=1.0, integrator="rk4")
+    fine = scara_tracking(duration=1.0, solver=Solver(integrator="rk4"))
     svg = chart(
         Panel("Error of the revolute joints", "t (s)", "e (rad)",
               series(run.t, run.error[:, TURNING], JOINTS[TURNING])),

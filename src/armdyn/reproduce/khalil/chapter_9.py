@@ -23,6 +23,7 @@ from armdyn.reproduce.khalil.items import chapter
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Motor, Rotor
 from armdyn.simulation.run import Run
+from armdyn.simulation.settings import Actuation, Solver
 from armdyn.simulation.simulator import simulate
 from armdyn.simulation.studies import scaled_masses
 from armdyn.trajectory.cartesian import TaskTrajectory, line
@@ -57,10 +58,19 @@ def move(duration: float) -> Trajectory:
     return point_to_point(START, GOAL, "quintic", duration=duration)
 
 
-def motion(law: Law, reference: Any, duration: float, plant: Dynamics | None = None, **options: Any) -> Run:
+def motion(
+    law: Law,
+    reference: Any,
+    duration: float,
+    plant: Dynamics | None = None,
+    *,
+    q0: Any = None,
+    dt: float = 1e-3,
+    control_period: float | None = None,
+) -> Run:
     """The arm under a law, by Runge-Kutta's method in steps of 1 ms."""
-    settings: dict[str, Any] = {"integrator": "rk4", "dt": 1e-3, "compiled": False} | options
-    return simulate(plant or arm(), law, reference, duration, **settings)
+    solver, actuation = Solver(integrator="rk4", dt=dt, compiled=False), Actuation(control_period=control_period)
+    return simulate(plant or arm(), law, reference, duration, q0=q0, solver=solver, actuation=actuation)
 
 
 def critically_damped(t: Array, e0: Any, w: float) -> Array:

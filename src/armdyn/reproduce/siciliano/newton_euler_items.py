@@ -38,6 +38,7 @@ from armdyn.reproduce.siciliano.lagrange_arms import (
 )
 from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
+from armdyn.simulation.settings import Solver
 from armdyn.simulation.simulator import simulate
 from armdyn.trajectory.joint import point_to_point
 
@@ -236,7 +237,7 @@ def direct_dynamics() -> Outcome:
     found = np.linalg.solve(np.transpose(columns), tau - rest)  # (7.115)
     start = equal_durations()(0.0)
     move = point_to_point(start, start + np.pi / 2, "quintic", duration=0.5)
-    run = simulate(dyn, Feedforward(dyn), move, dt=1e-3, integrator="rk4", compiled=False)
+    run = simulate(dyn, Feedforward(dyn), move, dt=1e-3, integrator="rk4", solver=Solver(compiled=False))
     checks = (
         below("B column by column, g_0 = 0, qd = 0", distance(np.transpose(columns), dyn.mass_matrix(at)), 1e-12),
         below("(7.116) is the recursion with qdd = 0", distance(rest, dyn.coriolis(at, rate) + dyn.gravity(at)), 1e-12),

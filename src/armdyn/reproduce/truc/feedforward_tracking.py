@@ -11,6 +11,7 @@ from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError
 from armdyn.formats import load
 from armdyn.simulation.run import Run
+from armdyn.simulation.settings import Solver
 from armdyn.simulation.simulator import simulate
 from armdyn.typing import Array
 
@@ -37,4 +38,4 @@ def feedforward_tracking(dt: float = 5e-5) -> Run:
     steps are short, and their increments are added without loss.
     """
     dyn = compiled_dynamics(load("three_link"))
-    return simulate(dyn, Feedforward(dyn), Swing(), dt=dt, integrator="rk4", compiled=True)
+    return simulate(dyn, Feedforward(dyn), Swing(), dt=dt, integrator="rk4", solver=Solver(compiled=True))

@@ -1,0 +1,118 @@
+"""The arguments of `simulate`, one small frozen object per concern: plant, solver, actuation, sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError
+from armdyn.robot import Robot
+from armdyn.simulation.integrators import Method, method
+from armdyn.typing import Array
+
+Wrench = Callable[[float, Array, Array], Any]
+Stop = Callable[[float, Array, Array], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """The arm that is simulated, and what acts on it beyond rigid-body dynamics.
+
+    model:    the true robot, or its compiled dynamics; the control law may know another one.
+    stiction: joints at rest stick until the torque exceeds the break-away friction (default: False).
+    elastic:  springs between motors and links, as the robot describes them; the law sees the motor side (default:
+              False, rigid joints).
+    wrench:   function (t, q, qd) -> (6,), what the robot exerts at its tool, N and N m, world axes (default: none).
+    changes:  other models from given times on, s: {2.0: robot.with_payload(1.5)} (default: none).
+    """
+
+    model: Dynamics | Robot
+    _: KW_ONLY
+    stiction: bool = False
+    elastic: bool = False
+    wrench: Wrench | None = None
+    changes: Mapping[float, Dynamics | Robot] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver:
+    """How the equations of motion are integrated.
+
+    integrator: euler_taylor (default), semi_implicit, rk4, variational: fixed steps; dop853: error control and events.
+    dt:         time step and sampling interval of the result, s (default: 1e-3).
+    rtol:       relative tolerance of dop853 (default: 1e-9).
+    atol:       absolute tolerance of dop853, rad or m and per s (default: 1e-12).
+    max_step:   longest internal step of dop853, s (default: unlimited).
+    compiled:   True: the whole closed loop as machine code; False: step by step in Python; None (default): compiled
+                where that is possible and pays.
+    """
+
+    integrator: str = "euler_taylor"
+    dt: float = 1e-3
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    max_step: float = np.inf
+    compiled: bool | None = None
+
+    def __post_init__(self) -> None:
+        positive_time("dt", self.dt)
+        _ = self.method
+
+    @cached_property
+    def method(self) -> Method:
+        """The integrator of that name."""
+        return method(self.integrator)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Actuation:
+    """What the actuators make of the torques that the law demands.
+
+    torque_limits:  "robot" for the limits of its joints and motors, or (n,) or one number, N m or N (default: none).
+    control_period: the law is evaluated at these intervals, s, whole multiples of dt, and its torques are held in
+                    between (default: continuously; with sensors every dt).
+    """
+
+    torque_limits: Literal["robot"] | Any = None
+    control_period: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.control_period is not None:
+            positive_time("control_period", self.control_period)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sensors:
+    """What the controller measures of the arm.
+
+    noise_q:       standard deviation of white noise on positions, rad or m, (n,) or one number (default: 0).
+    noise_qd:      standard deviation of white noise on velocities, rad/s or m/s, (n,) or one number (default: 0).
+    resolution:    step of the position sensors, rad or m, (n,) or one number (default: 0, continuous).
+    delay:         age of a measurement when the law gets it, s, rounded to whole control periods (default: 0).
+    differentiate: velocities are differences of measured positions over a control period (default: measured).
+    seed:          of the noise; the same seed gives the same noise (default: 0).
+    """
+
+    noise_q: Any = 0.0
+    noise_qd: Any = 0.0
+    resolution: Any = 0.0
+    delay: float = 0.0
+    differentiate: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("noise_q", "noise_qd", "resolution", "delay"):
+            value = np.asarray(getattr(self, name), dtype=float)
+            if not (np.isfinite(value).all() and (value >= 0).all()):
+                raise ArmdynError(f"{name} = {getattr(self, name)}", where="Sensors", expected="numbers >= 0")
+
+
+def positive_time(name: str, value: Any) -> None:
+    """Raise ArmdynError unless the value is a positive time in s."""
+    if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
+        raise ArmdynError(f"{name} = {value}", where="simulate", expected="a positive time in s")
