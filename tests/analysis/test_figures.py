@@ -10,7 +10,8 @@ import pytest
 import armdyn
 from analysis.arms import compiled
 from armdyn.analysis import acceleration_ellipsoid, workspace_map, workspace_samples
-from armdyn.report.figures.ellipsoid_figures import as_svg, drawn_rows, ellipsoid_figure, gravity_figure, map_figure
+from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure, gravity_figure, map_figure
+from armdyn.report.figures.style import as_svg
 
 Q = np.radians([60.0, -60.0, -60.0])
 

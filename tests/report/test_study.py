@@ -18,11 +18,12 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.analysis.configurations import configurations
 from armdyn.errors import PhysicsError
-from armdyn.report.chapters import CHAPTERS
-from armdyn.report.chapters.chapter import Chapter, Subject
-from armdyn.report.chapters.configurations import configurations
-from armdyn.report.chapters.motion_chapter import usual_motion
+from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.contents import CHAPTERS
+from armdyn.report.chapters.subject import Subject
+from armdyn.report.chapters.usual_motion import usual_motion
 from armdyn.report.pages.study_page import Study, study
 from armdyn.robot.robot import Robot
 
@@ -182,7 +183,7 @@ def test_the_torques_beside_the_report_are_right(planar: Study) -> None:
 @pytest.mark.parametrize("name", ["panda", "ur5", "puma560"])
 def test_the_motion_of_a_robot_with_limits_is_feasible(name: str) -> None:
     dyn = armdyn.compile(armdyn.load(name))
-    made = usual_motion(dyn.robot, dyn)
+    made = usual_motion(dyn)
     assert armdyn.feasibility(dyn, made.trajectory).holds
     ends = made.trajectory(np.array([0.0, made.trajectory.duration]))
     assert np.abs(ends[0] - ends[1]).max() < 1e-9  # there and back
@@ -225,20 +226,18 @@ def test_a_robot_without_masses(tmp_path: Path) -> None:
     assert made.agrees  # the formulations do; it is the mass matrix that is singular
     facts = {fact.label: fact for fact in made.facts}
     assert facts["mass matrix"].good is False
-    assert {"Tracking under control", "What the tool can do"} == set(made.missing)
-    assert "forward_dynamics" in made.report.read_text(encoding="utf-8").split("Functions that cannot be made")[1]
+    assert {"Tracking under control", "Velocity, force and acceleration ellipsoids"} == set(made.missing)
+    assert "forward_dynamics" in made.report.read_text(encoding="utf-8").split("Functions that cannot be compiled")[1]
 
 
 def test_closed_loops_are_said_to_be_opened(tmp_path: Path) -> None:
     made = study(armdyn.load("parallelogram"), tmp_path)
-    assert {"A motion and its torques", "Actuators", "Tracking under control"} <= set(made.missing)
-    assert made.report.read_text(encoding="utf-8").count("They are left open here") >= 4
+    assert {"Motion and torques", "Actuators", "Tracking under control"} <= set(made.missing)
+    assert made.report.read_text(encoding="utf-8").count("when they are cut open") >= 4
 
 
 def test_a_tree_with_mixed_joints(tmp_path: Path) -> None:
-    chosen = {
-        title: CHAPTERS[title] for title in ("Geometry", "Base parameters", "A motion and its torques", "Actuators")
-    }
+    chosen = {title: CHAPTERS[title] for title in ("Geometry", "Base parameters", "Motion and torques", "Actuators")}
     made = study(armdyn.random_robot(3, 5, branching=0.6), tmp_path, chapters=chosen)
     assert not made.missing
     assert not Page(made.report.read_text(encoding="utf-8")).wrong

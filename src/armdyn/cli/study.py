@@ -36,7 +36,7 @@ def study(
     with working("reading the robot"):
         made = load_robot(robot, tip, base, lock)
         checkup = made.checkup()
-        from armdyn.report.chapters import CHAPTERS
+        from armdyn.report.chapters.contents import CHAPTERS
         from armdyn.report.pages.study_page import study as run
         from armdyn.report.pages.study_page import told
     places = {title: k for k, title in enumerate(CHAPTERS)}

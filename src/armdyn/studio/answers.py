@@ -22,8 +22,8 @@ from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.kinematics.task_rows import linear_rows
 from armdyn.motion import torque_breakdown
 from armdyn.motion.limits import names, units
-from armdyn.report.chapters.mechanics_text import equations_block
 from armdyn.report.figures.robot_figures import skeleton
+from armdyn.report.pages.equations_block import equations_block
 from armdyn.robot import Robot
 from armdyn.simulation import simulate
 from armdyn.trajectory import point_to_point

@@ -1,4 +1,4 @@
-"""The chapter about what the tool can do at the configurations shown: velocities, forces, accelerations."""
+"""The chapter on velocity, force and acceleration ellipsoids at the configurations shown."""
 
 from __future__ import annotations
 
@@ -9,39 +9,41 @@ from armdyn.analysis.ellipsoids import torque_limits
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.graphs import require_inertia
 from armdyn.errors import NotApplicable
-from armdyn.report.chapters.chapter import Chapter, Subject
+from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure
-from armdyn.report.figures.robot_figures import as_svg, two_views
+from armdyn.report.figures.robot_figures import two_views
+from armdyn.report.figures.style import as_svg
 from armdyn.report.pages import html
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
 MANY = 12
-"""Joints up to which the sets are drawn: a polytope of n torques has up to 2^n corners to look through."""
+"""Joints up to which the sets are drawn: a polytope of n torques has up to 2^n vertices."""
 
 
 def abilities(subject: Subject) -> Chapter:
     """Ellipsoids of velocity, force and acceleration."""
-    subject.closed_only("the ellipsoids")
+    subject.require_tree("the ellipsoids")
     dyn = subject.dyn
     require_inertia(dyn.robot)
     subject.say("ellipsoids")
     strength, words = _strength(dyn, subject.shown)
     section = _section(dyn, subject.shown, strength)
     text = (
-        "What the tool can do depends on where it is. Velocities are those of joint velocities of norm 1; forces and "
-        f"accelerations those of {words}. Long half axes are directions in which the arm is quick or strong, short "
-        "ones those in which it is slow or weak (Siciliano sec. 3.9 and 7.9)."
+        "How fast and how strong the tool is depends on configuration and direction. Velocities belong to joint "
+        f"velocities of norm 1, forces and accelerations to {words}. Along a long half axis the arm is fast or strong, "
+        "along a short one slow or weak (Siciliano sec. 3.9 and 7.9)."
     )
-    file = subject.table("ellipsoids.csv", section, "half axes of the ellipsoids at the configurations shown")
+    file = subject.table("ellipsoids.csv", section, "half axes of the ellipsoids")
     return Chapter([html.paragraph(text), _drawn(subject, strength), html.table(section)], files=[file])
 
 
 def _drawn(subject: Subject, strength: Array) -> str:
-    """The sets on the arm, where it stretches out most."""
+    """The ellipsoids drawn at the tool, at the most extended configuration."""
     if subject.robot.n > MANY:
         return html.remark(
-            f"Not drawn: the exact set of accelerations of {subject.robot.n} joints has too many corners."
+            f"Not drawn: the exact set of accelerations of {subject.robot.n} joints has too many vertices."
         )
     name = two_views(subject.robot, subject.shown)[-1]
     svg = as_svg(ellipsoid_figure(subject.dyn, subject.shown[name], tau_max=strength))
@@ -49,14 +51,14 @@ def _drawn(subject: Subject, strength: Array) -> str:
 
 
 def _strength(dyn: Dynamics, shown: dict[str, Array]) -> tuple[Array, str]:
-    """(n,) torques, and how they are called: the limits, or enough to hold the arm twice."""
+    """(n,) torques and a phrase for them: the limits, or twice what holds the arm."""
     try:
-        return torque_limits(dyn)[1], "torques within the ellipsoid of the torque limits, gravity taken into account"
+        return torque_limits(dyn)[1], "torques in the ellipsoid of the torque limits, gravity included"
     except NotApplicable:
         heaviest = max(float(np.linalg.norm(dyn.gravity(q))) for q in shown.values())
         norm = float(f"{2 * heaviest:.1g}") or 1.0
-        words = f"torques of norm {norm:g} N m, gravity taken into account"
-        return np.full(dyn.n, norm), words if heaviest == 0 else f"{words} (twice what holds the arm)"
+        words = f"torques of norm {norm:g} N m, gravity included"
+        return np.full(dyn.n, norm), words if heaviest == 0 else f"{words} (twice the largest holding torque)"
 
 
 def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section:
@@ -70,7 +72,7 @@ def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section
         cells.append((name, *axes, f"{float(velocity.isotropy):.3f}"))
     columns = (Column("configuration"), Column("velocity", "m/s"), Column("force", "N"),
                Column("acceleration", "m/s²"), Column("isotropy", "of velocity"))  # fmt: skip
-    note = f"Half axes over the rows {rows}, longest first. Isotropy: shortest over longest; 0 at a singular position."
+    note = f"Half axes along {rows}, longest first. Isotropy: shortest over longest, 0 at a singular configuration."
     return Section("Half axes of the ellipsoids", columns, tuple(cells), note)
 
 

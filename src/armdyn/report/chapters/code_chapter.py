@@ -1,4 +1,4 @@
-"""The chapter about exported code: C for a controller and a Python module, written beside the report."""
+"""The chapter on exported code: C for a controller and a Python module, written beside the report."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from pathlib import Path
 from armdyn.errors import PhysicsError
 from armdyn.export import DEFAULT, SHEETS, model
 from armdyn.export.export import save, texts
-from armdyn.report.chapters.chapter import Chapter, File, Subject
+from armdyn.report.chapters.chapter import Chapter, File
+from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.tables import Column, Section
 
 FOLDER = "code"
 MANY = 12
-"""Joints beyond which only the first functions are written."""
-WHAT = {".h": "C header: one function per quantity", ".c": "C99 source, no allocation, no library but math.h",
-        ".py": "Python module over NumPy arrays"}  # fmt: skip
+"""Joints beyond which only the first function is exported."""
+WHAT = {".h": "C header: one function per quantity", ".c": "C99 source; needs only math.h, allocates nothing",
+        ".py": "Python module for NumPy arrays"}  # fmt: skip
 NAMED = {"CMakeLists.txt": "CMake project for the C files", "README.txt": "how to build and call the C functions"}
 LANGUAGES = ("c", "python")
 
 
 def code(subject: Subject) -> Chapter:
-    """Inverse and forward dynamics, mass matrix, and so on as source code."""
+    """Inverse and forward dynamics, mass matrix and others as source code."""
     names = DEFAULT if subject.robot.n <= MANY else DEFAULT[:1]
     subject.say("exporting code")
     blocked = ""
@@ -38,21 +39,21 @@ def code(subject: Subject) -> Chapter:
         (f.name, SHEETS[f.name].what, f"{f.graph.operations.multiplications} / {f.graph.operations.additions}")
         for f in built.functions
     )
-    columns = (Column("function"), Column("what it gives", folds=True), Column("operations", "x / +"))
+    columns = (Column("function"), Column("returns", folds=True), Column("operations", "x / +"))
     listed = [(path.path.relative_to(subject.folder).as_posix(), path.path.name, path.what) for path in files]
-    words = "The same programs as source code, to be compiled into a controller or read. They need nothing of armdyn."
+    words = "The same functions as source code, for a controller or for reading. The code does not need armdyn."
     how = (
         f"cd {FOLDER}\n"
-        "cmake -B build && cmake --build build && ctest --test-dir build    # checks itself\n"
+        "cmake -B build && cmake --build build && ctest --test-dir build    # compares with reference values\n"
         f'python -c "import {built.prefix} as arm; print(arm.gravity([0.3] * {subject.robot.n}))"'
     )
     blocks = [
         html.remark(subject.opened),
         html.paragraph(words),
         html.remark(blocked),
-        html.links(listed, ("file", "what it is")),
+        html.links(listed, ("file", "content")),
         html.table(Section("Functions", columns, rows)),
-        html.subheading("Trying it"),
+        html.subheading("How to try it"),
         html.code(how),
     ]
     return Chapter(blocks, files=files)
@@ -60,5 +61,5 @@ def code(subject: Subject) -> Chapter:
 
 def _what(path: Path) -> str:
     if path.name.endswith("_test.c"):
-        return "test program in C: compares with reference values"
+        return "C test program: compares with reference values"
     return NAMED.get(path.name) or WHAT.get(path.suffix, "exported code")

@@ -1,31 +1,30 @@
-"""Chapters about the equations of motion: on paper, certified, by every formulation, in the fewest parameters."""
+"""Chapters on the equations of motion: explicit, certified, by every formulation, in base parameters."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from armdyn.equations import certify, compare, derive
+from armdyn.equations import Certificate, Comparison, certify, compare, derive
 from armdyn.equations.derivation import must_move
 from armdyn.errors import NotApplicable
 from armdyn.graph import text
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.parameters import base_parameters
-from armdyn.report.chapters import mechanics_text as mechanics
-from armdyn.report.chapters.chapter import Chapter, Fact, File, Subject
+from armdyn.report.chapters.chapter import Chapter, Fact
+from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
+from armdyn.report.pages.equations_block import equations_block, is_long
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 
 MANY = 10
-"""Joints beyond which the certificate is taken at one random state: still exact, with a larger bound on chance."""
+"""Joints beyond which the certificate uses one random state: still exact, with a larger error probability."""
 VERY_MANY = 16
 SWIFT = ("newton_euler", "newton_euler_base", "dalembert", "composite_body", "articulated_body", "forward")
 """Joints beyond which only these formulations are compared; the others would take minutes."""
 DEEPEST = 8
-"""Joints one behind the other up to which explicit equations are written out."""
+"""Joints in a row up to which explicit equations are derived."""
 DEFINITE = "M positive definite"
-"""Begins the statement about the robot's own inertias, which is none about formulations."""
+"""Begins the statement about the robot's own inertias, which says nothing about formulations."""
 FAMILIES = {"inertial": "links", "rotor": "rotors", "friction": "friction"}
 
 
@@ -33,19 +32,20 @@ def equations(subject: Subject) -> Chapter:
     """M, C and g, typeset."""
     longest = _longest_chain(subject.robot)
     if longest > DEEPEST:
-        raise NotApplicable(f"the explicit equations of {longest} joints one behind the other would fill a book",
+        raise NotApplicable(f"the explicit equations of {longest} joints in a row are too long to print",
                             where=f"robot {subject.robot.name!r}",
-                            advice="Compiled functions and exported code need no explicit form")  # fmt: skip
-    derived = derive(subject.robot, progress=subject.saying("equations"))
-    written = mechanics.write_equations(derived, subject.folder)
-    what = {".md": "the equations as Markdown", ".tex": "the equations as LaTeX"}
-    files = [File(path, what[path.suffix]) for path in written]
-    blocks = [html.remark(subject.opened), mechanics.equations_block(derived)]
+                            advice="Compiled functions and exported code do not need the explicit form")  # fmt: skip
+    derived = derive(subject.robot, progress=subject.progress("equations"))
+    files = []
+    if not is_long(derived):
+        files.append(subject.text("equations.md", derived.markdown(), "the equations as Markdown"))
+        files.append(subject.text("equations.tex", derived.latex(), "the equations as LaTeX"))
+    blocks = [html.remark(subject.opened), equations_block(derived)]
     return Chapter(blocks, files=files, numbers={"terms": dict(derived.size)})
 
 
 def _longest_chain(robot: Robot) -> int:
-    """Moving joints one behind the other, where most are."""
+    """The largest number of movable joints in a row."""
     depths: list[int] = []
     for link in robot.links:
         depths.append(1 if link.parent == WORLD else depths[link.parent] + 1)
@@ -55,19 +55,16 @@ def _longest_chain(robot: Robot) -> int:
 def certificate(subject: Subject) -> Chapter:
     """Exact agreement of all formulations."""
     points, compared = (3 if subject.robot.n <= MANY else 1), _compared(subject.robot)
-    made = certify(
-        subject.robot, points=points, formulations=compared, progress=lambda step: subject.say(f"certificate: {step}")
-    )
-    section = mechanics.certificate_section(made)
+    made = certify(subject.robot, points=points, formulations=compared, progress=subject.progress("certificate"))
     count = len({check.formulation for check in made.checks})
     definite = [check for check in made.checks if check.statement.startswith(DEFINITE)]
     agree = all(check.holds for check in made.checks if check not in definite)
-    verdict = "exact" if agree else "they do NOT agree"
+    verdict = "exact" if agree else "they DISAGREE"
     facts = [Fact("agreement of formulations", verdict, f"{count} compared without tolerance", agree)]
     if not all(check.holds for check in definite):
         facts.append(Fact("mass matrix", "not positive definite", "no forward dynamics", False))
-    words = "Every formulation is evaluated in exact rational arithmetic and compared with the others."
-    blocks = [html.remark(subject.opened), html.paragraph(words), html.table(replace(section, title=""))]
+    words = "All formulations were evaluated in exact rational arithmetic and compared with one another."
+    blocks = [html.remark(subject.opened), html.paragraph(words), html.table(_certificate_section(made))]
     return Chapter(blocks, facts, numbers={"agree": agree, "error_probability": made.error_probability})
 
 
@@ -78,17 +75,15 @@ def _compared(robot: Robot) -> tuple[Formulation, ...]:
 
 def formulations(subject: Subject) -> Chapter:
     """Inverse dynamics by every formulation: operations and times."""
-    made = compare(
-        subject.robot, formulations=_compared(subject.robot), progress=lambda step: subject.say(f"formulations: {step}")
-    )
-    section = mechanics.comparison_section(made)
+    made = compare(subject.robot, formulations=_compared(subject.robot), progress=subject.progress("formulations"))
+    section = _comparison_section(made)
     least = min(made.rows, key=lambda row: row.operations.total)
     words = (
-        f"The same torques, reached in {len(made.rows)} ways. Fewest operations here: {least.formulation.title} "
+        f"{len(made.rows)} formulations, same torques. Fewest operations for this robot: {least.formulation.title} "
         f"({least.operations.multiplications} multiplications, {least.operations.additions} additions)."
     )
     file = subject.table("formulations.csv", section, "operations and times of all formulations")
-    blocks = [html.remark(subject.opened), html.paragraph(words), html.table(replace(section, title=""))]
+    blocks = [html.remark(subject.opened), html.paragraph(words), html.table(section)]
     return Chapter(blocks, files=[file])
 
 
@@ -107,15 +102,15 @@ def base(subject: Subject) -> Chapter:
     ]
     columns = (Column("parameter"), Column("combination", folds=True), Column("value", "SI"))
     section = Section("", columns, tuple(rows))
-    how = "proved over exact rationals" if found.proved else "the rank of the regressor, found in floating point"
+    how = "proved in exact arithmetic" if found.proved else "from the rank of the regressor in floating point"
     families = " and ".join(FAMILIES[name] for name in used)
     words = (
-        f"Of {len(found.standard)} parameters of the {families}, motion and torques show only {found.count} "
-        f"combinations ({how}). These are what an identification can find, and what compiled code computes with."
+        f"The torques depend on only {found.count} combinations of the {len(found.standard)} parameters of the "
+        f"{families} ({how}). Only these can be identified; compiled code computes with them."
     )
     idle = "A parameter without a combination stands for itself."
     if found.no_effect:
-        idle += f" Without any effect on the torques: {', '.join(found.no_effect)}."
+        idle += f" No effect on the torques: {', '.join(found.no_effect)}."
     file = subject.table("base_parameters.csv", section, "base parameters: combinations and values")
     fact = Fact("base parameters", f"{found.count} of {len(found.standard)}", "proved" if found.proved else "numerical")
     numbers = {"base_parameters": found.count, "standard_parameters": len(found.standard)}
@@ -126,3 +121,46 @@ def base(subject: Subject) -> Chapter:
         html.remark(idle),
     ]
     return Chapter(blocks, [fact], [file], numbers=numbers)
+
+
+def _certificate_section(certificate: Certificate) -> Section:
+    """One row per statement: for how many formulations it was checked, and whether it holds."""
+    statements: dict[str, list[tuple[str, bool]]] = {}
+    for check in certificate.checks:
+        statements.setdefault(check.statement, []).append((check.formulation, check.holds))
+    rows = []
+    for statement, checks in statements.items():
+        failing = [name for name, holds in checks if not holds]
+        verdict = f"fails: {', '.join(failing)}" if failing else "holds exactly"
+        rows.append((statement, str(len(checks)), verdict))
+    note = (
+        f"Evaluated in exact rational arithmetic, without any tolerance, at {certificate.points} random states with "
+        f"random inertias. Probability that different formulas agree by chance: {certificate.error_probability:.0e}."
+    )
+    columns = (Column("statement"), Column("formulations"), Column("verdict"))
+    return Section("", columns, tuple(rows), " ".join([note, *certificate.left_out]))
+
+
+def _comparison_section(comparison: Comparison) -> Section:
+    """One row per formulation of inverse dynamics."""
+    rows = [
+        (
+            row.formulation.title,
+            row.formulation.source,
+            f"{row.difference:.0e}",
+            f"{row.written[0]} / {row.written[1]}",
+            f"{row.operations.multiplications} / {row.operations.additions}",
+            f"{1e3 * row.trace_seconds:.1f}",
+            f"{1e3 * row.evaluation_seconds:.2f}",
+        )
+        for row in comparison.rows
+    ]
+    columns = (Column("formulation"), Column("source", folds=True), Column("difference", "relative"),
+               Column("as written", "x / +"), Column("shared", "x / +"), Column("tracing", "ms"),
+               Column("in Python", "ms"))  # fmt: skip
+    note = (
+        "Operations of one evaluation: as the formulation is written, and with common subexpressions shared. "
+        "Difference: from the first formulation, relative to the largest torque. In Python: one evaluation of the "
+        "formulas on floats. Sources are listed under References."
+    )
+    return Section("", columns, tuple(rows), note)

@@ -1,4 +1,4 @@
-"""The chapter about compiled functions: operations, time of a call, time of a sample in a batch."""
+"""The chapter on compiled functions: operations, time per call, time per sample in a batch."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import numpy as np
 
 from armdyn.dynamics.graphs import RECIPES
 from armdyn.errors import ArmdynError
-from armdyn.report.chapters.chapter import Chapter, Fact, Subject
+from armdyn.report.chapters.chapter import Chapter, Fact
+from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
 BATCH = 4096
-"""Samples of a batch: its arrays stay in the caches."""
+"""Samples of a batch; its arrays fit into the processor's cache."""
 MANY = 12
-"""Joints beyond which only the functions that most users call are compiled."""
+"""Joints beyond which only the usual functions are compiled."""
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "pose", "jacobian")
 TURN, TURNS = 0.004, 5
-"""Seconds of one measurement, and how many are made; the best counts."""
+"""Seconds of one measurement, and their number; the shortest counts."""
 
 
 def kernels(subject: Subject) -> Chapter:
@@ -41,17 +42,16 @@ def kernels(subject: Subject) -> Chapter:
             continue
         rows.append(row)
     columns = (Column("function"), Column("x"), Column("+"), Column("sin, cos"), Column("other"),
-               Column("one call", "µs"), Column("in a batch", "ns/sample"), Column("made in", "ms"))  # fmt: skip
+               Column("one call", "µs"), Column("in a batch", "ns/sample"), Column("compile time", "ms"))  # fmt: skip
     note = (
-        f"Processor time of one thread on this machine ({platform.machine()}, {platform.system()}): a call from Python "
-        f"with arrays of one sample, and a sample in a batch of {BATCH}. Made in: compiling, or reading the machine "
-        "code back from the cache."
+        f"CPU time of one thread on this machine ({platform.machine()}, {platform.system()}) for one call from Python, "
+        f"and per sample in a batch of {BATCH}. Compile time: of machine code, or its loading from the cache."
     )
     section = Section("", columns, tuple(rows), note)
-    words = "Each function is machine code made for this robot, called like a NumPy function: armdyn.compile(robot)."
-    left = f"Not compiled here, because there are more than {MANY} joints: the remaining functions." if n > MANY else ""
+    words = "armdyn.compile(robot) gives functions in machine code for this robot, called like NumPy functions."
+    left = f"Beyond {MANY} joints, the report leaves the remaining functions uncompiled." if n > MANY else ""
     blocks = [html.remark(subject.opened), html.paragraph(words), html.table(section) if rows else "",
-              html.bullets("Functions that cannot be made", blocked), html.remark(left)]  # fmt: skip
+              html.bullets("Functions that cannot be compiled", blocked), html.remark(left)]  # fmt: skip
     file = subject.table("functions.csv", section, "operations and times of the compiled functions")
     facts, numbers = [], {name: {"call_s": call, "sample_s": sample} for name, (call, sample) in times.items()}
     if "inverse_dynamics" in times:
@@ -64,7 +64,7 @@ def kernels(subject: Subject) -> Chapter:
 
 
 def _measured(dyn: Any, name: str, random: np.random.Generator) -> tuple[tuple[float, float], tuple[str, ...]]:
-    """(seconds of a call, seconds of a sample), and a row of the table."""
+    """(seconds per call, seconds per sample), and a row of the table."""
     function = getattr(dyn, name)
     many = [random.uniform(-1, 1, (BATCH, dyn.n)) for _ in RECIPES[name].inputs]
     one = [np.ascontiguousarray(array[0]) for array in many]
@@ -78,7 +78,7 @@ def _measured(dyn: Any, name: str, random: np.random.Generator) -> tuple[tuple[f
 
 
 def _fastest(function: Callable[..., Any], arguments: list[Array]) -> float:
-    """Seconds of one call: the best of some measurements, each long enough for the clock."""
+    """Seconds per call: the shortest of a few measurements, each long enough for the clock."""
     function(*arguments)
     repeats, seconds = 1, _seconds(function, arguments, 1)
     while seconds < TURN / 4 and repeats < 1 << 20:

@@ -1,4 +1,4 @@
-"""Chapters about the robot as it was described: check-up, geometry, parameters."""
+"""Chapters on the robot as it was described: check-up, geometry, parameters."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import warnings
 
 import numpy as np
 
+from armdyn.analysis.configurations import base_position, ranges
 from armdyn.errors import ArmdynError
 from armdyn.formats import ModelWarning
-from armdyn.report.chapters.chapter import Chapter, Fact, File, Subject
-from armdyn.report.chapters.configurations import base_position, pose_table, ranges
+from armdyn.report.chapters.chapter import Chapter, Fact, File
+from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.robot_figures import robot_figure, two_views
 from armdyn.report.pages import html
-from armdyn.robot import describe
+from armdyn.robot import Robot, describe
 from armdyn.tables import Section
 from armdyn.typing import Array
 
@@ -20,28 +21,30 @@ TRIALS, STEPS, ROUNDS = 4096, 73, 6
 """Random positions from which the reach is looked for, steps of a joint's range, and rounds over all joints."""
 UNBROKEN = "\u00a0=\u00a0"
 WRITTEN = {
-    "robot.toml": "the robot in armdyn's own format, with its named parameters",
-    "robot.urdf": "the robot for simulators and other tools",
+    "robot.toml": "the robot in armdyn's own format, named parameters included",
+    "robot.urdf": "the robot as URDF for simulators and other tools",
 }
 
 
 def checkup(subject: Subject) -> Chapter:
-    """What is invalid, suspicious or worth knowing about the description."""
+    """Whether the description is physically consistent, complete and plausible."""
     found = subject.robot.checkup()
-    words = "Is the description physically consistent, complete and plausible? Each finding names its place."
+    words = "The description was checked for physical consistency, completeness and plausibility."
     fact = Fact("check-up", found.summary, good=found.ok)
     blocks = [html.paragraph(words), html.findings(found)]
     if found.notes:
-        own = "One note is" if len(found.notes) == 1 else f"{len(found.notes)} notes are"
-        blocks.append(html.paragraph(f"{own} the description's own: see Parameters."))
+        own = "One note comes" if len(found.notes) == 1 else f"{len(found.notes)} notes come"
+        blocks.append(html.paragraph(f"{own} from the robot's file; see Parameters."))
     return Chapter(blocks, [fact], numbers={"checkup": found.summary})
 
 
 def geometry(subject: Subject) -> Chapter:
-    """Pictures, joint table, where the tool is at the configurations shown, how far it reaches."""
+    """Pictures, joint table, tool positions at the configurations shown, reach."""
     robot = subject.robot
     views = [robot_figure(robot, {name: subject.shown[name]}) for name in two_views(robot, subject.shown)]
-    caption = "Cylinders: revolute joints; boxes: prismatic joints; red, green and blue: x, y and z of the tool."
+    caption = (
+        "Cylinders: revolute joints. Boxes: prismatic joints. Red, green and blue: x, y and z axes of the tool frame."
+    )
     sections = [section for section in describe.sections(robot) if _is_geometry(section)]
     count = f"{robot.n} ({describe.types(robot)})" if robot.n else "none"
     facts = [Fact("joints", count)]
@@ -49,12 +52,12 @@ def geometry(subject: Subject) -> Chapter:
     reach_note = ""
     if robot.n and not robot.loops:
         far, without = reach(subject), _without_limits(robot)
-        facts.append(Fact("reach", f"{far:.3g} m", "tool from base"))
+        facts.append(Fact("reach", f"{far:.3g} m", "from base to tool"))
         numbers["reach_m"] = far
-        reach_note = f"The largest distance of the tool from the base that was found is {far:.4g} m."
+        reach_note = f"Reach: the largest distance found between tool and base is {far:.4g} m."
         if without:
             reach_note += f" Joints without limits ({without}) turn freely, or slide by 0.2 m to either side."
-    blocks = [html.panels(views, caption), *map(html.table, sections), html.table(pose_table(robot, subject.shown))]
+    blocks = [html.panels(views, caption), *map(html.table, sections), html.table(subject.poses)]
     return Chapter([*blocks, html.paragraph(reach_note) if reach_note else ""], facts, numbers=numbers)
 
 
@@ -62,9 +65,9 @@ def _is_geometry(section: Section) -> bool:
     return section.title.startswith(("Geometry", "Loops"))
 
 
-def _without_limits(robot: object) -> str:
-    names = [j.name for j in robot.joints if j.limits is None or j.limits.lower is None]  # type: ignore[attr-defined]
-    return "all" if len(names) == robot.n else ", ".join(names)  # type: ignore[attr-defined]
+def _without_limits(robot: Robot) -> str:
+    names = [joint.name for joint in robot.joints if joint.limits is None or joint.limits.lower is None]
+    return "all" if len(names) == robot.n else ", ".join(names)
 
 
 def reach(subject: Subject) -> float:
@@ -86,7 +89,7 @@ def reach(subject: Subject) -> float:
 
 
 def parameters(subject: Subject) -> Chapter:
-    """Masses, inertias, limits, drives; and the robot as files."""
+    """Masses, inertias, limits and drives; the robot as files."""
     robot = subject.robot
     mass = sum(float(link.inertia.mass) for link in robot.links)
     sections = [section for section in describe.sections(robot) if not _is_geometry(section)]
@@ -106,6 +109,6 @@ def _saved(subject: Subject) -> tuple[list[File], list[str]]:
             try:
                 files.append(File(robot.save(subject.folder / name), what))
             except ArmdynError as error:
-                notes.append(f"{name} could not be written: {error}")
+                notes.append(f"{name} was not written: {error}")
         notes += [f"{name}: {str(warning.message).removeprefix(f'robot {robot.name!r}: ')}" for warning in said]
     return files, notes

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.report.figures.robot_figures import INK, as_svg
+from armdyn.report.figures.style import INK, as_svg, color, decimated, framed_axes
 
-COLORS = ("#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8860b", "#1f9bd1", "#c2528b", "#4d7c0f")
-GREY = "#8a93a3"
 MOST_POINTS = 1200
 """Samples drawn per line; more only make pages large."""
 _FEW = 4
@@ -70,7 +68,7 @@ def series(t: Any, y: Any, labels: Sequence[str], style: str = "-", wide: bool =
     """One line per column of y (samples, k) over t, in the colours of the columns."""
     columns = np.asarray(y).T
     return [
-        Line(t, column, label, style, COLORS[k % len(COLORS)], wide)
+        Line(t, column, label, style, color(k), wide)
         for k, (column, label) in enumerate(zip(columns, labels, strict=True))
     ]
 
@@ -78,8 +76,8 @@ def series(t: Any, y: Any, labels: Sequence[str], style: str = "-", wide: bool =
 def _draw(axes: Any, panel: Panel) -> None:
     for k, line in enumerate(panel.lines):
         x, y = np.asarray(line.x, dtype=float), np.asarray(line.y, dtype=float)
-        keep = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
-        look = {"color": line.color or COLORS[k % len(COLORS)], "linewidth": 4 if line.wide else 1.4}
+        keep = decimated(len(x), MOST_POINTS)
+        look = {"color": line.color or color(k), "linewidth": 4 if line.wide else 1.4}
         if line.wide:
             look["alpha"] = 0.35
         axes.plot(x[keep], y[keep], line.style, label=line.label or None, **look)
@@ -90,12 +88,9 @@ def _draw(axes: Any, panel: Panel) -> None:
     axes.set_title(panel.title, fontsize=10.5, loc="left", color=INK)
     axes.set_xlabel(panel.x, fontsize=9.5, color=INK)
     axes.set_ylabel(panel.y, fontsize=9.5, color=INK)
-    axes.tick_params(labelsize=8.5, colors=INK)
     axes.xaxis.get_offset_text().set_color(INK)
     axes.yaxis.get_offset_text().set_color(INK)
-    for spine in axes.spines.values():
-        spine.set(color=INK, alpha=0.35)
-    axes.grid(color=INK, alpha=0.14, linewidth=0.6)
+    framed_axes(axes)
     named = [line for line in panel.lines if line.label]
     if named:
         many = len(named) > _FEW  # many names find no free place among the curves: they stand below

@@ -30,22 +30,21 @@ from armdyn.kinematics.task_rows import LINEAR, joint_array
 from armdyn.motion.limits import dynamics_of
 from armdyn.report.figures.robot_figures import (
     BASE,
-    INK,
     LINK,
     PRISMATIC,
     REVOLUTE,
-    _draw,
-    _points,
-    _size,
-    as_svg,
+    draw_robot,
+    points_of,
+    size_of,
     skeleton,
 )
+from armdyn.report.figures.style import FAINT, GREY, INK, framed_axes
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
 COLOR = {"velocity": "#3b6fd4", "force": "#c2528b", "acceleration": "#2a9d8f"}
 UNIT = {"velocity": "m/s", "force": "N", "acceleration": "m/s²"}
-TEXT, BOX, PLAIN = "#e58a3c", "#8a5cc2", "#8a93a3"
+TEXT, BOX, PLAIN = "#e58a3c", "#8a5cc2", GREY
 DRAWN = 0.36
 """Half axis drawn for the longest one, as a share of the arm's size."""
 LETTERS = 11.5
@@ -137,7 +136,7 @@ def map_figure(found: WorkspaceMap) -> Any:
         bar.set_label(found.label_units[k], color=INK, fontsize=9.5)
         bar.ax.tick_params(labelsize=8.5, colors=INK)
         bar.outline.set(edgecolor=INK, alpha=0.35)
-        _dress(axes)
+        framed_axes(axes)
         axes.grid(not found.axes)
         if shown > 1:
             axes.set_title(label, color=INK, fontsize=10, loc="left")
@@ -239,7 +238,7 @@ def _nice(x: float) -> float:
 def _in_plane(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, str]], unit: str) -> None:
     plane = [LINEAR.index(row) for row in shapes[0][0].rows]
     joints, segments, tool = skeleton(robot, q)
-    size = _size(_points(joints, segments, tool))
+    size = size_of(points_of(joints, segments, tool))
     for start, end in segments:
         axes.plot(
             *zip(start[plane], end[plane], strict=True), color=LINK, linewidth=5, solid_capstyle="round", zorder=2
@@ -264,7 +263,7 @@ def _in_plane(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, st
     bar = _nice(0.3 * size / scale)
     axes.set_xlabel(f"{names[0]}, m      (sets: {bar * scale:.2g} m drawn = {bar:g} {unit})", color=INK, fontsize=9.5)
     axes.set_ylabel(f"{names[1]}, m", color=INK, fontsize=9.5)
-    _dress(axes)
+    framed_axes(axes)
     if any(label for _, _, label in shapes):
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), fontsize=8.5, frameon=False, labelcolor=INK,
                     ncols=2)  # fmt: skip
@@ -281,13 +280,6 @@ def _outline(shape: Ellipsoid | Polytope, longest: float) -> Array:
     return np.asarray(corners[[*order, order[0]]])
 
 
-def _dress(axes: Any) -> None:
-    axes.tick_params(labelsize=8.5, colors=INK)
-    for spine in axes.spines.values():
-        spine.set(color=INK, alpha=0.35)
-    axes.grid(color=INK, alpha=0.12, linewidth=0.6)
-
-
 # In space -----------------------------------------------------------------------------------------------------------
 
 
@@ -295,8 +287,8 @@ def _in_space(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, st
     from matplotlib.lines import Line2D
 
     joints, segments, tool = skeleton(robot, q)
-    size = _size(_points(joints, segments, tool))
-    _draw(axes, robot, q)
+    size = size_of(points_of(joints, segments, tool))
+    draw_robot(axes, robot, q)
     tip, scale = tool[:3, 3], _scale(shapes, size)
     marks = []
     for k, (shape, color, label) in enumerate(shapes):
@@ -362,7 +354,7 @@ def _widen(axes: Any, shapes: list[tuple[Any, str, str]], tip: Array, scale: flo
 
 def _heat(axes: Any, found: WorkspaceMap, k: int) -> Any:
     values = found.values[..., k].T
-    axes.set_facecolor("#c9ced6")
+    axes.set_facecolor(FAINT)
     drawn = axes.pcolormesh(*found.axes, _bounded(values), shading="nearest", **_colors(found, values))
     for side, name, unit in zip("xy", found.over, found.over_units, strict=True):
         getattr(axes, f"set_{side}label")(f"{name}, {unit}", color=INK, fontsize=9.5)
@@ -397,4 +389,4 @@ def _colors(found: WorkspaceMap, values: Array) -> dict[str, Any]:
     return {"cmap": "viridis", "vmin": 0.0, "vmax": top or 1.0}
 
 
-__all__ = ["as_svg", "drawn_rows", "ellipsoid_figure", "gravity_figure", "map_figure"]
+__all__ = ["drawn_rows", "ellipsoid_figure", "gravity_figure", "map_figure"]

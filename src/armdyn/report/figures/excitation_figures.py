@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn.motion.limits import look_at, states
-from armdyn.report.figures.motion_figures import COLORS, FAINT, INK
+from armdyn.report.figures.style import DARK, FAINT, color, open_axes
 
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
@@ -29,35 +29,29 @@ def excitation_figure(excitation: Excitation) -> Any:
         for j, joint in enumerate(design.robot.joints):
             if np.isfinite(half[j]):
                 share = 100 * (value[:, j] - middle[j]) / half[j]
-                axes.plot(t, share, color=COLORS[j % len(COLORS)], linewidth=1.3, label=joint.name)
+                axes.plot(t, share, color=color(j), linewidth=1.3, label=joint.name)
         if not np.isfinite(half).any():
-            axes.text(0.5, 0.5, "no limit is known", transform=axes.transAxes, ha="center", color=INK)
+            axes.text(0.5, 0.5, "no limit is known", transform=axes.transAxes, ha="center", color=DARK)
         _dress(axes, title)
     for axes in grid[2:]:
-        axes.set_xlabel("time, s", color=INK)
+        axes.set_xlabel("time, s", color=DARK)
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=min(len(labels), 7), frameon=False, fontsize=9)
     figure.suptitle(f"{design.robot.name}: excitation within its limits, condition number {excitation.condition:.1f}",
-                    fontsize=12, color=INK, x=0.02, ha="left")  # fmt: skip
+                    fontsize=12, color=DARK, x=0.02, ha="left")  # fmt: skip
     figure.tight_layout(rect=(0, 0.05, 1, 1))
     return figure
 
 
 def _dress(axes: Any, title: str) -> None:
-    axes.set_title(title, fontsize=10, color=INK, loc="left")
-    axes.set_ylabel("% of the limit", color=INK)
+    axes.set_title(title, fontsize=10, color=DARK, loc="left")
+    axes.set_ylabel("% of the limit", color=DARK)
     axes.set_ylim(-115, 115)
     axes.set_yticks((-100, -50, 0, 50, 100))
     for low, high in ((-115, -100), (100, 115)):
         axes.axhspan(low, high, color=FAINT, alpha=0.6, linewidth=0)
-    axes.grid(color=FAINT, linewidth=0.5)
-    axes.set_axisbelow(True)
+    open_axes(axes)
     axes.margins(x=0)
-    axes.tick_params(colors=INK, labelsize=9)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(FAINT)
 
 
 __all__ = ["excitation_figure"]

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ShapeError
+from armdyn.report.figures.style import DARK, FAINT, color, open_axes
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
-COLORS = ("#3b6fd4", "#d9722a", "#2a9d6f", "#b5408f", "#8a6d1f", "#2a8fb5", "#7a5bd0", "#c0392b", "#5d6d7e", "#1f7a4d")
-INK, FAINT = "#2b3038", "#c9ced6"
 QUANTITIES = ("position", "velocity", "acceleration")
 UNITS = {"revolute": ("rad", "rad/s", "rad/s²"), "prismatic": ("m", "m/s", "m/s²")}
 POINTS = 600
@@ -49,14 +48,14 @@ def trajectory_figure(
                 (curve,) = axes.plot(time, values[:, j], label=labels[j], **_style(j))
                 if order == 0:
                     handles.append((j, curve))
-                _limits(axes, robot, j, order, COLORS[j % len(COLORS)], values[:, j])
+                _limits(axes, robot, j, order, color(j), values[:, j])
             _dress(axes, f"{QUANTITIES[order]}, {UNITS[kind][order]}", t[-1])
         if loads is not None:
             _draw_shares(grid[3, column], samples[0][0], loads, [j for j, k in enumerate(kinds) if k == kind])
             _dress(grid[3, column], f"{'torque' if kind == 'revolute' else 'force'} / limit, %", t[-1])
         if len(columns) > 1:
-            grid[0, column].set_title(f"{kind} joints", fontsize=10, color=INK, loc="left")
-        grid[-1, column].set_xlabel("time, s", color=INK)
+            grid[0, column].set_title(f"{kind} joints", fontsize=10, color=DARK, loc="left")
+        grid[-1, column].set_xlabel("time, s", color=DARK)
     handles.sort(key=lambda pair: pair[0])
     figure.legend(
         [curve for _, curve in handles],
@@ -68,7 +67,7 @@ def trajectory_figure(
     )
     rows = -(-len(handles) // (6 if len(columns) > 1 else 4))
     title = f"{robot.name}: " if robot is not None else ""
-    figure.suptitle(f"{title}motion of {trajectory.duration:.4g} s", fontsize=12, color=INK, x=0.02, ha="left")
+    figure.suptitle(f"{title}motion of {trajectory.duration:.4g} s", fontsize=12, color=DARK, x=0.02, ha="left")
     figure.tight_layout(rect=(0, (0.1 + 0.24 * rows) / tall, 1, 1))
     figure.align_ylabels()
     return figure
@@ -102,7 +101,7 @@ def _with_gaps(trajectory: Trajectory, t: Array, order: int) -> tuple[Array, Arr
 
 def _style(j: int) -> dict[str, Any]:
     """How the curves of joint j look."""
-    return {"color": COLORS[j % len(COLORS)], "linewidth": 1.7, "linestyle": "-" if j < 10 else "--"}
+    return {"color": color(j), "linewidth": 1.7, "linestyle": "-" if j < 10 else "--"}
 
 
 def _shares(trajectory: Trajectory, robot: Robot, time: Array, tau_max: Array) -> Array:
@@ -118,7 +117,7 @@ def _draw_shares(axes: Any, time: Array, shares: Array, joints: Sequence[int]) -
     for j in joints:
         axes.plot(time, shares[:, j], **_style(j))
     for limit in (-100, 100):
-        axes.axhline(limit, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
+        axes.axhline(limit, color=DARK, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
 
 
 def _limits(axes: Any, robot: Robot | None, j: int, order: int, color: str, values: Array) -> None:
@@ -142,13 +141,7 @@ def _limit_values(limits: Any, order: int) -> Iterator[float]:
 
 
 def _dress(axes: Any, label: str, end: float) -> None:
-    axes.set_ylabel(label, color=INK)
-    axes.grid(color=FAINT, linewidth=0.5)
-    axes.set_axisbelow(True)
+    axes.set_ylabel(label, color=DARK)
+    open_axes(axes)
     axes.axhline(0, color=FAINT, linewidth=1.0, zorder=0)
     axes.margins(x=0, y=0.1)
-    axes.tick_params(colors=INK, labelsize=9)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(FAINT)

@@ -1,8 +1,7 @@
-"""Figures as inline SVG: transparent, their text in the colour of the page."""
+"""The robot drawn in space at a configuration, and its skeleton."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from armdyn.mechanics.kinematics import link_poses
+from armdyn.report.figures.style import INK, as_svg
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
 LINK, REVOLUTE, PRISMATIC, BASE = "#6f8fc0", "#e58a3c", "#2a9d8f", "#8a93a3"
 AXES = ("#d64545", "#3a9d4a", "#3b6fd4")
-INK = "#010203"
-"""Stands for the colour of the page's text while the figure is drawn."""
 _SIDES = 14
 _PANELS = 2
 
@@ -30,7 +28,7 @@ def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
     figure = Figure(figsize=(5.2 * len(names), 4.6))
     for k, name in enumerate(names):
         axes: Any = figure.add_subplot(1, len(names), k + 1, projection="3d")
-        _draw(axes, robot, shown[name])
+        draw_robot(axes, robot, shown[name])
         axes.set_title(name, color=INK, fontsize=11)
     figure.subplots_adjust(left=0, right=1, bottom=0, top=0.94, wspace=0)
     return as_svg(figure)
@@ -41,29 +39,18 @@ def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
     names = list(shown)
     if len(names) <= _PANELS:
         return names
-    return [names[0], max(names[1:], key=lambda name: _size(_points(*skeleton(robot, shown[name]))))]
+    return [names[0], max(names[1:], key=lambda name: size_of(points_of(*skeleton(robot, shown[name]))))]
 
 
-def as_svg(figure: Any) -> str:
-    """The figure as an <svg> element without metadata, its ink the colour of the surrounding text."""
-    import matplotlib
-
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "armdyn", "font.family": "sans-serif"}):
-        metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(text, format="svg", transparent=True, metadata=metadata)
-    svg = text.getvalue()
-    return svg[svg.index("<svg") :].replace(INK, "currentColor")
-
-
-def _draw(axes: Any, robot: Robot, q: Array) -> None:
+def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
+    """Draw the robot at q (n,) into 3D axes."""
     from matplotlib.colors import LightSource
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     joints, segments, tool = skeleton(robot, q)
-    points = _points(joints, segments, tool)
+    points = points_of(joints, segments, tool)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    size = _size(points)
+    size = size_of(points)
     thick = 0.024 * size
     faces: list[Array] = []
     colors: list[str] = []
@@ -99,11 +86,13 @@ def _draw(axes: Any, robot: Robot, q: Array) -> None:
     axes.set_axis_off()
 
 
-def _points(joints: list[tuple[str, Array, Array]], segments: list[tuple[Array, Array]], tool: Array) -> Array:
+def points_of(joints: list[tuple[str, Array, Array]], segments: list[tuple[Array, Array]], tool: Array) -> Array:
+    """(k, 3) corners of a skeleton."""
     return np.array([p for segment in segments for p in segment] + [p for _, p, _ in joints] + [tool[:3, 3]])
 
 
-def _size(points: Array) -> float:
+def size_of(points: Array) -> float:
+    """The longest side of the box around the points, m; 1 if there is none."""
     return float(np.ptp(points, axis=0).max()) or 1.0
 
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.report.figures.style import COLORS, GREY, color, decimated
 from armdyn.simulation.run import Run
-from armdyn.typing import Array
 
-COLORS = ("#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8860b", "#1f9bd1", "#c2528b", "#4d7c0f")
-GREY = "#8a93a3"
 ROWS = ("x", "y", "z", "rx", "ry", "rz")
 MOST_POINTS = 4000
 """Samples drawn per line; more only make files large."""
@@ -49,7 +47,7 @@ def _joint_legend(figure: Any, run: Run) -> None:
     kinds = [joint.kind for joint in run.dynamics.robot.joints]
     dashed = len(set(kinds)) > 1
     lines = [
-        Line2D([], [], color=_color(j), linestyle="--" if dashed and kind == "prismatic" else "-", label=name)
+        Line2D([], [], color=color(j), linestyle="--" if dashed and kind == "prismatic" else "-", label=name)
         for j, (name, kind) in enumerate(zip(run.joints, kinds, strict=True))
     ]
     figure.legend(handles=lines, loc="outside lower center", ncols=min(len(lines), 8), fontsize=9, frameon=False)
@@ -65,7 +63,7 @@ def draw_workspace(axes: Any, run: Run) -> None:
         desired = run.desired.q[:, :3, 3] if run.desired.q.ndim == 3 else run.desired.q[:, :3]
     reach = np.ptp(np.vstack([actual, desired]), axis=0)
     i, j = sorted(np.argsort(-reach, kind="stable")[:2])
-    keep = _thinned(len(run.t))
+    keep = decimated(len(run.t), MOST_POINTS)
     axes.plot(desired[keep, i], desired[keep, j], color=GREY, linewidth=3, alpha=0.55, label="desired")
     axes.plot(actual[keep, i], actual[keep, j], color=COLORS[0], linewidth=1.2, label="actual")
     axes.plot(*actual[0, [i, j]], "o", color=COLORS[3], markersize=5, label="start")
@@ -75,28 +73,28 @@ def draw_workspace(axes: Any, run: Run) -> None:
 
 def draw_joints(axes: Any, run: Run) -> None:
     """Joint positions, desired (wide and pale) and actual. El Baji fig. 9"""
-    keep = _thinned(len(run.t))
+    keep = decimated(len(run.t), MOST_POINTS)
     for j in range(run.q.shape[1]):
         if run.desired.q.shape == run.q.shape:
-            axes.plot(run.t[keep], run.desired.q[keep, j], color=_color(j), linewidth=3.5, alpha=0.3)
-        axes.plot(run.t[keep], run.q[keep, j], _style(run, j), color=_color(j), linewidth=1.1)
+            axes.plot(run.t[keep], run.desired.q[keep, j], color=color(j), linewidth=3.5, alpha=0.3)
+        axes.plot(run.t[keep], run.q[keep, j], _style(run, j), color=color(j), linewidth=1.1)
     _labelled(axes, "Joint positions, desired (pale) and actual", "t (s)", _unit(run, "{}"))
 
 
 def draw_error(axes: Any, run: Run, title: str = "Tracking error") -> None:
     """Reference minus position, and a magnified view of what is left after it has settled. El Baji fig. 8"""
-    keep = _thinned(len(run.t))
+    keep = decimated(len(run.t), MOST_POINTS)
     in_task = run.error.shape[1] != run.q.shape[1] or run.desired.q.shape != run.q.shape
     rows = ROWS if run.error.shape[1] == len(ROWS) else [f"row {k + 1}" for k in range(run.error.shape[1])]
     for j in range(run.error.shape[1]):
         style, name = ("-", rows[j]) if in_task else (_style(run, j), None)
-        axes.plot(run.t[keep], run.error[keep, j], style, color=_color(j), linewidth=1.2, label=name)
+        axes.plot(run.t[keep], run.error[keep, j], style, color=color(j), linewidth=1.2, label=name)
     settled = run.t >= run.t[-1] / 3
     left = np.abs(run.error[settled]).max() if settled.any() else 0.0
     if 0 < left < 0.12 * np.abs(run.error).max():
         inset = axes.inset_axes((0.40, 0.50, 0.57, 0.42))
         for j in range(run.error.shape[1]):
-            inset.plot(run.t[keep], run.error[keep, j], color=_color(j), linewidth=0.9)
+            inset.plot(run.t[keep], run.error[keep, j], color=color(j), linewidth=0.9)
         inset.set_xlim(run.t[-1] / 3, run.t[-1])
         inset.set_ylim(-1.2 * left, 1.2 * left)
         inset.tick_params(labelsize=7)
@@ -108,13 +106,13 @@ def draw_error(axes: Any, run: Run, title: str = "Tracking error") -> None:
 
 def draw_torques(axes: Any, run: Run) -> None:
     """What the actuators exert. El Baji fig. 7"""
-    keep = _thinned(len(run.t))
+    keep = decimated(len(run.t), MOST_POINTS)
     kinds = [joint.kind for joint in run.dynamics.robot.joints]
     both = len(set(kinds)) > 1
     forces = axes.twinx() if both else axes
     for j, kind in enumerate(kinds):
         where = forces if kind == "prismatic" else axes
-        where.plot(run.t[keep], run.tau[keep, j], _style(run, j), color=_color(j), linewidth=1.1)
+        where.plot(run.t[keep], run.tau[keep, j], _style(run, j), color=color(j), linewidth=1.1)
     if both:
         forces.set_ylabel("N (dashed)", fontsize=9)
         forces.tick_params(labelsize=8)
@@ -123,15 +121,15 @@ def draw_torques(axes: Any, run: Run) -> None:
 
 def draw_rates(axes: Any, run: Run) -> None:
     """Joint velocities."""
-    keep = _thinned(len(run.t))
+    keep = decimated(len(run.t), MOST_POINTS)
     for j in range(run.q.shape[1]):
-        axes.plot(run.t[keep], run.qd[keep, j], _style(run, j), color=_color(j), linewidth=1.1)
+        axes.plot(run.t[keep], run.qd[keep, j], _style(run, j), color=color(j), linewidth=1.1)
     _labelled(axes, "Joint velocities", "t (s)", _unit(run, "{}/s"))
 
 
 def draw_energy(axes: Any, run: Run) -> None:
     """Kinetic and potential energy, and their sum."""
-    keep = _thinned(len(run.t))
+    keep = decimated(len(run.t), MOST_POINTS)
     rest = run.potential_energy[0]
     axes.plot(run.t[keep], run.kinetic_energy[keep], color=COLORS[1], linewidth=1.1, label="kinetic")
     axes.plot(run.t[keep], run.potential_energy[keep] - rest, color=COLORS[2], linewidth=1.1, label="potential - start")
@@ -142,9 +140,9 @@ def draw_energy(axes: Any, run: Run) -> None:
 def draw_comparison(axes: Any, runs: Mapping[str, Run]) -> None:
     """The largest error among the joints over time, for several models of the controller. El Baji fig. 10"""
     for k, (name, run) in enumerate(runs.items()):
-        keep = _thinned(len(run.t))
+        keep = decimated(len(run.t), MOST_POINTS)
         worst = np.abs(run.error).max(axis=1)
-        axes.semilogy(run.t[keep], np.maximum(worst[keep], 1e-12), color=_color(k), linewidth=1.2, label=name)
+        axes.semilogy(run.t[keep], np.maximum(worst[keep], 1e-12), color=color(k), linewidth=1.2, label=name)
     _labelled(axes, "Largest error under imperfect models", "t (s)", "rad, m")
 
 
@@ -161,16 +159,8 @@ def _labelled(axes: Any, title: str, x: str, y: str, place: str = "best") -> Non
     axes.legend(fontsize=7.5, frameon=True, framealpha=0.8, edgecolor="none", ncols=columns, loc=place)
 
 
-def _thinned(count: int) -> Array:
-    return np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
-
-
-def _color(k: int) -> str:
-    return COLORS[k % len(COLORS)]
-
-
 def _style(run: Run, j: int) -> str:
-    """Dashed for sliding joints beside turning ones."""
+    """Dashed for prismatic joints beside revolute ones."""
     kinds = [joint.kind for joint in run.dynamics.robot.joints]
     return "--" if kinds[j] == "prismatic" and len(set(kinds)) > 1 else "-"
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.report.figures.charts import COLORS
+from armdyn.report.figures.style import COLORS
 from armdyn.sweeps import MEASURES, Sweep
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from armdyn.dynamics import compile as compiled
 from armdyn.motion.limits import names, units
 from armdyn.motion.torques import TorqueBreakdown
-from armdyn.report.figures.motion_figures import COLORS, FAINT, INK
+from armdyn.report.figures.style import DARK, FAINT, color, open_axes
 from armdyn.typing import Array
 
 FEW = 3
@@ -36,11 +36,11 @@ def _panel_by_panel(parts: TorqueBreakdown) -> Any:
     n = parts.q.shape[1]
     rows: list[list[list[Curve]]] = []
     number = [j + 1 for j in range(n)]
-    rows.append([[(f"inertia {i + 1}{i + 1}", parts.inertia[:, i, i], COLORS[i])] for i in range(n)])
+    rows.append([[(f"inertia {i + 1}{i + 1}", parts.inertia[:, i, i], color(i))] for i in range(n)])
     if n > 1:
         rows.append(
             [
-                [(f"inertia {i + 1}{number[j]}", parts.inertia[:, i, j], COLORS[j]) for j in range(n) if j != i]
+                [(f"inertia {i + 1}{number[j]}", parts.inertia[:, i, j], color(j)) for j in range(n) if j != i]
                 for i in range(n)
             ]
         )
@@ -49,7 +49,7 @@ def _panel_by_panel(parts: TorqueBreakdown) -> Any:
     for name in ("friction", "tip"):
         if name in parts.by_effect:
             rows.append([[(name, parts.by_effect[name][:, i], EFFECTS[name])] for i in range(n)])
-    rows.append([[("total", parts.tau[:, i], INK)] for i in range(n)])
+    rows.append([[("total", parts.tau[:, i], DARK)] for i in range(n)])
     figure, grid = _grid(len(rows), n, 4.6 * n, 1.55 * len(rows) + 0.9)
     for row, panels in zip(grid, rows, strict=True):
         for i, (axes, curves) in enumerate(zip(row, panels, strict=True)):
@@ -58,17 +58,17 @@ def _panel_by_panel(parts: TorqueBreakdown) -> Any:
         if all(k == "revolute" for k in _kinds(parts)):
             _same_scale(row)
     for i, name in enumerate(names(parts.robot)):
-        grid[0, i].set_title(f"joint {i + 1}: {name}", fontsize=10.5, color=INK, loc="left", pad=16)
-        grid[-1, i].set_xlabel("time, s", color=INK)
+        grid[0, i].set_title(f"joint {i + 1}: {name}", fontsize=10.5, color=DARK, loc="left", pad=16)
+        grid[-1, i].set_xlabel("time, s", color=DARK)
     return _finished(figure, f"{parts.robot.name}: torque contributions")
 
 
 def _velocity_curves(parts: TorqueBreakdown, i: int) -> list[Curve]:
     """Centrifugal effects of each joint and Coriolis effects of each pair on joint i, those that are there."""
     n = parts.q.shape[1]
-    curves = [(f"centrifugal {i + 1}{j + 1}", parts.centrifugal[:, i, j], COLORS[j]) for j in range(n)]
+    curves = [(f"centrifugal {i + 1}{j + 1}", parts.centrifugal[:, i, j], color(j)) for j in range(n)]
     curves += [
-        (f"Coriolis {i + 1}({j + 1}{k + 1})", parts.coriolis[:, i, p], COLORS[(n + p) % len(COLORS)])
+        (f"Coriolis {i + 1}({j + 1}{k + 1})", parts.coriolis[:, i, p], color(n + p))
         for p, (j, k) in enumerate(parts.pairs)
     ]
     size = np.abs(parts.tau).max()
@@ -87,11 +87,11 @@ def _joint_by_joint(parts: TorqueBreakdown) -> Any:
             axes.set_visible(False)
             continue
         curves = [(name, part[:, i], EFFECTS[name]) for name, part in effects.items()]
-        _draw(axes, parts.t, [*curves, ("total", parts.tau[:, i], INK)], legend=False)
+        _draw(axes, parts.t, [*curves, ("total", parts.tau[:, i], DARK)], legend=False)
         _dress(axes, units(parts.robot)[i][3])
-        axes.set_title(names(parts.robot)[i], fontsize=10, color=INK, loc="left")
+        axes.set_title(names(parts.robot)[i], fontsize=10, color=DARK, loc="left")
         if i >= n - columns:
-            axes.set_xlabel("time, s", color=INK)
+            axes.set_xlabel("time, s", color=DARK)
             axes.tick_params(labelbottom=True)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper right", ncols=len(labels), frameon=False, fontsize=9)
@@ -107,12 +107,12 @@ def motion_figure(parts: TorqueBreakdown) -> Any:
     titles = ("positions", "velocities", "accelerations", "torques")
     values = (parts.q, parts.qd, parts.qdd, parts.tau)
     for axes, title, value, unit in zip(grid.ravel(), titles, values, mixed, strict=True):
-        curves = [(label[i], value[:, i], COLORS[i % len(COLORS)]) for i in range(value.shape[1])]
+        curves = [(label[i], value[:, i], color(i)) for i in range(value.shape[1])]
         _draw(axes, parts.t, curves, legend=False)
         _dress(axes, unit)
-        axes.set_title(title, fontsize=10.5, color=INK, loc="left")
+        axes.set_title(title, fontsize=10.5, color=DARK, loc="left")
     for axes in grid[-1]:
-        axes.set_xlabel("time, s", color=INK)
+        axes.set_xlabel("time, s", color=DARK)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     columns = min(len(labels), 7)
     rows = -(-len(labels) // columns)
@@ -131,13 +131,13 @@ def tip_figure(parts: TorqueBreakdown) -> Any:
     for axes, (label, values) in zip(grid[:, 0], rows, strict=True):
         span = np.abs(values).max()
         curves = [
-            (f"tip {axis}", values[:, k], COLORS[k])
+            (f"tip {axis}", values[:, k], color(k))
             for k, axis in enumerate("xyz")
             if np.ptp(values[:, k]) > 1e-9 * span or axis != "z"
         ]
         _draw(axes, parts.t, curves, legend=label.startswith("position"))
         _dress(axes, label)
-    grid[-1, 0].set_xlabel("time, s", color=INK)
+    grid[-1, 0].set_xlabel("time, s", color=DARK)
     return _finished(figure, f"{parts.robot.name}: motion of the tip")
 
 
@@ -152,8 +152,8 @@ def _grid(rows: int, columns: int, width: float, height: float) -> tuple[Any, An
 
 
 def _draw(axes: Any, t: Array, curves: Sequence[Curve], legend: bool = True) -> None:
-    for name, values, color in curves:
-        axes.plot(t, values, label=name, color=color, linewidth=1.2 if name == "total" and len(curves) > 1 else 1.7)
+    for name, values, tint in curves:
+        axes.plot(t, values, label=name, color=tint, linewidth=1.2 if name == "total" and len(curves) > 1 else 1.7)
     if legend:
         axes.legend(
             loc="lower left", bbox_to_anchor=(0, 0.98), ncols=len(curves), frameon=False, fontsize=8.5,
@@ -162,19 +162,13 @@ def _draw(axes: Any, t: Array, curves: Sequence[Curve], legend: bool = True) -> 
 
 
 def _dress(axes: Any, unit: str) -> None:
-    axes.set_ylabel(unit, color=INK, fontsize=9)
-    axes.grid(color=FAINT, linewidth=0.5)
-    axes.set_axisbelow(True)
+    axes.set_ylabel(unit, color=DARK, fontsize=9)
+    open_axes(axes, 8.5)
     axes.axhline(0, color=FAINT, linewidth=1.0, zorder=0)
     axes.margins(x=0, y=0.1)
     low, high = axes.get_ylim()
     if high - low < 1e-9:  # rounding is not a curve
         axes.set_ylim(low - 1, high + 1)
-    axes.tick_params(colors=INK, labelsize=8.5)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(FAINT)
 
 
 def _same_scale(row: Any) -> None:
@@ -190,7 +184,7 @@ def _kinds(parts: TorqueBreakdown) -> list[str]:
 
 def _finished(figure: Any, title: str, below: float = 0.0) -> Any:
     """Title and layout; below: share of the height kept free under the panels."""
-    figure.suptitle(title, fontsize=12, color=INK, x=0.02, ha="left")
+    figure.suptitle(title, fontsize=12, color=DARK, x=0.02, ha="left")
     figure.tight_layout(h_pad=0.9, rect=(0, below, 1, 1))
     figure.align_ylabels()
     return figure

@@ -1,4 +1,4 @@
-"""The report of an identification: what was done, what was found, how well it is known, and what it explains."""
+"""The report of an identification: processing, parameters with their uncertainty, predicted torques, residuals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from armdyn.errors import FileError
 from armdyn.findings import Checkup
 from armdyn.identification.fit import Fit
 from armdyn.parameters import physical_consistency
-from armdyn.report.figures.charts import COLORS, GREY, Line, Panel, chart
+from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.style import COLORS, GREY
 from armdyn.report.pages import html
 from armdyn.tables import Column, Section
 
 GOOD = 0.1
-"""Share of the torques left unexplained up to which the verdict is good: what published identifications reach."""
+"""Relative error of the torques up to which the verdict is good: what published identifications reach."""
 WHITE = 0.01
-"""Probability below which residuals are not taken for white."""
+"""Probability below which residuals count as correlated."""
 
 
 def write_report(fit: Fit, path: str | Path) -> Path:
-    """The report as one HTML file that needs nothing else."""
+    """Write the report as one self-contained HTML file."""
     target = Path(path)
     try:
         target.write_text(identification_page(fit), encoding="utf-8")
@@ -32,27 +33,29 @@ def write_report(fit: Fit, path: str | Path) -> Path:
 
 
 def identification_page(fit: Fit) -> str:
-    """The whole page."""
+    """The report as the text of an HTML page."""
     chapters = {
-        "What was noticed": [html.findings(Checkup(fit.robot.name, fit.findings))],
-        "How the log was processed": [html.definitions(list(fit.steps.items()))],
+        "Findings": [html.findings(Checkup(fit.robot.name, fit.findings))],
+        "Processing of the log": [html.definitions(list(fit.steps.items()))],
         "Base parameters": _parameters(fit),
-        "What torques tell of the standard parameters": _told(fit),
-        "Torques, measured and predicted": _torques(fit),
+        "Identifiability of the standard parameters": _identifiability(fit),
+        "Measured and predicted torques": _torques(fit),
         "Residuals": _residuals(fit),
         "Physical consistency": _physics(fit),
     }
     blocks = [html.cards(_summary(fit))]
     blocks += [html.chapter(k, title, inside) for k, (title, inside) in enumerate(chapters.items(), 1)]
-    return html.page(f"{fit.robot.name}: identification", f"From {fit.source}.", blocks, contents=list(chapters))
+    return html.page(
+        f"{fit.robot.name}: identification", f"Identified from {fit.source}.", blocks, contents=list(chapters)
+    )
 
 
 def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
     tried = fit.validation
-    doubts = sum(finding.severity != "note" for finding in fit.findings)
+    issues = sum(finding.severity != "note" for finding in fit.findings)
     known = fit.base.count - len(fit.estimate.left_out)
     share = tried.relative_error_of_all
-    where = f"on {tried.source}" if tried.held_out else "on the log itself: give a validation log for a fair figure"
+    where = f"on {tried.source}" if tried.held_out else "on the data used for estimation; pass a validation log"
     return [
         (
             "Base parameters",
@@ -60,9 +63,9 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
             f"of {fit.base.count}" if known < fit.base.count else fit.estimate.method,
             None,
         ),
-        ("Rows", f"{int(fit.estimate.rows.sum())}", f"of {fit.robot.n} joints, after decimation", None),
-        ("Unexplained torque", f"{share:.2%}", where, share < GOOD),
-        ("Doubts", str(doubts), "see what was noticed" if doubts else "nothing to doubt", doubts == 0),
+        ("Samples", f"{int(fit.estimate.rows.sum())}", f"of {fit.robot.n} joints, after decimation", None),
+        ("Relative error of the torques", f"{share:.2%}", where, share < GOOD),
+        ("Issues", str(issues), "see Findings" if issues else "no issues found", issues == 0),
     ]
 
 
@@ -76,9 +79,9 @@ def _parameters(fit: Fit) -> list[str]:
     return [html.table(Section(section.title, columns, rows, note.strip()))]
 
 
-def _told(fit: Fit) -> list[str]:
-    words = {"alone": "Identifiable alone", "combination": "Only in combination with others",
-             "no": "Without effect on any torque"}  # fmt: skip
+def _identifiability(fit: Fit) -> list[str]:
+    words = {"alone": "Individually identifiable", "combination": "Identifiable in combination with others",
+             "no": "No effect on the torques"}  # fmt: skip
     pairs = []
     for kind, title in words.items():
         names = [name for name, told in fit.identifiability.items() if told == kind]
@@ -98,16 +101,18 @@ def _torques(fit: Fit) -> list[str]:
             Line(tried.t, predicted, "predicted", color=COLORS[0]),
             Line(tried.t, tried.residuals[:, j], "residual", color=COLORS[3]),
         ]
-        title = f"{joint.name}: {tried.relative_error[j]:.1%} unexplained"
+        title = f"{joint.name}: relative error {tried.relative_error[j]:.1%}"
         panels.append(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines))
-    what = f"Held-out motion: {tried.source}." if tried.held_out else "The motion of the estimation itself."
-    text = f"{what} Predictions and residuals are shown where the joint is faster than its dead band."
+    what = (
+        f"Torques on held-out data: {tried.source}." if tried.held_out else "Torques on the data used for estimation."
+    )
+    text = f"{what} Predictions and residuals are shown only where the joint moves faster than its dead band."
     return [html.figure(chart(*panels), text, wide=False), html.table(tried.section())]
 
 
 def _residuals(fit: Fit) -> list[str]:
     tried = fit.validation
-    columns = (Column("joint"), Column("sigma", "N m or N"), Column("rows"), Column("rows worth one"),
+    columns = (Column("joint"), Column("sigma", "N m or N"), Column("samples"), Column("samples per independent one"),
                Column("Durbin-Watson"), Column("whiteness"), Column("verdict"))  # fmt: skip
     rows = []
     for j, name in enumerate(tried.joints):
@@ -115,9 +120,9 @@ def _residuals(fit: Fit) -> list[str]:
         learnt = (f"{fit.estimate.sigma[j]:.3g}", f"{fit.estimate.rows[j]}", f"{fit.estimate.correlation[j]:.1f}")
         verdict = "white" if p >= WHITE else "correlated"
         rows.append((name, *learnt, f"{tried.durbin_watson[j]:.2f}", f"{p:.2g}", verdict))
-    note = ("Whiteness: probability of such autocorrelations in white noise (Ljung-Box, 20 rows). Standard deviations "
-            "of the parameters allow for correlated residuals: so many rows are worth one.")  # fmt: skip
-    return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Remarks", list(fit.estimate.remarks))]
+    note = ("Whiteness: probability of such autocorrelations in white noise (Ljung-Box test, 20 lags). The standard "
+            "deviations of the parameters allow for correlated residuals: that many samples count as one.")  # fmt: skip
+    return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Notes", list(fit.estimate.remarks))]
 
 
 def _physics(fit: Fit) -> list[str]:
@@ -132,10 +137,11 @@ def _physics(fit: Fit) -> list[str]:
         (link.name, f"{link.mass:.4g}", f"{link.moments[0]:.3g}", str(link).partition(": ")[2]) for link in found.links
     )
     text = (
-        "All links are possible bodies."
+        "All links are physically consistent."
         if found.possible
-        else "Some links are no possible bodies. Torques determine base parameters alone; how these are shared out "
-        "among links is a choice, and noise moves them. The option `physical` gives the nearest possible robot."
+        else "Some links are not physically consistent. Torques determine only the base parameters; how these are "
+        "distributed among the links is a choice, and noise moves them. The option `physical` gives the nearest "
+        "physically consistent robot."
     )
     return [html.paragraph(text), html.table(Section("", columns, rows))]
 

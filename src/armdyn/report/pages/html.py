@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from importlib.resources import files
 
 from armdyn import __version__
 from armdyn.findings import Checkup
-from armdyn.report.figures.style import CSS
 from armdyn.tables import Section, is_numeric
 
 _WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
@@ -31,6 +31,7 @@ def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence
     besides version and units.
     """
     body = "\n".join(filter(None, blocks))
+    css = (files("armdyn.report.pages") / "report.css").read_text(encoding="utf-8")
     last = f" {escape(footer)}" if footer else ""
     return f"""<!doctype html>
 <html lang="en">
@@ -38,7 +39,7 @@ def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}: armdyn report</title>
-<style>{CSS}</style>
+<style>{css}</style>
 </head>
 <body><div class="sheet{" wide" if contents else ""}">
 <header>

@@ -1,4 +1,4 @@
-"""The study of a robot: all that can be said about it, chapter by chapter, written to a folder."""
+"""The study of a robot: its chapters, written to a folder as one page with data beside it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from armdyn import __version__
 from armdyn.errors import ArmdynError, FileError
-from armdyn.report.chapters import CHAPTERS
-from armdyn.report.chapters.chapter import Chapter, Fact, File, Subject
-from armdyn.report.chapters.configurations import pose_table
+from armdyn.report.chapters.chapter import Chapter, Fact, File
+from armdyn.report.chapters.contents import CHAPTERS
+from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
@@ -24,12 +24,22 @@ from armdyn.tables import Section
 Maker = Callable[[Subject], Chapter]
 ORDER = ("joints", "moving mass", "reach", "check-up", "agreement of formulations", "base parameters",
          "inverse dynamics", "one call")  # fmt: skip
-"""The order of the key facts; others follow."""
+"""The order of the key facts; all others follow."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a study made: the report, all files, the key facts, the table of poses, and what could not be done."""
+    """The results of a study.
+
+    report: the page.
+    files: all files, the page first.
+    facts: the key facts.
+    poses: tool positions at the configurations shown.
+    notes: what was noticed while writing the files.
+    missing: titles of chapters that do not apply to this robot, each with the reason.
+    agrees: whether all formulations agree exactly; None if they were not compared.
+    seconds, peak_megabytes: time taken, and the largest memory of the process if the system reports it.
+    """
 
     report: Path
     files: tuple[Path, ...]
@@ -37,9 +47,7 @@ class Study:
     poses: Section
     notes: tuple[str, ...]
     missing: Mapping[str, str]
-    """Chapters that could not be made, and why."""
     agrees: bool | None
-    """Whether all formulations agree exactly; None if that could not be asked."""
     seconds: float
     peak_megabytes: float | None
 
@@ -50,16 +58,17 @@ def study(
     say: Callable[[str], object] = lambda step: None,
     chapters: Mapping[str, Maker] = CHAPTERS,
 ) -> Study:
-    """Study the robot and write report.html with its data beside it into the folder.
+    """Study the robot and write report.html, with its data beside it, into the folder.
 
-    Args:    say: told what is being done. chapters: by title, in order; each is a function of the subject. One that
-             cannot be made says why in the report, and the study goes on.
+    say: receives a few words about each step.
+    chapters: functions of the subject by title, in order. A chapter that does not apply gives its reason in the
+              report, and the study goes on.
     """
     start = time.perf_counter()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"cannot be made: {error.strerror}", where=str(folder)) from None
+        raise FileError(f"cannot be created: {error.strerror}", where=str(folder)) from None
     subject = Subject(robot, folder, say)
     made: dict[str, Chapter] = {}
     missing: dict[str, str] = {}
@@ -76,32 +85,32 @@ def study(
     files = [file for chapter in made.values() for file in chapter.files]
     files.append(_record(subject, facts, numbers, missing, seconds, peak))
     summary = Chapter([html.cards((f.label, f.text, f.remark, f.good) for f in facts), _left_out(missing),
-                       html.bullets("Remarks", notes)])  # fmt: skip
+                       html.bullets("Notes", notes)])  # fmt: skip
     whole = {"Summary": summary, **made, "Files": _listing(subject, files)}
     blocks = [html.chapter(k, title, chapter.blocks) for k, (title, chapter) in enumerate(whole.items(), 1)]
-    footer = f"Made in {told(seconds, peak)}."
+    footer = f"Created in {told(seconds, peak)}."
     report = subject.text(
         "report.html", html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer), "this report"
     ).path
-    return Study(report, (report, *(file.path for file in files)), tuple(facts), pose_table(robot, subject.shown),
+    return Study(report, (report, *(file.path for file in files)), tuple(facts), subject.poses,
                  tuple(notes), missing, numbers.get("agree"), seconds, peak)  # fmt: skip
 
 
 def _attempted(make: Maker, subject: Subject) -> tuple[Chapter, str]:
-    """The chapter, or one that says why it is not there, with the reason."""
+    """The chapter, or one that gives the reason why it does not apply, and the reason."""
     try:
         return make(subject), ""
     except ArmdynError as error:
         reason = error.message
     except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers of this robot that no formula foresaw
-        reason = f"the computation broke down ({error})."
-    return Chapter([html.missing(f"Not possible for this robot: {reason}")]), reason
+        reason = f"the computation failed ({error})."
+    return Chapter([html.missing(f"Does not apply to this robot: {reason}")]), reason
 
 
 def _left_out(missing: Mapping[str, str]) -> str:
     if not missing:
         return ""
-    return html.missing(f"Not possible for this robot: {', '.join(missing)}. Each chapter says why.")
+    return html.missing(f"Does not apply to this robot: {', '.join(missing)}. Each chapter gives the reason.")
 
 
 def _ordered(facts: list[Fact]) -> list[Fact]:
@@ -114,12 +123,12 @@ def _listing(subject: Subject, files: list[File]) -> Chapter:
     for file in files:
         address = file.path.relative_to(subject.folder).as_posix()
         rows.append((address, address, file.what))
-    return Chapter([html.paragraph("Beside this report:"), html.links(rows, ("file", "what it is"))])
+    return Chapter([html.paragraph("Files beside this report:"), html.links(rows, ("file", "content"))])
 
 
 def _record(subject: Subject, facts: list[Fact], numbers: Mapping[str, Any], missing: Mapping[str, str],
             seconds: float, peak: float | None) -> File:  # fmt: skip
-    """study.json: what the report says, for programs."""
+    """study.json: the results of the report, for programs."""
     content = {
         "robot": subject.robot.name,
         "armdyn": __version__,
@@ -129,11 +138,11 @@ def _record(subject: Subject, facts: list[Fact], numbers: Mapping[str, Any], mis
         "seconds": round(seconds, 3),
         "peak_megabytes": peak,
     }
-    return subject.text("study.json", json.dumps(content, indent=2) + "\n", "key figures of this report, for programs")
+    return subject.text("study.json", json.dumps(content, indent=2) + "\n", "key figures of this report as JSON")
 
 
 def peak_megabytes() -> float | None:
-    """The most memory that this process has held; None where the system does not tell."""
+    """The peak memory of this process, MB; None where the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -143,5 +152,5 @@ def peak_megabytes() -> float | None:
 
 
 def told(seconds: float, peak: float | None) -> str:
-    """`12.3 s, 240 MB of memory at most`."""
-    return f"{seconds:.1f} s" + (f", {peak:.0f} MB of memory at most" if peak is not None else "")
+    """`12.3 s, 240 MB peak memory`."""
+    return f"{seconds:.1f} s" + (f", {peak:.0f} MB peak memory" if peak is not None else "")

@@ -14,7 +14,8 @@ from armdyn.graph import identical, trace
 from armdyn.kernels import build
 from armdyn.mechanics import kane
 from armdyn.mechanics.registry import formulation
-from armdyn.report.figures.charts import GREY, Line, Panel, chart, series
+from armdyn.report.figures.charts import Line, Panel, chart, series
+from armdyn.report.figures.style import GREY
 from armdyn.reproduce.elbaji import printed as text
 from armdyn.reproduce.elbaji.items import G, chapter, dynamics, scara
 from armdyn.reproduce.elbaji.scara_tracking import (

@@ -13,7 +13,8 @@ from armdyn.graph import identical, symbols, trace
 from armdyn.mechanics import dalembert, kinematics, lagrange_euler, newton_euler, newton_euler_base
 from armdyn.mechanics.lagrange import inverse_dynamics as lagrange_energies
 from armdyn.mechanics.registry import formulation
-from armdyn.report.figures.charts import COLORS, Line, Panel, chart
+from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.style import COLORS
 from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, identity, misses
 from armdyn.reproduce.milicevic import printed as text
 from armdyn.robot.random import random_robot

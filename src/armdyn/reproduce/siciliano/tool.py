@@ -13,7 +13,7 @@ from armdyn.formats import load
 from armdyn.motion.scaling import scale_to_torque
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.ellipsoid_figures import gravity_figure
-from armdyn.report.figures.robot_figures import as_svg
+from armdyn.report.figures.style import as_svg
 from armdyn.reproduce.item import Check, Outcome, below, distance
 from armdyn.reproduce.siciliano.example_7_2 import equal_durations, posture
 from armdyn.reproduce.siciliano.items import chapter

@@ -10,8 +10,7 @@ import numpy as np
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
 from armdyn.motion.torques import TorqueBreakdown
-from armdyn.report.figures.motion_figures import INK
-from armdyn.report.figures.robot_figures import as_svg
+from armdyn.report.figures.style import DARK, as_svg
 from armdyn.report.figures.torque_figures import contributions_figure, motion_figure, tip_figure
 from armdyn.reproduce.item import Check, Outcome, below, distance, equal
 from armdyn.reproduce.siciliano.example_7_2 import (
@@ -104,7 +103,7 @@ def contribution_checks(name: str) -> list[Check]:
 
 
 def outcome(says: str, checks: list[Check], figure: Any, caption: str) -> Outcome:
-    drawn = as_svg(figure).replace(INK, "currentColor")
+    drawn = as_svg(figure).replace(DARK, "currentColor")
     return Outcome(says, tuple(checks), chosen=CHOSEN, figures=((drawn, caption),))
 
 

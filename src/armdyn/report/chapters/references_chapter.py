@@ -1,0 +1,33 @@
+"""The chapter on references: where the methods come from."""
+
+from __future__ import annotations
+
+from armdyn import catalog, references
+from armdyn.mechanics.registry import FORMULATIONS
+from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.subject import Subject
+from armdyn.report.pages import html
+
+METHODS = ("parameters", "operational_space")
+"""What the study uses besides the formulations, as topics of the references."""
+
+
+def references_used(subject: Subject) -> Chapter:
+    """The source texts by author, then further references."""
+    topics = references.topics()
+    wanted = [name for name in (*(entry.name for entry in FORMULATIONS), *METHODS) if name in topics]
+    if subject.robot.name in catalog.names():
+        wanted.insert(0, subject.robot.name)
+    found = {entry.key: entry for name in wanted for entry in references.about(name)}
+    texts = sorted((entry for entry in found.values() if entry.number), key=lambda entry: entry.number)
+    others = [f"{entry} Used for: {entry.used}." for entry in found.values() if not entry.number]
+    words = (
+        "This report cites the source texts by author. The command armdyn cite prints all references, also as BibTeX."
+    )
+    rows = [(_surname(entry), f"{entry} Used for: {entry.used}.") for entry in texts]
+    return Chapter([html.paragraph(words), html.definitions(rows), html.bullets("Further references", others)])
+
+
+def _surname(entry: references.Reference) -> str:
+    """The name by which a text is cited: `O. El Baji` -> El Baji."""
+    return " ".join(part for part in entry.authors[0].split() if not part.endswith("."))

@@ -1,0 +1,103 @@
+"""The subject of a study: the robot, the folder of its report, and the results that several chapters share."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from armdyn.analysis.configurations import configurations, pose_table
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled
+from armdyn.errors import FileError, NotApplicable
+from armdyn.formats import ModelWarning
+from armdyn.report.chapters.chapter import File
+from armdyn.report.chapters.usual_motion import UsualMotion, usual_motion
+from armdyn.robot.robot import Robot
+from armdyn.tables import Section
+from armdyn.typing import Array
+
+OPENED = "The robot has closed loops. This chapter is about the tree that remains when they are cut open."
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The robot under study. Shared results are computed at their first use and kept.
+
+    robot: as it was loaded.
+    folder: where the report and its files go; it exists.
+    say: receives a few words about each step.
+    """
+
+    robot: Robot
+    folder: Path
+    say: Callable[[str], object] = lambda step: None
+
+    @cached_property
+    def shown(self) -> dict[str, Array]:
+        """Named configurations at which the robot is shown."""
+        return configurations(self.robot)
+
+    @cached_property
+    def poses(self) -> Section:
+        """Tool positions at these configurations."""
+        return pose_table(self.robot, self.shown)
+
+    @cached_property
+    def dyn(self) -> Dynamics:
+        """The compiled dynamics; those of the opened tree if there are loops (`opened` reports it)."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            return compiled(self.robot)
+
+    @cached_property
+    def motion(self) -> UsualMotion:
+        """The motion that the chapters on torques, actuators and control are about."""
+        self.require_tree("a motion")
+        return usual_motion(self.dyn)
+
+    @property
+    def opened(self) -> str:
+        """A sentence for chapters about the opened tree of a robot with loops; otherwise empty."""
+        return OPENED if self.robot.loops else ""
+
+    def progress(self, about: str) -> Callable[[str], object]:
+        """Return `say` with a prefix."""
+        return lambda step: self.say(f"{about}: {step}")
+
+    def require_tree(self, what: str) -> None:
+        """Raise NotApplicable for a robot with loops: its opened tree moves differently."""
+        if self.robot.loops:
+            raise NotApplicable(f"{what} of the opened tree would not describe the closed chain",
+                                where=f"robot {self.robot.name!r}",
+                                advice="armdyn.mechanics.closed_chain has the dynamics of closed chains")  # fmt: skip
+
+    def text(self, name: str, text: str, what: str) -> File:
+        """Write a text beside the report."""
+        path = self.folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
+        return File(path, what)
+
+    def table(self, name: str, section: Section, what: str) -> File:
+        """Write a table of the report as CSV, units in the header."""
+        heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in section.columns]
+        return self.rows(name, heads, section.rows, what)
+
+    def rows(self, name: str, heads: Sequence[str], rows: Iterable[Sequence[object]], what: str) -> File:
+        """Write rows as CSV."""
+        path = self.folder / name
+        try:
+            with path.open("w", newline="", encoding="utf-8") as file:
+                out = csv.writer(file, lineterminator="\n")
+                out.writerow(heads)
+                out.writerows(rows)
+        except OSError as error:
+            raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
+        return File(path, what)
