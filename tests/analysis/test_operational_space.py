@@ -1,4 +1,4 @@
-"""The model of operational space: against Pinocchio, against joint space, and the problems 7.9 and 7.10 of 004."""
+"""The model of operational space: against Pinocchio, against joint space, and problems 7.9 and 7.10 of Siciliano."""
 
 from __future__ import annotations
 

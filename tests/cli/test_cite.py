@@ -31,11 +31,21 @@ def test_keys_are_unique_and_robots_exist() -> None:
     assert named <= set(armdyn.catalog.names())
 
 
-def test_the_five_texts_are_numbered_as_in_the_comments() -> None:
-    numbers = [reference.number for reference in references.REFERENCES if reference.number]
-    assert numbers == ["000", "001", "002", "003", "004"]
-    (text,) = references.about("003")
+def test_the_five_texts_are_found_by_author() -> None:
+    names = {reference.text: reference.cited_as for reference in references.TEXTS}
+    assert list(names.values()) == ["El Baji", "Milićević", "Khalil", "Truc", "Siciliano"]
+    assert list(names) == list(references.NUMBERS.values())
+    (text,) = references.about("Truc")
     assert text.key == "truc2020"
+
+
+def test_help_of_reproduce_lists_the_texts(run: Run) -> None:
+    """The titles stand in the help as well, so that it needs no file; they are those of the references."""
+    status, out, _ = run("reproduce", "--help")
+    assert status == 0
+    words = " ".join(out.split())
+    for reference in references.TEXTS:
+        assert f"{reference.text}: {reference.title}" in words
 
 
 def test_plain_text_and_bibtex(run: Run) -> None:

@@ -33,7 +33,7 @@ def test_limits_of_the_user_and_of_the_robot(run: Run) -> None:
     q = ["--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,1,0"]
     _, out, _ = run("plan", "panda", *q)
     assert "known" not in out
-    duration = 2.175 / 15 + 1 / 2.175  # [8.22] with the panda's own limits of joint 1
+    duration = 2.175 / 15 + 1 / 2.175  # (8.22) with the panda's own limits of joint 1
     assert f"panda: {duration:.4f} s" in out
     _, out, _ = run("plan", "panda", *q, "--v-max", "1", "--a-max", "2")
     assert "panda: 1.5000 s" in out
@@ -120,7 +120,7 @@ def test_the_fastest_timing(run: Run, tmp_path: Path) -> None:
 
 def test_timing_keeps_the_robots_own_limits(run: Run) -> None:
     q = ["--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,1,0"]
-    duration = 2.175 / 15 + 1 / 2.175  # by velocity and acceleration of joint 1 alone, [8.22]
+    duration = 2.175 / 15 + 1 / 2.175  # by velocity and acceleration of joint 1 alone, (8.22)
     for timing in ("scaled", "optimal"):
         _, out, _ = run("plan", "panda", *q, "--timing", timing)
         assert f"panda: {duration:.4f} s" in out and "s as before" in out

@@ -30,7 +30,7 @@ def decay(run: armdyn.Run, kp: float, kd: float) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_computed_torque_decays_exponentially_on_any_arm(seed: int) -> None:
-    """Khalil [9.25] on random arms with friction, from far off the reference."""
+    """Khalil (9.25) on random arms with friction, from far off the reference."""
     dyn = random_dynamics(seed, 4, friction=True)
     law = ComputedTorque(dyn, 90.0, 14.0)
     random = np.random.default_rng(seed)
@@ -41,7 +41,7 @@ def test_computed_torque_decays_exponentially_on_any_arm(seed: int) -> None:
 
 
 def test_position_scheme_is_a_filter_of_the_target() -> None:
-    """Khalil [9.30]: q'' + kd q' + kp q = kp q_d from rest: critically damped, without overshoot."""
+    """Khalil (9.30): q'' + kd q' + kp q = kp q_d from rest: critically damped, without overshoot."""
     dyn = dynamics("three_link")
     law = ComputedTorque.designed(dyn, 8.0, scheme="position")
     assert law.kp.tolist() == [64.0] * 3
@@ -53,7 +53,7 @@ def test_position_scheme_is_a_filter_of_the_target() -> None:
 
 
 def test_integral_action_removes_a_constant_error() -> None:
-    """002, footnote of sec. 9.4.2.2: a payload the model does not know."""
+    """Khalil, footnote of sec. 9.4.2.2: a payload the model does not know."""
     dyn = dynamics("three_link")
     heavy = dyn.robot.with_payload(0.3)
     runs = [simulate(heavy, ComputedTorque(dyn, 100, 20, ki=ki), np.zeros(3), 5.0, 2e-3) for ki in (0, 200)]
@@ -62,7 +62,7 @@ def test_integral_action_removes_a_constant_error() -> None:
 
 
 def test_predictive_control_does_not_see_noise_in_its_model() -> None:
-    """Khalil sec. 9.4.2.4: [9.31] on the reference is [9.22]; torques of the model stay put when q is off."""
+    """Khalil sec. 9.4.2.4: (9.31) on the reference is (9.22); torques of the model stay put when q is off."""
     dyn = dynamics("puma560")
     still = armdyn.control.Desired(np.full(6, 0.3), np.zeros(6), np.zeros(6))
     at, off = np.full(6, 0.3), np.full(6, 0.3) + 1e-3
@@ -94,7 +94,7 @@ def test_feedforward_is_the_inverse_dynamics_of_the_reference() -> None:
 
 
 def test_designed_gains_give_the_triple_pole() -> None:
-    """Khalil [9.9], [9.10] at the largest inertia of each joint."""
+    """Khalil (9.9), (9.10) at the largest inertia of each joint."""
     dyn = dynamics("puma560")
     law = PID.designed(dyn, 20.0)
     a = largest_inertias(dyn)
@@ -117,7 +117,7 @@ def test_largest_inertia_of_a_planar_arm() -> None:
 
 
 def test_pid_of_a_single_joint_has_the_transfer_function_of_the_text() -> None:
-    """Khalil [9.7] for a mass without friction: the response to a step equals that of the linear system."""
+    """Khalil (9.7) for a mass without friction: the response to a step equals that of the linear system."""
     from scipy.signal import TransferFunction, step
 
     robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}], gravity=(0, 0, 0))
@@ -147,7 +147,7 @@ def test_anti_windup_shortens_the_overshoot() -> None:
 
 
 def test_integral_action_holds_against_gravity() -> None:
-    """002, notes on [9.10]: without it a static error g/kp stays."""
+    """Khalil, notes on (9.10): without it a static error g/kp stays."""
     dyn = dynamics("three_link")
     law = PID.designed(dyn, 15.0)
     run = simulate(dyn, law, np.zeros(3), 4.0, 1e-3)
@@ -163,7 +163,7 @@ def test_integral_action_holds_against_gravity() -> None:
 @pytest.mark.parametrize("at", ["actual", "desired"])
 @pytest.mark.parametrize("seed", range(3))
 def test_pd_with_gravity_is_stable_from_anywhere(at: str, seed: int) -> None:
-    """Khalil [9.11]-[9.16]: from random states of random arms V falls all the way, to the target."""
+    """Khalil (9.11)-(9.16): from random states of random arms V falls all the way, to the target."""
     dyn = random_dynamics(seed, 3)
     random = np.random.default_rng(seed)
     inertia = largest_inertias(dyn)
@@ -214,7 +214,7 @@ def test_routh_tells_unstable_integral_action() -> None:
 
 
 def test_resonance_rule() -> None:
-    """002, notes on [9.10]: w_j at most half the structure's resonance."""
+    """Khalil, notes on (9.10): w_j at most half the structure's resonance."""
     near, far = (analyse_gains(400, 40, resonance=w).loops[0] for w in (30.0, 40.0))
     assert near.keeps_off is False
     assert "15 rad/s" in near.advice

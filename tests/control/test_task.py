@@ -52,7 +52,7 @@ def test_rotation_vector(angle: float) -> None:
 
 @pytest.mark.parametrize("name", ["puma560", "panda"])
 def test_error_of_the_task_decays_exponentially(name: str) -> None:
-    """Khalil [9.36], for a six-joint arm and for a redundant one, from off the reference."""
+    """Khalil (9.36), for a six-joint arm and for a redundant one, from off the reference."""
     dyn = dynamics(name)
     q0 = ELBOW[: dyn.n]
     start = dyn.pose(q0)[:3, 3]
@@ -79,7 +79,7 @@ def test_position_and_rotation_together() -> None:
 
 
 def test_a_redundant_arm_does_not_move_within_itself() -> None:
-    """002, note after [9.37]: the null space is damped; without that it would drift on."""
+    """Khalil, note after (9.37): the null space is damped; without that it would drift on."""
     dyn = dynamics("panda")
     hold = dyn.pose(ELBOW)[:3, 3]
     kick = np.linalg.svd(dyn.jacobian(ELBOW)[:3])[2][-1]  # a motion that the tool does not feel
@@ -105,7 +105,7 @@ def test_a_trajectory_of_the_tool_is_a_reference() -> None:
 
 
 def test_task_pid_reaches_a_point() -> None:
-    """Khalil [9.17] with gravity compensated, and with the integral doing it."""
+    """Khalil (9.17) with gravity compensated, and with the integral doing it."""
     dyn = dynamics("planar2r")
     goal = dyn.pose(np.array([0.6, -0.9]))[:3, 3]
     law = TaskPID(dyn, 2000, 1500, rows="x y", gravity=True)

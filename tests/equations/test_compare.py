@@ -51,7 +51,7 @@ def test_shared_counts_of_a_pendulum_by_hand() -> None:
 @pytest.mark.parametrize(
     ("name", "counts"), [("lagrange_euler", (101348, 77405)), ("newton_euler", (792, 662)), ("dalembert", (2963, 2209))]
 )
-def test_published_polynomials_of_001_table_3_at_six_joints(name: str, counts: tuple[int, int]) -> None:
+def test_published_polynomials_of_milicevic_table_3_at_six_joints(name: str, counts: tuple[int, int]) -> None:
     assert tuple(polynomial(6) for polynomial in PUBLISHED[name]) == pytest.approx(counts, abs=1e-6)
 
 

@@ -44,7 +44,7 @@ def total(parts: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("formulation", ["newton_euler", "lagrange_euler"])
-def test_planar_arm_is_004_7_82_in_sympy(formulation: str) -> None:
+def test_planar_arm_is_siciliano_7_82_in_sympy(formulation: str) -> None:
     """M, C, g, tau of the two-link planar arm, typed from print, against the SymPy matrices."""
     q1, q2, qd1, qd2, qdd1, qdd2 = sympy.symbols("q1 q2 qd1 qd2 qdd1 qdd2", real=True)
     Il1, Il2, ml1, ml2, mm2, a1, l1, l2, kr1, kr2, Im1, Im2, g = sympy.symbols(

@@ -108,7 +108,7 @@ def test_scara5_is_000_38_with_the_sign_of_E000_1(d1, t2, t3, t4, d5) -> None:  
 
 
 def test_000_38_as_printed_misses() -> None:
-    """E000-1: with the printed sign of c_2 the tool misses, by up to 0.3 m."""
+    """ElBaji-1: with the printed sign of c_2 the tool misses, by up to 0.3 m."""
     robot = load("scara5")
     misses = []
     for t2, t3, t4 in np.random.default_rng(2).uniform([-3, 0.2, -3], [3, 2.9, 3], (100, 3)):

@@ -78,7 +78,7 @@ def test_a_joint_that_moves_nothing_is_named(mass: float) -> None:
         articulated_body.forward_dynamics(robot, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
 
 
-def test_erratum_002_2() -> None:
+def test_erratum_khalil_2() -> None:
     """Khalil [7.88] adds S^T F_n; the balance of a link is I V = F - S^T F_n + beta, [7.69]. Forces are Pinocchio's."""
     robot, q, qd, qdd, _ = sample("turning")
     model = pinocchio_model.build(robot)

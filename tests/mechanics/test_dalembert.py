@@ -24,7 +24,7 @@ def half_tensors(robot):
 
 @pytest.mark.parametrize("shape", ["standard", "modified", "tree"])
 def test_translation_and_rotation_apart(shape):
-    """001: the first sums of (4.2) and (4.4) are due to rotation: they alone halve with the central tensors."""
+    """Milićević: the first sums of (4.2) and (4.4) are due to rotation: they alone halve with the central tensors."""
     robot, q, qd, _, _ = sample(shape)
     assert all(joint.kind != "fixed" for joint in robot.tree)  # a merged body's tensor holds masses apart
     lighter, rest = half_tensors(robot), np.zeros(robot.n)

@@ -37,7 +37,7 @@ def test_coriolis_matrix_is_the_christoffel_matrix(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", ["turning", "tree"])
 def test_h_are_the_christoffel_symbols(shape: str) -> None:
-    """001: h_ikm = h_imk, h_iii = 0 in a chain."""
+    """Milićević: h_ikm = h_imk, h_iii = 0 in a chain."""
     robot, q, *_ = sample(shape)
     h = lagrange_euler.h(robot, q)
     assert_close(h, gim_christoffel.christoffel_symbols(robot, q))

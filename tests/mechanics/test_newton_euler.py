@@ -104,7 +104,7 @@ def test_turning_moment_is_that_of_the_source() -> None:
     assert_close(found.array(), printed.array(), 1e-14)
 
 
-def test_erratum_002_1(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erratum_khalil_1(monkeypatch: pytest.MonkeyPatch) -> None:
     """Khalil [7.57] prints hat(w) where hat(wd) stands: a point of the body would not feel angular acceleration."""
     w, wd, r = vectors(3, 3)
     point = cross(wd, r) + cross(w, cross(w, r))

@@ -67,7 +67,7 @@ def test_first_moments_without_mass_are_refused() -> None:
         newton_euler_base.gravity(robot, q)
 
 
-def test_erratum_001_2() -> None:
+def test_erratum_milicevic_2() -> None:
     """Table 1 repeats the row of omega dot for the linear acceleration of a rotational link."""
     robot = armdyn.random_robot(3, 2, convention="modified", prismatic=0)
     rng = np.random.default_rng(0)
@@ -84,7 +84,7 @@ def test_erratum_001_2() -> None:
 
 
 @pytest.mark.parametrize("shape", ["turning", "tree"])
-def test_erratum_001_3(shape: str) -> None:
+def test_erratum_milicevic_3(shape: str) -> None:
     """Table 1 starts with +g: the torques would hold the robot against a weight that pulls upwards."""
     robot, q, *_ = sample(shape)
 

@@ -52,7 +52,7 @@ RX90 = """
     Ia5 = Ia5
     Ia6 = Ia6
 """
-"""002's base parameters of the RX-90 with symmetric links, by the grouping relations that its appendix implies."""
+"""Khalil's base parameters of the RX-90 with symmetric links, by the grouping relations that its appendix implies."""
 
 
 @pytest.mark.parametrize(("name", "include", "absent", "count"), COUNTS)
@@ -147,7 +147,7 @@ def test_a_robot_with_identified_base_parameters() -> None:
 
 
 def test_the_model_in_symbols_of_base_parameters() -> None:
-    """002's customised RX-90: at most 160 multiplications and 113 additions, and the same torques."""
+    """Khalil's customised RX-90: at most 160 multiplications and 113 additions, and the same torques."""
     robot = armdyn.load("rx90")
     base = base_parameters(robot, WITH_ROTORS, absent="zeros")
     model = base.symbolic_robot

@@ -38,7 +38,7 @@ def direct(robot: Robot) -> Graph:
 
 
 def test_symmetric_links_need_fewer_operations_than_symoro(rx90: Robot) -> None:
-    """002 counts 160 multiplications and 113 additions for this model; off-line constants apart."""
+    """Khalil counts 160 multiplications and 113 additions for this model; off-line constants apart."""
     operations = armdyn.derive(rx90, symbols="base").operations
     assert operations.multiplications <= 160 and operations.additions <= 113
 
@@ -49,7 +49,7 @@ def test_general_inertias_grouped(rx90: Robot) -> None:
 
 
 def test_direct_dynamics(rx90: Robot) -> None:
-    """SYMORO+ needed 889/653 in general and 637/423 for symmetric links (002, table 7.6 and sec. 7.6)."""
+    """SYMORO+ needed 889/653 in general and 637/423 for symmetric links (Khalil, table 7.6 and sec. 7.6)."""
     everything = direct(grouped(general(rx90))).operations
     assert everything.multiplications <= 451 and everything.additions <= 390
     symmetric = direct(base_parameters(rx90, ("inertial", "rotor"), absent="zeros").symbolic_robot).operations

@@ -76,7 +76,7 @@ def test_symbols_and_full_rotors() -> None:
         assert to_float(total, values) == pytest.approx(to_float(torque, values), rel=1e-13)
 
 
-def test_planar_arm_of_004() -> None:
+def test_planar_arm_of_siciliano() -> None:
     """Siciliano (7.84): the columns of ZZ2, MX2 and the rotor, multiplied out by hand, z out of the plane."""
     robot = armdyn.load("planar2r").symbolic
     q, qd, qdd = (symbols(f"{name}1 {name}2") for name in ("q", "qd", "qdd"))

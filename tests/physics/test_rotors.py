@@ -82,7 +82,7 @@ def test_augmented_links_of_the_planar_arm() -> None:
     assert not second.rotors and identical(second.inertia.mass, p["ml2"])
 
 
-# The recursion of Siciliano (7.107)-(7.114), E004-3
+# The recursion of Siciliano (7.107)-(7.114), Siciliano-3
 # -----------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Example 7.2 of 004 against an engine; what the text says about fig. 7.5-7.11 are items of armdyn.reproduce."""
+"""Example 7.2 of Siciliano against an engine; what the text says about fig. 7.5-7.11 are items of armdyn.reproduce."""
 
 from __future__ import annotations
 

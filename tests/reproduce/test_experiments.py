@@ -1,4 +1,4 @@
-"""The experiments of the source texts: 000 sec. 5.3 and 003 sec. 5."""
+"""The experiments of the source texts: El Baji sec. 5.3 and Truc sec. 5."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def runs(dyn: armdyn.Dynamics) -> dict[str, Run]:
 
 
 def test_inverse_kinematics_reaches_the_curve(dyn: armdyn.Dynamics) -> None:
-    """000 (37) of the corrected (38) gives (40) back; the printed sign of c_2 does not."""
+    """El Baji (37) of the corrected (38) gives (40) back; the printed sign of c_2 does not."""
     t = np.linspace(0, 10, 401)
     pose = dyn.pose(CURVE(t))
     x, y = 0.1 * np.cos(t / 2) * np.cos(t) + 0.2, 0.1 * np.sin(t / 2) * np.cos(t) + 0.2
@@ -54,13 +54,13 @@ def test_the_curve_has_the_derivatives_it_says() -> None:
 
 
 def test_start_is_that_of_the_text() -> None:
-    """The largest distance of the text's q(0) from the corrected inverse kinematics is 0.184 rad (E000-1)."""
+    """The largest distance of the text's q(0) from the corrected inverse kinematics is 0.184 rad (ElBaji-1)."""
     assert np.abs(CURVE(0.0) - SCARA_START).max() == pytest.approx(0.184, abs=5e-4)
     assert CURVE(0.0)[[0, 4]] == pytest.approx(SCARA_START[[0, 4]])
 
 
 def test_error_obeys_its_equation_at_first() -> None:
-    """With the exact model e'' + 10 e' + 200 e = 0, whatever the arm does (002 [9.25])."""
+    """With the exact model e'' + 10 e' + 200 e = 0, whatever the arm does (Khalil (9.25))."""
     run = scara_tracking(duration=1.0, solver=Solver(integrator="rk4"))
     e0, v0 = run.error[0], CURVE(0.0, 1) - SCARA_RATE
     a, w = SCARA_KD / 2, np.sqrt(SCARA_KP - SCARA_KD**2 / 4)
@@ -96,7 +96,7 @@ def test_no_friction_to_leave_out(runs: dict[str, Run]) -> None:
 
 @pytest.mark.parametrize("through", ["newton_euler", "matrices"])
 def test_symbolic_and_numeric_controllers_agree(dyn: armdyn.Dynamics, through: str) -> None:
-    """000 sec. 5.3: code generated from symbols, and the new formulation evaluated on numbers in every cycle."""
+    """El Baji sec. 5.3: code generated from symbols, and the new formulation evaluated on numbers in every cycle."""
     numeric = Formulated(dyn.robot, "bertrand_bruneau")
     symbolic = scara_tracking(ComputedTorque(dyn, SCARA_KP, SCARA_KD), duration=0.1)
     law = ComputedTorque(numeric, SCARA_KP, SCARA_KD, through=through)  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def test_symbolic_and_numeric_controllers_agree(dyn: armdyn.Dynamics, through: s
 
 
 def test_feedforward_alone_tracks_to_1e12() -> None:
-    """003 fig. 6b: errors not greater than 1e-12 rad over 5 s."""
+    """Truc fig. 6b: errors not greater than 1e-12 rad over 5 s."""
     run = feedforward_tracking()
     assert run.ok
     assert run.t[-1] == pytest.approx(5.0)

@@ -48,7 +48,7 @@ def test_a_moving_target_is_met_and_followed(profile) -> None:  # type: ignore[n
     r = point_to_point([0.0], [1.0], profile, duration=2.0)
     t = np.linspace(0, 1.999, 37)
     D = target(0.0) - q0
-    np.testing.assert_allclose(motion(t), target(t) - (1 - r(t)) * D, atol=1e-14)  # [8.3]
+    np.testing.assert_allclose(motion(t), target(t) - (1 - r(t)) * D, atol=1e-14)  # (8.3)
     later = np.linspace(2.001, 5, 11)
     for order in range(3):
         np.testing.assert_allclose(motion(later, order), target(later, order), atol=1e-13)

@@ -61,7 +61,7 @@ def test_a_move_starts_and_ends_where_it_should_and_in_the_class_it_claims(name,
     T = motion.duration
     np.testing.assert_allclose(motion(0.0), q0, atol=1e-14 * scale(q0, q1))
     np.testing.assert_allclose(motion(T), q1, atol=1e-13 * scale(q0, q1))
-    for order in range(1, CLASS[name] + 1):  # [8.10], [8.36]: rest at both ends
+    for order in range(1, CLASS[name] + 1):  # (8.10), (8.36): rest at both ends
         tiny = 1e-10 * motion.peak(order).max() + 1e-300
         np.testing.assert_allclose(motion([0.0, T], order), 0, atol=tiny)
     assert PROFILES[name].continuous == CLASS[name]
@@ -128,12 +128,12 @@ def test_fixed_shapes_are_those_printed(move, t_f) -> None:  # type: ignore[no-u
             v, a = FIXED[name]
             np.testing.assert_allclose(motion.peak(1), v * np.abs(D) / t_f, rtol=1e-9)
             np.testing.assert_allclose(motion.peak(2), a * np.abs(D) / t_f**2, rtol=1e-9)
-    a2, a3 = 3 / t_f**2 * D, -2 / t_f**3 * D  # [8.6]
+    a2, a3 = 3 / t_f**2 * D, -2 / t_f**3 * D  # (8.6)
     t = 0.37 * t_f
     cubic = point_to_point(q0, q1, "cubic", duration=t_f)
     np.testing.assert_allclose(cubic(t), q0 + a2 * t**2 + a3 * t**3, atol=1e-12 * scale(q0, q1))
-    np.testing.assert_allclose(cubic(0.5 * t_f, 1), 1.5 * D / t_f, rtol=1e-12)  # [8.8] holds at t_f/2
-    np.testing.assert_allclose(np.abs(cubic([0, t_f], 2)), np.abs([6 * D / t_f**2] * 2), rtol=1e-9)  # [8.9]
+    np.testing.assert_allclose(cubic(0.5 * t_f, 1), 1.5 * D / t_f, rtol=1e-12)  # (8.8) holds at t_f/2
+    np.testing.assert_allclose(np.abs(cubic([0, t_f], 2)), np.abs([6 * D / t_f**2] * 2), rtol=1e-9)  # (8.9)
 
 
 @pytest.mark.parametrize("name", ["linear", *FIXED])
@@ -143,7 +143,7 @@ def test_minimum_times_of_table_8_1(name, move) -> None:  # type: ignore[no-unty
     q0, q1, k_v, k_a = move
     alone = printed_minimum_times(q1 - q0, k_v, k_a)[name]
     motion = point_to_point(q0, q1, name, v_max=k_v, a_max=k_a)
-    assert motion.duration == pytest.approx(alone.max(), rel=1e-12)  # [8.14]
+    assert motion.duration == pytest.approx(alone.max(), rel=1e-12)  # (8.14)
 
 
 @pytest.mark.parametrize("name", list(RAMPED))
@@ -158,9 +158,9 @@ def test_synchronised_profiles_agree_with_the_text(name, move) -> None:  # type:
     np.testing.assert_allclose(motion.peak(1), V, rtol=1e-9)
     np.testing.assert_allclose(motion.peak(2), A, rtol=1e-8)
     alone = [synchronised(D[j : j + 1], k_v[j : j + 1], k_a[j : j + 1], c)[3] for j in range(D.size)]
-    assert t_f >= max(alone) * (1 - 1e-12)  # [8.25]
+    assert t_f >= max(alone) * (1 - 1e-12)  # (8.25)
     t = fractions(motion)
-    ratio = motion(t, 1) / motion(t, 1)[:, :1]  # [8.23]
+    ratio = motion(t, 1) / motion(t, 1)[:, :1]  # (8.23)
     np.testing.assert_allclose(ratio, np.broadcast_to(D / D[0], ratio.shape), rtol=1e-9)
     assert tau <= t_f / 2 * (1 + 1e-9)
 
@@ -176,7 +176,7 @@ def test_trapezoid_is_the_printed_one(move) -> None:  # type: ignore[no-untyped-
     tolerance = 1e-9 * scale(q0, q1)
     np.testing.assert_allclose(motion(t[:, 0]), printed_trapezoid(t, q0, q1, V, A, tau, t_f), atol=tolerance)
     np.testing.assert_allclose(motion(t[:, 0]), q0 + compact_trapezoid(t, tau, t_f) * D, atol=tolerance)
-    np.testing.assert_allclose(V * t_f - V**2 / A, np.abs(D), rtol=1e-9)  # [8.21]
+    np.testing.assert_allclose(V * t_f - V**2 / A, np.abs(D), rtol=1e-9)  # (8.21)
 
 
 @given(move=moves(still=False))
@@ -190,8 +190,8 @@ def test_smooth_is_the_printed_one(move) -> None:  # type: ignore[no-untyped-def
     for order, printed in enumerate(printed_smooth(t, q0, q1, V, tau, t_f)):
         size = scale(q0, q1) if order == 0 else motion.peak(order).max()
         np.testing.assert_allclose(motion(t[:, 0], order), printed, atol=1e-8 * size)
-    np.testing.assert_allclose(np.abs(motion(tau / 2, 2)), 1.5 * V / tau, rtol=1e-8)  # [8.40]
-    np.testing.assert_allclose(np.abs(motion(tau) - q0), 0.75 * V**2 / A, atol=1e-9 * scale(q0, q1))  # [8.44]
+    np.testing.assert_allclose(np.abs(motion(tau / 2, 2)), 1.5 * V / tau, rtol=1e-8)  # (8.40)
+    np.testing.assert_allclose(np.abs(motion(tau) - q0), 0.75 * V**2 / A, atol=1e-9 * scale(q0, q1))  # (8.44)
     np.testing.assert_allclose(motion(t[:, 0]), q0 + compact_smooth(t, tau, t_f) * D, atol=1e-9 * scale(q0, q1))
 
 
@@ -199,18 +199,18 @@ def test_smooth_is_the_printed_one(move) -> None:  # type: ignore[no-untyped-def
 @given(k_v=limit, k_a=limit, share=st.floats(0.01, 0.99), q0=st.floats(-2, 2))
 @settings(max_examples=40, deadline=None)
 def test_a_short_move_does_not_reach_its_velocity(name, c, k_v, k_a, share, q0) -> None:  # type: ignore[no-untyped-def]
-    least = c * k_v**2 / k_a  # [8.18], [8.46]
+    least = c * k_v**2 / k_a  # (8.18), (8.46)
     for D, reaches in ((share * least, False), (least / share, True)):
         motion = point_to_point([0.0], [D], name, v_max=k_v, a_max=k_a)
-        expected = k_v if reaches else math.sqrt(D * k_a / c)  # [8.35], [8.47]
+        expected = k_v if reaches else math.sqrt(D * k_a / c)  # (8.35), (8.47)
         assert motion.peak(1)[0] == pytest.approx(expected, rel=1e-9)
         assert motion.peak(2)[0] == pytest.approx(k_a, rel=1e-8)
-        assert motion.duration == pytest.approx(c * expected / k_a + D / expected, rel=1e-9)  # [8.22], [8.45]
+        assert motion.duration == pytest.approx(c * expected / k_a + D / expected, rel=1e-9)  # (8.22), (8.45)
 
 
 def test_smooth_speeds_up_one_and_a_half_times_as_long() -> None:
     plain, smooth = (point_to_point([0], [5], p, v_max=1, a_max=2) for p in ("trapezoid", "smooth"))
-    assert smooth.knots[1] == pytest.approx(1.5 * plain.knots[1])  # after [8.41]
+    assert smooth.knots[1] == pytest.approx(1.5 * plain.knots[1])  # after (8.41)
 
 
 @pytest.mark.parametrize("name", list(RAMPED))

@@ -39,7 +39,7 @@ seeds = st.integers(0, 2**31)
 def test_axis_and_angle_where_the_printed_formula_is_good(seed) -> None:  # type: ignore[no-untyped-def]
     R = rotation(seed)
     s = 0.5 * np.sqrt((R[2, 1] - R[1, 2]) ** 2 + (R[0, 2] - R[2, 0]) ** 2 + (R[1, 0] - R[0, 1]) ** 2)
-    alpha = np.arctan2(s, 0.5 * (np.trace(R) - 1))  # [8.51]
+    alpha = np.arctan2(s, 0.5 * (np.trace(R) - 1))  # (8.51)
     u, angle = axis_angle(R)
     assert angle == pytest.approx(alpha, abs=1e-7)
     if s > 1e-3:
@@ -119,8 +119,8 @@ def test_tool_axis_and_base_axis_are_two_names_of_one_motion(seed) -> None:  # t
     one, other = (line(start, end, "cubic", duration=1.0, frame=frame) for frame in ("tool", "base"))
     t = np.linspace(0, 1, 9)
     np.testing.assert_allclose(one.pose(t), other.pose(t), atol=1e-12)
-    u, alpha = axis_angle(end[:3, :3] @ start[:3, :3].T)  # [8.56]
-    np.testing.assert_allclose(one.velocity(0.5)[3:], 1.5 * alpha * u, atol=1e-12)  # [8.57]: rd = 3/2 at the middle
+    u, alpha = axis_angle(end[:3, :3] @ start[:3, :3].T)  # (8.56)
+    np.testing.assert_allclose(one.velocity(0.5)[3:], 1.5 * alpha * u, atol=1e-12)  # (8.57): rd = 3/2 at the middle
 
 
 def test_an_axis_of_ones_own_may_turn_more_than_half() -> None:
@@ -133,7 +133,7 @@ def test_an_axis_of_ones_own_may_turn_more_than_half() -> None:
 
 
 def test_the_printed_euler_interpolation_starts_at_the_wrong_rotation() -> None:
-    """E002-5: [8.55] has R^i in front, and so starts at R^i R^i."""
+    """Khalil-5: (8.55) has R^i in front, and so starts at R^i R^i."""
     start, end = rotation(1), rotation(2)
     z, x = np.array([0, 0, 1.0]), np.array([1.0, 0, 0])
     phi, theta, psi = euler_zxz(start)
@@ -251,7 +251,7 @@ def test_position_alone_for_an_arm_that_cannot_choose_its_rotation() -> None:
 
 
 def test_the_curve_of_000_40() -> None:
-    """x, y = 0.1 cos(t/2) cos(t) + 0.2, 0.1 sin(t/2) cos(t) + 0.2 (E000-13), z = 0.2, phi = pi/3."""
+    """x, y = 0.1 cos(t/2) cos(t) + 0.2, 0.1 sin(t/2) cos(t) + 0.2 (ElBaji-13), z = 0.2, phi = pi/3."""
     robot = load("scara5")
 
     def position(t):  # type: ignore[no-untyped-def]

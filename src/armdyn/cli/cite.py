@@ -41,8 +41,8 @@ def cite(
 
         out.print(Text.assemble(("Figures: ", "dim"), read(str(about)).source), soft_wrap=True)
     for reference in found:
-        number = f" ({reference.number} in comments)" if reference.number else ""
-        out.print(Text.assemble((reference.key, "bold"), (number, "dim")))
+        name = f" (cited as {reference.cited_as})" if reference.cited_as else ""
+        out.print(Text.assemble((reference.key, "bold"), (name, "dim")))
         out.print(Padding(Text(str(reference)), (0, 0, 0, 2)))
         out.print(Padding(Text(f"used for: {reference.used}", style="dim"), (0, 0, 0, 2)))
 

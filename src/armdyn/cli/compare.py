@@ -133,5 +133,5 @@ def _row_record(row: Row) -> dict[str, Any]:
         "offline": counts(_offline(row.operations)),
         "trace_seconds": row.trace_seconds,
         "evaluation_seconds": row.evaluation_seconds,
-        "published_001_table_3": counts(_rounded(row)),
+        "published_milicevic_table_3": counts(_rounded(row)),
     }

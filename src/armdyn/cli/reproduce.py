@@ -1,4 +1,4 @@
-"""armdyn reproduce: the source texts, regenerated and judged. Exit status 0 all explained, 1 not all, 2 error."""
+"""armdyn reproduce: the source texts, regenerated and compared with the print."""
 
 from __future__ import annotations
 
@@ -17,12 +17,30 @@ EXPLAINED, UNEXPLAINED = 0, 1
 
 
 def reproduce(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="000, 001, 002, 003, 004 or all.")] = "all",
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="AUTHOR",
+            help="elbaji, milicevic, khalil, truc, siciliano or all.",
+            autocompletion=lambda incomplete: _known(incomplete),
+        ),
+    ] = "all",
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where index.html goes; out/reproduce if not given.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for index.html (default: out/reproduce).")
     ] = None,
 ) -> None:
-    """Reproduce the source texts: every table, figure and worked example, beside what is printed.
+    """Reproduce the tables, figures and worked examples of the source texts, and compare them with the print.
+
+    elbaji: Online trajectory tracking control based on the explicit form of the equations of motion for serial
+    manipulator using the new formulation (2022).
+
+    milicevic: Transformation matrix approach to dynamics of manipulative robots.
+
+    khalil: Modeling and control of manipulators, part II: dynamics and control (2019).
+
+    truc: Dynamic model with a new formulation of Coriolis/centrifugal matrix for robot manipulators (2020).
+
+    siciliano: Robotics: Modelling, Planning and Control (2009), chapter 7.
 
     Verdicts: same, corrected (an erratum explains the difference), chosen (the text gives no numbers), unexplained.
     Exit status: 0 nothing is unexplained, 1 something is, 2 error.
@@ -33,11 +51,11 @@ def reproduce(
     from armdyn.reproduce.page import prepared, write
     from armdyn.reproduce.running import chosen
 
-    folder = prepared(out or Path("out") / "reproduce")
     total = sum(len(chapter.items) for chapter in chosen(source))
+    folder = prepared(out or Path("out") / "reproduce")
     with working("starting", total) as say:
         made = run(source, say)
-        say("page")
+        say("writing the page")
         path = write(made, folder)
     screen = console()
     for table in tables(_section(made), screen.width):
@@ -48,7 +66,7 @@ def reproduce(
                 screen.print(Text(f"{result.item.key}: {check.what}: {check.figure}", style="bold red"))
     for tag, check in made.evidence.items():
         if not check.holds:
-            screen.print(Text(f"{tag} is not shown: {check.what}: {check.figure}", style="bold red"))
+            screen.print(Text(f"No evidence for {tag}: {check.what}: {check.figure}", style="bold red"))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(made.counts.items()))
     style = "green" if made.ok else "bold red"
     screen.print(Text.assemble(f"{len(made.results)} items: ", (counts, style)))
@@ -72,3 +90,10 @@ def _section(made: Reproduction) -> Section:
     columns = (Column("item"), Column("what", folds=True), Column("verdict"), Column("agree"),
                Column("errata", folds=True))  # fmt: skip
     return Section("", columns, rows)
+
+
+def _known(incomplete: str) -> list[str]:
+    """Completions of the shell."""
+    from armdyn.references import TEXTS
+
+    return [name for name in (*(reference.text for reference in TEXTS), "all") if name.startswith(incomplete)]

@@ -58,7 +58,7 @@ class PlanarArm:
         return len(self.revolute) == 3
 
     def solutions(self, R: Array | None, p: Array, near: Array) -> Iterator[Array]:
-        """Joint positions for the tip at p (and rotation R). El Baji (38) with the sign of E000-1, for any such arm."""
+        """Joint positions for the tip at p (and rotation R). El Baji (38), sign as in ElBaji-1, for any such arm."""
         w = complex(*(self.plane @ p)) - self.origin
         phi = 0.0
         if self.needs_rotation:

@@ -4,8 +4,8 @@
     (23)
 
 Source: El Baji sec. 3, (1)-(33), the extension of Bertrand and Bruneau 2013 to prismatic joints, corrected: no factor
-on the tensors of bodies behind prismatic joints (E000-2), the wrench is exerted by the body (E000-3), u_n in the
-Coriolis term (E000-6), parentheses of (29) (E000-7), G and Q outside of the sum over j (E000-8).
+on the tensors of bodies behind prismatic joints (ElBaji-2), the wrench is exerted by the body (ElBaji-3), u_n in the
+Coriolis term (ElBaji-6), parentheses of (29) (ElBaji-7), G and Q outside of the sum over j (ElBaji-8).
 
 The letters, for joint j and body k: w_j = eps_bar_j u_j; L_jk = (eps_j 1 - eps_bar_j skew(o_j o_k)) u_j is the bracket
 of (14), the velocity that qd_j = 1 gives to the body's reference point. El Baji takes the centre of mass as that point;
@@ -60,7 +60,7 @@ def _H(body: Inertia, carried: Carried) -> dict[tuple[int, int], Scalar]:
 
 
 def _beta(body: Inertia, carried: Carried) -> dict[tuple[int, int], Scalar]:
-    """{(i, j): beta_ijk}; zero for prismatic j. El Baji (25), corrected: E000-2"""
+    """{(i, j): beta_ijk}; zero for prismatic j. El Baji (25), corrected: ElBaji-2"""
     beta: dict[tuple[int, int], Scalar] = {}
     for j, (L_j, w_j) in carried.items():
         turned = cross(w_j, L_j)
@@ -71,7 +71,7 @@ def _beta(body: Inertia, carried: Carried) -> dict[tuple[int, int], Scalar]:
 
 
 def _zeta(body: Inertia, carried: Carried) -> dict[tuple[int, int, int], Scalar]:
-    """{(i, j, n): zeta_ijnk}, n earlier than j; zero for prismatic n. El Baji (26), corrected: E000-2, E000-7"""
+    """{(i, j, n): zeta_ijnk}, n earlier than j; zero for prismatic n. El Baji (26), corrected: ElBaji-2, ElBaji-7"""
     zeta: dict[tuple[int, int, int], Scalar] = {}
     J, order = pseudo_inertia(body.tensor), list(carried)
     for n in order:
@@ -97,7 +97,7 @@ def _G(robot: Robot, q: Scalars, partials: Partials) -> Matrix:
 
 
 def _Q(robot: Robot, q: Scalars, partials: Partials, wrench: Scalars | None) -> Matrix:
-    """[i][k]: Q_ik of the wrench that body k exerts, here the tool's. El Baji (28), corrected: E000-3, E000-7"""
+    """[i][k]: Q_ik of the wrench that body k exerts, here the tool's. El Baji (28), corrected: ElBaji-3, ElBaji-7"""
     Q = _zeros(robot.n)
     k, T = robot.frame("tool")
     if wrench is None or k == WORLD:

@@ -3,8 +3,8 @@
     tau_i = sum_j (D_ij^rot + D_ij^tran) qdd_j + h_i^tran + h_i^rot + c_i                                    Milićević
     (4.1)
 
-Source: Milićević sec. 4, (4.1)-(4.5); the damaged (4.3) and the missing (4.4) as in E001-5, E001-6. Vectors are in
-world axes, tensors about the centres of mass in link axes. Joint j's axis is z of link j through its origin p_j
+Source: Milićević sec. 4, (4.1)-(4.5); the damaged (4.3) and the missing (4.4) as in Milicevic-5, Milicevic-6. Vectors
+are in world axes, tensors about the centres of mass in link axes. Joint j's axis is z of link j through its origin p_j
 (Milićević writes z_{j-1}, p_{j-1}); p*_k leads from the origin of link k to that of the next link on the way to link
 s, c_s from the origin of link s to its centre of mass. Sums to s run along the way from the base to link s, so
 branches are allowed.
@@ -124,8 +124,8 @@ class _Rates:
             w, cor, a = (ZERO, ZERO, ZERO) if p == WORLD else (self.w[p], self.cor[p], self.a[p])
             rate, step = qd[k] * poses[k].R.column(2), bodies[k].step
             spin, slide = (rate, ZERO) if link.revolute else (ZERO, rate)
-            self.w.append(w + spin)  # E001-5
-            self.cor.append(cor + cross(w, spin))  # E001-5
+            self.w.append(w + spin)  # Milicevic-5
+            self.cor.append(cor + cross(w, spin))  # Milicevic-5
             # Milićević (4.3), first sum
             self.a.append(a + cross(w, cross(w, step)) + cross(cor, step) + 2 * cross(w, slide))
 
@@ -137,7 +137,7 @@ def _h_tran(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]
     """
     h: list[Scalar] = [0] * robot.n
     for s, w, cor, a in zip(bodies, rates.w, rates.cor, rates.a, strict=True):
-        force = s.mass * (a + cross(w, cross(w, s.c)) + cross(cor, s.c))  # Milićević (4.3), restored: E001-5
+        force = s.mass * (a + cross(w, cross(w, s.c)) + cross(cor, s.c))  # Milićević (4.3), restored: Milicevic-5
         for i, lever in s.lever.items():
             h[i] = add(h[i], force.dot(lever))
     return h
@@ -148,7 +148,7 @@ def _h_rot(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
     h: list[Scalar] = [0] * robot.n
     for s, w_0, cor_0 in zip(bodies, rates.w, rates.cor, strict=True):
         w, cor = s.turn @ w_0, s.turn @ cor_0
-        moment = s.tensor @ cor + cross(w, s.tensor @ w)  # Milićević (4.4), restored: E001-6
+        moment = s.tensor @ cor + cross(w, s.tensor @ w)  # Milićević (4.4), restored: Milicevic-6
         for i, axis in s.axis.items():
             h[i] = add(h[i], axis.dot(moment))
     return h
@@ -165,7 +165,7 @@ def _c(robot: Robot, bodies: Sequence[Body]) -> list[Scalar]:
 
 
 def _tip(robot: Robot, poses: Sequence[Pose], wrench: Scalars | None) -> list[Scalar]:
-    """J^T w, by which (4.1) is completed (E001-10): the wrench at the tool, on each joint."""
+    """J^T w, by which (4.1) is completed (Milicevic-10): the wrench at the tool, on each joint."""
     tool = robot.frame("tool")
     if wrench is None or tool.link == WORLD:
         return [0] * robot.n

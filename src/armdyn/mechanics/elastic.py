@@ -82,7 +82,7 @@ def inverse_dynamics(
 ) -> list[list[Scalar]]:  # fmt: skip
     """Torques that produce a motion of links and motors: (..., 2, n), on the links and by the motors.
 
-    The first row is zero for a motion that motors can produce: it is what [7.35a] lacks. For stiff joints all is in
+    The first row is zero for a motion that motors can produce: it is what (7.35a) lacks. For stiff joints all is in
     the second row.
     """
     coordinates(robot)
@@ -101,7 +101,7 @@ def inverse_dynamics(
 def rigid_torques(
     robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, thetad: Scalars, thetadd: Scalars, wrench: Wrench
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """(links, motors): the left sides of [7.35] without springs and motor friction."""
+    """(links, motors): the left sides of (7.35) without springs and motor friction."""
     tip, elsewhere = split(robot, q, wrench)
     bodies = newton_euler.joint_torques(robot, q, qd, qdd, tip)
     on_joints, on_motors = spin_torques(robot, q, Motion(robot, q, qd, qdd), thetad, thetadd)

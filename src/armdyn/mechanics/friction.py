@@ -50,7 +50,7 @@ def stribeck(friction: Friction, rate: Scalar) -> Scalar:
 def smooth(friction: Friction, rate: Scalar) -> Scalar:
     """Khalil (7.26) with r = sqrt(qd^2 + width^2) - width for |qd| and qd / sqrt(qd^2 + width^2) for sign(qd).
 
-    Differentiable any number of times; the law of [7.26] is its limit for width -> 0, the error of the sign being
+    Differentiable any number of times; the law of (7.26) is its limit for width -> 0, the error of the sign being
     (width/qd)^2 / 2. For integrators.
     """
     if ops.is_zero(friction.width):

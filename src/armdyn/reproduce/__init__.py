@@ -1,7 +1,7 @@
-"""The five source texts, reproduced: every table, figure and worked example, regenerated and judged.
+"""Tables, figures and worked examples of the five source texts, regenerated and compared with the print.
 
 from armdyn import reproduce
-made = reproduce.run("000")
+made = reproduce.run("khalil")
 made.ok, made.results[0].outcome.verdict
 """
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.references import TEXTS
 from armdyn.tables import Section
 from armdyn.typing import Array
 
@@ -23,13 +24,8 @@ MEANING: dict[Verdict, str] = {
     "chosen": "the text gives no numbers to compare, or not all data; ours are stated",
     "unexplained": "differs from the text, and it is not known why",
 }
-SOURCES = {
-    "000": "El Baji et al. 2022",
-    "001": "Milicevic et al.",
-    "002": "Khalil",
-    "003": "Le Ngoc Truc et al.",
-    "004": "Siciliano et al.",
-}
+SOURCES = {reference.text: reference for reference in TEXTS}
+"""The five texts by the names of their authors, as `armdyn reproduce` takes them."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +86,8 @@ class Item:
 
     @property
     def key(self) -> str:
-        """`004 fig. 7.15`."""
-        return f"{self.source} {self.place}"
+        """As one cites it: `Siciliano fig. 7.15`."""
+        return f"{SOURCES[self.source].cited_as} {self.place}"
 
 
 @dataclass
@@ -123,6 +119,12 @@ class Chapter:
     def slip(self, tag: str) -> Slip:
         """The evidence for an erratum, run, as a slip of an item."""
         return Slip(tag, self.evidences[tag]())
+
+
+def joined(*parts: Chapter) -> Chapter:
+    """One chapter of several parts, their items in the order of the arguments."""
+    evidences = {tag: show for part in parts for tag, show in part.evidences.items()}
+    return Chapter(parts[0].source, [item for part in parts for item in part.items], evidences)
 
 
 def close(what: str, ours: float, printed: float, places: float) -> Check:

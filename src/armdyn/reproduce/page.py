@@ -7,10 +7,9 @@ from html import escape
 from pathlib import Path
 
 from armdyn.errors import FileError
-from armdyn.references import REFERENCES
 from armdyn.report.pages import html
 from armdyn.reproduce.errata import KINDS, Erratum, of_source
-from armdyn.reproduce.item import MEANING, SOURCES, Check, Outcome, Verdict
+from armdyn.reproduce.item import MEANING, SOURCES, Check, Item, Outcome, Verdict
 from armdyn.reproduce.running import Reproduction, Result
 
 _MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "suspicious", "unexplained": "invalid"}
@@ -80,30 +79,30 @@ def page(made: Reproduction) -> str:
         _overview(made),
     ]
     for source in made.sources:
-        blocks.append(html.heading(f"{source}: {SOURCES[source]}"))
+        blocks.append(html.heading(SOURCES[source].cited_as))
         blocks += [_item(result) for result in made.results if result.item.source == source]
     blocks.append('<h2 id="errata">Errata</h2>')
     blocks.append(f"<ul>{''.join(f'<li>{kind}: {escape(text)}</li>' for kind, text in KINDS.items())}</ul>")
     for source in made.sources:
-        blocks.append(html.subheading(f"{source}: {SOURCES[source]}"))
+        blocks.append(html.subheading(SOURCES[source].cited_as))
         blocks += [_erratum(erratum, made) for erratum in of_source(source)]
     return html.page("The source texts, reproduced", SUBTITLE, blocks)
 
 
 def _texts(made: Reproduction) -> str:
-    """The numbers of the texts, and what they stand for."""
-    known = {reference.number: str(reference) for reference in REFERENCES if reference.number}
-    return html.bullets("The texts", [f"{source}: {known[source]}" for source in made.sources])
+    """The texts in full, by the names under which the items cite them."""
+    sources = [SOURCES[source] for source in made.sources]
+    return html.bullets("The texts", [f"{reference.cited_as}: {reference}" for reference in sources])
 
 
-def anchor(key: str) -> str:
-    """`004 fig. 7.15` -> `i004-fig-7-15`."""
-    return "i" + re.sub(r"[^0-9a-z]+", "-", key.lower()).strip("-")
+def anchor(item: Item) -> str:
+    """`siciliano-fig-7-15`"""
+    return f"{item.source}-" + re.sub(r"[^0-9a-z]+", "-", item.place.lower()).strip("-")
 
 
 def _overview(made: Reproduction) -> str:
     rows = "".join(
-        f'<tr><td><a href="#{anchor(result.item.key)}">{escape(result.item.key)}</a></td>'
+        f'<tr><td><a href="#{anchor(result.item)}">{escape(result.item.key)}</a></td>'
         f"<td>{escape(result.item.title)}</td>"
         f'<td class="{_MARK[result.verdict]}">{result.verdict}</td><td>{_tags(result.outcome)}</td></tr>\n'
         for result in made.results
@@ -122,7 +121,7 @@ def _item(result: Result) -> str:
     item, outcome = result.item, result.outcome
     chip = f'<span class="chip {_MARK[result.verdict]}">{result.verdict}</span>'
     parts = [
-        f'<section class="item" id="{anchor(item.key)}"><h3>{escape(item.key)}: {escape(item.title)}{chip}</h3>',
+        f'<section class="item" id="{anchor(item)}"><h3>{escape(item.key)}: {escape(item.title)}{chip}</h3>',
         html.paragraph(outcome.says),
         f"<p><em>Chosen:</em> {escape(outcome.chosen)}</p>" if outcome.chosen else "",
         _checks(outcome),

@@ -1,4 +1,4 @@
-"""Items run one after the other, their verdicts collected."""
+"""Run the items of the source texts and collect their verdicts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
-from armdyn.errors import ArmdynError, UnknownName
-from armdyn.reproduce.item import Chapter, Check, Item, Outcome, Verdict
+from armdyn.errors import ArmdynError, unknown_name
+from armdyn.references import NUMBERS
+from armdyn.reproduce.item import SOURCES, Chapter, Check, Item, Outcome, Verdict
 
-PACKAGE = "armdyn.reproduce"
 Progress = Callable[[str, int], object]
-"""Told what is being done and how many items are behind us."""
+"""Called with the item that is next and the number of items done."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """An item and what came of it."""
+    """An item and its outcome."""
 
     item: Item
     outcome: Outcome
@@ -29,7 +29,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of all items that were run, and the evidence for the errata of their sources by tag."""
+    """The results of the items that were run, and the evidence for the errata of their texts, by tag."""
 
     results: tuple[Result, ...]
     evidence: Mapping[str, Check]
@@ -40,7 +40,7 @@ class Reproduction:
 
     @property
     def ok(self) -> bool:
-        """Nothing is unexplained, and every erratum that claims a wrong print is shown."""
+        """Whether nothing is unexplained, and the evidence for every wrong print holds."""
         return not self.unexplained and all(check.holds for check in self.evidence.values())
 
     @property
@@ -52,57 +52,38 @@ class Reproduction:
         return Counter(result.verdict for result in self.results)
 
 
-MODULES = {
-    "000": ("elbaji", ("items", "section_5")),
-    "001": ("milicevic", ("items",)),
-    "002": (
-        "khalil",
-        ("chapter_7_3", "chapter_7_4", "chapter_7_5", "chapter_7_6", "chapter_8", "chapter_8_4", "chapter_9", "rx90"),
-    ),
-    "003": ("truc", ("items",)),
-    "004": (
-        "siciliano",
-        (
-            "any_arm", "lagrange_arms", "two_link_torques", "parallelogram", "newton_euler_items", "tool", "problems",
-            "problems_tool",
-        ),
-    ),
-}  # fmt: skip
-"""The modules of every source, in the order of the text."""
-
-
 def names() -> tuple[str, ...]:
-    """The sources that have items."""
-    return tuple(MODULES)
+    """The five texts, by author."""
+    return tuple(SOURCES)
 
 
 def chapter_of(source: str) -> Chapter:
-    """The items of one source, in the order of the text."""
-    folder, modules = MODULES[source]
-    parts: list[Chapter] = [import_module(f"{PACKAGE}.{folder}.{name}").chapter for name in modules]
-    order = [f"{PACKAGE}.{folder}.{name}" for name in modules]
-    parts[0].items.sort(key=lambda item: order.index(item.run.__module__))
-    return parts[0]
+    """The items of one text, in its order."""
+    chapter: Chapter = import_module(f"armdyn.reproduce.{source}.items").chapter
+    return chapter
 
 
 def chapters() -> dict[str, Chapter]:
-    """All chapters by source."""
+    """The items of all texts, by author."""
     return {source: chapter_of(source) for source in names()}
 
 
 def chosen(source: str = "all") -> list[Chapter]:
-    """The chapter of a source, or all of them; nothing else is imported."""
+    """The chapter of one text, or of all; nothing else is imported."""
     if source == "all":
         return list(chapters().values())
-    if source not in names():
-        raise UnknownName(f"no source {source!r}", where="reproduce", expected=", ".join((*names(), "all")))
-    return [chapter_of(source)]
+    author = NUMBERS.get(source, source.lower())
+    if author not in names():
+        raise unknown_name("source text", source, [*names(), "all"])
+    return [chapter_of(author)]
 
 
 def run(source: str = "all", progress: Progress | None = None) -> Reproduction:
-    """Run the items of one source, or of all.
+    """Run the items of one text, or of all.
 
-    Args:    source: 000 to 004, or "all". progress: told (item, how many are done) before each.
+    Args:
+        source: "elbaji", "milicevic", "khalil", "truc", "siciliano" or "all".
+        progress: called before each item with its key and the number of items done.
     """
     parts = chosen(source)
     items = [item for chapter in parts for item in chapter.items]
@@ -118,7 +99,7 @@ def run(source: str = "all", progress: Progress | None = None) -> Reproduction:
 
 
 def _outcome(item: Item) -> Outcome:
-    """What the item gives; an error of ours is a difference that nobody has explained."""
+    """The item's outcome; an error of ours counts as an unexplained difference."""
     try:
         return item.run()
     except ArmdynError as error:

@@ -86,8 +86,8 @@ class TaskTrajectory:
 def _about_axis(R0: Array, u: Array, alpha: float, frame: str) -> Callable[[Array, Array, Array], Turn]:
     """Rotation by r alpha about an axis fixed in the tool or in the base; r and its rates in, Turn out.
 
-    Tool: R = R0 rot(u, r alpha), [8.54]; base: R = rot(u, r alpha) R0, [8.56]. Either way w is along one world axis:
-    w = rd alpha R0 u or rd alpha u, [8.57].
+    Tool: R = R0 rot(u, r alpha), (8.54); base: R = rot(u, r alpha) R0, (8.56). Either way w is along one world axis:
+    w = rd alpha R0 u or rd alpha u, (8.57).
     """
     axis = R0 @ u if frame == "tool" else u
 
@@ -99,7 +99,7 @@ def _about_axis(R0: Array, u: Array, alpha: float, frame: str) -> Callable[[Arra
 
 
 def _by_euler(start: Array, change: Array) -> Callable[[Array, Array, Array], Turn]:
-    """R = rot(z, phi) rot(x, theta) rot(z, psi), the angles going linearly with r. Khalil (8.55) without R^i: E002-5"""
+    """R = rot(z, phi) rot(x, theta) rot(z, psi), the angles linear in r. Khalil (8.55) without R^i: Khalil-5"""
     x, z = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
 
     def turn(r: Array, rd: Array, rdd: Array) -> Turn:
@@ -317,7 +317,7 @@ def _turning(
     if rotation == "euler":
         start, change = _euler_change(R0, R1)
         return _by_euler(start, change), [abs(float(d)) for d in change]
-    u, alpha = axis_angle(R0.T @ R1 if frame == "tool" else R1 @ R0.T)  # [8.49]-[8.51], [8.56]
+    u, alpha = axis_angle(R0.T @ R1 if frame == "tool" else R1 @ R0.T)  # (8.49)-(8.51), (8.56)
     return _about_axis(R0, u, alpha, frame), [alpha]
 
 

@@ -39,9 +39,9 @@ TIGHT = 1e-12
 class TaskFollowing(Trajectory):
     """Joints that follow a path in space: at every time that is asked for, the inverse kinematics is solved.
 
-        x(q) = x_d(t)                                        [9.18]
-        qd  = J^+ xd_d + (1 - J^+ J) z1                      [9.19]
-        qdd = J^+ (xdd_d - Jdot qd) + (1 - J^+ J) z2         [9.20]
+        x(q) = x_d(t)                                        (9.18)
+        qd  = J^+ xd_d + (1 - J^+ J) z1                      (9.19)
+        qdd = J^+ (xdd_d - Jdot qd) + (1 - J^+ J) z2         (9.20)
 
     The first solution comes from splines, the `guide`, through the points of a first pass; z1 and z2 are its
     derivatives, which matter only for arms with more joints than the task needs.
@@ -112,7 +112,7 @@ def follow(
     Args:    q0: joint position at the start, improved if it is near; which solution to follow depends on it. By default
              the inverse kinematics chooses. rows: those of x y z rx ry rz that count (default: all, or the position
              alone if the path has no rotation). limits: keep within the joint limits.
-    Returns: a trajectory exact at every time: position solved to 1e-12, velocity and acceleration by [9.19], [9.20].
+    Returns: a trajectory exact at every time: position solved to 1e-12, velocity and acceleration by (9.19), (9.20).
     Raises:  Unreachable, with the time at which the path leaves the workspace, meets a singular position or a limit.
     """
     chosen = _rows(rows, task.rotation is not None)

@@ -89,7 +89,7 @@ class Ramped(Profile):
         """tau = c V/a, t_f = tau + 1/V; V = v if it is reached. Khalil (8.20), (8.22), (8.33), (8.41), (8.45)"""
         if math.isinf(a):
             raise _unlimited(self.name, "a_max")
-        V = min(v, math.sqrt(a / self.peak))  # reached if 1 > c v^2/a: [8.18], [8.46]; else [8.35], [8.47]
+        V = min(v, math.sqrt(a / self.peak))  # reached if 1 > c v^2/a: (8.18), (8.46); else (8.35), (8.47)
         tau = self.peak * V / a
         return self.phases(tau, max(tau + 1 / V, 2 * tau))
 
@@ -162,12 +162,12 @@ def _trapezoidal_ramp(share: float) -> tuple[tuple[float, tuple[float, ...]], ..
 
 
 # The ramp is given in powers of s; `phases` moves the origin of each piece to where it starts.
-LINEAR = Fixed("linear", 0, ((1.0, (0.0, 1.0)),), 1.0, math.nan)  # [8.4]
-CUBIC = Fixed("cubic", 1, ((1.0, (0.0, 0.0, 3.0, -2.0)),), 3 / 2, 6.0)  # [8.7]-[8.9]
-QUINTIC = Fixed("quintic", 2, ((1.0, (0.0, 0.0, 0.0, 10.0, -15.0, 6.0)),), 15 / 8, 10 / math.sqrt(3))  # [8.11]-[8.13]
-TRAPEZOID = Ramped("trapezoid", 1, ((1.0, (0.0, 0.0, 0.5)),), 1.0)  # [8.19]
-BANG_BANG = BangBang("bang_bang", 1, TRAPEZOID)  # [8.15]-[8.17]
-SMOOTH = Ramped("smooth", 2, ((1.0, (0.0, 0.0, 0.0, 1.0, -0.5)),), 3 / 2)  # [8.37]-[8.43]
+LINEAR = Fixed("linear", 0, ((1.0, (0.0, 1.0)),), 1.0, math.nan)  # (8.4)
+CUBIC = Fixed("cubic", 1, ((1.0, (0.0, 0.0, 3.0, -2.0)),), 3 / 2, 6.0)  # (8.7)-(8.9)
+QUINTIC = Fixed("quintic", 2, ((1.0, (0.0, 0.0, 0.0, 10.0, -15.0, 6.0)),), 15 / 8, 10 / math.sqrt(3))  # (8.11)-(8.13)
+TRAPEZOID = Ramped("trapezoid", 1, ((1.0, (0.0, 0.0, 0.5)),), 1.0)  # (8.19)
+BANG_BANG = BangBang("bang_bang", 1, TRAPEZOID)  # (8.15)-(8.17)
+SMOOTH = Ramped("smooth", 2, ((1.0, (0.0, 0.0, 0.0, 1.0, -0.5)),), 3 / 2)  # (8.37)-(8.43)
 SMOOTH_TRAPEZOID = Ramped("smooth_trapezoid", 2, _trapezoidal_ramp(1 / 4), 4 / 3)
 """Trapezoidal acceleration (Khalil fig. 8.9b): it rises and falls in a quarter of tau each."""
 

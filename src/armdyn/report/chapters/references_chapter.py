@@ -19,15 +19,9 @@ def references_used(subject: Subject) -> Chapter:
     if subject.robot.name in catalog.names():
         wanted.insert(0, subject.robot.name)
     found = {entry.key: entry for name in wanted for entry in references.about(name)}
-    texts = sorted((entry for entry in found.values() if entry.number), key=lambda entry: entry.number)
-    others = [f"{entry} Used for: {entry.used}." for entry in found.values() if not entry.number]
+    others = [f"{entry} Used for: {entry.used}." for entry in found.values() if not entry.text]
     words = (
         "This report cites the source texts by author. The command armdyn cite prints all references, also as BibTeX."
     )
-    rows = [(_surname(entry), f"{entry} Used for: {entry.used}.") for entry in texts]
+    rows = [(entry.cited_as, f"{entry} Used for: {entry.used}.") for entry in references.TEXTS if entry.key in found]
     return Chapter([html.paragraph(words), html.definitions(rows), html.bullets("Further references", others)])
-
-
-def _surname(entry: references.Reference) -> str:
-    """The name by which a text is cited: `O. El Baji` -> El Baji."""
-    return " ".join(part for part in entry.authors[0].split() if not part.endswith("."))

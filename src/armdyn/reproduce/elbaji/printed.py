@@ -1,5 +1,4 @@
-"""What 000 prints: its formulas (1) to (30) in world axes and about centres of mass, the kinematics and the equations
-of its SCARA arm.
+"""The printed formulas of El Baji: (1) to (30) in world axes and about centres of mass, and those of its SCARA arm.
 
 Each erratum has a switch: `printed` names those that are put back in. With none the formulas are right.
 """
@@ -66,7 +65,7 @@ def transformation(theta: Any, d: Any, a: Any, alpha: Any) -> list[list[Any]]:
 def figure_3(q: Any, qd: Any, qdd: Any, I5z: Any = 0) -> list[Any]:
     """The forces F1, T2, T3, T4, F5 that make the five expressions of fig. 3 vanish, copied term by term.
 
-    The catalog calls I_iz Izzi. E000-2: where body 5 has a moment of inertia, every I_4z must read I_4z + I_5z.
+    The catalog calls I_iz Izzi. ElBaji-2: where body 5 has a moment of inertia, every I_4z must read I_4z + I_5z.
     """
     g, m1, m2, m3, m4, m5 = parameters("g m1 m2 m3 m4 m5")
     l2, l3, l4, lc2, lc3, lc4 = parameters("l2 l3 l4 lc2 lc3 lc4")
@@ -121,7 +120,7 @@ def inverse_kinematics(
     """(38) for the goal x, y, z, phi and the lift d1; branch: the sign of s_3."""
     x, y, z, phi, d1 = goal
     l1, l2, l3, l4, l5 = (robot.parameters[f"l{i}"] for i in range(1, 6))
-    sign = -1 if "E000-1" in printed else 1
+    sign = -1 if "ElBaji-1" in printed else 1
     X, Y = x - l4 * np.cos(phi), y - l4 * np.sin(phi)
     c3 = (X**2 + Y**2 - l2**2 - l3**2) / (2 * l2 * l3)
     s3 = branch * np.sqrt(1 - c3**2)
@@ -181,7 +180,7 @@ def coefficients(robot: Robot, q: Any, printed: Collection[str] = ()) -> tuple[A
     S, one = structure(robot, q), np.eye(3)
     H, beta, zeta = np.zeros((S.N,) * 3), np.zeros((S.N,) * 3), np.zeros((S.N,) * 4)
     for k in range(S.N):
-        turning = S.eps_bar[k] if "E000-2" in printed else 1  # (29), (25), (26) against (24)
+        turning = S.eps_bar[k] if "ElBaji-2" in printed else 1  # (29), (25), (26) against (24)
         m, I = S.m[k], turning * S.I[k]
         for i in range(k + 1):
             e, e_bar, c_i = S.eps[i], S.eps_bar[i], hat(S.c[k] - S.o[i])
@@ -193,10 +192,10 @@ def coefficients(robot: Robot, q: Any, printed: Collection[str] = ()) -> tuple[A
                 beta[i, j, k] = bracket @ S.u[j] @ S.u[i]  # (25)
                 for n in range(j):
                     u_n = hat(S.u[n])
-                    u_in_22 = u_j if "E000-6" in printed else u_n
+                    u_in_22 = u_j if "ElBaji-6" in printed else u_n
                     turn = turning * hat(S.J[k] @ S.u[n])
                     along = e * u_n @ (f * m * one - f_bar * m * c_j)
-                    if "E000-7" in printed:
+                    if "ElBaji-7" in printed:
                         along = e_bar * along  # the eps_i term sits inside eps_bar_i(...)
                     bracket = e_bar * (f_bar * (turn - m * c_i @ u_in_22 @ c_j) + f * m * c_i @ u_n) + along
                     zeta[i, j, n, k] = S.eps_bar[n] * bracket @ S.u[j] @ S.u[i]  # (26)
@@ -206,7 +205,7 @@ def coefficients(robot: Robot, q: Any, printed: Collection[str] = ()) -> tuple[A
 def forces(
     robot: Robot, q: Any, F: Array, M: Array, point: Array, printed: Collection[str] = ()
 ) -> tuple[Array, Array]:
-    """G of (27), Q of (28) for a force F at a point of the last body and a moment M, exerted BY it (E000-3)."""
+    """G of (27), Q of (28) for a force F at a point of the last body and a moment M, exerted BY it (ElBaji-3)."""
     S = structure(robot, q)
     G, Q = np.zeros((S.N, S.N)), np.zeros((S.N, S.N))
     last = S.N - 1
@@ -217,14 +216,14 @@ def forces(
             G[i, k] = -S.m[k] * (S.eps_bar[i] * c_i @ S.g_u_g + S.eps[i] * S.g_u_g) @ S.u[i]  # (27)
     for i in range(S.N):
         c_i, along = hat(S.c[last] - S.o[i]), S.eps[i] * F
-        if "E000-7" in printed:
+        if "ElBaji-7" in printed:
             along = S.eps_bar[i] * along
         Q[i, last] = (S.eps_bar[i] * (M_k + c_i @ F) + along) @ S.u[i]  # (28)
     return G, Q
 
 
 def torques(robot: Robot, q: Any, qd: Array, qdd: Array, printed: Collection[str] = ()) -> Array:
-    """(23) without external forces, G outside of the sum over j (E000-8)."""
+    """(23) without external forces, G outside of the sum over j (ElBaji-8)."""
     H, beta, zeta = coefficients(robot, q, printed)
     G, _ = forces(robot, q, np.zeros(3), np.zeros(3), np.zeros(3))
     velocity = np.einsum("ijk,j->i", beta, qd**2) + 2 * np.einsum("ijnk,j,n->i", zeta, qd, qd)
@@ -232,7 +231,7 @@ def torques(robot: Robot, q: Any, qd: Array, qdd: Array, printed: Collection[str
 
 
 def velocity_torques_22(robot: Robot, q: Any, qd: Array) -> Array:
-    """Centrifugal and Coriolis torques with the rate of joint n in the last term of (22) alone (E000-6)."""
+    """Centrifugal and Coriolis torques with the rate of joint n in the last term of (22) alone (ElBaji-6)."""
     _, beta, zeta = coefficients(robot, q)
     eps = structure(robot, q).eps
     with_rate = zeta * np.where(eps[None, :, None, None] == 1, qd[None, None, :, None], 1)
@@ -240,19 +239,19 @@ def velocity_torques_22(robot: Robot, q: Any, qd: Array) -> Array:
 
 
 def angular_rates(S: Structure, qd: Array, qdd: Array, printed: Collection[str] = ()) -> tuple[Array, Array]:
-    """(1), and (5) corrected (E000-5) or, printed, with eps_j for eps_bar_j."""
+    """(1), and (5) corrected (ElBaji-5) or, printed, with eps_j for eps_bar_j."""
     w, a = np.zeros((S.N, 3)), np.zeros((S.N, 3))
     for k in range(S.N):
         w[k] = sum(S.eps_bar[j] * qd[j] * S.u[j] for j in range(k + 1))  # (1)
         for j in range(k + 1):
-            factor = S.eps[j] if "E000-5" in printed else S.eps_bar[j]
+            factor = S.eps[j] if "ElBaji-5" in printed else S.eps_bar[j]
             carried = sum((S.eps_bar[n] * qd[n] * hat(S.u[n]) @ S.u[j] for n in range(j)), np.zeros(3))
             a[k] += factor * (qdd[j] * S.u[j] + qd[j] * carried)  # (5)
     return w, a
 
 
 def com_accelerations_10(S: Structure, qd: Array, qdd: Array, printed: Collection[str] = ()) -> Array:
-    """(10), with o_j o_{j+1} as in (9) (E000-9); the factor eps_bar_j of the sum only if printed (E000-4)."""
+    """(10), with o_j o_{j+1} as in (9) (ElBaji-9); the factor eps_bar_j of the sum only if printed (ElBaji-4)."""
     w, a = angular_rates(S, qd, qdd)
     found = np.zeros((S.N, 3))
     for k in range(S.N):
@@ -261,7 +260,7 @@ def com_accelerations_10(S: Structure, qd: Array, qdd: Array, printed: Collectio
             before = w[j - 1] if j else np.zeros(3)
             found[k] += S.eps[j] * (qdd[j] * S.u[j] + 2 * qd[j] * hat(before) @ S.u[j])
         for j in range(k):
-            factor = S.eps_bar[j] if "E000-4" in printed else 1
+            factor = S.eps_bar[j] if "ElBaji-4" in printed else 1
             found[k] += factor * (hat(a[j]) + hat(w[j]) @ hat(w[j])) @ (S.o[j + 1] - S.o[j])
     return found
 

@@ -21,17 +21,17 @@ SCARA_START = np.array([0.1, -0.8, 1.9, -0.1, 0.284])
 SCARA_RATE = np.array([0.1, 0.4, 0.0, -0.5, 0.1])
 SCARA_KP, SCARA_KD = 200.0, 10.0
 CYCLE_MS = {"numeric": 16.0, "symbolic": 17.5}
-"""Time of one control cycle in 000 sec. 5.3, ms."""
+"""Time of one control cycle in El Baji sec. 5.3, ms."""
 
 
 @dataclass(frozen=True)
 class ScaraCurve:
-    """The motion (40) of 000 in the joint space of the five-joint SCARA arm.
+    """The motion (40) of El Baji in the joint space of the five-joint SCARA arm.
 
-        x = 0.1 cos(t/2) cos t + 0.2,  y = 0.1 sin(t/2) cos t + 0.2,  z = 0.2,  phi = pi/3          000 (40)
+        x = 0.1 cos(t/2) cos t + 0.2,  y = 0.1 sin(t/2) cos t + 0.2,  z = 0.2,  phi = pi/3          El Baji (40)
 
     Joint positions by (38) with the sign of c_2 corrected (+ l3 s3 y': the printed one misses by up to 0.3 m);
-    velocities and accelerations by 002 [9.19], [9.20]. The lift stays at 0.1 m, which the text does not say but its
+    velocities and accelerations by Khalil (9.19), (9.20). The lift stays at 0.1 m, which the text does not say but its
     q(0) fits: then d5 = l1 + d1 - l5 - z = 0.284. elbow: sign of s_3; q(0) fits +1.
     """
 
@@ -53,19 +53,19 @@ class ScaraCurve:
         s3 = self.elbow * np.sqrt(1 - c3**2)
         along, across = self.l2 + self.l3 * c3, self.l3 * s3
         th3 = np.arctan2(s3, c3)
-        th2 = np.arctan2(y[0] * along - across * x[0], x[0] * along + across * y[0])  # c_2 with E000-1 corrected
+        th2 = np.arctan2(y[0] * along - across * x[0], x[0] * along + across * y[0])  # c_2 with ElBaji-1 corrected
         zero = np.zeros_like(t)
         phi = np.pi / 3
         if order == 0:
             slide = self.l1 + self.lift - self.l5 - 0.2 + zero
             return np.stack([self.lift + zero, th2, th3, phi - th3 - th2, slide], axis=-1)
         J = np.stack([np.stack([-y[0], x[0]], -1), self.l3 * np.stack([-np.sin(th2 + th3), np.cos(th2 + th3)], -1)], -1)
-        rate = np.linalg.solve(J, np.stack([x[1], y[1]], -1)[..., None])[..., 0]  # 002 [9.19]
+        rate = np.linalg.solve(J, np.stack([x[1], y[1]], -1)[..., None])[..., 0]  # Khalil (9.19)
         if order == 2:
             w2, w23 = rate[..., 0], rate[..., 0] + rate[..., 1]
             centripetal = [self.l2 * f(th2) * w2**2 + self.l3 * f(th2 + th3) * w23**2 for f in (np.cos, np.sin)]
             pull = np.stack([x[2], y[2]], -1) + np.stack(centripetal, -1)
-            rate = np.linalg.solve(J, pull[..., None])[..., 0]  # 002 [9.20]
+            rate = np.linalg.solve(J, pull[..., None])[..., 0]  # Khalil (9.20)
         return np.stack([zero, rate[..., 0], rate[..., 1], -rate[..., 0] - rate[..., 1], zero], axis=-1)
 
     def wrist(self, t: Array, axis: int) -> tuple[Array, Array, Array]:
@@ -84,7 +84,7 @@ class ScaraCurve:
 
 
 def scara_tracking(law: Law | None = None, duration: float = 10.0, solver: Solver = Solver()) -> Run:  # noqa: B008
-    """000 sec. 5.3: the SCARA arm of table 4 on the motion (40), scheme (43), start and gains of the text.
+    """El Baji sec. 5.3: the SCARA arm of table 4 on the motion (40), scheme (43), start and gains of the text.
 
     law: computed torque with the exact model (kp = 200, kd = 10) unless another is given.
     """

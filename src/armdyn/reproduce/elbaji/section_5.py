@@ -1,4 +1,4 @@
-"""000 (El Baji et al.), section 5: direct dynamics, times of derivation, and the SCARA arm under computed torque."""
+"""El Baji, section 5: direct dynamics, times of derivation, and the SCARA arm under computed torque."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from armdyn.mechanics.registry import formulation
 from armdyn.report.figures.charts import Line, Panel, chart, series
 from armdyn.report.figures.style import GREY
 from armdyn.reproduce.elbaji import printed as text
-from armdyn.reproduce.elbaji.items import G, chapter, dynamics, scara
 from armdyn.reproduce.elbaji.scara_tracking import (
     CYCLE_MS,
     SCARA_KD,
@@ -27,17 +26,20 @@ from armdyn.reproduce.elbaji.scara_tracking import (
     ScaraCurve,
     scara_tracking,
 )
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal, floats, identity, near
+from armdyn.reproduce.elbaji.sections_2_to_4 import G, dynamics, scara
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal, floats, identity, near
 from armdyn.simulation.run import Run
 from armdyn.simulation.settings import Solver
 from armdyn.simulation.studies import imperfect_models
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
+chapter = Chapter("elbaji")
+
 JOINTS = ("lift", "shoulder", "elbow", "wrist", "quill")
 TURNING = slice(1, 4)
 """The revolute joints, which figs. 6 to 9 show."""
-CHOSEN = "d_1 = 0.1 m, the elbow with s_3 > 0, g = 9.81 m/s^2: not in the text; q(0) fits the first two (E000-15)."
+CHOSEN = "d_1 = 0.1 m, the elbow with s_3 > 0, g = 9.81 m/s^2: not in the text; q(0) fits the first two (ElBaji-15)."
 
 
 @cache
@@ -80,7 +82,7 @@ def figure_4() -> Outcome:
         "Both formulations give M and the other forces; (42) is solved and (43) integrated for 2 s in steps of 1 ms. "
         "The text says that the two results are identical.",
         checks=(below("largest difference of the two, relative", float(np.abs(proposed - kanes).max()) / top, 1e-10),),
-        chosen=f"The forces are not given: constant {forces} (N, N m), from q(0) and qd(0) of sec. 5.3 (E000-15).",
+        chosen=f"The forces are not given: constant {forces} (N, N m), from q(0) and qd(0) of sec. 5.3 (ElBaji-15).",
         figures=((svg, "Joint positions by the two methods."),),
     )
 
@@ -114,7 +116,7 @@ def table_4() -> Outcome:
     checks = tuple(equal(name, scara().parameters[name], printed) for name, printed in text.TABLE_4.items())
     return Outcome(
         "Numbers of the catalog robot. The centres of mass lie 0.229 m from their axes on links of 0.2 m; kept "
-        "(E000-14).",
+        "(ElBaji-14).",
         checks,
     )
 
@@ -133,7 +135,7 @@ def desired_motion() -> Outcome:
     path = np.column_stack([x, y, np.full_like(t, 0.2)])
     phi = curve(t)[:, TURNING].sum(axis=1)
     return Outcome(
-        "Joint motion by (38) with the sign corrected, decimal commas read as such (E000-13), through the pose (36).",
+        "Joint motion by (38) with the sign corrected, decimal commas read as such (ElBaji-13), through the pose (36).",
         checks=(
             below("the tool runs through (40), m", float(np.abs(tool - path).max()), 1e-14),
             below("phi stays pi/3, rad", float(np.abs(phi - np.pi / 3).max()), 1e-14),

@@ -1,4 +1,4 @@
-"""002 (Khalil), sec. 7.3: the equations of Lagrange, their properties, and what joints add to them."""
+"""Khalil, sec. 7.3: the equations of Lagrange, their properties, and what joints add to them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from armdyn.mechanics.friction import friction_torque
 from armdyn.mechanics.kinematics import velocities
 from armdyn.parameters import regressor, standard_parameters
 from armdyn.report.figures.charts import Line, Panel, chart
-from armdyn.reproduce.item import Check, Outcome, below, distance, identity
-from armdyn.reproduce.khalil.items import chapter
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, identity
 from armdyn.robot import Robot
 from armdyn.robot.links import Link
 from armdyn.robot.parts import Elastic, Friction, Rotor
 from armdyn.robot.random import random_robot
+
+chapter = Chapter("khalil")
 
 TEN = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 NAMES = [f"{name}{j}" for j in (1, 2, 3) for name in (*TEN, "Ia")] + ["D3", "G3"]
@@ -106,7 +107,7 @@ def printed_gravity() -> list[Any]:
 
 
 def christoffel_of_printed() -> list[list[Any]]:
-    """C by [7.7] from the printed A."""
+    """C by (7.7) from the printed A."""
     dA, n = derivative(printed_inertia(), q), range(3)
     return [[sum(((dA[i][j][k] + dA[i][k][j] - dA[j][k][i]) * qd[k] for k in n), 0 * q1) / 2 for j in n] for i in n]
 
@@ -119,39 +120,39 @@ def vector(v: Vec3) -> Any:
 
 
 def spatial_inertia(body: Inertia) -> Any:
-    """[7.21]"""
+    """(7.21)"""
     S = np.asarray(skew(body.moment).array(), dtype=float)
     return np.block([[float(body.mass) * np.eye(3), S.T], [S, np.asarray(body.tensor.array(), dtype=float)]])
 
 
 def screw_transform(link: Link, at: float) -> Any:
-    """[7.23a], first form."""
+    """(7.23a), first form."""
     R, P = link.pose(at)
     back, hat = np.asarray(R.T.array(), dtype=float), np.asarray(skew(P).array(), dtype=float)
     return np.block([[back, -back @ hat], [np.zeros((3, 3)), back]])
 
 
 def printed_energies(robot: Robot, at: Any, rate: Any) -> dict[str, float]:
-    """Kinetic energy of a chain by [7.10], by [7.13] and by [7.19]; potential energy by [7.24] and by [7.25b]."""
-    totals = dict.fromkeys(("[7.10]", "[7.13]", "[7.19]", "[7.24]", "[7.25b]"), 0.0)
+    """Kinetic energy of a chain by (7.10), by (7.13) and by (7.19); potential energy by (7.24) and by (7.25b)."""
+    totals = dict.fromkeys(("(7.10)", "(7.13)", "(7.19)", "(7.24)", "(7.25b)"), 0.0)
     V, g = np.zeros(6), vector(robot.gravity)
     for link, T in zip(robot.links, kinematics.link_poses(robot, at), strict=True):
-        axis = np.array([0, 0, 0, 0, 0, 1.0] if link.revolute else [0, 0, 1.0, 0, 0, 0])  # [7.23b]
-        V = screw_transform(link, at[link.index]) @ V + rate[link.index] * axis  # [7.22]
+        axis = np.array([0, 0, 0, 0, 0, 1.0] if link.revolute else [0, 0, 1.0, 0, 0, 0])  # (7.23b)
+        V = screw_transform(link, at[link.index]) @ V + rate[link.index] * axis  # (7.22)
         v, w, body, central = V[:3], V[3:], link.inertia, link.inertia.about_com()
         m, s, MS = float(body.mass), vector(central.com), vector(body.moment)
         I_G, I_O = (np.asarray(x.array(), dtype=float) for x in (central.tensor, body.tensor))
-        v_G = v + np.cross(w, s)  # [7.11]
+        v_G = v + np.cross(w, s)  # (7.11)
         R, P = np.asarray(T.R.array(), dtype=float), vector(T.p)
-        totals["[7.10]"] += 0.5 * float(w @ I_G @ w + m * v_G @ v_G)
-        totals["[7.13]"] += 0.5 * float(w @ I_O @ w + m * v @ v + 2 * MS @ np.cross(v, w))
-        totals["[7.19]"] += 0.5 * float(V @ spatial_inertia(body) @ V)
-        totals["[7.24]"] -= float(m * g @ (P + R @ s))
-        totals["[7.25b]"] -= float(g @ (m * P + R @ MS))
+        totals["(7.10)"] += 0.5 * float(w @ I_G @ w + m * v_G @ v_G)
+        totals["(7.13)"] += 0.5 * float(w @ I_O @ w + m * v @ v + 2 * MS @ np.cross(v, w))
+        totals["(7.19)"] += 0.5 * float(V @ spatial_inertia(body) @ V)
+        totals["(7.24)"] -= float(m * g @ (P + R @ s))
+        totals["(7.25b)"] -= float(g @ (m * P + R @ MS))
     return totals
 
 
-@chapter.item("[7.4]-[7.25]", "Energies and the elements of A, C and Q")
+@chapter.item("(7.4)-(7.25)", "Energies and the elements of A, C and Q")
 def energies() -> Outcome:
     errors: dict[str, list[float]] = {}
     for seed in (1, 2, 3):
@@ -160,19 +161,19 @@ def energies() -> Outcome:
         A, still = newton_euler.mass_matrix(robot, at), 1e-30j
         T, U = 0.5 * rate @ A @ rate, lagrange.potential_energy(robot, at)
         for name, value in printed_energies(robot, at, rate).items():
-            truth = float(U if name in ("[7.24]", "[7.25b]") else T)
+            truth = float(U if name in ("(7.24)", "(7.25b)") else T)
             errors.setdefault(name, []).append(abs(value - truth) / abs(truth))
         units = np.eye(5)
         slope = np.array([np.imag(lagrange.potential_energy(robot, at + still * u)) for u in units]) / 1e-30
         growth = np.array([np.imag(composite_body.mass_matrix(robot, at + still * u)) for u in (*units, rate)]) / 1e-30
         printed = growth[5] @ rate - 0.5 * np.einsum("kij,i,j->k", growth[:5], rate, rate)
-        errors.setdefault("[7.8]: Q = dU/dq", []).append(distance(newton_euler.gravity(robot, at), slope))
+        errors.setdefault("(7.8): Q = dU/dq", []).append(distance(newton_euler.gravity(robot, at), slope))
         errors.setdefault("C qd = dA/dt qd - dE/dq", []).append(
             distance(newton_euler.coriolis(robot, at, rate), printed)
         )
     checks = tuple(below(f"{name}, random arms", max(found), 1e-11) for name, found in errors.items())
     says = (
-        "Each form of the energies, link by link with [7.22], against A and U of the whole arm; Q and C qd from them."
+        "Each form of the energies, link by link with (7.22), against A and U of the whole arm; Q and C qd from them."
     )
     return Outcome(says, checks, chosen="Random arms of five joints, turning and sliding.")
 
@@ -233,17 +234,17 @@ F_C, F_V, F_ST, B = 4.0, 1.5, 7.0, 6.0
 
 
 def printed_friction(rate: Any, static: float = F_ST, viscous: float = F_V) -> Any:
-    """[7.26]; with static = F_c it is [7.27]."""
+    """(7.26); with static = F_c it is (7.27)."""
     return F_C * np.sign(rate) + viscous * rate + (static - F_C) * np.sign(rate) * np.exp(-np.abs(rate) * B)
 
 
 def piecewise(rate: Any, knee: float = 0.3) -> Any:
-    """A law of three straight pieces that approximates [7.27]: steep up to the knee. Fig. 7.2d"""
+    """A law of three straight pieces that approximates (7.27): steep up to the knee. Fig. 7.2d"""
     steep = (F_C + F_V * knee) / knee
     return np.where(np.abs(rate) < knee, steep * rate, F_C * np.sign(rate) + F_V * rate)
 
 
-@chapter.item("fig. 7.2", "Friction models, [7.26]-[7.28]")
+@chapter.item("fig. 7.2", "Friction models, (7.26)-(7.28)")
 def figure_7_2() -> Outcome:
     rate = np.unique([*np.linspace(-3, 3, 1201), -1e-6, 1e-6])  # the peak at rest too
     laws = {
@@ -256,11 +257,11 @@ def figure_7_2() -> Outcome:
         below(name[3:], distance(torques[name], printed), 1e-14)
         for name, (_, printed) in laws.items() if printed is not None
     ]  # fmt: skip
-    diagonal = np.diag([1.5, -0.5]) @ [F_V, 2 * F_V] + np.diag(np.sign([1.5, -0.5])) @ [F_C, 2 * F_C]  # [7.28]
+    diagonal = np.diag([1.5, -0.5]) @ [F_V, 2 * F_V] + np.diag(np.sign([1.5, -0.5])) @ [F_C, 2 * F_C]  # (7.28)
     each = [friction_torque(Friction(k * F_V, k * F_C), x) for k, x in ((1, 1.5), (2, -0.5))]
     far = np.abs(rate) >= 0.3
     checks += [
-        below("[7.28] of two joints", distance(each, diagonal), 1e-15),
+        below("(7.28) of two joints", distance(each, diagonal), 1e-15),
         below("d) outside its steep piece", distance(piecewise(rate)[far], printed_friction(rate, F_C)[far]), 1e-15),
         Check("b) falls before it rises", bool((np.diff(torques[list(laws)[1]][rate > 0][:50]) < 0).all()),
               f"from {F_ST:g} N m at rest"),
@@ -275,7 +276,7 @@ def figure_7_2() -> Outcome:
 # Sec. 7.3.5 to 7.3.8, rotors, tip forces, transmissions, springs -----------------------------------------------------
 
 
-@chapter.item("[7.29]-[7.33]", "Rotor inertia, forces of the tip, actuator torques")
+@chapter.item("(7.29)-(7.33)", "Rotor inertia, forces of the tip, actuator torques")
 def rotors_and_tip() -> Outcome:
     N, Jm = np.array([80.0, 100.0, 60.0, 50.0, 50.0, 40.0]), np.array([6e-4, 6e-4, 7e-4, 2e-4, 1e-4, 1e-4])
     bare = load("rx90").without("rotors")
@@ -292,13 +293,13 @@ def rotors_and_tip() -> Outcome:
     coupled = replace(plain, coupling=tuple(map(tuple, J.tolist())))
     work = np.asarray(coupling.motor_torques(coupled, free)) @ np.asarray(coupling.motor_velocities(coupled, rate))
     checks = (
-        below("[7.29]: A grows by diag(N^2 J_m)", distance(added, np.diag(N**2 * Jm)), 1e-12),
-        below("[7.30]: torques grow by J^T F_e", distance(pushing - free, held), 1e-12),
-        below("[7.33]: tau_m = J^T tau", distance(coupling.motor_torques(coupled, free), J.T @ free), 1e-12),
-        below("[7.32]: the motors do the joints' work", abs(work - free @ rate) / abs(free @ rate), 1e-12),
+        below("(7.29): A grows by diag(N^2 J_m)", distance(added, np.diag(N**2 * Jm)), 1e-12),
+        below("(7.30): torques grow by J^T F_e", distance(pushing - free, held), 1e-12),
+        below("(7.33): tau_m = J^T tau", distance(coupling.motor_torques(coupled, free), J.T @ free), 1e-12),
+        below("(7.32): the motors do the joints' work", abs(work - free @ rate) / abs(free @ rate), 1e-12),
     )
     chosen = "Gears, rotors and a coupled wrist of our own; inertial parameters of the RX-90 as in the catalog."
-    return Outcome("The terms that motors and the tip add to [7.6], on the RX-90.", checks, chosen=chosen)
+    return Outcome("The terms that motors and the tip add to (7.6), on the RX-90.", checks, chosen=chosen)
 
 
 def springy() -> Robot:
@@ -309,7 +310,7 @@ def springy() -> Robot:
     return replace(robot, tree=tree, expressions=None, parameters={})
 
 
-@chapter.item("fig. 7.3", "Robots with elastic joints, [7.34], [7.35]")
+@chapter.item("fig. 7.3", "Robots with elastic joints, (7.34), (7.35)")
 def figure_7_3() -> Outcome:
     robot = springy()
     links = robot.without("rotors", "friction")
@@ -329,9 +330,9 @@ def figure_7_3() -> Outcome:
     still: Any = np.zeros(6)
     stored = elastic.energy(robot, at, still, turned, still) - lagrange.potential_energy(links, at)
     checks = (
-        below("[7.35a] with the accelerations found", float(np.abs(first).max()) / size, 1e-12),
-        below("[7.35b] with the accelerations found", float(np.abs(second - tau).max()) / size, 1e-12),
-        below("[7.34]: energy of the springs", distance(stored, 0.5 * (at - turned) @ stretched), 1e-12),
+        below("(7.35a) with the accelerations found", float(np.abs(first).max()) / size, 1e-12),
+        below("(7.35b) with the accelerations found", float(np.abs(second - tau).max()) / size, 1e-12),
+        below("(7.34): energy of the springs", distance(stored, 0.5 * (at - turned) @ stretched), 1e-12),
     )
     chosen = "Springs of 9 kN m/rad and friction on both sides of them; parameters of the RX-90 as in the catalog."
     return Outcome("Accelerations of links and motors, put into the printed equations.", checks, chosen=chosen)
@@ -348,7 +349,7 @@ def example_7_1() -> Outcome:
         identity(f"A by {by}", all(identical(module.mass_matrix(ROBOT, q), A) for module in BY_ENERGY)),
         identity("U", identical(lagrange.potential_energy(ROBOT, q), printed_potential())),
         identity("Q, four ways", all(identical(module.gravity(ROBOT, q), Q) for module in BY_ENERGY)),
-        identity("C of [7.7], three ways", all(identical(m.coriolis_matrix(ROBOT, q, qd), C) for m in WITH_MATRIX)),
+        identity("C of (7.7), three ways", all(identical(m.coriolis_matrix(ROBOT, q, qd), C) for m in WITH_MATRIX)),
     )
     ours = newton_euler.mass_matrix(ROBOT, q)
     upper = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))

@@ -1,4 +1,4 @@
-"""002 (Khalil), sec. 7.4: the recursion of Newton and Euler, as printed and corrected."""
+"""Khalil, sec. 7.4: the recursion of Newton and Euler, as printed and corrected."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 from armdyn.algebra import ZERO, Mat3, Vec3, cross, skew
 from armdyn.graph import Operations, count_operations, symbols
 from armdyn.mechanics import lagrange, newton_euler
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal, misses
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal, misses
 from armdyn.reproduce.khalil.chapter_7_3 import state
-from armdyn.reproduce.khalil.items import chapter
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Rotor
 from armdyn.robot.random import random_robot
+
+chapter = Chapter("khalil")
 
 RateMatrix = Callable[[Vec3, Vec3], Mat3]
 
@@ -33,46 +34,46 @@ class Recursion(NamedTuple):
 
 
 def printed_rate_matrix(w: Vec3, wd: Vec3) -> Mat3:
-    """[7.57] as printed: w under the first hat, where wd belongs."""
+    """(7.57) as printed: w under the first hat, where wd belongs."""
     return skew(w) + skew(w) @ skew(w)
 
 
 def printed_recursion(
     robot: Robot, q: Any, qd: Any, qdd: Any, rate_matrix: RateMatrix, tip: tuple[Vec3, Vec3] = (ZERO, ZERO)
 ) -> Recursion:
-    """[7.51]-[7.61] line by line, for a chain of joints. tip: f_e, m_e of the last link, in its axes."""
+    """(7.51)-(7.61) line by line, for a chain of joints. tip: f_e, m_e of the last link, in its axes."""
     n = robot.n
     w, wd, a, U = [ZERO], [ZERO], [-robot.gravity], [Mat3.zero()]
     poses = [link.pose(x) for link, x in zip(robot.links, q, strict=True)]
     f_t, m_t = [], []
     for j, (link, (R, P)) in enumerate(zip(robot.links, poses, strict=True)):
         spin, slide, body = link.spin(qd[j]), link.slide(qd[j]), link.inertia
-        before = R.T @ w[j]  # [7.51]
-        w.append(before + spin)  # [7.52]
-        wd.append(R.T @ wd[j] + link.spin(qdd[j]) + cross(before, spin))  # [7.53]
-        a.append(R.T @ (a[j] + U[j] @ P) + link.slide(qdd[j]) + 2 * cross(before, slide))  # [7.54]
-        U.append(rate_matrix(w[-1], wd[-1]))  # [7.57]
-        f_t.append(body.mass * a[-1] + U[-1] @ body.moment)  # [7.55]
-        m_t.append(body.tensor @ wd[-1] + cross(body.moment, a[-1]) + cross(w[-1], body.tensor @ w[-1]))  # [7.56]
-    f_t[-1], m_t[-1] = f_t[-1] + tip[0], m_t[-1] + tip[1]  # [7.58], [7.60]: f_e, m_e
+        before = R.T @ w[j]  # (7.51)
+        w.append(before + spin)  # (7.52)
+        wd.append(R.T @ wd[j] + link.spin(qdd[j]) + cross(before, spin))  # (7.53)
+        a.append(R.T @ (a[j] + U[j] @ P) + link.slide(qdd[j]) + 2 * cross(before, slide))  # (7.54)
+        U.append(rate_matrix(w[-1], wd[-1]))  # (7.57)
+        f_t.append(body.mass * a[-1] + U[-1] @ body.moment)  # (7.55)
+        m_t.append(body.tensor @ wd[-1] + cross(body.moment, a[-1]) + cross(w[-1], body.tensor @ w[-1]))  # (7.56)
+    f_t[-1], m_t[-1] = f_t[-1] + tip[0], m_t[-1] + tip[1]  # (7.58), (7.60): f_e, m_e
     f, m = list(f_t), list(m_t)
     torques: list[Any] = [0.0] * n
     for j in reversed(range(n)):
         if j + 1 < n:
             R, P = poses[j + 1]
-            ahead = R @ f[j + 1]  # [7.59]
-            f[j] = f_t[j] + ahead  # [7.58]
-            m[j] = m_t[j] + R @ m[j + 1] + cross(P, ahead)  # [7.60]
+            ahead = R @ f[j + 1]  # (7.59)
+            f[j] = f_t[j] + ahead  # (7.58)
+            m[j] = m_t[j] + R @ m[j + 1] + cross(P, ahead)  # (7.60)
         joint = robot.joints[j]
         dry = joint.friction or Friction()
         torques[j] = robot.links[j].along(f[j], m[j]) + dry.coulomb * np.sign(qd[j]) + dry.viscous * qd[j]
         if joint.rotor is not None:
-            torques[j] += joint.rotor.ratio**2 * joint.rotor.inertia * qdd[j]  # [7.61]
+            torques[j] += joint.rotor.ratio**2 * joint.rotor.inertia * qdd[j]  # (7.61)
     return Recursion(torques, w[1:], wd[1:], a[1:], f, m)
 
 
 def arms() -> list[Robot]:
-    """Random chains of turning and sliding joints, with the rotors and the friction that [7.61] knows."""
+    """Random chains of turning and sliding joints, with the rotors and the friction that (7.61) knows."""
     found = []
     for seed in (1, 2, 3):
         robot = random_robot(seed, 5).bound()
@@ -82,7 +83,7 @@ def arms() -> list[Robot]:
     return found
 
 
-@chapter.evidence("E002-1")
+@chapter.evidence("Khalil-1")
 def rate_matrix_slip() -> Check:
     wrong, right = [], []
     for robot in arms():
@@ -90,7 +91,7 @@ def rate_matrix_slip() -> Check:
         truth = lagrange.inverse_dynamics(robot, q, qd, qdd)
         wrong.append(distance(printed_recursion(robot, q, qd, qdd, printed_rate_matrix).torques, truth))
         right.append(distance(printed_recursion(robot, q, qd, qdd, newton_euler.rate_matrix).torques, truth))
-    return misses("torques of random arms by [7.51]-[7.61], U of [7.57], against Lagrange", min(wrong), max(right))
+    return misses("torques of random arms by (7.51)-(7.61), U of (7.57), against Lagrange", min(wrong), max(right))
 
 
 def operations_with_and_without_u() -> tuple[Operations, Operations]:
@@ -104,7 +105,7 @@ def operations_with_and_without_u() -> tuple[Operations, Operations]:
     return count_operations(shared), count_operations(plain)
 
 
-@chapter.item("[7.36]-[7.61]", "Newton-Euler, linear in the inertial parameters")
+@chapter.item("(7.36)-(7.61)", "Newton-Euler, linear in the inertial parameters")
 def newton_euler_recursion() -> Outcome:
     errors = [
         distance(newton_euler.inverse_dynamics(robot, *state(5, 4)), lagrange.inverse_dynamics(robot, *state(5, 4)))
@@ -116,5 +117,5 @@ def newton_euler_recursion() -> Outcome:
         equal("multiplications that U saves per link", plain.multiplications - shared.multiplications, 21),
         equal("additions that U saves per link", plain.additions - shared.additions, 6),
     )
-    says = "The printed recursion, run on random arms as printed and with [7.57] corrected; what U saves, counted."
-    return Outcome(says, checks, (chapter.slip("E002-1"),))
+    says = "The printed recursion, run on random arms as printed and with (7.57) corrected; what U saves, counted."
+    return Outcome(says, checks, (chapter.slip("Khalil-1"),))

@@ -1,4 +1,4 @@
-"""002 (Khalil), sec. 7.5: the customised program, base parameters, and what they cost."""
+"""Khalil, sec. 7.5: the customised program, base parameters, and what they cost."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from armdyn.formats import load
 from armdyn.graph import Operations, symbol, text, trace
 from armdyn.mechanics import kinematics, lagrange, newton_euler
 from armdyn.parameters import base_parameters
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal, misses
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal, misses
 from armdyn.reproduce.khalil.chapter_7_3 import TEN, state
-from armdyn.reproduce.khalil.items import chapter
+from armdyn.reproduce.khalil.rx90_program import OFFLINE, operations
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction
 from armdyn.tables import Column, Section
+
+chapter = Chapter("khalil")
 
 # Table 7.5 ----------------------------------------------------------------------------------------------------------
 
@@ -31,7 +33,7 @@ POLYNOMIALS: dict[str, tuple[Callable[[int], int], Callable[[int], int], Counts]
     "Hollerbach 80": (lambda n: 412 * n - 277, lambda n: 320 * n - 201, (2195, 1719)),
     "Khalil 87b": (lambda n: 92 * n - 127, lambda n: 81 * n - 117, (425, 369)),
 }
-"""Table 7.5, column "general case", with n^3 for the printed 3^n (E002-4), and its numbers for n = 6."""
+"""Table 7.5, column "general case", with n^3 for the printed 3^n (Khalil-4), and its numbers for n = 6."""
 PRESENTED: dict[str, tuple[Counts, Counts]] = {
     "Stanford": ((240, 227), (142, 99)),
     "TH8": ((175, 162), (104, 72)),
@@ -94,12 +96,21 @@ def told(counts: Counts) -> str:
     return f"{counts[0]} / {counts[1]}"
 
 
-@chapter.evidence("E002-4")
+@chapter.evidence("Khalil-4")
 def raibert_slip() -> Check:
     n, printed = 6, POLYNOMIALS["Raibert 78"][2][1]
     holds = 3**n + n**2 != printed and n**3 + n**2 == printed
     return Check(
         "additions by Raibert's method for n = 6", holds, f"3^n + n^2 = {3**n + n**2}, n^3 + n^2 = {n**3 + n**2}"
+    )
+
+
+@chapter.evidence("Khalil-6")
+def multiplications_slip() -> Check:
+    times, _ = operations(OFFLINE)
+    holds = times == TABLE_7_6["simplified, base"][0] != 159
+    return Check(
+        "multiplications of the appendix's program", holds, f"{times} counted; table 7.5 says 159, table 7.6 160"
     )
 
 
@@ -120,7 +131,7 @@ def table_7_5() -> Outcome:
     table = Section("The method of the text, and ours", tuple(map(Column, heads)), tuple(rows), note)
     chosen = "Stanford and TH8, which the text does not describe: their geometry and which first moments they have."
     says = "The polynomials of the table for n = 6, and our customised programs beside those of its last row."
-    return Outcome(says, tuple(checks), (chapter.slip("E002-4"), chapter.slip("E002-6")), chosen, (table,))
+    return Outcome(says, tuple(checks), (chapter.slip("Khalil-4"), chapter.slip("Khalil-6")), chosen, (table,))
 
 
 # Example 7.4 --------------------------------------------------------------------------------------------------------
@@ -162,7 +173,7 @@ def rate_errors(as_printed: bool) -> dict[str, float]:
     return {name: abs(float(value - truth[name])) for name, value in printed.items()}
 
 
-@chapter.evidence("E002-3")
+@chapter.evidence("Khalil-3")
 def example_7_4_slip() -> Check:
     return misses("WI24 at a random state", rate_errors(True)["WI24"], max(rate_errors(False).values()))
 
@@ -184,7 +195,7 @@ def example_7_4() -> Outcome:
     says = (
         "The printed variables against poses and Jacobians; below, the program that our trace of the same rates prints."
     )
-    return Outcome(says, checks, (chapter.slip("E002-3"),), texts=(program,))
+    return Outcome(says, checks, (chapter.slip("Khalil-3"),), texts=(program,))
 
 
 # Sec. 7.5.3 and table 7.6 -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""002 (Khalil), sec. 7.6: direct dynamics."""
+"""Khalil, sec. 7.6: direct dynamics."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import numpy as np
 from armdyn.algebra import cross
 from armdyn.graph import trace
 from armdyn.mechanics import articulated_body, composite_body, forward, newton_euler
-from armdyn.reproduce.item import Check, Outcome, below, distance, misses
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, misses
 from armdyn.reproduce.khalil.chapter_7_3 import state
 from armdyn.reproduce.khalil.chapter_7_4 import arms, printed_recursion
 from armdyn.reproduce.khalil.chapter_7_5 import Counts, arm, counted, customised, told
-from armdyn.reproduce.khalil.items import chapter
 from armdyn.robot import Robot
 from armdyn.tables import Column, Section
 
+chapter = Chapter("khalil")
 
-@chapter.evidence("E002-2")
+
+@chapter.evidence("Khalil-2")
 def direct_slip() -> Check:
-    """[7.88] for the last two links of random arms, wrenches from the recursion."""
+    """(7.88) for the last two links of random arms, wrenches from the recursion."""
     wrong, right = [], []
     for robot in arms():
         q, qd, qdd = state(5, 4)
@@ -31,13 +32,13 @@ def direct_slip() -> Check:
         force, moment = R @ found.f[j + 1], R @ found.m[j + 1]
         ahead = np.concatenate([force.array(), (moment + cross(P, force)).array()]).astype(float)  # S^T F_n
         w, wd, a = found.w[j], found.wd[j], found.a[j]
-        left = [body.mass * a + cross(wd, body.moment), body.tensor @ wd + cross(body.moment, a)]  # I V_dot, [7.21]
-        beta = [-1 * cross(w, cross(w, body.moment)), -1 * cross(w, body.tensor @ w)]  # [7.70]
+        left = [body.mass * a + cross(wd, body.moment), body.tensor @ wd + cross(body.moment, a)]  # I V_dot, (7.21)
+        beta = [-1 * cross(w, cross(w, body.moment)), -1 * cross(w, body.tensor @ w)]  # (7.70)
         known = [found.f[j] + beta[0], found.m[j] + beta[1]]
         truth, rest = (np.concatenate([x.array() for x in pair]).astype(float) for pair in (left, known))
         wrong.append(distance(rest + ahead, truth))
         right.append(distance(rest - ahead, truth))
-    return misses("equilibrium of link n-1 of random arms, [7.88]", min(wrong), max(right))
+    return misses("equilibrium of link n-1 of random arms, (7.88)", min(wrong), max(right))
 
 
 DIRECT: Mapping[str, Counts] = {"general, base": (889, 653), "simplified, base": (637, 423)}
@@ -70,6 +71,6 @@ def direct_dynamics() -> Outcome:
     heads = ("inertial parameters", "printed", "ours, composite bodies", "ours, articulated bodies")
     note = "Multiplications / additions; ours have divisions besides. For six joints the matrix is the cheaper way."
     table = Section("Direct dynamics of the RX-90", tuple(map(Column, heads)), tuple(rows), note)
-    says = "[7.62]-[7.79] by three modules; [7.88] with both signs; operations beside those printed."
+    says = "(7.62)-(7.79) by three modules; (7.88) with both signs; operations beside those printed."
     chosen = "Random arms. What is counted are programs, not one algorithm."
-    return Outcome(says, tuple(checks), (chapter.slip("E002-2"),), chosen, (table,))
+    return Outcome(says, tuple(checks), (chapter.slip("Khalil-2"),), chosen, (table,))

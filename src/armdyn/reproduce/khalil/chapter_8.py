@@ -1,4 +1,4 @@
-"""002 (Khalil), sec. 8.1 to 8.3: interpolation functions, minimum times, synchronised joints."""
+"""Khalil, sec. 8.1 to 8.3: interpolation functions, minimum times, synchronised joints."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
 from armdyn.report.figures.charts import Line, Panel, chart
-from armdyn.reproduce.item import Check, Outcome, below, distance
-from armdyn.reproduce.khalil.items import chapter
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance
 from armdyn.tables import Column, Section
 from armdyn.trajectory.cartesian import line
 from armdyn.trajectory.follow import follow
@@ -20,10 +19,12 @@ from armdyn.trajectory.joint import point_to_point
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
+chapter = Chapter("khalil")
+
 FIXED = {"cubic": (3 / 2, 6.0), "quintic": (15 / 8, 10 / math.sqrt(3)), "bang_bang": (2.0, 4.0)}
-"""Largest |qd| t_f/|D| and |qdd| t_f^2/|D|. [8.8], [8.9], [8.12], [8.13], [8.16], [8.17]"""
+"""Largest |qd| t_f/|D| and |qdd| t_f^2/|D|. (8.8), (8.9), (8.12), (8.13), (8.16), (8.17)"""
 RAMPED = {"trapezoid": 1.0, "smooth": 1.5}
-"""Factor c of tau = c lambda k_v / (nu k_a). [8.33], [8.41]"""
+"""Factor c of tau = c lambda k_v / (nu k_a). (8.33), (8.41)"""
 CHOSEN_MOVE = "A move of 1 rad in 1 s: the figure has no numbers."
 RNG_MOVES = 25
 
@@ -32,7 +33,7 @@ RNG_MOVES = 25
 
 
 def printed_interpolation(s: Any) -> dict[str, Any]:
-    """r at s = t/t_f. [8.4], [8.7], [8.11], [8.15]"""
+    """r at s = t/t_f. (8.4), (8.7), (8.11), (8.15)"""
     return {
         "linear": s,
         "cubic": 3 * s**2 - 2 * s**3,
@@ -55,20 +56,20 @@ def printed_minimum_times(D: Any, k_v: Any, k_a: Any) -> dict[str, Any]:
 def synchronised(D: Array, k_v: Array, k_a: Array, c: float) -> tuple[Array, Array, float, float]:
     """(lambda_j k_vj, nu_j k_aj, tau, t_f) with joint 1 for reference; moves too short for k_v by the notes.
 
-    c = 1: [8.18]-[8.35]; c = 3/2: [8.41]-[8.47].
+    c = 1: (8.18)-(8.35); c = 3/2: (8.41)-(8.47).
     """
     d = np.abs(D)
-    k_v = np.where(d < c * k_v**2 / k_a, np.sqrt(d * k_a / c), k_v)  # [8.35], [8.47]
-    lam = min(1.0, (k_v[1:] * d[0] / (k_v[0] * d[1:])).min(initial=1.0))  # [8.34]
+    k_v = np.where(d < c * k_v**2 / k_a, np.sqrt(d * k_a / c), k_v)  # (8.35), (8.47)
+    lam = min(1.0, (k_v[1:] * d[0] / (k_v[0] * d[1:])).min(initial=1.0))  # (8.34)
     nu = min(1.0, (k_a[1:] * d[0] / (k_a[0] * d[1:])).min(initial=1.0))
-    velocities = lam * k_v[0] * d / d[0]  # [8.27]
-    accelerations = nu * k_a[0] * d / d[0]  # [8.28]
-    tau = float(c * lam * k_v[0] / (nu * k_a[0]))  # [8.33], [8.41]
-    return velocities, accelerations, tau, float(tau + d[0] / (lam * k_v[0]))  # [8.25], [8.45]
+    velocities = lam * k_v[0] * d / d[0]  # (8.27)
+    accelerations = nu * k_a[0] * d / d[0]  # (8.28)
+    tau = float(c * lam * k_v[0] / (nu * k_a[0]))  # (8.33), (8.41)
+    return velocities, accelerations, tau, float(tau + d[0] / (lam * k_v[0]))  # (8.25), (8.45)
 
 
 def printed_trapezoid(t: Any, q0: Any, q1: Any, V: Any, A: Any, tau: float, t_f: float) -> Any:
-    """[8.19] with lambda_j k_vj and nu_j k_aj."""
+    """(8.19) with lambda_j k_vj and nu_j k_aj."""
     sign = np.sign(q1 - q0)
     last = q1 - (t_f - t) ** 2 / 2 * A * sign
     middle = q0 + (t - tau / 2) * V * sign
@@ -76,14 +77,14 @@ def printed_trapezoid(t: Any, q0: Any, q1: Any, V: Any, A: Any, tau: float, t_f:
 
 
 def compact_trapezoid(t: Any, tau: float, t_f: float) -> Any:
-    """r(t) in terms of tau and t_f, after [8.34]."""
+    """r(t) in terms of tau and t_f, after (8.34)."""
     width = 2 * tau * (t_f - tau)
     middle = (2 * t - tau) / (2 * (t_f - tau))
     return np.where(t <= tau, t**2 / width, np.where(t <= t_f - tau, middle, 1 - (t_f - t) ** 2 / width))
 
 
 def printed_smooth(t: Any, q0: Any, q1: Any, V: Any, tau: float, t_f: float) -> list[Any]:
-    """Position, velocity, acceleration. [8.37]-[8.39], [8.42], [8.43]"""
+    """Position, velocity, acceleration. (8.37)-(8.39), (8.42), (8.43)"""
     h = t_f - 2 * tau
     W, start, x = V * np.sign(q1 - q0), -1 / tau**3 * V * np.sign(q1 - q0), t - tau - h
     pieces = [
@@ -96,7 +97,7 @@ def printed_smooth(t: Any, q0: Any, q1: Any, V: Any, tau: float, t_f: float) -> 
 
 
 def compact_smooth(t: Any, tau: float, t_f: float) -> Any:
-    """r(t) in terms of tau and t_f, after [8.47]."""
+    """r(t) in terms of tau and t_f, after (8.47)."""
     last = 1 - (t_f - t) ** 3 / (2 * (t_f - tau)) * (2 * tau - t_f + t) / tau**3
     middle = (2 * t - tau) / (2 * (t_f - tau))
     return np.where(
@@ -186,18 +187,18 @@ def figures_8_1_and_8_2() -> Outcome:
     ]
     panels = (Panel("path of the tip", "x, m", "y, m", drawn, equal=True), Panel("joints", "time, s", "rad", lines))
     says = "The two schemes between the same positions of a planar arm: what the text says of their paths."
-    chosen = "The planar arm of 004, start and goal; the figures are block diagrams."
+    chosen = "The planar arm of Siciliano, start and goal; the figures are block diagrams."
     return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "Two ways to generate a motion"),))
 
 
-@chapter.item("fig. 8.3", "Cubic polynomial, [8.5]-[8.9]")
+@chapter.item("fig. 8.3", "Cubic polynomial, (8.5)-(8.9)")
 def figure_8_3() -> Outcome:
     outcome = fixed_shape("cubic", 1, "Cubic polynomial")
     motion = point_to_point([0.4], [-0.7], "cubic", duration=1.7)
     t, D, T = np.linspace(0, 1.7, 50), -1.1, 1.7
     printed = 0.4 + 3 / T**2 * D * t**2 - 2 / T**3 * D * t**3
     checks = (
-        below("coefficients [8.6]", distance(motion(t)[:, 0], printed), 1e-14),
+        below("coefficients (8.6)", distance(motion(t)[:, 0], printed), 1e-14),
         below("velocity is largest at t_f/2", abs(abs(float(motion(T / 2, 1)[0])) - float(motion.peak(1)[0])), 1e-14),
         below(
             "acceleration is largest at the ends", abs(abs(float(motion(0.0, 2)[0])) - float(motion.peak(2)[0])), 1e-12
@@ -206,7 +207,7 @@ def figure_8_3() -> Outcome:
     return Outcome(outcome.says, (*outcome.checks, *checks), chosen=outcome.chosen, figures=outcome.figures)
 
 
-@chapter.item("fig. 8.4", "Quintic polynomial, [8.10]-[8.13]")
+@chapter.item("fig. 8.4", "Quintic polynomial, (8.10)-(8.13)")
 def figure_8_4() -> Outcome:
     return fixed_shape("quintic", 2, "Quintic polynomial")
 
@@ -218,7 +219,7 @@ def moves(n: int = 3) -> list[tuple[Array, Array, Array, Array]]:
             for _ in range(RNG_MOVES)]  # fmt: skip
 
 
-@chapter.item("table 8.1", "Minimum travelling times, [8.14]")
+@chapter.item("table 8.1", "Minimum travelling times, (8.14)")
 def table_8_1() -> Outcome:
     errors: dict[str, list[float]] = {}
     for q0, q1, k_v, k_a in moves():
@@ -237,12 +238,12 @@ def table_8_1() -> Outcome:
     return Outcome(says, tuple(checks), tables=(table,))
 
 
-@chapter.item("fig. 8.5", "Bang-bang acceleration, [8.15]-[8.17]")
+@chapter.item("fig. 8.5", "Bang-bang acceleration, (8.15)-(8.17)")
 def figure_8_5() -> Outcome:
     return fixed_shape("bang_bang", 1, "Bang-bang acceleration")
 
 
-@chapter.item("fig. 8.6", "Trapezoidal velocity beside bang-bang acceleration, [8.18]")
+@chapter.item("fig. 8.6", "Trapezoidal velocity beside bang-bang acceleration, (8.18)")
 def figure_8_6() -> Outcome:
     limits = {"v_max": 1.0, "a_max": 4.0}
     both = {name: point_to_point([0.0], [1.0], key, **limits)
@@ -288,21 +289,21 @@ def ramped_errors(name: str) -> dict[str, float]:
     return worst
 
 
-@chapter.item("fig. 8.7", "Trapezoidal velocity, [8.19]-[8.22]")
+@chapter.item("fig. 8.7", "Trapezoidal velocity, (8.19)-(8.22)")
 def figure_8_7() -> Outcome:
     errors = ramped_errors("trapezoid")
     motion = point_to_point([0.0], [1.0], "trapezoid", v_max=1.0, a_max=4.0)
     wanted = ("positions", "travelling time", "the compact form")
     checks = (
         *(below(f"{name}, {RNG_MOVES} random moves", errors[name], 1e-9) for name in wanted),
-        below("[8.22]: t_f = tau + |D|/k_v", abs(motion.duration - (0.25 + 1.0)), 1e-12),
-        below("[8.21]: area below the velocity", abs(1.0 * motion.duration - 1 / 4 - 1.0), 1e-12),
+        below("(8.22): t_f = tau + |D|/k_v", abs(motion.duration - (0.25 + 1.0)), 1e-12),
+        below("(8.21): area below the velocity", abs(1.0 * motion.duration - 1 / 4 - 1.0), 1e-12),
     )
     figure = (profiles({"trapezoid": motion}), "Trapezoidal velocity, with k_v = 1 rad/s and k_a = 4 rad/s²")
     return Outcome("The profile drawn; formulas on random moves.", checks, chosen="Move and limits.", figures=(figure,))
 
 
-@chapter.item("fig. 8.8", "Homothetic velocity profiles, [8.23]-[8.35]")
+@chapter.item("fig. 8.8", "Homothetic velocity profiles, (8.23)-(8.35)")
 def figure_8_8() -> Outcome:
     errors = ramped_errors("trapezoid")
     q1, k_v, k_a = np.array([1.0, -0.6]), np.array([1.0, 1.2]), np.array([4.0, 2.0])
@@ -322,7 +323,7 @@ def figure_8_8() -> Outcome:
     )
 
 
-@chapter.item("fig. 8.9", "Continuous acceleration with constant velocity, [8.36]-[8.47]")
+@chapter.item("fig. 8.9", "Continuous acceleration with constant velocity, (8.36)-(8.47)")
 def figure_8_9() -> Outcome:
     errors = ramped_errors("smooth")
     limits = {"v_max": 1.0, "a_max": 4.0}
@@ -333,9 +334,9 @@ def figure_8_9() -> Outcome:
     checks = (
         *(below(f"{name}, {RNG_MOVES} random moves", error, 1e-8) for name, error in errors.items()),
         below(
-            "[8.41]: 1.5 times the duration of the trapezoid's acceleration", abs(smooth.duration - (tau + 1.0)), 1e-12
+            "(8.41): 1.5 times the duration of the trapezoid's acceleration", abs(smooth.duration - (tau + 1.0)), 1e-12
         ),
-        below("[8.44]: way of the acceleration", abs(float(smooth(tau)[0]) - 0.75 / 4), 1e-12),
+        below("(8.44): way of the acceleration", abs(float(smooth(tau)[0]) - 0.75 / 4), 1e-12),
         *(below(f"{label}: jumps of the acceleration", jump(motions[label], 2), 1e-6) for label in list(names)[1:]),
     )
     figure = (profiles(motions), "The trapezoidal profile and its two modifications")

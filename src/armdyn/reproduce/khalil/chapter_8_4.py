@@ -1,4 +1,4 @@
-"""002 (Khalil), sec. 8.4: motion between two poses."""
+"""Khalil, sec. 8.4: motion between two poses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from armdyn.kinematics.rotations import axis_angle, euler_zxz, rot
-from armdyn.reproduce.item import Check, Outcome, below, distance, misses
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, misses
 from armdyn.reproduce.khalil.chapter_8 import printed_interpolation
-from armdyn.reproduce.khalil.items import chapter
 from armdyn.trajectory.cartesian import line
 from armdyn.typing import Array
+
+chapter = Chapter("khalil")
 
 Z, X = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
 
@@ -32,24 +33,24 @@ def pose(R: Array, p: Any) -> Array:
 
 
 def printed_axis_angle(Ri: Array, Rf: Array) -> tuple[Array, float]:
-    """[8.50], [8.51] from the columns s, n, a of both rotations."""
+    """(8.50), (8.51) from the columns s, n, a of both rotations."""
     (si, ni, ai), (sf, nf, af) = Ri.T, Rf.T
     twice = np.array([ai @ nf - ni @ af, si @ af - ai @ sf, ni @ sf - si @ nf])
     C, S = 0.5 * (si @ sf + ni @ nf + ai @ af - 1), 0.5 * float(np.linalg.norm(twice))
     return twice / (2 * S), float(np.arctan2(S, C))
 
 
-@chapter.evidence("E002-5")
+@chapter.evidence("Khalil-5")
 def euler_slip() -> Check:
-    """[8.55] at t = 0, where it should be R^i."""
+    """(8.55) at t = 0, where it should be R^i."""
     start = by_euler(*FROM)
     right = by_euler(*euler_zxz(start))
     return misses(
-        "R(0) of [8.55], with R^i in front and without", distance(start @ right, start), distance(right, start)
+        "R(0) of (8.55), with R^i in front and without", distance(start @ right, start), distance(right, start)
     )
 
 
-@chapter.item("sec. 8.4", "Motion in the task space, [8.48]-[8.57]")
+@chapter.item("sec. 8.4", "Motion in the task space, (8.48)-(8.57)")
 def task_space() -> Outcome:
     Ri, Rf, pi, pf = by_euler(*FROM), by_euler(*TO), np.array([0.3, -0.2, 0.5]), np.array([0.8, 0.4, 0.1])
     u, alpha = printed_axis_angle(Ri, Rf)
@@ -58,19 +59,19 @@ def task_space() -> Outcome:
     t = np.linspace(0, 2, 41)
     r = printed_interpolation(t / 2)["quintic"]
     rd = (30 * (t / 2) ** 2 - 60 * (t / 2) ** 3 + 30 * (t / 2) ** 4) / 2
-    turned = np.array([Ri @ rot(u, x * alpha) for x in r])  # [8.54]
-    fixed_axis, fixed_angle = axis_angle(Rf @ Ri.T)  # [8.56]
+    turned = np.array([Ri @ rot(u, x * alpha) for x in r])  # (8.54)
+    fixed_axis, fixed_angle = axis_angle(Rf @ Ri.T)  # (8.56)
     eulers = np.array([by_euler(*(FROM + x * (TO - FROM))) for x in r])
     velocity = rd[:, None] * fixed_angle * fixed_axis
     checks = (
-        below("[8.49]-[8.51]: R^i rot(u, alpha) = R^f", distance(Ri @ rot(u, alpha), Rf), 1e-14),
-        below("[8.53]: positions", distance(ours["tool"].pose(t)[:, :3, 3], pi + r[:, None] * (pf - pi)), 1e-14),
-        below("[8.54]: rotations", distance(ours["tool"].pose(t)[:, :3, :3], turned), 1e-13),
-        below("[8.56]: about an axis fixed in the base, the same motion",
+        below("(8.49)-(8.51): R^i rot(u, alpha) = R^f", distance(Ri @ rot(u, alpha), Rf), 1e-14),
+        below("(8.53): positions", distance(ours["tool"].pose(t)[:, :3, 3], pi + r[:, None] * (pf - pi)), 1e-14),
+        below("(8.54): rotations", distance(ours["tool"].pose(t)[:, :3, :3], turned), 1e-13),
+        below("(8.56): about an axis fixed in the base, the same motion",
               distance(ours["base"].pose(t), ours["tool"].pose(t)), 1e-12),
-        below("[8.57]: angular velocity", distance(ours["base"].velocity(t)[:, 3:], velocity), 1e-12),
-        below("[8.55] without R^i: rotations by Euler's angles", distance(euler.pose(t)[:, :3, :3], eulers), 1e-12),
+        below("(8.57): angular velocity", distance(ours["base"].velocity(t)[:, 3:], velocity), 1e-12),
+        below("(8.55) without R^i: rotations by Euler's angles", distance(euler.pose(t)[:, :3, :3], eulers), 1e-12),
     )  # fmt: skip
     chosen = "Two poses; quintic interpolation in 2 s."
     says = "A motion between two poses by each of the three descriptions of rotation."
-    return Outcome(says, checks, (chapter.slip("E002-5"),), chosen)
+    return Outcome(says, checks, (chapter.slip("Khalil-5"),), chosen)

@@ -1,4 +1,4 @@
-"""002 (Khalil), chapter 9: every control scheme run in simulation, and what the text says about each."""
+"""Khalil, chapter 9: every control scheme run in simulation, and what the text says about each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.formats import load
 from armdyn.mechanics import coupling
 from armdyn.report.figures.charts import Line, Panel, chart, series
-from armdyn.reproduce.item import Check, Outcome, below, distance
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance
 from armdyn.reproduce.khalil.chapter_7_3 import state
-from armdyn.reproduce.khalil.items import chapter
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Motor, Rotor
 from armdyn.simulation.run import Run
@@ -32,6 +31,8 @@ from armdyn.trajectory.joint import point_to_point
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
+chapter = Chapter("khalil")
+
 VISCOUS = (20.0, 25.0, 12.0, 4.0, 3.0, 2.0)
 START, GOAL = np.array([0.0, 0.9, -1.4, 0.0, 0.6, 0.0]), np.array([1.0, 0.3, -0.6, 0.8, -0.5, 1.2])
 W = 20.0
@@ -40,7 +41,7 @@ JOINTS = [f"joint {j}" for j in range(1, 7)]
 CHOSEN = (
     "The RX-90 of the catalog with viscous friction, its motion (quintic), gains for 20 rad/s: the text has no data."
 )
-PLANAR = "The planar arm of 004 (the text has no data), its motion and gains."
+PLANAR = "The planar arm of Siciliano (the text has no data), its motion and gains."
 
 
 # Arms, motions, pictures --------------------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def motion(
 
 
 def critically_damped(t: Array, e0: Any, w: float) -> Array:
-    """e'' + 2 w e' + w^2 e = 0 from e0 at rest. [9.25] with [9.26], xi = 1"""
+    """e'' + 2 w e' + w^2 e = 0 from e0 at rest. (9.25) with (9.26), xi = 1"""
     shape: Array = (1 + w * t[:, None]) * np.exp(-w * t[:, None]) * np.asarray(e0)
     return shape
 
@@ -108,7 +109,7 @@ def motorised() -> Robot:
     return replace(robot, tree=tree, expressions=None, parameters={})
 
 
-@chapter.item("[9.1]-[9.4]", "Equations of motion and of the actuators")
+@chapter.item("(9.1)-(9.4)", "Equations of motion and of the actuators")
 def equations_of_motion() -> Outcome:
     dyn, (q, qd, qdd) = arm(), state(6, 21)
     tau = dyn.inverse_dynamics(q, qd, qdd)
@@ -116,10 +117,10 @@ def equations_of_motion() -> Outcome:
     robot, u = motorised(), state(6, 22, 1)[0]
     N, K_T = 40.0 + 10 * np.arange(6), 0.3 + 0.1 * np.arange(6)
     checks = (
-        below("[9.1]: the torques and their parts", distance(parts, tau), 1e-12),
-        below("[9.3]: linear in the parameters", distance(dyn.regressor(q, qd, qdd) @ dyn.parameters, tau), 1e-12),
+        below("(9.1): the torques and their parts", distance(parts, tau), 1e-12),
+        below("(9.3): linear in the parameters", distance(dyn.regressor(q, qd, qdd) @ dyn.parameters, tau), 1e-12),
         below(
-            "[9.4]: torques of amplifier inputs",
+            "(9.4): torques of amplifier inputs",
             distance(coupling.torques_from_inputs(robot, u), N * 1.5 * K_T * u),
             1e-12,
         ),
@@ -131,13 +132,13 @@ def equations_of_motion() -> Outcome:
 
 
 def pole_error(law: PID, a: Array) -> float:
-    """[9.8] against a (s + w)^3, [9.9]: coefficients, relative."""
+    """(9.8) against a (s + w)^3, (9.9): coefficients, relative."""
     printed = np.stack([a, law.kd + VISCOUS, law.kp, law.ki], axis=-1)
     wanted = a[:, None] * np.array([1.0, 3 * W, 3 * W**2, W**3])
     return float(np.abs(printed / wanted - 1).max())
 
 
-@chapter.item("fig. 9.1", "PID control in the joint space, [9.5]-[9.10]")
+@chapter.item("fig. 9.1", "PID control in the joint space, (9.5)-(9.10)")
 def figure_9_1() -> Outcome:
     dyn = arm()
     law = PID.designed(dyn, W)
@@ -149,7 +150,7 @@ def figure_9_1() -> Outcome:
     sagging, held = (motion(replace(law, ki=ki), GOAL, 1.5, q0=GOAL).error[-1] for ki in (0.0, law.ki))
     expected = dyn.gravity(GOAL) / law.kp
     checks = (
-        below("[9.10]: characteristic equation against a (s + w)^3", pole_error(law, a), 1e-12),
+        below("(9.10): characteristic equation against a (s + w)^3", pole_error(law, a), 1e-12),
         Check("fast motion is tracked worse", fast > 4 * slow, f"{fast:.2g} rad in 1 s, {slow:.2g} rad in 4 s"),
         Check("K_d qd_d lowers the tracking error", fast < blind / 2, f"{fast:.2g} rad, without it {blind:.2g} rad"),
         below(
@@ -163,13 +164,13 @@ def figure_9_1() -> Outcome:
     return Outcome(says, checks, chosen=CHOSEN, figures=(figure,))
 
 
-@chapter.item("sec. 9.3.2", "Stability of PD control with gravity compensation, [9.11]-[9.16]")
+@chapter.item("sec. 9.3.2", "Stability of PD control with gravity compensation, (9.11)-(9.16)")
 def lyapunov() -> Outcome:
     dyn = compiled_dynamics(load("rx90"))
     kp, kd = np.array([900.0, 900, 500, 60, 40, 20]), np.array([90.0, 90, 50, 8, 6, 3])
     run = motion(PDGravity(dyn, kp, kd), GOAL, 3.0, dyn, q0=START)
-    V = run.kinetic_energy + 0.5 * np.sum(kp * run.error**2, axis=1)  # [9.11]
-    lost = np.sum(kd * run.qd**2, axis=1)  # [9.16]
+    V = run.kinetic_energy + 0.5 * np.sum(kp * run.error**2, axis=1)  # (9.11)
+    lost = np.sum(kd * run.qd**2, axis=1)  # (9.16)
     drop = np.concatenate([[0], np.cumsum((lost[:-1] + lost[1:]) / 2 * np.diff(run.t))])
     least = largest_gravity_slope(dyn)
     stiff = np.maximum(kp, 1.2 * least)
@@ -177,7 +178,7 @@ def lyapunov() -> Outcome:
     checks = (
         Check("V never rises", bool((np.diff(V) <= 1e-9 * V[0]).all()), f"from {V[0]:.3g} J to {V[-1]:.2g} J"),
         below(
-            "[9.16]: V lost against the integral of qd^T K_d qd, relative",
+            "(9.16): V lost against the integral of qd^T K_d qd, relative",
             float(np.abs(V[0] - V - drop).max() / V[0]),
             1e-4,
         ),
@@ -206,7 +207,7 @@ def planar_line(duration: float) -> tuple[TaskTrajectory, Array]:
     return line(tip, tip + np.array([0.5, 0.4, 0.0]), "quintic", duration=duration), start
 
 
-@chapter.item("fig. 9.2", "PID control in the task space, [9.17]-[9.21]")
+@chapter.item("fig. 9.2", "PID control in the task space, (9.17)-(9.21)")
 def figure_9_2() -> Outcome:
     dyn = planar()
     task, start = planar_line(2.0)
@@ -219,14 +220,14 @@ def figure_9_2() -> Outcome:
     rates = np.linalg.solve(J, task.velocity(t)[:, :2, None])[..., 0]
     pulls = np.linalg.solve(J, (task.acceleration(t)[:, :2] - drift)[..., None])[..., 0]
     checks = (
-        below("[9.17]: error of the tip after rest, m", float(np.abs(run.error[-1]).max()), 1e-3),
+        below("(9.17): error of the tip after rest, m", float(np.abs(run.error[-1]).max()), 1e-3),
         Check("error on the way", 1e-4 < float(np.abs(run.error).max()) < 0.1, f"{np.abs(run.error).max():.2g} m"),
-        below("[9.18]: positions", distance(dyn.pose(q)[:, :2, 3], task.pose(t)[:, :2, 3]), 1e-9),
-        below("[9.19]: joint velocities", distance(qd, rates), 1e-9),
-        below("[9.20]: joint accelerations", distance(qdd, pulls), 1e-8),
+        below("(9.18): positions", distance(dyn.pose(q)[:, :2, 3], task.pose(t)[:, :2, 3]), 1e-9),
+        below("(9.19): joint velocities", distance(qd, rates), 1e-9),
+        below("(9.20): joint accelerations", distance(qdd, pulls), 1e-8),
     )
     figure = (errors_figure({"error of the tip": run}, ["x", "y"], "m"), "PID control in the task space")
-    says = "The law run along a straight line; the same line turned into joint motion by [9.18]-[9.20]."
+    says = "The law run along a straight line; the same line turned into joint motion by (9.18)-(9.20)."
     return Outcome(says, checks, chosen=PLANAR, figures=(figure,))
 
 
@@ -234,14 +235,14 @@ def figure_9_2() -> Outcome:
 
 
 def printed_disturbance(model: Dynamics, q: Any, qd: Any, qdd: Any) -> Array:
-    """Right side of [9.28]."""
+    """Right side of (9.28)."""
     dyn = arm()
     H, H_model = (d.inverse_dynamics(q, qd, np.zeros(6)) for d in (dyn, model))
     A, A_model = dyn.mass_matrix(q), model.mass_matrix(q)
     return np.linalg.solve(A_model, (A - A_model) @ qdd + H - H_model)
 
 
-@chapter.item("fig. 9.3", "Computed torque, tracking, [9.22]-[9.28]")
+@chapter.item("fig. 9.3", "Computed torque, tracking, (9.22)-(9.28)")
 def figure_9_3() -> Outcome:
     dyn = arm()
     law = ComputedTorque.designed(dyn, W)
@@ -261,9 +262,9 @@ def figure_9_3() -> Outcome:
     left = desired.qdd - acceleration + 2 * W * (desired.qd - qd) + W**2 * (desired.q - q)
     pid = float(motion(PID.designed(dyn, W), move(1.0), 1.0).largest_error().max())
     checks = (
-        below("[9.25], [9.26]: the error is (1 + w t) e^(-w t) e(0), rad", float(np.abs(first - exact).max()), 1e-6),
+        below("(9.25), (9.26): the error is (1 + w t) e^(-w t) e(0), rad", float(np.abs(first - exact).max()), 1e-6),
         below("decoupled: errors of the joints that start right, rad", float(np.abs(alone).max()), 1e-8),
-        below("[9.28] at a random state", distance(left, printed_disturbance(model, q, qd, acceleration)), 1e-9),
+        below("(9.28) at a random state", distance(left, printed_disturbance(model, q, qd, acceleration)), 1e-9),
         Check(
             "errors fall as gains rise",
             better < 0.5 * poor,
@@ -280,13 +281,13 @@ def figure_9_3() -> Outcome:
     return Outcome(says, checks, chosen=CHOSEN, figures=(figure,))
 
 
-@chapter.item("fig. 9.4", "Computed torque, position, [9.29], [9.30]")
+@chapter.item("fig. 9.4", "Computed torque, position, (9.29), (9.30)")
 def figure_9_4() -> Outcome:
     run = motion(ComputedTorque.designed(arm(), W / 2, scheme="position"), GOAL, 1.5, q0=START)
     exact = critically_damped(run.t, GOAL - START, W / 2)
     over = np.max(-run.error * np.sign(GOAL - START), axis=0)
     checks = (
-        below("[9.30]: a linear filter of the goal for every joint, rad", float(np.abs(run.error - exact).max()), 1e-6),
+        below("(9.30): a linear filter of the goal for every joint, rad", float(np.abs(run.error - exact).max()), 1e-6),
         below("no overshoot, rad", float(over.max()), 1e-6),
     )
     panels = (
@@ -297,11 +298,11 @@ def figure_9_4() -> Outcome:
     return Outcome("The arm sent to a goal.", checks, chosen=CHOSEN, figures=(figure,))
 
 
-@chapter.item("sec. 9.4.2.4", "Predictive control, [9.31]")
+@chapter.item("sec. 9.4.2.4", "Predictive control, (9.31)")
 def predictive() -> Outcome:
     dyn = arm()
     laws = [ComputedTorque.designed(dyn, W, predictive=p) for p in (False, True)]
-    runs = {name: motion(law, move(1.0), 1.0) for name, law in zip(("[9.22]", "[9.31]"), laws, strict=True)}
+    runs = {name: motion(law, move(1.0), 1.0) for name, law in zip(("(9.22)", "(9.31)"), laws, strict=True)}
     off = motion(laws[1], move(1.0), 1.5, q0=START + 0.02)
     (q, qd, qdd), noise = state(6, 25), 1e-3 * state(6, 26, 2)
     still = Desired(q, qd, qdd)
@@ -312,12 +313,12 @@ def predictive() -> Outcome:
     checks = (
         below(
             "on the reference both are one: difference of torques",
-            distance(runs["[9.31]"].tau, runs["[9.22]"].tau),
+            distance(runs["(9.31)"].tau, runs["(9.22)"].tau),
             1e-6,
         ),
         below("started off it, the error dies out, rad", float(np.abs(off.error[-1]).max()), 1e-4),
-        Check("noise reaches the model of [9.22]", shaken[0] > 1e-3, f"{shaken[0]:.2g} N m for 1e-3 rad and rad/s"),
-        below("and not that of [9.31], N m", shaken[1], 0.0),
+        Check("noise reaches the model of (9.22)", shaken[0] > 1e-3, f"{shaken[0]:.2g} N m for 1e-3 rad and rad/s"),
+        below("and not that of (9.31), N m", shaken[1], 0.0),
     )
     return Outcome("Both laws on the same motion; noise in the measured state.", checks, chosen=CHOSEN)
 
@@ -334,14 +335,14 @@ def practical_computation() -> Outcome:
             one, two = (ComputedTorque.designed(dyn, W, through=way, **options)(0.0, q, qd, desired)
                         for way in ("newton_euler", "matrices"))  # fmt: skip
             worst = max(worst, distance(one, two))
-    checks = (below("[9.22] and [9.31], both schemes, against A w + H", worst, 1e-12),)
+    checks = (below("(9.22) and (9.31), both schemes, against A w + H", worst, 1e-12),)
     return Outcome("Newton-Euler with w for the acceleration, against the matrices.", checks, chosen=CHOSEN)
 
 
 # Sec. 9.4.3, computed torque in the task space ----------------------------------------------------------------------
 
 
-@chapter.item("fig. 9.5", "Computed torque in the task space, [9.32]-[9.37]")
+@chapter.item("fig. 9.5", "Computed torque in the task space, (9.32)-(9.37)")
 def figure_9_5() -> Outcome:
     dyn = planar()
     task, start = planar_line(1.0)
@@ -360,9 +361,9 @@ def figure_9_5() -> Outcome:
     X = J @ qdd + drift
     tau = dyn.mass_matrix(q) @ np.linalg.solve(J, X - drift) + dyn.coriolis(q, qd) + dyn.gravity(q)
     checks = (
-        below("[9.32] against the inverse dynamics", distance(tau, dyn.inverse_dynamics(q, qd, qdd)), 1e-11),
+        below("(9.32) against the inverse dynamics", distance(tau, dyn.inverse_dynamics(q, qd, qdd)), 1e-11),
         below(
-            "[9.36]: the error of the tip is (1 + w t) e^(-w t) e(0), m", float(np.abs(run.error - exact).max()), 1e-5
+            "(9.36): the error of the tip is (1 + w t) e^(-w t) e(0), m", float(np.abs(run.error - exact).max()), 1e-5
         ),
         below(
             "a redundant arm by the generalised inverse: the same, m", float(np.abs(other.error - alike).max()), 1e-5
@@ -370,7 +371,7 @@ def figure_9_5() -> Outcome:
     )
     panels = [
         Panel(name, "time, s", "error of the tip, m",
-              [*series(r.t, r.error, ["x", "y"], wide=True), *series(r.t, e, ["x by [9.36]", "y by [9.36]"], "--")])
+              [*series(r.t, r.error, ["x", "y"], wide=True), *series(r.t, e, ["x by (9.36)", "y by (9.36)"], "--")])
         for name, r, e in (("two joints", run, exact), ("three joints", other, alike))
     ]  # fmt: skip
     figure = (chart(*panels), "Resolved acceleration control from a wrong start")

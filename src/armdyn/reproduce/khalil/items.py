@@ -1,7 +1,26 @@
-"""002 (Khalil): the modules s002_ch7_3 to s002_rx90 fill this chapter, in the order of the text."""
+"""Khalil: the items in the order of the text."""
 
 from __future__ import annotations
 
-from armdyn.reproduce.item import Chapter
+from armdyn.reproduce.item import joined
+from armdyn.reproduce.khalil import (
+    chapter_7_3,
+    chapter_7_4,
+    chapter_7_5,
+    chapter_7_6,
+    chapter_8,
+    chapter_8_4,
+    chapter_9,
+    rx90,
+)
 
-chapter = Chapter("002")
+chapter = joined(
+    chapter_7_3.chapter,
+    chapter_7_4.chapter,
+    chapter_7_5.chapter,
+    chapter_7_6.chapter,
+    chapter_8.chapter,
+    chapter_8_4.chapter,
+    chapter_9.chapter,
+    rx90.chapter,
+)

@@ -1,4 +1,4 @@
-"""001 (Milicevic et al.): Lagrange-Euler, Newton-Euler and d'Alembert, formula by formula; their operation counts."""
+"""Milićević: Lagrange-Euler, Newton-Euler and d'Alembert, formula by formula; their operation counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
-chapter = Chapter("001")
+chapter = Chapter("milicevic")
 SIZES = range(2, 7)
 """Numbers of joints whose operations are counted."""
 
@@ -50,7 +50,7 @@ def lagranges() -> Array:
 # Section 2 --------------------------------------------------------------------------------------------------------
 
 
-@chapter.evidence("E001-1")
+@chapter.evidence("Milicevic-1")
 def sign_of_gravity_in_24() -> Check:
     robot, q, qd, qdd = sample()
     _, _, c = text.lagrange_euler(robot, q)
@@ -94,7 +94,7 @@ def lagrange() -> Outcome:
             below("the text's h_ikm = h_imk", distance(h, h.transpose(0, 2, 1)), 1e-12),
             below("the text's h_iii = 0", own, 1e-12),
         ),
-        slips=(chapter.slip("E001-1"),),
+        slips=(chapter.slip("Milicevic-1"),),
     )
 
 
@@ -106,17 +106,17 @@ def recursion(*tags: str) -> float:
     return distance(text.table_1(*sample(), tags), lagranges())
 
 
-@chapter.evidence("E001-2")
+@chapter.evidence("Milicevic-2")
 def acceleration_of_a_rotational_link() -> Check:
-    return misses("torques with the line of omega_dot for v_dot, beside (2.5)", recursion("E001-2"), recursion())
+    return misses("torques with the line of omega_dot for v_dot, beside (2.5)", recursion("Milicevic-2"), recursion())
 
 
-@chapter.evidence("E001-3")
+@chapter.evidence("Milicevic-3")
 def acceleration_of_the_base() -> Check:
     """Not only a miss: the difference is exactly twice the torque of gravity."""
     _, _, c = text.lagrange_euler(*sample()[:2])
-    shift = distance(text.table_1(*sample(), {"E001-3"}), lagranges() - 2 * c)
-    found = misses("torques with the base accelerated by g, beside (2.5)", recursion("E001-3"), recursion())
+    shift = distance(text.table_1(*sample(), {"Milicevic-3"}), lagranges() - 2 * c)
+    found = misses("torques with the base accelerated by g, beside (2.5)", recursion("Milicevic-3"), recursion())
     return Check(found.what, found.holds and shift < 1e-12, f"{found.figure}; plus twice gravity {shift:.1g}")
 
 
@@ -130,7 +130,7 @@ def table_1() -> Outcome:
             below("table 1, corrected, beside (2.5)", recursion(), 1e-12),
             below("the library's recursion in base axes", distance(ours, text.table_1(*sample())), 1e-12),
         ),
-        slips=(chapter.slip("E001-2"), chapter.slip("E001-3")),
+        slips=(chapter.slip("Milicevic-2"), chapter.slip("Milicevic-3")),
     )
 
 
@@ -145,8 +145,8 @@ def table_2() -> Outcome:
             Check("fewer operations than in base axes", counted("newton_euler", 6) < counted("newton_euler_base", 6),
                   f"{sum(counted('newton_euler', 6))} beside {sum(counted('newton_euler_base', 6))} for six joints"),
         ),
-        slips=(chapter.slip("E001-3"),),
-        chosen="Half of the table cannot be read; the recursion of 004 (7.107) to (7.114) is taken (E001-4).",
+        slips=(chapter.slip("Milicevic-3"),),
+        chosen="Half of the table is illegible; Siciliano (7.107) to (7.114) take its place (Milicevic-4).",
     )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def generalized_dalembert() -> Outcome:
             below("c of (4.5)", distance(dalembert.gravity(robot, q), c), 1e-12),
             below("torques of (4.1), beside Newton-Euler", distance(D @ qdd + h + c, truth), 1e-12),
         ),
-        chosen="(4.3) is damaged and (4.4) is missing: accelerations at constant rates are put in (E001-5, E001-6).",
+        chosen="(4.3) is damaged and (4.4) is missing; both are restored (Milicevic-5, Milicevic-6).",
     )
 
 
@@ -222,7 +222,7 @@ def table_3() -> Outcome:
             Check("Newton-Euler grows linearly", bool(np.ptp(growth[1:]) <= 0.1 * growth[1:].mean()),
                   f"operations per further joint: {', '.join(map(str, growth))}"),
         ),
-        chosen="Counts are those of our programs; the text's are quoted from elsewhere (E001-9).",
+        chosen="Counts are those of our programs; the text's are quoted from elsewhere (Milicevic-9).",
         tables=(Section("Operations for six joints", columns, rows),),
         figures=((svg, "Printed counts dashed, ours with dots."),),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What 001 prints: its three formulations for arms in standard Denavit-Hartenberg frames, in plain NumPy.
+"""What Milićević prints: its three formulations for arms in standard Denavit-Hartenberg frames, in plain NumPy.
 
 Each erratum has a switch: `printed` names those that are put back in. With none the formulas are right.
 """
@@ -84,18 +84,18 @@ def arm(robot: Robot, q: Any) -> Arm:
 
 
 def table_1(robot: Robot, q: Any, qd: Array, qdd: Array, printed: Collection[str] = ()) -> Array:
-    """Torques by the recursion of table 1, nothing at the tip (E001-10)."""
+    """Torques by the recursion of table 1, nothing at the tip (Milicevic-10)."""
     a = arm(robot, q)
     cross = np.cross
     w, wd = np.zeros(3), np.zeros(3)
-    vd = a.g if "E001-3" in printed else -a.g
+    vd = a.g if "Milicevic-3" in printed else -a.g
     F, M = [], []
     for i in range(1, a.n + 1):
         z, star, s = a.z[i - 1], a.star(i), a.r[i - 1] - a.p[i]
         if a.revolute[i - 1]:
             wd, w = wd + z * qdd[i - 1] + cross(w, z * qd[i - 1]), w + z * qd[i - 1]
             carried = cross(wd, star) + cross(w, cross(w, star)) + vd
-            vd = wd if "E001-2" in printed else carried  # printed: the line of omega_dot once more
+            vd = wd if "Milicevic-2" in printed else carried  # printed: the line of omega_dot once more
         else:
             slide = z * qdd[i - 1] + 2 * cross(w, z * qd[i - 1])
             vd = slide + cross(wd, star) + cross(w, cross(w, star)) + vd
@@ -152,7 +152,7 @@ def lagrange_euler(robot: Robot, q: Any) -> tuple[Array, Array, Array]:
 
 
 def dalembert(robot: Robot, q: Any, qd: Array) -> tuple[Array, Array, Array]:
-    """D (4.2), h (4.3) and (4.4) as restored (E001-5, E001-6), c (4.5) of an arm with revolute joints."""
+    """D (4.2), h (4.3) and (4.4) as restored (Milicevic-5, Milicevic-6), c (4.5) of an arm with revolute joints."""
     a = arm(robot, q)
     cross = np.cross
     w, bent = _rates(a, qd)

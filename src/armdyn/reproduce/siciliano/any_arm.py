@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), sec. 7.1: the pendulum, and the inertia matrix and gravity of any arm."""
+"""Siciliano, sec. 7.1: the pendulum, and the inertia matrix and gravity of any arm."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from armdyn.algebra import Vec3, ops
 from armdyn.formats import load
 from armdyn.graph import identical, symbol, symbols, text
 from armdyn.mechanics import kinematics, lagrange, newton_euler
-from armdyn.reproduce.item import Check, Outcome, below, distance, identity
-from armdyn.reproduce.siciliano.items import chapter
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, identity
 from armdyn.reproduce.siciliano.lagrange_arms import BY, FOUR
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
 from armdyn.robot.random import random_robot
+
+chapter = Chapter("siciliano")
 
 # Example 7.1 --------------------------------------------------------------------------------------------------------
 
@@ -48,7 +49,7 @@ def friction_by_text(of: Any) -> Any:
     return -k.F * rate - k.Fm * k.kr**2 * of
 
 
-@chapter.evidence("E004-7")
+@chapter.evidence("Siciliano-7")
 def pendulum_slip() -> Check:
     (force,) = lagrange.equations(pendulum_lagrangian, [angle], [rate], [acceleration])
     holds = {
@@ -68,7 +69,7 @@ def example_7_1() -> Outcome:
         identity(f"the complete model {BY}", all(identical(tau, pendulum_torque()) for tau in ours)),
     )
     says = "The printed Lagrangian differentiated, and the catalog's pendulum, against the complete model."
-    return Outcome(says, checks, (chapter.slip("E004-7"),), texts=(f"tau = {text(pendulum_torque())}",))
+    return Outcome(says, checks, (chapter.slip("Siciliano-7"),), texts=(f"tau = {text(pendulum_torque())}",))
 
 
 # (7.13) to (7.39), any arm ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The three motions of Example 7.2 in 004: the torques of a two-link arm, and what they are made of."""
+"""The three motions of Example 7.2 in Siciliano: the torques of a two-link arm, and what they are made of."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def posture(distance: float) -> Array:
 
 
 def equal_durations() -> PiecewisePolynomial:
-    """Both joints turn by pi/2 in 0.5 s with triangular velocities. 004 fig. 7.5"""
+    """Both joints turn by pi/2 in 0.5 s with triangular velocities. Siciliano fig. 7.5"""
     start = posture(NEAR)
     return point_to_point(start, start + np.pi / 2, "bang_bang", duration=0.5)
 
 
 def different_durations() -> PiecewisePolynomial:
-    """Trapezoidal velocities up to 5 rad/s after 0.15 s; each joint stops when it arrives. 004 fig. 7.7"""
+    """Trapezoidal velocities up to 5 rad/s after 0.15 s; each joint stops when it arrives. Siciliano fig. 7.7"""
     moves = []
     for q0, q1 in zip(posture(NEAR), posture(FAR), strict=True):
         duration = abs(q1 - q0) / LARGEST_VELOCITY + ACCELERATION_TIME
@@ -43,7 +43,7 @@ def different_durations() -> PiecewisePolynomial:
 
 
 def straight_line() -> Trajectory:
-    """The tip moves 1.6 m along the horizontal axis, up to 5 m/s after 0.15 s. 004 fig. 7.9, 7.10"""
+    """The tip moves 1.6 m along the horizontal axis, up to 5 m/s after 0.15 s. Siciliano fig. 7.9, 7.10"""
     a_max = LARGEST_VELOCITY / ACCELERATION_TIME
     path = line([NEAR, 0.0, 0.0], [FAR, 0.0, 0.0], "trapezoid", v_max=LARGEST_VELOCITY, a_max=a_max)
     return follow(load("planar2r"), path, posture(NEAR), rows="x y")

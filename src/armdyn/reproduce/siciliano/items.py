@@ -1,7 +1,26 @@
-"""004 (Siciliano et al.), chapter 7: the modules s004_a_any_arm to s004_g_problems_tool fill it, in order."""
+"""Siciliano, chapter 7: the items in the order of the text."""
 
 from __future__ import annotations
 
-from armdyn.reproduce.item import Chapter
+from armdyn.reproduce.item import joined
+from armdyn.reproduce.siciliano import (
+    any_arm,
+    lagrange_arms,
+    newton_euler_items,
+    parallelogram,
+    problems,
+    problems_tool,
+    tool,
+    two_link_torques,
+)
 
-chapter = Chapter("004")
+chapter = joined(
+    any_arm.chapter,
+    lagrange_arms.chapter,
+    two_link_torques.chapter,
+    parallelogram.chapter,
+    newton_euler_items.chapter,
+    tool.chapter,
+    problems.chapter,
+    problems_tool.chapter,
+)

@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), sec. 7.2 to 7.3.2: notable properties, and two simple arms."""
+"""Siciliano, sec. 7.2 to 7.3.2: notable properties, and two simple arms."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from armdyn.mechanics import (
 )
 from armdyn.mechanics.matrices import product, times
 from armdyn.parameters import parameter_names, regressor, standard_parameters
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal, identity
-from armdyn.reproduce.siciliano.items import chapter
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal, identity
 from armdyn.robot.parts import Friction
 from armdyn.robot.random import random_robot
+
+chapter = Chapter("siciliano")
 
 NAMES = "a1 a2 l1 l2 ml1 ml2 mm1 mm2 Il1 Il2 Im1 Im2 kr1 kr2 g alpha gx gz mL"
 p = SimpleNamespace(**{name: symbol(name, "parameter") for name in NAMES.split()})
@@ -166,7 +167,7 @@ def printed_symbols() -> list[list[list[Any]]]:
     return [[[0, h], [h, h]], [[-h, 0], [0, 0]]]
 
 
-@chapter.evidence("E004-4")
+@chapter.evidence("Siciliano-4")
 def christoffel_slip() -> Check:
     as_printed, right = symbols_by_7_45("i"), symbols_by_7_45("j")
     fails = not identical(as_printed[0][1][1], h) and not identical(as_printed[0][0][1], as_printed[0][1][0])
@@ -193,7 +194,7 @@ def skew_symmetry() -> Outcome:
         identity("(7.50): the kinetic energy rises by the power of the torques", identical(rise, power)),
     )
     says = "On the planar arm of 7.3.2, in all its letters."
-    return Outcome(says, checks, (chapter.slip("E004-4"),))
+    return Outcome(says, checks, (chapter.slip("Siciliano-4"),))
 
 
 # (7.52) to (7.81), parameters ---------------------------------------------------------------------------------------

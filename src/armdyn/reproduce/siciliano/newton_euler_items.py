@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), sec. 7.4 to 7.6: identification, the recursion of Newton and Euler, direct dynamics."""
+"""Siciliano, sec. 7.4 to 7.6: identification, the recursion of Newton and Euler, direct dynamics."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from armdyn.formats import load
 from armdyn.graph import identical
 from armdyn.mechanics import forward, lagrange, newton_euler, rotors
 from armdyn.parameters import base_parameters, parameter_names, regressor
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal, identity, misses
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal, identity, misses
 from armdyn.reproduce.siciliano.example_7_2 import equal_durations
-from armdyn.reproduce.siciliano.items import chapter
 from armdyn.reproduce.siciliano.lagrange_arms import (
     PLANAR,
     c1,
@@ -41,6 +40,8 @@ from armdyn.robot.random import random_robot
 from armdyn.simulation.settings import Solver
 from armdyn.simulation.simulator import simulate
 from armdyn.trajectory.joint import point_to_point
+
+chapter = Chapter("siciliano")
 
 # Sec. 7.4, identification -------------------------------------------------------------------------------------------
 
@@ -127,7 +128,7 @@ def geared(seed: int = 3) -> Robot:
     return replace(robot, tree=tuple(tree))
 
 
-@chapter.evidence("E004-3")
+@chapter.evidence("Siciliano-3")
 def gyroscopic_slip() -> Check:
     robot = geared()
     at, rate, acceleration = (x.tolist() for x in np.random.default_rng(0).uniform(-2, 2, (3, 4)))
@@ -145,7 +146,9 @@ def recursion() -> Outcome:
         errors.append(distance(newton_euler.inverse_dynamics(robot, at, rate, acceleration), truth))
     checks = (below("our recursion against Lagrange, random arms with rotors", max(errors), 1e-11),)
     says = "The printed recursion as printed and with w x (I w) once; ours on random arms."
-    return Outcome(says, checks, (chapter.slip("E004-3"),), chosen="Random arms of four revolute joints with rotors.")
+    return Outcome(
+        says, checks, (chapter.slip("Siciliano-3"),), chosen="Random arms of four revolute joints with rotors."
+    )
 
 
 # Sec. 7.5.3, example ------------------------------------------------------------------------------------------------
@@ -248,5 +251,5 @@ def direct_dynamics() -> Outcome:
         ),
     )
     says = "Accelerations from n + 1 inverse dynamics, and a simulation by them."
-    chosen = "A random state; both joints turn by pi/2 in 0.5 s. Orders of growth are not counted here (E004-12)."
+    chosen = "A random state; both joints turn by pi/2 in 0.5 s. Orders of growth are not counted here (Siciliano-12)."
     return Outcome(says, checks, chosen=chosen)

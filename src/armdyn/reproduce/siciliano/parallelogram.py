@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), sec. 7.3.3: the parallelogram arm, as printed and corrected."""
+"""Siciliano, sec. 7.3.3: the parallelogram arm, as printed and corrected."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from armdyn.formats import load, toml
 from armdyn.graph import PI, identical, symbol, symbols, to_float
 from armdyn.mechanics import closed_chain, newton_euler
 from armdyn.mechanics.matrices import product
-from armdyn.reproduce.item import Check, Outcome, below, identity
-from armdyn.reproduce.siciliano.items import chapter
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, identity
 from armdyn.robot import Robot
+
+chapter = Chapter("siciliano")
 
 NAMES = "g a1p a1s l1p l2p l3p l1s ml1p ml2p ml3p ml1s Il1p Il2p Il3p Il1s c u w"
 p = SimpleNamespace(**{name: symbol(name, "parameter") for name in NAMES.split()})
@@ -46,7 +47,7 @@ def active_inertia(robot: Robot = ARM) -> list[list[Any]]:
 
 
 def printed_tree() -> list[list[Any]]:
-    """B' of the virtual arm, with a2' = a1''; b_3'3' without the cosine (E004-2)."""
+    """B' of the virtual arm, with a2' = a1''; b_3'3' without the cosine (Siciliano-2)."""
     c2, c3, c23 = q[1].cos(), q[2].cos(), (q[1] + q[2]).cos()
     m2, m3, a1, a2, l2, l3 = p.ml2p, p.ml3p, p.a1p, p.a1s, p.l2p, p.l3p
     b11 = (
@@ -94,13 +95,13 @@ def shown(what: str, printed: bool, right: bool, text: str) -> Check:
     return Check(what, right and not printed, f"as printed not an identity; {text} is one in every letter")
 
 
-@chapter.evidence("E004-1")
+@chapter.evidence("Siciliano-1")
 def b_a22_slip() -> Check:
     found = active_inertia()[1][1]
     return shown("b_a22", identical(found, PRINTED_B22), identical(found, RIGHT_B22), "with 1'' and m_3'")
 
 
-@chapter.evidence("E004-2")
+@chapter.evidence("Siciliano-2")
 def b_33_slip() -> Check:
     found = newton_euler.mass_matrix(ARM, q)[2][2]
     as_printed = p.Il3p + p.ml3p * (p.l3p**2 + p.a1s * p.l3p * q[2].cos())
@@ -112,14 +113,14 @@ def decoupled() -> Robot:
     return parallelogram(ml2p="c*u*a1s", ml3p="c*a1p*l2p", l3p="a1p + u")
 
 
-@chapter.evidence("E004-5")
+@chapter.evidence("Siciliano-5")
 def condition_slip() -> Check:
     as_printed = parallelogram(l2p="a1s*w", l3p="a1p + a1p*w")  # lb3' / l2' = a1' / a1''
     printed, right = (identical(active_inertia(robot)[0][1], 0 * t1) for robot in (as_printed, decoupled()))
     return shown("b_a12 = 0 under the condition of decoupling", printed, right, "with m_2' in the denominator")
 
 
-@chapter.evidence("E004-6")
+@chapter.evidence("Siciliano-6")
 def decoupled_slip() -> Check:
     m2 = p.c * p.u * p.a1s
     ratio = m2 * p.l2p**2 * (1 + p.a1p * p.a1s / (p.l2p * p.u))
@@ -156,7 +157,7 @@ def section_7_3_3() -> Outcome:
         below("decoupled: Coriolis and centrifugal torques, N m", float(free), 1e-12),
         Check("else they are there", bool(coupled > 0.1), f"{coupled:.2g} N m"),
     )
-    slips = tuple(chapter.slip(f"E004-{k}") for k in (1, 2, 5, 6))
+    slips = tuple(chapter.slip(f"Siciliano-{k}") for k in (1, 2, 5, 6))
     says = "The tree, its projection onto the active joints and the decoupled design, in all letters."
     note = f"With the numbers of the catalog the printed b_a22 is {off[0]:.4g} kg m², the right one {off[1]:.4g} kg m²."
     return Outcome(f"{says} {note}", checks, slips)

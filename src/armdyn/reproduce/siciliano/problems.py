@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), problems 7.1 to 7.8: solved by hand, and by armdyn."""
+"""Siciliano, problems 7.1 to 7.8: solved by hand, and by armdyn."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from armdyn.mechanics.matrices import times
 from armdyn.motion.torques import torque_breakdown
 from armdyn.parameters import base_parameters
 from armdyn.report.figures.charts import Line, Panel, chart
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal, identity
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal, identity
 from armdyn.reproduce.siciliano.example_7_2 import MOTIONS
-from armdyn.reproduce.siciliano.items import chapter
 from armdyn.reproduce.siciliano.lagrange_arms import (
     BY,
     FOUR,
@@ -46,6 +45,8 @@ from armdyn.reproduce.siciliano.lagrange_arms import (
     w2,
 )
 from armdyn.robot import Robot
+
+chapter = Chapter("siciliano")
 
 VALUES = dict.fromkeys(NAMES.split(), 0.7)
 

@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), problems 7.9 to 7.11: operational space and manipulability."""
+"""Siciliano, problems 7.9 to 7.11: operational space and manipulability."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from armdyn.analysis import coriolis_matrix, dynamic_manipulability, manipulability, operational_space
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal
-from armdyn.reproduce.siciliano.items import chapter
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal
+
+chapter = Chapter("siciliano")
 
 
 def inertia_rate(model: Any, at: Any, rate: Any, **options: Any) -> Any:

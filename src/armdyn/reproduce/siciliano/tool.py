@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), sec. 7.7 to 7.9: dynamic scaling, operational space, dynamic manipulability."""
+"""Siciliano, sec. 7.7 to 7.9: dynamic scaling, operational space, dynamic manipulability."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from armdyn.motion.scaling import scale_to_torque
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.ellipsoid_figures import gravity_figure
 from armdyn.report.figures.style import as_svg
-from armdyn.reproduce.item import Check, Outcome, below, distance
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance
 from armdyn.reproduce.siciliano.example_7_2 import equal_durations, posture
-from armdyn.reproduce.siciliano.items import chapter
 from armdyn.trajectory.joint import point_to_point
 from armdyn.typing import Array
+
+chapter = Chapter("siciliano")
 
 # Sec. 7.7, dynamic scaling ------------------------------------------------------------------------------------------
 
@@ -158,7 +159,7 @@ def figure_7_15() -> Outcome:
         below("accelerations of torques in the ball lie in the exact set", float(levels.max()) - 1, 1e-9),
         Check("larger accelerations downward", down > up, f"{down:.0f} m/s² down, {up:.0f} m/s² up"),
         below("not redundant: (7.149) is the exact set", distance(pair[0].lengths, pair[1].lengths), 1e-10),
-        Check("redundant: by what (7.147) drops, torques on the surface of (7.148) have another norm (E004-13)",
+        Check("redundant: by what (7.147) drops, torques on the surface of (7.148) have another norm (Siciliano-13)",
               float(np.abs(true_norms - 1).max()) > 1e-3, f"{true_norms.min():.3f} to {true_norms.max():.3f} of it"),
     )  # fmt: skip
     svg = as_svg(gravity_figure(dyn, SHOWN, tau_max=STRENGTH))

@@ -1,4 +1,4 @@
-"""004 (Siciliano et al.), Example 7.2: torques of the planar arm along three motions, fig. 7.5 to 7.11."""
+"""Siciliano, Example 7.2: torques of the planar arm along three motions, fig. 7.5 to 7.11."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armdyn.formats import load
 from armdyn.motion.torques import TorqueBreakdown
 from armdyn.report.figures.style import DARK, as_svg
 from armdyn.report.figures.torque_figures import contributions_figure, motion_figure, tip_figure
-from armdyn.reproduce.item import Check, Outcome, below, distance, equal
+from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, equal
 from armdyn.reproduce.siciliano.example_7_2 import (
     MOTIONS,
     different_durations,
@@ -20,8 +20,9 @@ from armdyn.reproduce.siciliano.example_7_2 import (
     example_7_2,
     straight_line,
 )
-from armdyn.reproduce.siciliano.items import chapter
 from armdyn.typing import Array
+
+chapter = Chapter("siciliano")
 
 DATA = {"a": 1, "l": 0.5, "ml": 50, "Il": 10, "kr": 100, "mm": 5, "Im": 0.01}
 """The same for both links and motors; g is not given."""

@@ -17,7 +17,7 @@ from armdyn.typing import Array
 
 
 class Swing:
-    """The reference (73) of 003: (1, 0.75, 0.5)(1 - cos 2 pi t)."""
+    """The reference (73) of Truc: (1, 0.75, 0.5)(1 - cos 2 pi t)."""
 
     duration = 5.0
     size = np.array([1.0, 0.75, 0.5])
@@ -32,7 +32,7 @@ class Swing:
 
 
 def feedforward_tracking(dt: float = 5e-5) -> Run:
-    """003 sec. 5: the three-link arm under feedforward alone, (72), on the reference (73), from rest.
+    """Truc sec. 5: the three-link arm under feedforward alone, (72), on the reference (73), from rest.
 
     Nothing holds the arm on the reference: what goes wrong in a step grows about a thousandfold until t = 5 s. So the
     steps are short, and their increments are added without loss.

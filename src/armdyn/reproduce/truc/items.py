@@ -1,4 +1,4 @@
-"""003 (Le Ngoc Truc et al.): the three-link manipulator of sec. 5, its equations, and its feedforward experiment."""
+"""Truc: the three-link manipulator of sec. 5, its equations, and its feedforward experiment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from armdyn.robot.robot import Robot
 from armdyn.simulation.run import Run
 from armdyn.typing import Array
 
-chapter = Chapter("003")
+chapter = Chapter("truc")
 JOINTS = ("waist", "shoulder", "elbow")
 q, qd = text.q, text.qd
 
@@ -154,7 +154,7 @@ def example_factor(x: Any) -> list[list[Any]]:
 X, XD = (0.7, -1.3), (0.4, 2.1)
 
 
-@chapter.evidence("E003-2")
+@chapter.evidence("Truc-2")
 def size_of_the_identity() -> Check:
     """(33) on a 2 x 3 matrix of two variables."""
     dD = floats(kronecker.matrix_derivative(example_matrix, X))  # 2 x 6
@@ -194,7 +194,7 @@ def operators() -> Outcome:
             below("(33) with 1_q, beside central differences", distance(ours, slope(example_matrix)), 1e-8),
             below("(47): (1 (x) x) x = (x (x) 1) x", distance(np.kron(one, v) @ v, np.kron(v, one) @ v), 0.0),
         ),
-        slips=(chapter.slip("E003-2"),),
+        slips=(chapter.slip("Truc-2"),),
     )
 
 
@@ -278,7 +278,11 @@ def inertia_matrix() -> Outcome:
     printed = text.inertia_matrix()
     checks = tuple(
         identity(name, identical(module.mass_matrix(arm(), q), printed))
-        for name, module in (("003 (28)", kronecker), ("002 [7.17]", gim_christoffel), ("001 (2.11)", lagrange_euler))
+        for name, module in (
+            ("Truc (28)", kronecker),
+            ("Khalil (7.17)", gim_christoffel),
+            ("Milićević (2.11)", lagrange_euler),
+        )
     )
     return Outcome("By three formulations.", checks, texts=(_written("M"),))
 
@@ -288,8 +292,8 @@ def coriolis_matrix() -> Outcome:
     printed = text.coriolis_matrix()
     checks = tuple(
         identity(name, identical(module.coriolis_matrix(arm(), q, qd), printed))
-        for name, module in (("003 (52)", kronecker), ("Christoffel symbols", gim_christoffel),
-                             ("001 (2.14)", lagrange_euler))
+        for name, module in (("Truc (52)", kronecker), ("Christoffel symbols", gim_christoffel),
+                             ("Milićević (2.14)", lagrange_euler))
     )  # fmt: skip
     return Outcome("By three formulations, all nine entries.", checks, texts=(_written("C"),))
 
@@ -325,7 +329,7 @@ def skew_part() -> list[list[Any]]:
     return [[a - 2 * b for a, b in zip(*rows, strict=True)] for rows in zip(Mdot, C, strict=True)]
 
 
-@chapter.evidence("E003-1")
+@chapter.evidence("Truc-1")
 def third_moment_of_inertia() -> Check:
     """(70) with I3zz: two entries differ, unless the moments happen to be equal."""
     N = skew_part()
@@ -344,7 +348,7 @@ def skew_matrix() -> Outcome:
         identity("entries 12 and 13 with I_3xx", bool(identical(N[0], right[0]))),
         identity("skew symmetry", all(identical(N[i][j], -N[j][i]) for i in range(3) for j in range(3))),
     )
-    return Outcome("The derivative of the inertia matrix minus twice (67).", checks, (chapter.slip("E003-1"),))
+    return Outcome("The derivative of the inertia matrix minus twice (67).", checks, (chapter.slip("Truc-1"),))
 
 
 @chapter.item("(71)", "Properties of the links")
@@ -357,7 +361,7 @@ def properties() -> Outcome:
     radii = [float(np.sqrt(robot.parameters[f"I{i}zz"] / robot.parameters[f"m{i}"])) for i in (2, 3)]
     said = "Centres of mass of (60) follow from the lengths. " + (
         f"The radii of gyration of links 2 and 3, {radii[0]:.3f} m and {radii[1]:.3f} m, exceed half of their lengths "
-        "(E003-6): numbers are kept."
+        "(Truc-6): numbers are kept."
     )
     return Outcome(said, tuple(checks))
 

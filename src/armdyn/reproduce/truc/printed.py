@@ -1,4 +1,4 @@
-"""What 003 prints about its three-link manipulator, (56) to (70), in the symbols of the catalog robot `three_link`."""
+"""What Truc prints about its three-link manipulator, (56) to (70), in the symbols of the catalog robot `three_link`."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def gravity() -> list[Any]:
 
 
 def skew_matrix(third: Any) -> Rows:
-    """(70) with `third` in the place of I3zz (printed) or I3xx (right, E003-1)."""
+    """(70) with `third` in the place of I3zz (printed) or I3xx (right, Truc-1)."""
     roll = p.m3 * p.r2**2 + p.I3yy - third
     N12 = 2 * ((roll * s23 + 2 * LEVER * s2) * c23 + ROLL2 * c2 * s2 + LEVER * s3) * v1
     N13 = 2 * ((roll * s23 + LEVER * s2) * c23 + LEVER * s3) * v1

@@ -68,7 +68,7 @@ def scara_with_turning_quill():
 
 @named(FORMULATIONS)
 def test_inertia_behind_a_prismatic_joint(module, tmp_path):
-    """E000-2 on the SCARA: with I5z fig. 3 holds only with I_4z + I_5z for I_4z; as printed it misses body 5."""
+    """ElBaji-2 on the SCARA: with I5z fig. 3 holds only with I_4z + I_5z for I_4z; as printed it misses body 5."""
     file = tmp_path / "scara.toml"
     file.write_text(scara_with_turning_quill())
     torques, inputs = traced_torques(module, armdyn.load(file).symbolic)
@@ -96,26 +96,28 @@ def test_pose_of_the_end_effector():
 
 @pytest.mark.parametrize("branch", [1, -1])
 def test_inverse_kinematics_needs_the_other_sign(branch):
-    """E000-1: round trip through the pose; printed, it misses by decimetres."""
+    """ElBaji-1: round trip through the pose; printed, it misses by decimetres."""
     robot = armdyn.load("scara5")
     missed = []
-    for t in np.linspace(0, 10, 21):  # the path (40), with the decimal commas read as such (E000-13)
+    for t in np.linspace(0, 10, 21):  # the path (40), with the decimal commas read as such (ElBaji-13)
         x, y = 0.1 * np.cos(t / 2) * np.cos(t) + 0.2, 0.1 * np.sin(t / 2) * np.cos(t) + 0.2
         goal = (x, y, 0.2, np.pi / 3, 0.1)
         q = inverse_kinematics(robot, goal, branch)
         T = kinematics.pose(robot, q)
         assert np.abs(T[:3, 3] - goal[:3]).max() < 1e-12
         assert abs(np.arctan2(T[1, 0], T[0, 0]) - np.pi / 3) < 1e-12  # phi of (36)
-        printed = kinematics.pose(robot, inverse_kinematics(robot, goal, branch, {"E000-1"}))
+        printed = kinematics.pose(robot, inverse_kinematics(robot, goal, branch, {"ElBaji-1"}))
         missed.append(np.linalg.norm(printed[:2, 3] - goal[:2]))
     assert max(missed) > 0.1
 
 
 def test_initial_position_of_the_source_fits_only_the_corrected_inverse_kinematics():
-    """E000-1: q(0) = (0.1, -0.8, 1.9, -0.1, 0.284) is near the corrected solution for (40) at t = 0."""
+    """ElBaji-1: q(0) = (0.1, -0.8, 1.9, -0.1, 0.284) is near the corrected solution for (40) at t = 0."""
     robot = armdyn.load("scara5")
     start = np.array([0.1, -0.8, 1.9, -0.1, 0.284])
-    right, printed = (inverse_kinematics(robot, (0.3, 0.2, 0.2, np.pi / 3, 0.1), 1, tags) for tags in ((), {"E000-1"}))
+    right, printed = (
+        inverse_kinematics(robot, (0.3, 0.2, 0.2, np.pi / 3, 0.1), 1, tags) for tags in ((), {"ElBaji-1"})
+    )
     assert np.abs(right - start).max() < 0.19
     assert np.abs(printed - start).max() > 0.31
 
@@ -155,7 +157,7 @@ def test_corrected_formulas_are_those_implemented(seed, prismatic):
         assert distance(module.inverse_dynamics(robot, q, qd, qdd, wrench), with_wrench) < TOLERANCE
 
 
-@pytest.mark.parametrize("erratum", ["E000-2", "E000-6", "E000-7"])
+@pytest.mark.parametrize("erratum", ["ElBaji-2", "ElBaji-6", "ElBaji-7"])
 def test_printed_coefficients_fail(erratum):
     """The factor on I_k and J_k, u_j for u_n in (22), the parenthesis of (29): each gives wrong torques."""
     robot, q, qd, qdd = chain(5, 0.5)
@@ -165,7 +167,7 @@ def test_printed_coefficients_fail(erratum):
 
 
 def test_rate_outside_of_the_bracket_of_22():
-    """E000-6: (22) puts qd_n on the last term only; then the torque is not quadratic in the rates."""
+    """ElBaji-6: (22) puts qd_n on the last term only; then the torque is not quadratic in the rates."""
     robot, q, qd, _ = chain(5, 0.5)
     rest = np.zeros(robot.n)
     velocity = engine.inverse_dynamics(robot.without("gravity"), q, qd, rest)
@@ -174,7 +176,7 @@ def test_rate_outside_of_the_bracket_of_22():
 
 
 def test_external_force_is_exerted_by_the_body():
-    """E000-3: a force applied ON the tool lowers tau by J^T F; (28) printed adds it. E000-7: Q of prismatic i."""
+    """ElBaji-3: a force applied ON the tool lowers tau by J^T F; (28) printed adds it. ElBaji-7: Q of prismatic i."""
     robot, q, qd, qdd = chain(5, 0.5)
     applied = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 1.1])
     model = engine.build(robot)
@@ -190,9 +192,9 @@ def test_external_force_is_exerted_by_the_body():
     free = printed_torques(robot, q, qd, qdd)
     _, Q = forces(robot, q, applied[:3], applied[3:], point)
     assert distance(free - Q.sum(1), truth) < TOLERANCE
-    assert distance(free + Q.sum(1), truth) > VISIBLE  # E000-3
-    _, Q = forces(robot, q, applied[:3], applied[3:], point, {"E000-7"})
-    assert distance(free - Q.sum(1), truth) > VISIBLE  # E000-7
+    assert distance(free + Q.sum(1), truth) > VISIBLE  # ElBaji-3
+    _, Q = forces(robot, q, applied[:3], applied[3:], point, {"ElBaji-7"})
+    assert distance(free - Q.sum(1), truth) > VISIBLE  # ElBaji-7
     assert distance(bertrand_bruneau.inverse_dynamics(robot, q, qd, qdd, -applied), truth) < TOLERANCE
 
 
@@ -215,12 +217,12 @@ def true_accelerations(robot, q, qd, qdd):
 
 @pytest.mark.parametrize(("seed", "prismatic"), SERIAL)
 def test_accelerations(seed, prismatic):
-    """E000-4 and E000-5: (14) and the corrected (5), (10) hold; as printed (5) and (10) do not."""
+    """ElBaji-4 and ElBaji-5: (14) and the corrected (5), (10) hold; as printed (5) and (10) do not."""
     robot, q, qd, qdd = chain(seed, prismatic)
     S = structure(robot, q)
     linear, angular = true_accelerations(robot, q, qd, qdd)
     assert distance(com_accelerations_14(S, qd, qdd), linear) < TOLERANCE
     assert distance(com_accelerations_10(S, qd, qdd), linear) < TOLERANCE
-    assert distance(com_accelerations_10(S, qd, qdd, {"E000-4"}), linear) > VISIBLE
+    assert distance(com_accelerations_10(S, qd, qdd, {"ElBaji-4"}), linear) > VISIBLE
     assert distance(angular_rates(S, qd, qdd)[1], angular) < TOLERANCE
-    assert distance(angular_rates(S, qd, qdd, {"E000-5"})[1], angular) > VISIBLE
+    assert distance(angular_rates(S, qd, qdd, {"ElBaji-5"})[1], angular) > VISIBLE

@@ -1,4 +1,4 @@
-"""The formulas of 001, written out from the text, beside Pinocchio; those of 000 and 003 are in tests/mechanics."""
+"""The printed formulas of Milićević, corrected, against Pinocchio; those of El Baji and Truc are in tests/mechanics."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.reproduce.elbaji.items import sample as sample_000
+from armdyn.reproduce.elbaji.sections_2_to_4 import sample as elbaji_sample
 from armdyn.reproduce.item import distance
-from armdyn.reproduce.milicevic import printed as text001
-from armdyn.reproduce.milicevic.items import sample as sample_001
+from armdyn.reproduce.milicevic import printed as text
+from armdyn.reproduce.milicevic.items import sample as milicevic_sample
 from support import pinocchio_model as engine
 
 TOLERANCE = 1e-10
@@ -27,31 +27,31 @@ def arm(seed: int, prismatic: float) -> tuple[armdyn.Robot, Any, Any, Any]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_newton_euler_of_table_1(seed: int) -> None:
     robot, q, qd, qdd = arm(seed, 0.4)
-    assert distance(text001.table_1(robot, q, qd, qdd), engine.inverse_dynamics(robot, q, qd, qdd)) < TOLERANCE
+    assert distance(text.table_1(robot, q, qd, qdd), engine.inverse_dynamics(robot, q, qd, qdd)) < TOLERANCE
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lagrange_euler(seed: int) -> None:
     robot, q, qd, qdd = arm(seed, 0.4)
-    D, h, c = text001.lagrange_euler(robot, q)
+    D, h, c = text.lagrange_euler(robot, q)
     assert distance(D @ qdd + qd @ h @ qd + c, engine.inverse_dynamics(robot, q, qd, qdd)) < TOLERANCE
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_generalized_dalembert(seed: int) -> None:
     robot, q, qd, qdd = arm(seed, 0.0)
-    D, h, c = text001.dalembert(robot, q, qd)
+    D, h, c = text.dalembert(robot, q, qd)
     assert distance(D @ qdd + h + c, engine.inverse_dynamics(robot, q, qd, qdd)) < TOLERANCE
 
 
 def test_samples_have_sliding_joints_between_turning_ones() -> None:
-    """Only so the factors of 000 and the prismatic lines of 001 are seen."""
-    kinds = ["".join(joint.kind[0] for joint in robot.joints) for robot in (sample_000()[0], sample_001()[0])]
+    """Only so the factors of El Baji and the prismatic lines of Milićević show."""
+    kinds = ["".join(joint.kind[0] for joint in robot.joints) for robot in (elbaji_sample()[0], milicevic_sample()[0])]
     assert kinds == ["rrprpr", "rprrpr"]
-    assert all(joint.kind == "revolute" for joint in sample_001(0.0)[0].joints)
+    assert all(joint.kind == "revolute" for joint in milicevic_sample(0.0)[0].joints)
 
 
 def test_counts_of_table_3_for_six_joints() -> None:
-    """001 table 3 evaluated by hand."""
-    found = {name: tuple(count(6) for count in counts) for name, counts in text001.COUNTS.items()}
+    """Milićević table 3 evaluated by hand."""
+    found = {name: tuple(count(6) for count in counts) for name, counts in text.COUNTS.items()}
     assert found == {"lagrange_euler": (101348, 77405), "newton_euler": (792, 662), "dalembert": (2963, 2209)}
