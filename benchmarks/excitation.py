@@ -24,6 +24,7 @@ import armdyn
 from armdyn.identification.criteria import condition_number, scaled_condition_number
 from armdyn.identification.design import Design
 from armdyn.identification.excitation import excite
+from armdyn.identification.harmonics import Harmonics
 
 CASES = (("inertial", 10), ("inertial", 5), ("inertial,friction", 10), ("inertial,friction,offset", 10))
 HEAD = (
@@ -45,7 +46,7 @@ def as_a_whole(design: Design, rng: np.random.Generator) -> np.ndarray:
 def row(include: str, harmonics: int) -> str:
     families = tuple(include.split(","))
     begin = time.perf_counter()
-    found = excite(armdyn.load("panda"), include=families, harmonics=harmonics, period=10.0, starts=2)
+    found = excite(armdyn.load("panda"), include=families, harmonics=Harmonics(count=harmonics))
     seconds = time.perf_counter() - begin
     design = found.design
     draws = []

@@ -46,7 +46,7 @@ def rubbing() -> armdyn.Robot:
 
 def ours(normal: bool = False) -> dict[str, float]:
     from armdyn.identification import Samples, observe
-    from armdyn.identification.estimation import weighted
+    from armdyn.identification.estimation import Weighted
     from armdyn.identification.observation import base_regressor
     from armdyn.parameters import base_parameters
 
@@ -73,7 +73,7 @@ def ours(normal: bool = False) -> dict[str, float]:
         return {"rows": seconds, "solve": 0.0, "before": before, "peak": peak(), "inside": inside}
     observation = observe(robot, samples, base)
     middle = time.process_time()
-    estimate = weighted(observation, white=True)
+    estimate = Weighted(white=True)(observation)
     end = time.process_time()
     inside = float(np.mean(np.abs(estimate.values - base.values) < 3 * estimate.std))
     return {"rows": middle - begin, "solve": end - middle, "before": before, "peak": peak(), "inside": inside}

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
+from armdyn.identification import Harmonics, Search
 
 OUT = Path(sys.argv[1] if len(sys.argv) > 1 else "out/examples")
 OUT.mkdir(parents=True, exist_ok=True)
@@ -20,9 +21,16 @@ drawings = armdyn.Robot.from_dh(table, name="drawings")
 real = [dict(row, mass=1.1 * row["mass"], friction={"viscous": 0.4, "coulomb": 0.6}) for row in table]
 arm = armdyn.compile(armdyn.Robot.from_dh(real, name="arm").with_payload(0.3))
 
-# A motion that tells the parameters: a Fourier series within limits, optimised.
+# A motion that excites the parameters: a Fourier series within limits, optimised.
 sought = ("inertial", "friction")
-design = armdyn.excite(drawings, include=sought, harmonics=4, period=6.0, starts=1, iterations=40, v_max=3, a_max=12)
+design = armdyn.excite(
+    drawings,
+    include=sought,
+    harmonics=Harmonics(count=4, period=6.0),
+    search=Search(starts=1, iterations=40),
+    v_max=3,
+    a_max=12,
+)
 print(design)
 
 # The log: positions and torques at 500 Hz, noisy as encoders and current sensors are.
@@ -32,7 +40,7 @@ states = [design.repeated(2)(t, order) for order in range(3)]
 tau = arm.inverse_dynamics(*states) + 0.05 * rng.standard_normal((len(t), 3))
 log = {"t": t, "q": states[0] + 1e-5 * rng.standard_normal((len(t), 3)), "tau": tau}
 
-# Two thirds of it for the fit, the last third to judge; parameters that torques do not need are left out.
+# Two thirds of it for the fit, the last third for validation; parameters that the torques do not need are set to zero.
 fit = armdyn.identify(drawings, log, validation=0.33, include=sought, essential=True)
 print(fit)
 
@@ -40,9 +48,7 @@ print(fit)
 truth = armdyn.base_parameters(arm.robot, sought)
 true = dict(zip(truth.names, truth.values, strict=True))
 off = {name: abs(fit.parameters[name] - true[name]) / std for name, std in fit.std.items() if 0 < std < np.inf}
-print(
-    f"largest error: {max(off.values()):.1f} standard deviations; rms not explained: {fit.validation.rms.round(3)} N m"
-)
+print(f"largest error: {max(off.values()):.1f} standard deviations; rms residual: {fit.validation.rms.round(3)} N m")
 assert fit.validation.rms.max() < 0.06  # the noise that was added, no more
 fit.save(OUT / "identified.toml")
 print("friction found, N m:", {name: round(value, 3) for name, value in fit.parameters.items() if "Fc" in name})

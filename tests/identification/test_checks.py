@@ -13,6 +13,7 @@ import armdyn
 from armdyn.errors import ShapeError
 from armdyn.identification.checks import check_log
 from armdyn.identification.log import Log
+from armdyn.identification.log_format import LogFormat
 from armdyn.identification.readers import read_log
 from armdyn.robot import Robot
 from support.logs import excitation, rubbing, simulated
@@ -126,9 +127,9 @@ def test_efforts_without_gravity(robot: str) -> None:
     log = simulated(arm)
     bare = change(log, tau=log.tau - armdyn.compile(arm).gravity(log.q))
     assert rules(bare, arm) == {"gravity missing": ["effort"]}
-    declared = read_log({"t": bare.t, "q": bare.q, "tau": bare.tau}, arm, effort="gravity_compensated")
+    declared = read_log({"t": bare.t, "q": bare.q, "tau": bare.tau}, arm, LogFormat(effort="gravity_compensated"))
     assert rules(declared, arm) == {"gravity added": ["effort"]}
-    wrongly = read_log({"t": log.t, "q": log.q, "tau": log.tau}, arm, effort="gravity_compensated")
+    wrongly = read_log({"t": log.t, "q": log.q, "tau": log.tau}, arm, LogFormat(effort="gravity_compensated"))
     found = rules(wrongly, arm)
     found.pop("saturated torque", None)  # with twice its weight the arm exceeds its torque limits
     assert found == {"gravity added": ["effort"], "gravity twice": ["effort"]}

@@ -7,8 +7,18 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
-from armdyn.identification import estimation
-from armdyn.identification.instrumental import instrumental
+from armdyn.identification.estimation import (
+    HUBER,
+    Damped,
+    Ordinary,
+    Robust,
+    Sequential,
+    Total,
+    Weighted,
+    autocorrelation_time,
+    essential_parameters,
+)
+from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.observation import observe
 from armdyn.identification.samples import Samples
 from armdyn.parameters import base_parameters
@@ -77,19 +87,18 @@ def test_factors_hold_all_that_least_squares_needs(monkeypatch):
 
 def test_without_noise_every_method_finds_the_truth():
     exact = seen(noise=0.0)
-    methods = [estimation.ordinary, estimation.weighted, estimation.robust, estimation.sequential, estimation.total]
-    for method in [*methods, estimation.damped]:
-        np.testing.assert_allclose(method(exact).values, TRUTH, rtol=1e-5, atol=1e-6, err_msg=method.__name__)
+    for estimator in (Ordinary(), Weighted(), Robust(), Sequential(), Total(), Damped()):
+        np.testing.assert_allclose(estimator(exact).values, TRUTH, rtol=1e-5, atol=1e-6, err_msg=str(estimator))
 
 
-@pytest.mark.parametrize("method", ["ordinary", "weighted", "robust", "sequential"])
-def test_standard_deviations_are_those_of_repeated_trials(method):
+@pytest.mark.parametrize("estimator", [Ordinary, Weighted, Robust, Sequential])
+def test_standard_deviations_are_those_of_repeated_trials(estimator):
     """Over 60 trials the scatter of the estimates is the standard deviation that each trial tells of itself.
 
     A standard deviation from 60 trials is itself known to 9 %; the worst of 28 parameters is allowed 4 times that,
     their mean square (28 values that are far from independent, each known to 9 %) 12 %.
     """
-    trials = [getattr(estimation, method)(seen(seed=k, count=500), white=True) for k in range(60)]
+    trials = [estimator(white=True)(seen(seed=k, count=500)) for k in range(60)]
     z = np.array([(e.values - TRUTH) / e.std for e in trials])
     spread = np.sqrt((z**2).mean(axis=0))
     assert spread.min() > 0.64 and spread.max() < 1.36
@@ -98,7 +107,7 @@ def test_standard_deviations_are_those_of_repeated_trials(method):
 
 def test_weights_are_those_of_the_joints_and_pay():
     one = seen()
-    weighted, ordinary = estimation.weighted(one), estimation.ordinary(one)
+    weighted, ordinary = Weighted()(one), Ordinary()(one)
     assert weighted.sigma == pytest.approx(SIGMA, rel=0.1)
     assert (weighted.std < ordinary.std * 1.05).all() and weighted.std.sum() < 0.7 * ordinary.std.sum()
 
@@ -113,7 +122,7 @@ def test_correlated_errors_make_estimates_worse_and_say_so():
         noisy = Samples(data.t, data.q, data.qd, data.qdd, data.tau + 30 * SIGMA * smooth, data.keep)
         observation = observe(ROBOT, noisy, BASE)
         for white_noise, out in ((True, plain), (False, honest)):
-            estimate = estimation.weighted(observation, white=white_noise)
+            estimate = Weighted(white=white_noise)(observation)
             out.append((estimate.values - TRUTH) / estimate.std)
     assert np.sqrt(np.mean(np.square(plain))) > 2
     assert 0.5 < np.sqrt(np.mean(np.square(honest))) < 1.25
@@ -125,9 +134,9 @@ def test_the_correlation_of_known_sequences():
     e = rng.standard_normal((40000, 2))
     for k in range(1, len(e)):
         e[k] += np.array([0.0, 0.8]) * e[k - 1]
-    assert estimation.correlation_of(e) == pytest.approx([1, 9], rel=0.15)
+    assert autocorrelation_time(e) == pytest.approx([1, 9], rel=0.15)
     e[rng.random(e.shape) < 0.2] = np.nan
-    assert estimation.correlation_of(e) == pytest.approx([1, 9], rel=0.2)
+    assert autocorrelation_time(e) == pytest.approx([1, 9], rel=0.2)
 
 
 @pytest.mark.parametrize("loss", ["huber", "tukey"])
@@ -137,8 +146,8 @@ def test_outliers_do_not_bend_the_robust_estimate(loss):
     hit = rng.random(data.tau.shape) < 0.05
     bent = Samples(data.t, data.q, data.qd, data.qdd, data.tau + hit * 60 * SIGMA, data.keep)
     observation = observe(ROBOT, bent, BASE)
-    robust, plain = estimation.robust(observation, loss=loss), estimation.weighted(observation)
-    clean = estimation.weighted(observe(ROBOT, data, BASE))
+    robust, plain = Robust(loss=loss)(observation), Weighted()(observation)
+    clean = Weighted()(observe(ROBOT, data, BASE))
     error = np.abs((robust.values - TRUTH) / clean.std)
     assert error.max() < (8 if loss == "huber" else 4.5)
     assert np.abs((plain.values - TRUTH) / clean.std).max() > 2 * error.max()
@@ -152,9 +161,9 @@ def test_what_a_motion_does_not_tell_is_refused_or_damped():
     tau = COMPILED.inverse_dynamics(q, qd, qdd)
     observation = observe(ROBOT, Samples(data.t, q, qd, qdd, tau, data.keep), BASE)
     with pytest.raises(ArmdynError, match="Fv1"):
-        estimation.weighted(observation)
+        Weighted()(observation)
     prior = TRUTH * 1.5
-    estimate = estimation.damped(observation, prior=prior)
+    estimate = Damped(prior=prior)(observation)
     untold = np.isinf(estimate.std)
     assert {"Fv1", "Fc1"} <= {BASE.names[i] for i in np.flatnonzero(untold)}
     v = BASE.names.index("Fv1")
@@ -164,10 +173,10 @@ def test_what_a_motion_does_not_tell_is_refused_or_damped():
 
 
 def test_sequential_goes_from_the_tip_to_the_base():
-    estimate = estimation.sequential(seen())
-    assert estimate.remarks[0].startswith("joint 3")
+    estimate = Sequential()(seen())
+    assert estimate.notes[0].startswith("Order of estimation: joint 3")
     assert np.abs((estimate.values - TRUTH) / estimate.std).max() < 5
-    better = estimation.weighted(seen())
+    better = Weighted()(seen())
     assert estimate.std.sum() > better.std.sum()
 
 
@@ -183,8 +192,8 @@ def test_total_least_squares_is_least_squares_with_errors_in_columns():
     factors[0] = np.linalg.qr(noisy, mode="r")
     names = tuple(f"p{i}" for i in range(p))
     made = replace(observation, factors=factors, counts=np.array([4000, 0, 0]), base=replace(BASE, names=names))
-    tls = estimation.total(made, noise=np.ones(p), white=True)
-    ols = estimation.ordinary(made, white=True)
+    tls = Total(noise=np.ones(p), white=True)(made)
+    ols = Ordinary(white=True)(made)
     assert np.linalg.norm(tls.values - x) < 0.3 * np.linalg.norm(ols.values - x)
     assert np.linalg.norm(ols.values) < 0.85 * np.linalg.norm(x)
 
@@ -195,8 +204,8 @@ def test_essential_parameters_are_those_that_matter():
     base = base_parameters(robot, EVERYTHING)
     data = samples(noise=0.05, dyn=armdyn.compile(robot), count=2000)
     observation = observe(robot, data, base)
-    full = estimation.weighted(observation, white=True)
-    short = estimation.essential(observation, full)
+    full = Weighted(white=True)(observation)
+    short = essential_parameters(observation, full)
     zero = {name for name, value in zip(base.names, base.values, strict=True) if abs(value) < 1e-12}
     assert zero and len(set(short.left_out) & zero) >= len(zero) - 1
     told = {name for name, v, s in zip(base.names, base.values, full.std, strict=True) if abs(v) > 6 * s}
@@ -211,7 +220,7 @@ def test_instruments_take_the_bias_of_a_noisy_motion_away():
     noisy = [x + s * rng.standard_normal(x.shape) for x, s in ((data.q, 0.01), (data.qd, 0.1), (data.qdd, 15.0))]
     observation = observe(ROBOT, Samples(data.t, *noisy, data.tau, data.keep), BASE)
     clean = Samples(data.t, data.q, data.qd, data.qdd, data.tau, data.keep)
-    by_ls, by_iv = estimation.weighted(observation), instrumental(observation, clean)
+    by_ls, by_iv = Weighted()(observation), Instrumental(reference=clean)(observation)
     z_ls, z_iv = ((e.values - TRUTH) / e.std for e in (by_ls, by_iv))
     assert np.abs(z_ls).max() > 5  # biased: no longer a matter of chance
     assert np.abs(z_iv).max() < 4
@@ -230,18 +239,16 @@ def test_least_squares_as_others_compute_it():
 
     observation = seen(count=400)
     Y, tau = rows_of(observation)
-    np.testing.assert_allclose(
-        estimation.ordinary(observation).values, np.linalg.lstsq(Y, tau)[0], rtol=1e-7, atol=1e-9
-    )
-    weighted = estimation.weighted(observation)
+    np.testing.assert_allclose(Ordinary()(observation).values, np.linalg.lstsq(Y, tau)[0], rtol=1e-7, atol=1e-9)
+    weighted = Weighted()(observation)
     w = np.repeat(1 / weighted.sigma, 400)
     np.testing.assert_allclose(weighted.values, np.linalg.lstsq(Y * w[:, None], tau * w)[0], rtol=1e-6, atol=1e-8)
-    robust = estimation.robust(observation)
+    robust = Robust()(observation)
     w = np.repeat(1 / robust.sigma, 400)
     lengths = np.linalg.norm(Y * w[:, None], axis=0)
     A = Y * w[:, None] / lengths
     solved = least_squares(lambda x: A @ x - tau * w, TRUTH * lengths, jac=lambda x: A, loss="huber",
-                           f_scale=estimation.HUBER, xtol=1e-15, ftol=1e-15, gtol=1e-12)  # fmt: skip
+                           f_scale=HUBER, xtol=1e-15, ftol=1e-15, gtol=1e-12)  # fmt: skip
     assert np.abs((robust.values - solved.x / lengths) / robust.std).max() < 1e-3
 
 
@@ -249,9 +256,9 @@ def test_total_least_squares_by_one_singular_vector():
     """Without exact columns the solution is the last right singular vector of all weighted rows."""
     observation = replace(seen(count=400), base=replace(BASE, names=tuple(f"p{i}" for i in range(BASE.count))))
     Y, tau = rows_of(observation)
-    w = np.repeat(1 / estimation.weighted(observation).sigma, 400)
+    w = np.repeat(1 / Weighted()(observation).sigma, 400)
     rows = np.column_stack([Y, tau]) * w[:, None]
     lengths = np.linalg.norm(rows, axis=0)
     vector = np.linalg.svd(rows / lengths, full_matrices=False)[2][-1]
     expected = -vector[:-1] / vector[-1] * lengths[-1] / lengths[:-1]
-    np.testing.assert_allclose(estimation.total(observation).values, expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(Total()(observation).values, expected, rtol=1e-5, atol=1e-7)

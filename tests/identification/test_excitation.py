@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,24 +13,25 @@ import armdyn
 from armdyn.errors import ArmdynError, FileError, UnknownName
 from armdyn.identification.criteria import condition, condition_number, determinant
 from armdyn.identification.design import Design
-from armdyn.identification.excitation import excitation_limits, excite, predicted_std
+from armdyn.identification.excitation import Search, excitation_limits, excite, predicted_std
 from armdyn.identification.harmonics import Harmonics
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import base_parameters
 
 TORQUES = [1500.0, 500.0]
+FOUR: Any = {"harmonics": Harmonics(count=4, period=6.0), "search": Search(starts=1, iterations=60)}
 """Limits for planar2r, N m: its links weigh 50 kg each."""
 
 
 def design_of(robot: armdyn.Robot, include: tuple[str, ...], harmonics: int = 3, period: float = 5.0) -> Design:
     limits, _ = excitation_limits(robot)
     base = base_parameters(robot, include)
-    return Design(base.robot, base, Harmonics(period, harmonics), limits, 40)
+    return Design(base.robot, base, Harmonics(period=period, count=harmonics), limits, 40)
 
 
 @pytest.mark.parametrize("rest", [True, False])
 def test_samples_are_linear_in_the_free_numbers(rest: bool) -> None:
-    kind = Harmonics(7.0, 4, rest)
+    kind = Harmonics(period=7.0, count=4, rest=rest)
     x = np.random.default_rng(0).normal(size=(3, kind.size))
     motion = kind.motion(x)
     t = np.linspace(0, 7, 9)
@@ -77,13 +79,13 @@ def test_random_opponents_fill_their_limits() -> None:
 
 @pytest.fixture(scope="module")
 def planar() -> armdyn.identification.excitation.Excitation:  # type: ignore[name-defined]
-    return excite(armdyn.load("planar2r"), harmonics=4, period=6.0, starts=1, iterations=60, tau_max=TORQUES)
+    return excite(armdyn.load("planar2r"), **FOUR, tau_max=TORQUES)
 
 
 def test_better_than_the_best_of_random_motions() -> None:
     """A budget of seconds; benchmarks/excitation.py has the figures of a full one (more than 5 times)."""
     robot = armdyn.load("panda")
-    found = excite(robot, include=("inertial",), harmonics=6, starts=1, iterations=60)
+    found = excite(robot, include=("inertial",), harmonics=Harmonics(count=6), search=Search(starts=1, iterations=60))
     rng = np.random.default_rng(0)
     harmonics = found.design.harmonics
     random = [found.design.observation(harmonics.motion(found.design.random(rng))) for _ in range(30)]
@@ -105,7 +107,7 @@ def test_limits_hold_on_another_grid_by_another_formula(planar) -> None:  # type
 
 
 def test_determinant_criterion_shrinks_the_ellipsoid(planar) -> None:  # type: ignore[no-untyped-def]
-    other = excite(planar.robot, criterion="D", harmonics=4, period=6.0, starts=1, iterations=60, tau_max=TORQUES)
+    other = excite(planar.robot, criterion="D", **FOUR, tau_max=TORQUES)
     volumes = [np.linalg.slogdet(e.observation.T @ e.observation)[1] for e in (other, planar)]
     assert volumes[0] > volumes[1]
 
@@ -118,23 +120,30 @@ def test_interrupted_work_goes_on_to_the_same_end(tmp_path: Path, planar) -> Non
         if "stage 3" in text:
             raise Interrupted
 
-    options = {"harmonics": 4, "period": 6.0, "starts": 1, "iterations": 60, "tau_max": TORQUES}
     file = tmp_path / "search.json"
     with pytest.raises(Interrupted):
-        excite(planar.robot, resume=file, progress=stop, **options)
+        excite(planar.robot, resume=file, progress=stop, **FOUR, tau_max=TORQUES)
     assert json.loads(file.read_text())["stage"] == 2  # two stages are behind it
-    again = excite(planar.robot, resume=file, **options)
+    again = excite(planar.robot, resume=file, **FOUR, tau_max=TORQUES)
     np.testing.assert_array_equal(again.motion.a, planar.motion.a)
     np.testing.assert_array_equal(again.motion.q0, planar.motion.q0)
     with pytest.raises(FileError, match="other seed"):
-        excite(planar.robot, resume=file, seed=5, **options)
+        excite(
+            planar.robot,
+            resume=file,
+            harmonics=FOUR["harmonics"],
+            search=Search(starts=1, iterations=60, seed=5),
+            tau_max=TORQUES,
+        )
     file.write_text("{}")
     with pytest.raises(FileError, match="not a file of unfinished excitation"):
-        excite(planar.robot, resume=file, **options)
+        excite(planar.robot, resume=file, **FOUR, tau_max=TORQUES)
 
 
 def test_time_ends_the_search_with_the_best_so_far() -> None:
-    found = excite(armdyn.load("planar2r"), harmonics=3, period=6.0, starts=50, seconds=0.5)
+    found = excite(
+        armdyn.load("planar2r"), harmonics=Harmonics(count=3, period=6.0), search=Search(starts=50, seconds=0.5)
+    )
     assert 1 <= len(found.starts) < 50
     assert found.feasibility.holds
 
@@ -167,10 +176,10 @@ def test_more_samples_shrink_the_error_bars_by_their_root(planar) -> None:  # ty
 def test_errors() -> None:
     robot = armdyn.load("pendulum")
     with pytest.raises(UnknownName, match="criterion"):
-        excite(robot, criterion="E", starts=1)
+        excite(robot, criterion="E")
     with pytest.raises(ArmdynError, match="at least 2"):
-        excite(robot, harmonics=1)
+        excite(robot, harmonics=Harmonics(count=1))
     with pytest.raises(ArmdynError, match="no random motion keeps the limits"):
-        excite(robot, harmonics=3, tau_max=1e-6)
+        excite(robot, harmonics=Harmonics(count=3), tau_max=1e-6)
     with pytest.raises(ArmdynError, match="does not determine"):
         predicted_std(robot, armdyn.trajectory.hold([0.1], 1.0), 0.1)

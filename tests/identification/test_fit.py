@@ -9,8 +9,10 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, UnknownName
 from armdyn.identification.fit import identifiability, identify
+from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.log import Log
-from armdyn.identification.processing import Settings, decimated
+from armdyn.identification.log_format import LogFormat
+from armdyn.identification.processing import Processing, decimated
 from armdyn.parameters import base_parameters, standard_parameters
 from armdyn.robot.parts import Friction, Rotor
 
@@ -108,16 +110,16 @@ def test_whiteness_is_told_from_its_absence(fit):
 
 
 def test_identifiability_of_a_planar_arm():
-    told = identifiability(base_parameters(ROBOT, FAMILIES))
-    assert told["Fv1"] == told["off2"] == told["MX2"] == "alone"
-    assert told["ZZ1"] == told["M2"] == "combination"
-    assert told["XX1"] == told["MZ1"] == "no"
+    found = identifiability(base_parameters(ROBOT, FAMILIES))
+    assert found["Fv1"] == found["off2"] == found["MX2"] == "individually identifiable"
+    assert found["ZZ1"] == found["M2"] == "identifiable in combination"
+    assert found["XX1"] == found["MZ1"] == "not identifiable"
 
 
 def test_every_method_by_name():
     log = recorded(seconds=10)
     for method in ("ordinary", "weighted", "robust", "sequential", "damped", "total"):
-        found = identify(ROBOT, log, method=method, processing=Settings(cutoff=20, decimation=5))
+        found = identify(ROBOT, log, method=method, processing=Processing(cutoff=20, decimation=5))
         off = (found.estimate.values - truth(found)) / np.maximum(np.abs(truth(found)), 0.5)
         assert np.abs(off).max() < 0.25, method
     with pytest.raises(UnknownName, match="weighted"):
@@ -138,7 +140,7 @@ def test_a_motion_of_one_joint_is_refused_with_names():
     still = np.array(log.q)
     still[:, 0] = 0.2
     with pytest.raises(ArmdynError, match="Fv1"):
-        identify(ROBOT, Log(log.t, still, log.tau), processing=Settings(cutoff=20, dead_band=0, decimation=5))
+        identify(ROBOT, Log(log.t, still, log.tau), processing=Processing(cutoff=20, dead_band=0, decimation=5))
 
 
 def test_static_friction_is_left_out_and_said_so():
@@ -151,7 +153,7 @@ def test_static_friction_is_left_out_and_said_so():
 
 def test_printed_and_saved(fit, tmp_path):
     text = str(fit)
-    assert "Fv1" in text and "N m s/rad" in text and "held-out motion" in text
+    assert "Fv1" in text and "N m s/rad" in text and "held-out data" in text
     fit.save(tmp_path / "fit.json")
     record = json.loads((tmp_path / "fit.json").read_text())
     assert record["parameters"]["Fv1"]["value"] == fit.parameters["Fv1"]
@@ -215,11 +217,11 @@ def test_instruments_from_the_simulated_closed_loop():
     q, _, _, tau = performed(DYN, t)
     rng = np.random.default_rng(0)
     log = Log(t, q + 1e-3 * rng.standard_normal(q.shape), tau + [4.0, 2.0] * rng.standard_normal(tau.shape))
-    settings = Settings(cutoff=40, decimation=10)
+    settings = Processing(cutoff=40, decimation=10)
     plain = identify(ROBOT, log, processing=settings)
     times = plain.observation.samples.t
-    options = {"reference": lambda model: performed(armdyn.compile(model), times)[:3]}
-    better = identify(ROBOT, log, processing=settings, method="instrumental", options=options)
+    by_simulation = Instrumental(reference=lambda model: performed(armdyn.compile(model), times)[:3])
+    better = identify(ROBOT, log, processing=settings, method=by_simulation)
     off_plain, off_better = (np.abs(f.estimate.values - truth(f)) / f.estimate.std for f in (plain, better))
     assert off_plain.max() > 3.5
     assert off_better.max() < 3.5
@@ -243,7 +245,7 @@ def test_a_coupling_that_is_declared_becomes_the_robots():
     log = recorded()
     R = np.array([[50.0, 0.0], [30.0, 40.0]])
     motors = {"t": log.t, "q": log.q @ R.T, "tau": log.tau @ np.linalg.inv(R)}
-    found = identify(ROBOT, motors, reading={"side": "motor", "coupling": R.tolist()})
+    found = identify(ROBOT, motors, log_format=LogFormat(side="motor", coupling=R.tolist()))
     assert np.allclose(np.array(found.robot.coupling, dtype=float), np.linalg.inv(R))
     assert {"Fvm2", "Fcm2"} <= set(found.base.standard)
 
@@ -255,3 +257,21 @@ def test_a_bad_log_is_told_by_identify_itself():
         for each in (log, Log(log.t, log.q, log.tau[:, ::-1]))
     ]
     assert not doubts[0] and any("order" in rule or "column" in rule for rule in doubts[1]), doubts
+
+
+def test_each_log_is_processed_once(monkeypatch):
+    """Checks and estimation share the samples of a log: every joint's spectrum is computed once per log."""
+    from armdyn.identification import processing
+
+    spectrum, seen = processing.Spectrum.of, []
+    monkeypatch.setattr(processing.Spectrum, "of", staticmethod(lambda x, rate: (seen.append(x), spectrum(x, rate))[1]))
+    identify(ROBOT, recorded(), validation=recorded(seed=1))
+    assert len(seen) == 2 * ROBOT.n
+
+
+def test_measured_velocities_are_checked_against_the_positions():
+    """Also when the samples take their velocities from the log."""
+    log = recorded()
+    wrong = replace(log, qd=2 * np.gradient(log.q, log.t, axis=0))
+    found = identify(ROBOT, wrong, processing=Processing(measured=True)).findings
+    assert "velocity against position" in {finding.rule for finding in found}

@@ -13,6 +13,7 @@ import armdyn
 from armdyn.errors import ArmdynError, FileError, ShapeError, UnknownName
 from armdyn.identification.columns import factors
 from armdyn.identification.log import Log
+from armdyn.identification.log_format import LogFormat
 from armdyn.identification.readers import read_log
 from armdyn.mechanics.coupling import joint_positions, joint_torques, torques_from_currents
 from armdyn.robot.parts import Motor
@@ -110,11 +111,11 @@ def test_columns_by_name_by_place_and_by_pattern(tmp_path: Path) -> None:
     header = ["clock", "a", "b", "c", *(f"drive {j} load" for j in (1, 2, 3))]
     path = csv(tmp_path / "log.csv", header, table(data, "t", "q", "tau"))
     columns = {"t": "clock", "q": [1, "b", 3], "tau": "drive {i} load"}
-    same(read_log(path, ROBOT, columns=columns), data, rates=False)
+    same(read_log(path, ROBOT, LogFormat(columns=columns)), data, rates=False)
     with pytest.raises(UnknownName, match="Did you mean 'clock'"):
-        read_log(path, ROBOT, columns=columns | {"t": "clok"})
+        read_log(path, ROBOT, LogFormat(columns=columns | {"t": "clok"}))
     with pytest.raises(ShapeError, match="2 columns for q"):
-        read_log(path, ROBOT, columns=columns | {"q": [1, 2]})
+        read_log(path, ROBOT, LogFormat(columns=columns | {"q": [1, 2]}))
 
 
 def test_units_in_the_header_and_declared(tmp_path: Path) -> None:
@@ -124,10 +125,15 @@ def test_units_in_the_header_and_declared(tmp_path: Path) -> None:
     heads += [f"tau{j} [mN m]" for j in (1, 2, 3)]
     same(read_log(csv(tmp_path / "a.csv", heads, scaled), ROBOT), data)
     plain = csv(tmp_path / "b.csv", ["t", *numbered("q", "qd", "tau")], scaled)
-    same(read_log(plain, ROBOT, units={"t": "ms", "position": "deg", "qd": "rpm", "effort": "mN m"}), data)
-    same(read_log(plain, ROBOT, units={"t": "ms", "q": [np.pi / 180, "deg", "deg"], "qd": "rpm", "tau": 1e-3}), data)
+    same(read_log(plain, ROBOT, LogFormat(units={"t": "ms", "position": "deg", "qd": "rpm", "effort": "mN m"})), data)
+    same(
+        read_log(
+            plain, ROBOT, LogFormat(units={"t": "ms", "q": [np.pi / 180, "deg", "deg"], "qd": "rpm", "tau": 1e-3})
+        ),
+        data,
+    )
     with pytest.raises(UnknownName, match="unknown unit of q 'degrees'"):
-        read_log(plain, ROBOT, units={"q": "degrees"})
+        read_log(plain, ROBOT, LogFormat(units={"q": "degrees"}))
 
 
 def test_units_fit_the_kind_of_joint() -> None:
@@ -173,7 +179,7 @@ def test_npz_npy_and_mappings(tmp_path: Path) -> None:
     log = read_log(data, ROBOT)
     assert read_log(log, ROBOT) is log
     with pytest.raises(ArmdynError, match="SI units"):
-        read_log(log, ROBOT, units={"q": "deg"})
+        read_log(log, ROBOT, LogFormat(units={"q": "deg"}))
 
 
 def test_pickled_objects_are_not_loaded(tmp_path: Path) -> None:
@@ -203,11 +209,11 @@ def test_one_quantity_per_file_without_time(tmp_path: Path) -> None:
     data = values()
     heads = [f"Joint {j}" for j in (1, 2, 3)]
     source = {name: csv(tmp_path / f"{name}.csv", heads, data[name]) for name in ("q", "tau")}
-    log = read_log(source, ROBOT, rate=100)
+    log = read_log(source, ROBOT, LogFormat(rate=100))
     same(log, data, rates=False)
     assert log.source == "q.csv, tau.csv"
     by_name = csv(tmp_path / "named.csv", NAMES[::-1], data["q"][:, ::-1])
-    same(read_log(source | {"q": by_name}, ROBOT, rate=100), data, rates=False)
+    same(read_log(source | {"q": by_name}, ROBOT, LogFormat(rate=100)), data, rates=False)
     with pytest.raises(FileError, match="no time stamps"):
         read_log(source, ROBOT)
 
@@ -220,7 +226,7 @@ def test_a_log_measured_on_a_robot() -> None:
     R[5, 4] = 32
     zero = [0, -np.pi / 2, np.pi / 2, 0, 0, 0]
     source = {"q": TX40 / "pos_read_data.csv", "tau": TX40 / "curr_data.csv"}
-    log = read_log(source, robot, rate=5000, side="motor", coupling=R, offsets=zero)
+    log = read_log(source, robot, LogFormat(rate=5000, side="motor", coupling=R, offsets=zero))
     q_m, tau_m = (np.loadtxt(path, delimiter=",", skiprows=1) for path in source.values())
     np.testing.assert_allclose((log.q - zero) @ R.T, q_m, atol=1e-9)
     power, rate = np.einsum("ij,ij->i", log.tau, log.q - zero), np.einsum("ij,ij->i", tau_m, q_m)
@@ -274,13 +280,13 @@ def test_bags_that_cannot_serve(tmp_path: Path) -> None:
     data = values()
     with pytest.raises(FileError, match="Choose one by `topic`: /a, /b"):
         read_log(bag(tmp_path / "two", data, "SQLITE3", ("/a", "/b")), ROBOT)
-    same(read_log(tmp_path / "two", ROBOT, topic="/b"), data)
+    same(read_log(tmp_path / "two", ROBOT, LogFormat(topic="/b")), data)
     with pytest.raises(UnknownName, match="unknown topic"):
-        read_log(tmp_path / "two", ROBOT, topic="/c")
+        read_log(tmp_path / "two", ROBOT, LogFormat(topic="/c"))
     with pytest.raises(FileError, match="no columns of tau"):
         read_log(bag(tmp_path / "blind", data, "MCAP", no_effort=True), ROBOT)
     with pytest.raises(FileError, match="no joint state speaks of all joints.*gripper"):
-        read_log(tmp_path / "two", armdyn.load("puma560"), topic="/a")
+        read_log(tmp_path / "two", armdyn.load("puma560"), LogFormat(topic="/a"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileError, match="a ROS 2 bag"):
         read_log(tmp_path / "empty", ROBOT)
@@ -295,8 +301,8 @@ def test_motor_side_by_the_robot_and_by_a_matrix() -> None:
     coupled = dataclasses.replace(ROBOT, coupling=tuple(map(tuple, np.linalg.inv(R).tolist())))
     data = values()
     zero = [0.1, 0.2, -0.3]
-    by_robot = read_log(data, coupled, side="motor", offsets=zero)
-    by_matrix = read_log(data, ROBOT, side="motor", coupling=R, offsets=zero)
+    by_robot = read_log(data, coupled, LogFormat(side="motor", offsets=zero))
+    by_matrix = read_log(data, ROBOT, LogFormat(side="motor", coupling=R, offsets=zero))
     np.testing.assert_allclose(by_robot.q - zero, joint_positions(coupled, data["q"]), atol=1e-12)
     np.testing.assert_allclose(by_robot.tau, joint_torques(coupled, data["tau"]), atol=1e-12)
     for name in ("q", "qd", "tau"):
@@ -305,7 +311,7 @@ def test_motor_side_by_the_robot_and_by_a_matrix() -> None:
     power = (by_robot.qd * by_robot.tau).sum(axis=1)
     np.testing.assert_allclose(power, (data["qd"] * data["tau"]).sum(axis=1), atol=1e-12)
     with pytest.raises(ShapeError, match="invertible"):
-        read_log(data, ROBOT, side="motor", coupling=np.zeros((3, 3)))
+        read_log(data, ROBOT, LogFormat(side="motor", coupling=np.zeros((3, 3))))
 
 
 def test_currents_by_motors_and_by_gains() -> None:
@@ -314,20 +320,21 @@ def test_currents_by_motors_and_by_gains() -> None:
     )
     motors = dataclasses.replace(ROBOT, tree=tree)
     data = values()
-    log = read_log(data, motors, effort="current")
+    log = read_log(data, motors, LogFormat(effort="current"))
     np.testing.assert_allclose(log.tau, torques_from_currents(motors, data["tau"]), atol=1e-12)
     gains = [10.0, -20.0, 30.0]
-    np.testing.assert_allclose(read_log(data, ROBOT, effort="current", gains=gains).tau, gains * data["tau"])
+    np.testing.assert_allclose(read_log(data, ROBOT, LogFormat(effort="current", gains=gains)).tau, gains * data["tau"])
     np.testing.assert_allclose(
-        read_log(data, ROBOT, effort="current", gains=gains, units={"tau": "mA"}).tau, gains * data["tau"] / 1e3
+        read_log(data, ROBOT, LogFormat(effort="current", gains=gains, units={"tau": "mA"})).tau,
+        gains * data["tau"] / 1e3,
     )
     with pytest.raises(ArmdynError, match="has no motor"):
-        read_log(data, ROBOT, effort="current")
+        read_log(data, ROBOT, LogFormat(effort="current"))
 
 
 def test_efforts_without_gravity() -> None:
     data = values()
-    log = read_log(data, ROBOT, effort="gravity_compensated")
+    log = read_log(data, ROBOT, LogFormat(effort="gravity_compensated"))
     np.testing.assert_allclose(log.tau, data["tau"] + armdyn.compile(ROBOT).gravity(data["q"]), atol=1e-12)
     assert [f.rule for f in log.findings] == ["gravity added"]
 
@@ -338,7 +345,7 @@ def test_efforts_without_gravity() -> None:
 def test_stamps_of_the_day_keep_their_nanoseconds() -> None:
     data = values()
     stamps = 1_700_000_000_000_000_000 + np.arange(N) * 10_000_001
-    log = read_log(data | {"t": stamps}, ROBOT, units={"t": "ns"})
+    log = read_log(data | {"t": stamps}, ROBOT, LogFormat(units={"t": "ns"}))
     np.testing.assert_array_equal(log.t, np.arange(N) * 10_000_001 * 1e-9)
     days = stamps.astype("datetime64[ns]")
     np.testing.assert_array_equal(read_log(data | {"t": days}, ROBOT).t, log.t)
@@ -362,12 +369,12 @@ def test_broken_rows_and_stamps_are_left_out_and_told() -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     data = values()
     for source, message in (
-        (tmp_path / "none.csv", "there is no such file"),
-        (tmp_path / "log.xyz", "are not known"),
-        ("a\0b", "there is no such file"),
+        (tmp_path / "none.csv", "no such file"),
+        (tmp_path / "log.xyz", "unknown file type"),
+        ("a\0b", "no such file"),
         ({"q": data["q"], "tau": data["tau"]}, "no time stamps"),
         ({"t": data["t"], "q": data["q"]}, "no columns of tau"),
-        (data | {"tau": data["tau"][:5]}, "as many of each"),
+        (data | {"tau": data["tau"][:5]}, "the same number of each"),
         (data | {"q": data["q"][:, :2]}, "q has 2 columns"),
         (data | {"q": np.array([["a"] * 3] * N)}, "numbers of shape"),
         (42, "cannot read a log from int"),
@@ -376,9 +383,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(ArmdynError, match=message):
             read_log(source, ROBOT)
     with pytest.raises(UnknownName, match="unknown side"):
-        read_log(data, ROBOT, side="gear")  # type: ignore[arg-type]
+        read_log(data, ROBOT, LogFormat(side="gear"))  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="unknown quantity"):
-        read_log(data, ROBOT, units={"colour": "deg"})
+        read_log(data, ROBOT, LogFormat(units={"colour": "deg"}))
     with pytest.raises(FileError, match="no column tau for joint"):
         read_log({"t": data["t"], "q": data["q"], "tau1": data["tau"][:, 0]}, ROBOT)
     with pytest.raises(FileError, match="mean the same"):

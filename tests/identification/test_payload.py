@@ -10,7 +10,7 @@ from scipy import stats
 
 import armdyn
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
-from armdyn.identification.estimation import weighted
+from armdyn.identification.estimation import Weighted
 from armdyn.identification.observation import observe
 from armdyn.identification.payload import (
     Payload,
@@ -57,7 +57,7 @@ def test_from_two_logs(name: str) -> None:
     total, draws = 0.0, 4
     for _ in range(draws):
         logs = (samples(robot, 2, 0.05, rng), samples(carrying, 1, 0.05, rng))
-        estimates = [(base, weighted(observe(robot, log, base), white=True)) for log in logs]
+        estimates = [(base, Weighted(white=True)(observe(robot, log, base))) for log in logs]
         found = payload_from_estimates(*estimates)
         assert found.untold == ()
         error = found.parameters - _about_origin()
@@ -82,7 +82,7 @@ def test_friction_that_changes_is_not_taken_for_mass() -> None:
     robot = with_friction(armdyn.load("panda"), 1.0)
     carrying = with_friction(robot.with_payload(MASS, COM, INERTIA), 2.0)
     logs = [samples(carrying, 1, 0.01, np.random.default_rng(1)), samples(robot, 1, 0.01, np.random.default_rng(2))]
-    options: dict[str, Any] = {"include": ("inertial", "friction"), "white": True}
+    options: dict[str, Any] = {"include": ("inertial", "friction"), "method": Weighted(white=True)}
     free, same = (identify_payload(robot, *logs, friction_changes=x, **options) for x in (True, False))
     off = [np.abs(np.array(list(f.values.values())) - TRUTH) / list(f.std.values()) for f in (free, same)]
     assert off[0].max() < 5 < off[1].max()
@@ -94,7 +94,7 @@ def test_what_an_arm_cannot_tell_is_said() -> None:
     carrying = robot.with_payload(5.0, (0.2, 0.1, 0.0), (0.1, 0, 0, 0.1, 0, 0.3))
     rng = np.random.default_rng(3)
     found = identify_payload(robot, samples(carrying, 1, 0.5, rng), samples(robot, 2, 0.5, rng),
-                             include=("inertial",), white=True)  # fmt: skip
+                             include=("inertial",), method=Weighted(white=True))  # fmt: skip
     assert {"cz", "Ixx", "Iyy", "Ixy"} <= set(found.untold) and not {"mass", "cx", "cy", "Izz"} & set(found.untold)
     for label, value in (("mass", 5.0), ("cx", 0.2), ("cy", 0.1), ("Izz", 0.3)):
         assert abs(found.values[label] - value) < 4 * found.std[label]

@@ -10,7 +10,7 @@ import pytest
 
 from armdyn.errors import ArmdynError, ShapeError, UnknownName
 from armdyn.identification.log import Log
-from armdyn.identification.processing import Settings, decimated, decimated_keep, low_passed, process
+from armdyn.identification.processing import Processing, decimated, decimated_keep, low_passed, process
 from armdyn.trajectory.fourier import Fourier, fourier
 
 METHODS = ("central", "spline", "savgol")
@@ -46,7 +46,7 @@ def test_derivatives_of_a_known_motion(
     derivative: Any, rate: float, noise: float, velocity: float, acceleration: float
 ) -> None:
     course = motion()
-    samples = process(logged(course, rate, noise), settings=Settings(derivative=derivative))
+    samples = process(logged(course, rate, noise), processing=Processing(derivative=derivative))
     assert relative(samples.q, course(samples.t)) < max(2 * noise, 1e-5)
     assert relative(samples.qd, course(samples.t, 1)) < velocity
     assert relative(samples.qdd, course(samples.t, 2)) < acceleration
@@ -57,7 +57,7 @@ def test_the_chosen_cutoff_is_near_the_best_one() -> None:
     log = logged(course, 500, 5e-5)
 
     def error(cutoff: float | None) -> float:
-        samples = process(log, settings=Settings(cutoff=cutoff, edges=1.0))
+        samples = process(log, processing=Processing(cutoff=cutoff, edges=1.0))
         return relative(samples.qdd, course(samples.t, 2))
 
     best = min(error(cutoff) for cutoff in np.geomspace(0.5, 50, 25))
@@ -90,7 +90,7 @@ def test_edges_are_left_out() -> None:
     course = motion(2)
     log = logged(course, 1000, 1e-5)
     chosen = process(log)
-    everything = process(log, settings=Settings(edges=0.0))
+    everything = process(log, processing=Processing(edges=0.0))
     assert len(everything) == len(log)
     assert chosen.t[0] > log.t[0] and chosen.t[-1] < log.t[-1]
     error = np.abs(everything.qdd - course(everything.t, 2)).max()
@@ -131,7 +131,7 @@ def test_slow_rows_are_left_out_joint_by_joint() -> None:
     assert samples.keep[:, [0, 2]].mean() > 0.9
     signs = np.sign(samples.qd) == np.sign(course(samples.t, 1))
     assert signs[samples.keep].all(), "a sign of friction is wrong outside the dead band"
-    given = process(log, settings=Settings(dead_band=[0.0, 0.5, 1e9]))
+    given = process(log, processing=Processing(dead_band=[0.0, 0.5, 1e9]))
     assert given.keep[:, 0].all() and not given.keep[:, 2].any()
     assert (given.keep[:, 1] == (np.abs(given.qd[:, 1]) >= 0.5)).all()
 
@@ -163,7 +163,7 @@ def test_measured_velocities() -> None:
     course = motion(6)
     t = np.arange(0, 10, 0.001)
     log = Log(t, course(t) + 1e-3 * np.random.default_rng(0).standard_normal((len(t), N)), course(t), qd=course(t, 1))
-    samples = process(log, settings=Settings(measured=True))
+    samples = process(log, processing=Processing(measured=True))
     assert relative(samples.qd, course(samples.t, 1)) < 1e-3
     assert "velocities of the log" in samples.steps["derivatives"]
 
@@ -177,10 +177,10 @@ def test_steps_say_what_was_done() -> None:
 def test_wrong_settings_and_logs() -> None:
     log = logged(motion(), 1000, 1e-4)
     with pytest.raises(UnknownName, match="Did you mean 'spline'"):
-        Settings(derivative="splines")  # type: ignore[arg-type]
+        Processing(derivative="splines")  # type: ignore[arg-type]
     with pytest.raises(ArmdynError, match="less than half the rate"):
-        process(log, settings=Settings(cutoff=600))
+        process(log, processing=Processing(cutoff=600))
     with pytest.raises(ArmdynError, match="cutoff = -1"):
-        Settings(cutoff=-1)
+        Processing(cutoff=-1)
     with pytest.raises(ShapeError, match="5 samples"):
         process(Log(log.t[:5], log.q[:5], log.tau[:5]))

@@ -16,8 +16,8 @@ import pytest
 from scipy import stats
 
 import armdyn
-from armdyn.identification import Log, Samples, identify, observe, process
-from armdyn.identification.estimation import weighted
+from armdyn.identification import Harmonics, Log, Samples, Search, identify, observe, process
+from armdyn.identification.estimation import Weighted
 from armdyn.identification.excitation import Excitation, excite, predicted_std
 from armdyn.identification.physical_fit import whitening
 from armdyn.parameters import physical_consistency, with_standard_parameters
@@ -43,7 +43,7 @@ def simulated(name: str) -> Robot:
     robot = armdyn.load(name)
     values = {f"{kind}{j + 1}": x for j in range(robot.n) for kind, x in (("Fv", 0.5), ("Fc", 0.8))}
     truth = with_standard_parameters(robot, values)
-    found = excite(truth, include=FAMILIES[name], harmonics=5, starts=1, iterations=30)
+    found = excite(truth, include=FAMILIES[name], harmonics=Harmonics(count=5), search=Search(starts=1, iterations=30))
     peak = np.abs(found.feasibility.peak["torque"])
     return Robot(name, truth, found, 0.005 * peak + 0.02)
 
@@ -71,7 +71,7 @@ def test_error_bars_cover_the_truth_as_often_as_they_say(name: str) -> None:
     independent = []
     for seed in range(DRAWS):
         noisy = tau + robot.noise * np.random.default_rng(seed).normal(size=tau.shape)
-        estimate = weighted(observe(robot.truth, Samples(t, q, qd, qdd, noisy, keep), base), white=True)
+        estimate = Weighted(white=True)(observe(robot.truth, Samples(t, q, qd, qdd, noisy, keep), base))
         independent.append(whitening(estimate.covariance) @ (estimate.values - base.values))
         np.testing.assert_allclose(estimate.sigma, robot.noise, rtol=0.1)  # 4000 rows: 1/sqrt(8000) = 1.1 %
     for sigmas in (1, 2, 3):
@@ -95,7 +95,7 @@ def test_error_bars_of_measured_logs_cover_the_truth(name: str) -> None:
     errors = []
     for seed in range(DRAWS):
         samples = process(measured(robot, robot.excitation.repeated(2), seed), robot.truth)
-        estimate = weighted(observe(robot.truth, samples, base))
+        estimate = Weighted()(observe(robot.truth, samples, base))
         errors.append((estimate.values - base.values) / estimate.std)
     z = np.array(errors)
     for sigmas in (1, 3):

@@ -21,8 +21,9 @@ import pytest
 from scipy import signal
 
 import armdyn
-from armdyn.identification import estimation
+from armdyn.identification.estimation import Ordinary, Weighted, essential_parameters
 from armdyn.identification.fit import identify
+from armdyn.identification.log_format import LogFormat
 from armdyn.identification.observation import Rows, base_regressor, condensed, observe
 from armdyn.identification.processing import low_passed, process
 from armdyn.identification.readers import read_log
@@ -53,7 +54,7 @@ def robot():
 @pytest.fixture(scope="module")
 def log(robot):
     files = {"q": DATA / "pos_read_data.csv", "tau": DATA / "curr_data.csv"}
-    return read_log(files, robot, side="motor", rate=RATE, offsets=ZERO.tolist())
+    return read_log(files, robot, LogFormat(side="motor", rate=RATE, offsets=ZERO.tolist()))
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +146,7 @@ def test_the_published_processing_gives_the_published_figures(observation, base,
     """
     T = to_published.copy()
     T[[row[0] for row in published].index("Ia5"), base.places.index("Ia6")] = 0.0  # by hand above
-    ordinary, weighted = (f(observation, white=True) for f in (estimation.ordinary, estimation.weighted))
+    ordinary, weighted = (f(white=True)(observation) for f in (Ordinary, Weighted))
     squares = np.nansum(observation.residuals(ordinary.values) ** 2, axis=0)
     variance = squares / observation.counts
     A = observation.factors[:, :, :-1]
@@ -162,7 +163,7 @@ def test_joint_6_was_taken_not_to_accelerate(observation, base, log, published, 
     """With the acceleration of joint 6 in its place the published figures are met worse, and torques better."""
     value, relative = np.array([row[3:] for row in published]).T
     whole = as_published(base, log, blind=False)
-    estimate, blind = estimation.weighted(whole, white=True), estimation.weighted(observation, white=True)
+    estimate, blind = Weighted(white=True)(whole), Weighted(white=True)(observation)
     T = to_published.copy()
     T[[row[0] for row in published].index("Ia5"), base.places.index("Ia6")] = 0.0
     far, near = (
@@ -177,7 +178,7 @@ def test_essential_parameters_are_the_published_ones(observation, published):
     """All of the 25 but fv6, which beside Fvm6 is as good as nothing; none besides."""
     with (DATA / "published_essential_parameters.csv").open() as file:
         expected = {named(row[0].split(" ")[0]) for row in csv.reader(file)}
-    short = estimation.essential(observation, estimation.weighted(observation))
+    short = essential_parameters(observation, Weighted()(observation))
     kept = {
         place for place, name in zip(observation.base.places, short.names, strict=True) if name not in short.left_out
     }
@@ -189,7 +190,7 @@ def test_our_processing_agrees_with_the_published_parameters(robot, base, log, p
     """Of the 24 parameters known to 10 %, at least 90 % within three published standard deviations; torques as well."""
     samples = process(log, robot)
     observation = observe(robot, samples, base)
-    estimate = estimation.weighted(observation)
+    estimate = Weighted()(observation)
     value = np.array([row[3] for row in published])
     relative = np.array([row[4] for row in published])
     off = (to_published @ estimate.values - value) / (np.abs(value) * relative / 100)
@@ -199,7 +200,7 @@ def test_our_processing_agrees_with_the_published_parameters(robot, base, log, p
     ours = np.nansum(observation.residuals(estimate.values) ** 2)
     theirs = np.nansum(observation.residuals(np.linalg.solve(to_published, value)) ** 2)
     assert ours <= theirs
-    honest, white = estimate.std, estimation.weighted(observation, white=True).std
+    honest, white = estimate.std, Weighted(white=True)(observation).std
     assert np.median(honest / white) > 1.5  # residuals are far from white
 
 

@@ -71,20 +71,30 @@ def excite(
     lock: LockOption = None,
 ) -> None:
     """Optimise a motion for identification within the robot's limits, and predict the error bars."""
-    from armdyn.identification.excitation import excite as search
-    from armdyn.identification.excitation import predicted_std
+    from armdyn.identification import Harmonics, Search, predicted_std
+    from armdyn.identification import excite as optimised
 
     made = load_moving_robot(robot, tip, base, lock)
     check_ending(plot, PICTURES, "--plot")
-    limits = {
-        name: None if text is None else numbers(text, made.n, f"--{name.replace('_', '-')}", single=True)
-        for name, text in (("v_max", v_max), ("a_max", a_max), ("tau_max", tau_max))
-    }
+    fastest, steepest, strongest = (
+        None if text is None else numbers(text, made.n, option, single=True)
+        for text, option in ((v_max, "--v-max"), (a_max, "--a-max"), (tau_max, "--tau-max"))
+    )
     families = tuple(word.strip() for word in include.split(","))
     with working("optimising the motion") as say:
-        found = search(made, include=families, criterion=criterion, harmonics=harmonics, period=period,
-                       rest=not periodic, starts=starts, seconds=seconds, seed=seed, share=share, resume=resume,
-                       progress=say, **limits)  # type: ignore[arg-type]  # fmt: skip
+        found = optimised(
+            made,
+            include=families,
+            criterion=criterion,
+            harmonics=Harmonics(count=harmonics, period=period, rest=not periodic),
+            search=Search(starts=starts, seconds=seconds, seed=seed),
+            v_max=fastest,
+            a_max=steepest,
+            tau_max=strongest,
+            share=share,
+            resume=resume,
+            progress=say,
+        )
     motion = found.repeated(periods)
     deviation = _noise(found) if noise is None else numbers(noise, made.n, "--noise", single=True)
     prediction = predicted_std(found.base, motion, deviation if len(deviation) == made.n else deviation[0], rate=rate)

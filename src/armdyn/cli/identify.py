@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -23,7 +23,9 @@ from armdyn.cli.plan import numbers
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from armdyn.identification.fit import Fit
+    from armdyn.identification.fit import Fit, Method
+    from armdyn.identification.log_format import Effort, Side
+    from armdyn.identification.processing import Derivative
 
 CLEAN, DOUBTS = 0, 1
 REPORTS = (".html", ".htm")
@@ -87,32 +89,33 @@ def identify(
     if report is not None and report.suffix.lower() not in REPORTS:
         raise typer.BadParameter(f"{report.name!r}: a report is an .html file", param_hint="--report")
     made = load_moving_robot(robot, tip, base, lock)
-    reading = {
-        "columns": _columns(column),
-        "units": dict(_pair(entry, "--unit") for entry in unit or ()) or None,
-        "side": side,
-        "coupling": _matrix(coupling, made.n),
-        "offsets": None if offsets is None else numbers(offsets, made.n, "--offsets"),
-        "effort": effort,
-        "gains": None if gains is None else numbers(gains, made.n, "--gains", single=True),
-        "rate": rate,
-        "topic": topic,
-    }
     families = tuple(word.strip() for word in include.split(","))
     with working("reading the log") as say:
-        from armdyn.identification.fit import identify as estimated
-        from armdyn.identification.processing import Settings
+        from armdyn.identification import LogFormat, Processing
+        from armdyn.identification import identify as estimated
 
-        processing: Any = {"cutoff": cutoff, "decimation": decimation, "derivative": derivative}
-        options: Any = {"method": method, "include": families, "essential": essential, "physical": physical}
+        log_format = LogFormat(
+            columns=_columns(column),
+            units=dict(_pair(entry, "--unit") for entry in unit or ()) or None,
+            side=cast("Side", side),
+            coupling=_matrix(coupling, made.n),
+            offsets=None if offsets is None else numbers(offsets, made.n, "--offsets"),
+            effort=cast("Effort", effort),
+            gains=None if gains is None else numbers(gains, made.n, "--gains", single=True),
+            rate=rate,
+            topic=topic,
+        )
         fit = estimated(
             made,
             _source(log),
             validation=_validation(validation),
-            processing=Settings(**processing),
-            reading=reading,
+            include=families,
+            method=cast("Method", method),
+            essential=essential,
+            physical=physical,
+            log_format=log_format,
+            processing=Processing(cutoff=cutoff, decimation=decimation, derivative=cast("Derivative", derivative)),
             progress=say,
-            **options,
         )
     _print(fit)
     screen = console()

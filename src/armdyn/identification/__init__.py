@@ -1,35 +1,60 @@
-"""Identification: from a log of a robot's motion to a model one can trust (Khalil sec. 7.3.3 f, Siciliano sec. 7.4).
+"""Identification: from a log of a robot's motion to its parameters (Khalil sec. 7.3.3 f, Siciliano sec. 7.4).
 
-log --read_log--> Log --process--> Samples --observe--> Observation --estimation--> Estimate; `identify` does it all.
+log --read_log--> Log --process--> Samples --observe--> Observation --Estimator--> Estimate; `identify` does it all.
 Before it: `excite`, the motion to log. After it: `consistent`, `select_friction`, `identify_payload`.
 """
 
 from __future__ import annotations
 
-from armdyn.identification.estimation import Estimate
-from armdyn.identification.excitation import Excitation, excite, predicted_std
+from armdyn.identification.checks import check_log
+from armdyn.identification.estimation import (
+    Damped,
+    Estimate,
+    Estimator,
+    Ordinary,
+    Robust,
+    Sequential,
+    Total,
+    Weighted,
+)
+from armdyn.identification.excitation import Excitation, Search, excite, predicted_std
 from armdyn.identification.fit import Fit, identify
 from armdyn.identification.friction_choice import select_friction
+from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.log import Log
+from armdyn.identification.log_format import LogFormat
 from armdyn.identification.observation import Observation, observe
 from armdyn.identification.payload import Payload, identify_payload, payload_from_sensor
 from armdyn.identification.physical_fit import PhysicalParameters, consistent
-from armdyn.identification.processing import Settings, process
+from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
 from armdyn.identification.validation import Validation, validate
 
 __all__ = [
+    "Damped",
     "Estimate",
+    "Estimator",
     "Excitation",
     "Fit",
+    "Harmonics",
+    "Instrumental",
     "Log",
+    "LogFormat",
     "Observation",
+    "Ordinary",
     "Payload",
     "PhysicalParameters",
+    "Processing",
+    "Robust",
     "Samples",
-    "Settings",
+    "Search",
+    "Sequential",
+    "Total",
     "Validation",
+    "Weighted",
+    "check_log",
     "consistent",
     "excite",
     "identify",

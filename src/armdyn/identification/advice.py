@@ -21,7 +21,7 @@ CORRELATED = 1.0
 """Durbin-Watson figure below which residuals are called correlated: neighbours have a correlation above 1/2."""
 
 
-def remarks_on(observation: Observation, estimate: Estimate, tried: Validation) -> list[Finding]:
+def findings_on(observation: Observation, estimate: Estimate, tried: Validation) -> list[Finding]:
     """The findings on an estimate."""
     return [*_motion(observation, estimate), *_parameters(estimate), *_torques(tried)]
 
@@ -72,4 +72,4 @@ def _torques(tried: Validation) -> Iterator[Finding]:
                       "Standard deviations allow for it.")  # fmt: skip
 
 
-__all__ = ["remarks_on"]
+__all__ = ["findings_on"]

@@ -18,7 +18,7 @@ from armdyn.errors import ShapeError
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.evidence import FEWEST, INCLUDE, Evidence, Reading
 from armdyn.identification.log import Log
-from armdyn.identification.processing import Settings, process
+from armdyn.identification.processing import central_differences, process
 from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import clock_findings
 from armdyn.parameters.standard import parameter_names, standard_parameters
@@ -57,14 +57,16 @@ MIXED_UP = {
 def check_log(log: Log, robot: Robot, samples: Samples | None = None) -> tuple[Finding, ...]:
     """What is wrong with a log, the worst first: its own findings and those of the checks.
 
-    samples: the processed log, if it is there already.
+    log: joint side, SI units
+    robot: whose joints were logged
+    samples: the log, processed (default: processed here)
     """
     if log.n != robot.n:
         raise ShapeError(f"{log.n} joints", where=f"log {log.source}", expected=f"{robot.n}, those of {robot.name!r}")
     clock = clock_findings(log)
     if any(finding.rule == "unit of time" for finding in clock):  # nothing derived from such a time can be judged
         return sorted_by_severity((*log.findings, *clock))
-    samples = samples if samples is not None else process(log, robot, Settings(decimation=1))
+    samples = process(log, robot) if samples is None else samples
     still = _still(log, samples)
     found = [
         *clock,
@@ -135,9 +137,10 @@ def _velocities(robot: Robot, log: Log, samples: Samples, still: Array) -> list[
     if log.qd is None:
         return []
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
+    derived = central_differences(samples.q, log.period)[0]  # samples.qd may be the velocity of the log itself
     found = []
     for j, joint in enumerate(robot.joints):
-        x, y = samples.qd[:, j], log.qd[inner, j]
+        x, y = derived[:, j], log.qd[inner, j]
         if still[j] or not x.any():
             continue
         ratio = float(x @ y / (x @ x))

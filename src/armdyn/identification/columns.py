@@ -1,37 +1,21 @@
-"""From the columns of a log to quantities of joints: names, units, motors, currents.
-
-Everything that is declared about a log is applied here, so that a `Log` is always on the joint side and in SI units.
-"""
+"""From the columns of a log to quantities in joint order: names of columns and units."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, FileError, ShapeError, UnknownName, unknown_name
-from armdyn.findings import Finding
-from armdyn.mechanics import coupling as transmission
+from armdyn.errors import FileError, ShapeError, UnknownName, unknown_name
+from armdyn.identification.log_format import ALIASES, QUANTITIES, letters, quantity_named
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
 Raw = dict[str, Array]
 """What a file holds: a column, (N,), or a block of columns, (N, k), by name, in the file's order."""
-Side = Literal["joint", "motor"]
-Effort = Literal["torque", "current", "gravity_compensated"]
-
-QUANTITIES = ("t", "q", "qd", "qdd", "tau")
-ALIASES: dict[str, tuple[str, ...]] = {
-    "t": ("t", "time", "timestamp", "stamp"),
-    "q": ("q", "pos", "position", "positions", "angle", "theta"),
-    "qd": ("qd", "dq", "qdot", "vel", "velocity", "velocities", "speed"),
-    "qdd": ("qdd", "ddq", "qddot", "acc", "acceleration", "accelerations"),
-    "tau": ("tau", "torque", "torques", "effort", "efforts", "trq", "moment", "force", "current", "currents"),
-}
 
 _TURN = 2 * math.pi
 UNITS: dict[str, dict[str, dict[str, float]]] = {
@@ -56,57 +40,7 @@ UNITS: dict[str, dict[str, dict[str, float]]] = {
 }
 """SI value of one unit, by quantity and by what it measures."""
 CLOCK = 1e6
-"""A log that starts later than this, s, carries a time of day: it is counted from its first sample."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Declaration:
-    """What a user says about a log.
-
-    columns: quantity -> names or places (from 0) of its columns in joint order, or a pattern with {i} (from 1) or
-    {joint}. units: quantity -> unit ("deg", "deg, mm": each for its kind of joint), a list with one unit per joint, or
-    the SI value of one unit. side: where positions and efforts are measured. coupling: R with q_m = R q, gears
-    included (None: the robot's). offsets: added to q, rad or m: joint zero of the log against the model. effort: what
-    the efforts are. gains: N m (or N) per unit of effort, one or one per joint (None: 1, or the robot's motors).
-    rate: samples per second of a log without time stamps, Hz.
-    """
-
-    columns: Mapping[str, Any] | None = None
-    units: Mapping[str, Any] | None = None
-    side: Side = "joint"
-    coupling: Any = None
-    offsets: Any = None
-    effort: Effort = "torque"
-    gains: Any = None
-    rate: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, choices in (("side", get_args(Side)), ("effort", get_args(Effort))):
-            if getattr(self, name) not in choices:
-                raise unknown_name(name, getattr(self, name), choices, where="log")
-        for given in (self.columns, self.units):
-            for name in given or ():
-                quantity_named(name)
-        if self.rate is not None and not 0 < self.rate < math.inf:
-            raise ArmdynError(f"rate = {self.rate}", where="log", expected="samples per second, positive")
-
-
-def quantity_named(name: str) -> str:
-    """The quantity behind a name such as `position`.
-
-    >>> quantity_named("Positions"), quantity_named("effort")
-    ('q', 'tau')
-    """
-    plain = _plain(name)
-    for quantity, aliases in ALIASES.items():
-        if plain in aliases:
-            return quantity
-    raise unknown_name("quantity", name, QUANTITIES, where="log")
-
-
-def _plain(name: str) -> str:
-    """Letters and digits alone, in lower case."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+"""A log that starts later than this, s, has the time of day: it is counted from its first sample."""
 
 
 # Columns ------------------------------------------------------------------------------------------------------------
@@ -152,10 +86,10 @@ def _column(raw: Raw, entry: str | int, where: str) -> Array:
 
 
 def _recognised(raw: Raw, quantity: str, robot: Robot, where: str) -> Array | None:
-    """The columns whose names say that they are this quantity; None if there are none."""
+    """The columns recognised as this quantity by their names; None if there are none."""
     plain: dict[str, list[str]] = {}
     for name in raw:
-        plain.setdefault(_plain(_unit_apart(name)[0]), []).append(name)
+        plain.setdefault(letters(_unit_apart(name)[0]), []).append(name)
     for alias in ALIASES[quantity]:
         for name in plain.get(alias, ()):
             if quantity == "t" or raw[name].ndim == 2 or robot.n == 1:
@@ -170,7 +104,7 @@ def _recognised(raw: Raw, quantity: str, robot: Robot, where: str) -> Array | No
     if missing:
         raise FileError(f"no column {quantity} for joint {missing[0]!r}", where=where,
                         expected=f"{quantity}1 to {quantity}{robot.n}, or names of joints; found: {_shown(raw)}",
-                        advice="Name the columns by `columns`.")  # fmt: skip
+                        advice="Name them in LogFormat(columns=...).")  # fmt: skip
     return np.column_stack([raw[name] for name in names if name is not None])
 
 
@@ -184,7 +118,7 @@ def _wide_enough(block: Array, quantity: str, robot: Robot, where: str) -> Array
 
 def spellings(quantity: str, joint: str, number: int) -> set[str]:
     """Names of the column of a quantity of one joint, in plain letters: q2, elbow_position, joint2_pos ..."""
-    name = _plain(joint)
+    name = letters(joint)
     of = {str(number), f"0{number}", f"joint{number}", f"j{number}", f"axis{number}", name}
     return {f"{alias}{x}" for alias in ALIASES[quantity] for x in of} | {
         f"{x}{alias}" for alias in ALIASES[quantity] for x in of if not x.isdigit()
@@ -195,12 +129,12 @@ def _one(plain: Mapping[str, Sequence[str]], wanted: set[str], where: str) -> st
     names = [name for key in sorted(wanted) for name in plain.get(key, ())]
     if len(names) > 1:
         raise FileError(f"columns {' and '.join(map(repr, names[:3]))} mean the same", where=where,
-                        expected="one column", advice="Name the right ones by `columns`.")  # fmt: skip
+                        expected="one column", advice="Name the right ones in LogFormat(columns=...).")  # fmt: skip
     return names[0] if names else None
 
 
 def _by_place(raw: Raw, robot: Robot) -> Raw:
-    """A table without names that we know: t, q, tau or t, q, qd, tau, by the number of columns."""
+    """A table without column names, read by its width: t, q, tau, or t, q, qd, tau, or q, tau."""
     arrays = [array for array in raw.values() if array.ndim == 1]
     n, count = robot.n, len(arrays)
     layouts = {1 + 2 * n: ("t", "q", "tau"), 1 + 3 * n: ("t", "q", "qd", "tau"), 2 * n: ("q", "tau")}
@@ -218,8 +152,8 @@ def single_quantity(raw: Raw, quantity: str, robot: Robot, where: str) -> Raw:
     """{quantity: block, perhaps t: stamps} of a file that holds one quantity: its columns by names, or as they are."""
     stamps = _recognised(raw, "t", robot, where)
     names = [name for name in raw if raw[name] is not stamps]
-    known = {_plain(joint.name): j for j, joint in enumerate(robot.joints)}
-    order = [known.get(_plain(_unit_apart(name)[0]), -1) for name in names]
+    known = {letters(joint.name): j for j, joint in enumerate(robot.joints)}
+    order = [known.get(letters(_unit_apart(name)[0]), -1) for name in names]
     if sorted(order) == list(range(robot.n)):
         names = [names[order.index(j)] for j in range(robot.n)]
     block = _wide_enough(np.column_stack([raw[name] for name in names]), quantity, robot, where)
@@ -249,7 +183,7 @@ def header_units(raw: Raw, robot: Robot) -> dict[str, str]:
             of = set(ALIASES[quantity])
             if quantity != "t":
                 of |= {x for j, joint in enumerate(robot.joints) for x in spellings(quantity, joint.name, j + 1)}
-            if unit and _plain(plain) in of:
+            if unit and letters(plain) in of:
                 said.setdefault(quantity, set()).add(unit)
     return {quantity: ", ".join(sorted(units)) for quantity, units in said.items()}
 
@@ -273,7 +207,7 @@ def factors(quantity: str, unit: Any, kinds: Sequence[str]) -> Array:
 
 
 def _factor(quantity: str, text: str, kind: str) -> float:
-    """The SI value of the unit in a text that measures this kind of joint; 1 if only units of the other are there."""
+    """The SI value of the unit for this kind of joint in a text; 1 if it names only units of the other kind."""
     tables = UNITS[quantity]
     known = {_squeezed(unit): (of, value) for of, table in tables.items() for unit, value in table.items()}
     whole = known.get(_squeezed(text))
@@ -299,97 +233,4 @@ def seconds(stamps: Array, unit: Any) -> Array:
     return result
 
 
-# Motors and currents ------------------------------------------------------------------------------------------------
-
-
-def on_joint_side(found: Raw, robot: Robot, said: Declaration) -> tuple[Raw, tuple[Finding, ...]]:
-    """{quantity: (N, n)} of the joints, SI units, from what was measured and declared."""
-    motor = said.side == "motor"
-    kinds = ["revolute" if motor else joint.kind for joint in robot.joints]
-    efforts = ["current"] * robot.n if said.effort == "current" else kinds
-    units = {quantity_named(name): unit for name, unit in (said.units or {}).items()}
-    out = {
-        name: np.asarray(found[name], dtype=float) * factors(name, units.get(name), efforts if name == "tau" else kinds)
-        for name in QUANTITIES[1:]
-        if name in found
-    }
-    driven = _driven(robot, said.coupling)
-    if motor:
-        out["q"] = _carried(transmission.joint_positions, driven, out["q"])
-        for name in ("qd", "qdd"):
-            if name in out:
-                out[name] = _carried(transmission.joint_velocities, driven, out[name])
-    out["tau"] = _torques(out["tau"], driven, said)
-    if said.offsets is not None:
-        out["q"] = out["q"] + np.broadcast_to(np.asarray(said.offsets, dtype=float), (robot.n,))
-    if said.effort == "gravity_compensated":
-        out["tau"] = out["tau"] + _gravity(robot, out["q"])
-        return out, (_GRAVITY_ADDED,)
-    return out, ()
-
-
-def _carried(relation: Callable[..., Any], robot: Robot, x: Array) -> Array:
-    """A relation of `mechanics.coupling` on arrays."""
-    return np.asarray(relation(robot, x))
-
-
-def _driven(robot: Robot, matrix: Any) -> Robot:
-    """The robot with the coupling that was given: q_m = R q, so that J of Khalil (7.31) is the inverse of R."""
-    if matrix is None:
-        return robot
-    R = np.asarray(matrix, dtype=float)
-    R = np.diag(R) if R.ndim == 1 else R
-    if R.shape != (robot.n, robot.n) or not np.isfinite(R).all() or np.linalg.matrix_rank(R) < robot.n:
-        raise ShapeError(f"coupling of shape {R.shape}", where="log", expected=f"({robot.n}, {robot.n}), invertible")
-    return replace(robot, coupling=tuple(map(tuple, np.linalg.inv(R).tolist())), expressions=None)
-
-
-def _torques(effort: Array, robot: Robot, said: Declaration) -> Array:
-    """Joint torques of what was measured."""
-    if said.effort == "current" and said.gains is None:
-        return _carried(transmission.torques_from_currents, robot, effort)
-    gains = np.broadcast_to(np.asarray(1.0 if said.gains is None else said.gains, dtype=float), (robot.n,))
-    if said.side == "motor":
-        return _carried(transmission.joint_torques, robot, gains * effort)
-    return gains * effort
-
-
-def _gravity(robot: Robot, q: Array) -> Array:
-    from armdyn.dynamics import compile
-
-    torque: Array = compile(robot).gravity(np.where(np.isfinite(q), q, 0.0))
-    return torque
-
-
-_GRAVITY_ADDED = Finding(
-    "gravity added",
-    "suspicious",
-    "effort",
-    "the efforts were declared to be without gravity, so the gravity torques of the model were added to them",
-    condition="measured gravity torques",
-    cause="the controller takes its own gravity model off before it reports",
-    advice="Masses and centres of mass found from this log repeat the model; log the whole torque to measure them.",
-)
-
-__all__ = ["Declaration", "Raw", "blocks", "factors", "on_joint_side", "quantity_named"]
-
-
-def with_coupling(robot: Robot, R: Any) -> Robot:
-    """The robot whose motors are driven as declared, q_m = R q; itself if every motor drives one joint.
-
-    Gears alone change nothing that a log tells; a motor that several joints turn has friction and inertia of its own.
-    """
-    if R is None or np.ndim(R) != 2:
-        return robot
-    ratios = np.asarray(R, dtype=float)
-    if ratios.shape != (robot.n, robot.n):
-        raise ShapeError(f"a coupling of shape {ratios.shape}", where="coupling", expected=f"({robot.n}, {robot.n})")
-    if not (ratios - np.diag(np.diag(ratios))).any():
-        return robot
-    try:
-        inverse = np.linalg.inv(ratios)
-    except np.linalg.LinAlgError:
-        raise ArmdynError(
-            "the coupling is singular", where="coupling", expected="R with q_m = R q, invertible"
-        ) from None
-    return replace(robot, coupling=tuple(map(tuple, inverse.tolist())), expressions=None)
+__all__ = ["Raw", "blocks", "factors", "header_units", "seconds", "single_quantity"]

@@ -1,28 +1,32 @@
 """Estimators: base parameters, and how well they are known, from an observation.
 
-Sources: Siciliano (7.86) and sec. 7.4, Khalil sec. 7.3.3 f; weights by joint and instruments after Gautier and Janot.
+Sources: Siciliano (7.86) and sec. 7.4, Khalil sec. 7.3.3 f; weights by joint after Gautier.
 
-    ordinary        least squares of all rows alike                                              Siciliano (7.86)
-    weighted        rows of joint j divided by the standard deviation sigma_j of its residuals, until sigma settles
-    robust          weighted, and rows that stand out count less, one by one (Huber, Tukey)
-    sequential      joint by joint from the outermost to the base                                Siciliano sec. 7.4
-    damped          where the motion does not tell all parameters: what it does not tell stays as it was  Siciliano
-    sec. 7.4 total           total least squares: the regressor is taken to be noisy as the torque is
-    instrumental    instruments from a simulated motion, which has no noise in common with the torques
+    Ordinary      least squares, all samples weighted alike                                      Siciliano (7.86)
+    Weighted      samples of joint j divided by the standard deviation sigma_j of its residuals, iterated
+    Robust        weighted, and outliers count less, sample by sample (Huber, Tukey)
+    Sequential    joint by joint from the outermost to the base                                  Siciliano sec. 7.4
+    Damped        for a motion that does not excite all parameters: the others stay at the prior  Siciliano sec. 7.4
+    Total         total least squares: the regressor is noisy as the torque is
+    Instrumental  instruments from a noise-free motion (`identification.instrumental`)
 
-Standard deviations. Errors of the torque are taken to be stationary along time, independent between joints and of the
-regressor. They need not be white: filters, and what the model does not know, make residuals of neighbouring rows alike.
-The sum of their autocorrelations, 1 + 2 (rho_1 + rho_2 + ...), is how many rows are worth one; variances are multiplied
-by it, joint by joint (`correlation`). That is right for columns of the regressor that change slowly against the
-residuals and errs on the safe side for others. `white=True` takes residuals for white, as most publications do.
+An estimator is a frozen object with its settings; called with an `Observation` it returns an `Estimate`.
+
+Standard deviations. Errors of the torque are taken to be stationary in time, and independent between joints and of the
+regressor. They need not be white: filters and unmodelled effects correlate the residuals of neighbouring samples. The
+integrated autocorrelation time 1 + 2 (rho_1 + rho_2 + ...) says how many samples carry the information of one
+independent sample; variances are multiplied by it, joint by joint. That is exact for columns of the regressor that
+change slowly compared with the residuals, and conservative for others. `white=True` assumes white residuals, as most
+publications do.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import stats
@@ -39,10 +43,10 @@ SETTLED = 1e-6
 """Relative change of the weights at which iterations end."""
 MOST = 50
 """Iterations at most."""
-UNTOLD = 0.1
-"""Share of a parameter in directions that the data do not tell from which on it counts as not told."""
+UNDETERMINED = 0.1
+"""Share of a parameter in directions that the data do not determine, above which it counts as undetermined."""
 DAMPING = 1e-6
-"""Damping relative to the largest singular value: what is told a million times less than the best told is not told."""
+"""Damping relative to the largest singular value."""
 HUBER, TUKEY = 1.345, 4.685
 """Residuals over sigma where the losses leave the square; 95 % efficient for normal errors."""
 
@@ -51,29 +55,35 @@ HUBER, TUKEY = 1.345, 4.685
 class Estimate:
     """Base parameters with their accuracy.
 
-    names, values: (p,). covariance: (p, p). sigma: (n,) standard deviation of the residuals by joint, N m or N.
-    correlation: (n,) how many rows are worth one, by joint. rows: (n,) how many there are. method: name of the
-    estimator. damped: (k, p) directions, in units of the columns' lengths, that the data do not tell and that were kept
-    at the prior. left_out: parameters taken for zero. remarks: what the estimator noticed, in words.
+    names: (p,) of the base parameters
+    values: (p,) in SI units
+    covariance: (p, p) of the values
+    sigma: (n,) standard deviation of the residuals by joint, N m or N
+    autocorrelation_time: (n,) of the residuals by joint, in samples: so many carry the information of one
+    samples: (n,) how many samples were used, by joint
+    method: name of the estimator
+    damped: (k, p) directions, scaled by the columns' lengths, that the data do not determine, kept at the prior
+    left_out: parameters set to zero because the torques do not need them
+    notes: what the estimator reports, in sentences
     """
 
     names: tuple[str, ...]
     values: Array
     covariance: Array
     sigma: Array
-    correlation: Array
-    rows: Array
+    autocorrelation_time: Array
+    samples: Array
     method: str
     damped: Array = field(default_factory=lambda: np.zeros((0, 0)))
     left_out: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def std(self) -> Array:
-        """(p,) standard deviations; infinite for parameters that the data do not tell."""
+        """(p,) standard deviations; infinite for parameters that the data do not determine."""
         deviations: Array = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         if len(self.damped):
-            deviations[np.sqrt((self.damped**2).sum(axis=0)) > UNTOLD] = np.inf
+            deviations[np.sqrt((self.damped**2).sum(axis=0)) > UNDETERMINED] = np.inf
         return deviations
 
     @cached_property
@@ -92,45 +102,85 @@ class Estimate:
         return correlations
 
 
+@dataclass(frozen=True, kw_only=True)
+class Estimator(ABC):
+    """A method of estimation with its settings.
+
+    white: assume white residuals for the standard deviations (default: measure their autocorrelation)
+    """
+
+    white: bool = False
+
+    @abstractmethod
+    def __call__(self, observation: Observation) -> Estimate:
+        """The estimate of the base parameters from an observation."""
+
+    def _times(self, residuals: Array) -> Array:
+        """(n,) autocorrelation times of residuals (N, n)."""
+        return np.ones(residuals.shape[1]) if self.white else autocorrelation_time(residuals)
+
+    def _estimate(
+        self, observation: Observation, values: Array, weights: Array, method: str, damping: float = 0.0
+    ) -> Estimate:
+        """Values of least squares with these weights, and their accuracy."""
+        sigma = _sigma(observation, values, weights, damping)
+        times = self._times(observation.residuals(values))
+        covariance = _covariance(observation, weights, sigma**2 * times, damping)
+        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts, method)
+
+
 # Least squares ------------------------------------------------------------------------------------------------------
 
 
-def ordinary(observation: Observation, *, white: bool = False) -> Estimate:
-    """Least squares of all rows alike. Siciliano (7.86)"""
-    weights = np.ones(observation.n)
-    return _estimate(observation, _solved(observation, weights), weights, "ordinary", white)
+@dataclass(frozen=True, kw_only=True)
+class Ordinary(Estimator):
+    """Least squares with all samples weighted alike. Siciliano (7.86)"""
+
+    def __call__(self, observation: Observation) -> Estimate:
+        weights = np.ones(observation.n)
+        return self._estimate(observation, _solved(observation, weights), weights, "ordinary")
 
 
-def weighted(observation: Observation, *, white: bool = False) -> Estimate:
-    """Least squares with the rows of each joint weighted by their residuals, until the weights settle.
+@dataclass(frozen=True, kw_only=True)
+class Weighted(Estimator):
+    """Least squares with the samples of each joint weighted by their residuals, until the weights settle.
 
-    The weights of joints whose torque is explained exactly would grow without bound: sigma is kept above 1e-9 of the
+    The weight of a joint whose torque is fitted exactly would grow without bound: sigma is kept above 1e-9 of the
     largest torque.
     """
-    weights, remarks = _settled(observation, lambda weights: _solved(observation, weights))
-    estimate = _estimate(observation, _solved(observation, weights), weights, "weighted", white)
-    return replace(estimate, remarks=(*estimate.remarks, *remarks))
+
+    def __call__(self, observation: Observation) -> Estimate:
+        weights, notes = _settled(observation, lambda weights: _solved(observation, weights))
+        estimate = self._estimate(observation, _solved(observation, weights), weights, "weighted")
+        return replace(estimate, notes=tuple(notes))
 
 
-def damped(
-    observation: Observation, *, prior: Array | None = None, damping: float = DAMPING, white: bool = False
-) -> Estimate:
-    """Weighted least squares for motions that do not tell all parameters. Siciliano sec. 7.4
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Damped(Estimator):
+    """Weighted least squares for motions that do not excite all parameters. Siciliano sec. 7.4
 
     Minimises |Y pi - tau|^2 + lambda^2 |D (pi - prior)|^2 with D the lengths of the columns of Y and lambda = damping
-    times the largest singular value of Y D^-1. prior: (p,) base parameters (None: those of the robot). What was
-    damped by more than half is reported in `damped`; such parameters have an infinite standard deviation.
+    times the largest singular value of Y D^-1. What was damped by more than half is reported in `Estimate.damped`;
+    such parameters have an infinite standard deviation.
+
+    prior: (p,) base parameters (default: those of the robot)
+    damping: relative to the largest singular value (default 1e-6)
     """
-    start = observation.base.values if prior is None else np.asarray(prior, dtype=float)
-    shifted = replace(observation, factors=_less(observation.factors, start))
 
-    def solve(weights: Array) -> Array:
-        inverse, y, _ = _inverse(shifted, weights, damping)
-        return inverse @ y
+    prior: Any = None
+    damping: float = DAMPING
 
-    weights, remarks = _settled(shifted, solve, damping)
-    estimate = _estimate(observation, start + solve(weights), weights, "damped", white, damping)
-    return replace(estimate, damped=_inverse(observation, weights, damping)[2], remarks=tuple(remarks))
+    def __call__(self, observation: Observation) -> Estimate:
+        start = observation.base.values if self.prior is None else np.asarray(self.prior, dtype=float)
+        shifted = replace(observation, factors=_less(observation.factors, start))
+
+        def solve(weights: Array) -> Array:
+            inverse, y, _ = _inverse(shifted, weights, self.damping)
+            return inverse @ y
+
+        weights, notes = _settled(shifted, solve, self.damping)
+        estimate = self._estimate(observation, start + solve(weights), weights, "damped", self.damping)
+        return replace(estimate, damped=_inverse(observation, weights, self.damping)[2], notes=tuple(notes))
 
 
 def _less(factors: Array, values: Array) -> Array:
@@ -152,17 +202,18 @@ def _settled(
         sigma = new
         if change < SETTLED:
             return 1 / sigma, []
-    return 1 / sigma, [f"the weights had not settled after {MOST} iterations (last change {change:.1e})"]
+    return 1 / sigma, [f"The weights had not settled after {MOST} iterations (last change {change:.1e})."]
 
 
 def _solved(observation: Observation, weights: Array) -> Array:
-    """The parameters of least residual; an error names what the data do not tell."""
+    """The parameters of least residual; an error names those that the data do not determine."""
     inverse, y, lost = _inverse(observation, weights)
     if len(lost):
         raise ArmdynError(
-            f"the motion does not tell {observation.count} parameters apart", where="identification",
+            f"the motion does not determine all {observation.count} base parameters", where="identification",
             expected="a motion that excites all base parameters",
-            advice=f"{_untold(observation.base.names, lost)} Log a motion that moves more, or use method='damped'.",
+            advice=f"{_undetermined(observation.base.names, lost)} Log a motion that excites them, or use "
+            "method='damped'.",
         )  # fmt: skip
     return inverse @ y
 
@@ -170,7 +221,7 @@ def _solved(observation: Observation, weights: Array) -> Array:
 def _inverse(observation: Observation, weights: Array, damping: float = 0.0) -> tuple[Array, Array, Array]:
     """(B, y, lost): parameters B y of least weighted residual, B B^T being the inverse of the information matrix.
 
-    Columns are scaled to length 1 first. lost: directions that are not told: of singular values below RANK, or that
+    Columns are scaled to length 1 first. lost: undetermined directions, of singular values below RANK, or that
     damping halves at least.
     """
     rows = stacked(observation, weights)
@@ -181,31 +232,21 @@ def _inverse(observation: Observation, weights: Array, damping: float = 0.0) -> 
     scaled = np.pad(rows, ((0, fewer), (0, 0)))
     U, s, Vt = np.linalg.svd(scaled[:, :-1] / lengths, full_matrices=False)
     level = max(RANK, damping) * s[0]
-    told = s > level
+    determined = s > level
     gains = np.divide(s, s**2 + (damping * s[0]) ** 2, out=np.zeros_like(s), where=s > RANK * s[0])
     inverse = (Vt.T * gains) / lengths[:, None]
     inverse[empty] = 0.0  # not only to rounding
-    return inverse, U.T @ scaled[:, -1], Vt[~told]
+    return inverse, U.T @ scaled[:, -1], Vt[~determined]
 
 
-def _untold(names: Sequence[str], lost: Array) -> str:
-    """Names of the parameters in the directions that the rows do not tell."""
+def _undetermined(names: Sequence[str], lost: Array) -> str:
+    """A sentence with the parameters in the undetermined directions."""
     share = np.sqrt((lost**2).sum(axis=0))
-    order = [i for i in np.argsort(-share) if share[i] > UNTOLD]
+    order = [i for i in np.argsort(-share) if share[i] > UNDETERMINED]
     return f"Not determined: {', '.join(names[i] for i in order[:12])}{' ...' if len(order) > 12 else ''}."
 
 
 # How well they are known --------------------------------------------------------------------------------------------
-
-
-def _estimate(
-    observation: Observation, values: Array, weights: Array, method: str, white: bool, damping: float = 0.0
-) -> Estimate:
-    sigma = _sigma(observation, values, weights, damping)
-    correlation = np.ones(observation.n) if white else correlation_of(observation.residuals(values))
-    covariance = _covariance(observation, weights, sigma**2 * correlation, damping)
-    names = observation.base.names
-    return Estimate(names, values, covariance, sigma, correlation, observation.counts, method)
 
 
 def _information(observation: Observation, weights: Array) -> Array:
@@ -244,11 +285,11 @@ def _largest_torque(observation: Observation) -> float:
     return float(np.sqrt(per_row.max())) or 1.0
 
 
-def correlation_of(residuals: Array) -> Array:
-    """(n,) how many rows are worth one: 1 + 2 (rho_1 + rho_2 + ...), at least 1.
+def autocorrelation_time(residuals: Array) -> Array:
+    """(n,) integrated autocorrelation time in samples, 1 + 2 (rho_1 + rho_2 + ...), at least 1.
 
-    residuals: (N, n), NaN where a row does not count; pairs with such a row are left out. The sum ends where two
-    neighbouring autocorrelations together are no longer positive (Geyer's rule for the first positive sequence).
+    residuals: (N, n), NaN where a sample does not count; pairs with such a sample are left out. The sum ends where two
+    neighbouring autocorrelations together are no longer positive (Geyer's initial positive sequence).
     """
     result = np.ones(residuals.shape[1])
     for j, column in enumerate(residuals.T):
@@ -268,46 +309,51 @@ def correlation_of(residuals: Array) -> Array:
     return result
 
 
-# Rows that stand out ------------------------------------------------------------------------------------------------
+# Outliers -----------------------------------------------------------------------------------------------------------
 
 
-def robust(observation: Observation, *, loss: Loss = "huber", white: bool = False) -> Estimate:
-    """Weighted least squares in which a row counts the less the farther it is off.
+@dataclass(frozen=True, kw_only=True)
+class Robust(Estimator):
+    """Weighted least squares in which a sample counts the less the larger its residual is.
 
-    loss: "huber" (residuals beyond 1.345 sigma pull with constant force) or "tukey" (beyond 4.685 sigma not at all;
-    begins with Huber's). sigma is 1.4826 times the median of the absolute residuals, which a few outliers do not move.
+    sigma is 1.4826 times the median of the absolute residuals, which a few outliers do not move.
+
+    loss: "huber" (beyond 1.345 sigma the influence is constant) or "tukey" (beyond 4.685 sigma it is zero)
     """
-    if loss not in ("huber", "tukey"):
-        raise unknown_name("loss", loss, ("huber", "tukey"), where="robust")
-    values = weighted(observation, white=True).values
-    weigh = _huber
-    for stage in ("huber", loss) if loss == "tukey" else ("huber",):
-        weigh = _huber if stage == "huber" else _tukey
-        for _ in range(MOST):
-            sigma = _median_sigma(observation, values)
-            seen = _reweighted(observation, values, sigma, weigh)
-            new = _solved(seen, 1 / sigma)
-            change = np.abs(new - values).max() / max(np.abs(new).max(), 1e-300)
-            values = new
-            if change < SETTLED:
-                break
-    u = observation.residuals(values) / sigma
-    pull = u * weigh(u)
-    step = 1e-4
-    slope = ((u + step) * weigh(u + step) - (u - step) * weigh(u - step)) / (2 * step)
-    # The variance of an estimate that solves sum of pull = 0: E pull^2 / (E slope)^2 (Huber).
-    variance = sigma**2 * np.nanmean(pull**2, axis=0) / np.nanmean(slope, axis=0) ** 2
-    correlation = np.ones(observation.n) if white else correlation_of(pull)
-    covariance = _covariance(observation, 1 / sigma, variance * correlation)
-    light = (np.nansum(weigh(u) < 0.5, axis=0) / np.maximum(observation.counts, 1)).tolist()
-    remark = "rows that count less than half, by joint: " + ", ".join(f"{share:.2%}" for share in light)
-    names = observation.base.names
-    return Estimate(names, values, covariance, sigma, correlation, observation.counts, f"robust ({loss})",
-                    remarks=(remark,))  # fmt: skip
+
+    loss: Loss = "huber"
+
+    def __post_init__(self) -> None:
+        if self.loss not in get_args(Loss):
+            raise unknown_name("loss", self.loss, get_args(Loss), where="robust")
+
+    def __call__(self, observation: Observation) -> Estimate:
+        values = Weighted(white=True)(observation).values
+        for weigh in (_huber, _tukey) if self.loss == "tukey" else (_huber,):  # Tukey's loss needs a good start
+            for _ in range(MOST):
+                sigma = _median_sigma(observation, values)
+                seen = _reweighted(observation, values, sigma, weigh)
+                new = _solved(seen, 1 / sigma)
+                change = np.abs(new - values).max() / max(np.abs(new).max(), 1e-300)
+                values = new
+                if change < SETTLED:
+                    break
+        u = observation.residuals(values) / sigma
+        pull = u * weigh(u)
+        step = 1e-4
+        slope = ((u + step) * weigh(u + step) - (u - step) * weigh(u - step)) / (2 * step)
+        # The variance of an estimate that solves sum of pull = 0: E pull^2 / (E slope)^2 (Huber).
+        variance = sigma**2 * np.nanmean(pull**2, axis=0) / np.nanmean(slope, axis=0) ** 2
+        times = self._times(pull)
+        covariance = _covariance(observation, 1 / sigma, variance * times)
+        light = (np.nansum(weigh(u) < 0.5, axis=0) / np.maximum(observation.counts, 1)).tolist()
+        note = "Outliers (samples with less than half weight) by joint: " + ", ".join(f"{x:.2%}" for x in light) + "."
+        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts,
+                        f"robust ({self.loss})", notes=(note,))  # fmt: skip
 
 
 def _huber(u: Array) -> Array:
-    """Weights of rows by residual over sigma."""
+    """Weights of samples by residual over sigma."""
     weights: Array = np.minimum(1.0, HUBER / np.maximum(np.abs(u), 1e-300))
     return weights
 
@@ -323,7 +369,7 @@ def _median_sigma(observation: Observation, values: Array) -> Array:
 
 
 def _reweighted(observation: Observation, values: Array, sigma: Array, weigh: Callable[[Array], Array]) -> Observation:
-    """The observation with every row multiplied by the root of its weight."""
+    """The observation with every sample multiplied by the root of its weight."""
     factors = np.zeros_like(observation.factors)
     for rows in observation.rows():
         roots = np.sqrt(weigh((rows.tau - rows.Y @ values) / sigma))
@@ -337,47 +383,48 @@ def _reweighted(observation: Observation, values: Array, sigma: Array, weigh: Ca
 # Joint by joint -----------------------------------------------------------------------------------------------------
 
 
-def sequential(observation: Observation, *, white: bool = False) -> Estimate:
+@dataclass(frozen=True, kw_only=True)
+class Sequential(Estimator):
     """Joint by joint, from the outermost to the base. Siciliano sec. 7.4
 
-    The rows of a joint give the parameters that no joint further out gave; those known are taken to the side of the
-    torque. Where the rows of one joint do not tell its parameters apart, the next joint's are added. Errors pass on to
-    the joints further in and are part of the covariance. A global estimate is better; this one needs motion of few
-    joints at a time.
+    The torques of a joint give the parameters that no joint further out gave; those already known are subtracted.
+    Where one joint does not determine its parameters, the next joint's torques are added. Errors pass on to the joints
+    further in and are part of the covariance. A global estimate is better; this one needs motion of few joints at a
+    time.
     """
-    p, sigma = observation.count, np.zeros(observation.n)
-    values, covariance = np.zeros(p), np.zeros((p, p))
-    known, pool, steps = np.zeros(p, dtype=bool), [], []
-    correlation = np.ones(observation.n)
-    for j in reversed(range(observation.n)):
-        pool.append(j)
-        new = observation.active[pool].any(axis=0) & ~known
-        part = observation.factors[pool].reshape(-1, p + 1)
-        A, y = part[:, :-1][:, new], part[:, -1] - part[:, :-1][:, known] @ values[known]
-        lengths = np.linalg.norm(A, axis=0)
-        singular = np.linalg.svd(A / lengths, compute_uv=False)
-        told = not new.any() or (len(singular) == new.sum() and singular[-1] > RANK * singular[0])
-        if not told and j > 0:
-            continue
-        if not told:
-            raise ArmdynError(f"joints {_numbers(pool)} do not tell their {int(new.sum())} parameters apart",
-                              where="sequential", advice="Use the global method, 'weighted'.")  # fmt: skip
-        inverse = np.linalg.pinv(A / lengths) / lengths[:, None] if new.any() else A.T
-        values[new] = inverse @ y
-        free = max(int(observation.counts[pool].sum()) - int(new.sum()), 1)
-        sigma[pool] = np.linalg.norm(y - A @ values[new]) / np.sqrt(free)
-        if not white:
-            correlation[pool] = correlation_of(observation.residuals(values)[:, pool]).max()
-        passing = -inverse @ part[:, :-1][:, known]  # d new / d known
-        cross = passing @ covariance[np.ix_(known, known)]
-        noise = sigma[j] ** 2 * correlation[j] * inverse @ inverse.T
-        covariance[np.ix_(new, new)] = noise + cross @ passing.T
-        covariance[np.ix_(new, known)], covariance[np.ix_(known, new)] = cross, cross.T
-        steps.append(f"joint {_numbers(pool)}: {int(new.sum())} parameters")
-        known, pool = known | new, []
-    names = observation.base.names
-    return Estimate(names, values, covariance, sigma, correlation, observation.counts, "sequential",
-                    remarks=("; ".join(steps),))  # fmt: skip
+
+    def __call__(self, observation: Observation) -> Estimate:
+        p, sigma = observation.count, np.zeros(observation.n)
+        values, covariance = np.zeros(p), np.zeros((p, p))
+        known, pool, steps = np.zeros(p, dtype=bool), [], []
+        times = np.ones(observation.n)
+        for j in reversed(range(observation.n)):
+            pool.append(j)
+            new = observation.active[pool].any(axis=0) & ~known
+            part = observation.factors[pool].reshape(-1, p + 1)
+            A, y = part[:, :-1][:, new], part[:, -1] - part[:, :-1][:, known] @ values[known]
+            lengths = np.linalg.norm(A, axis=0)
+            singular = np.linalg.svd(A / lengths, compute_uv=False)
+            determined = not new.any() or (len(singular) == new.sum() and singular[-1] > RANK * singular[0])
+            if not determined and j > 0:
+                continue
+            if not determined:
+                raise ArmdynError(f"the torques of joints {_numbers(pool)} do not determine their {int(new.sum())} "
+                                  "parameters", where="sequential", advice="Use method='weighted'.")  # fmt: skip
+            inverse = np.linalg.pinv(A / lengths) / lengths[:, None] if new.any() else A.T
+            values[new] = inverse @ y
+            free = max(int(observation.counts[pool].sum()) - int(new.sum()), 1)
+            sigma[pool] = np.linalg.norm(y - A @ values[new]) / np.sqrt(free)
+            times[pool] = self._times(observation.residuals(values)[:, pool]).max()
+            passing = -inverse @ part[:, :-1][:, known]  # d new / d known
+            cross = passing @ covariance[np.ix_(known, known)]
+            noise = sigma[j] ** 2 * times[j] * inverse @ inverse.T
+            covariance[np.ix_(new, new)] = noise + cross @ passing.T
+            covariance[np.ix_(new, known)], covariance[np.ix_(known, new)] = cross, cross.T
+            steps.append(f"joint {_numbers(pool)}: {int(new.sum())} parameters")
+            known, pool = known | new, []
+        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts, "sequential",
+                        notes=(f"Order of estimation: {'; '.join(steps)}.",))  # fmt: skip
 
 
 def _numbers(joints: Sequence[int]) -> str:
@@ -387,61 +434,71 @@ def _numbers(joints: Sequence[int]) -> str:
 # A noisy regressor --------------------------------------------------------------------------------------------------
 
 
-def total(observation: Observation, *, noise: Array | None = None, white: bool = False) -> Estimate:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Total(Estimator):
     """Total least squares: columns of the regressor are noisy as the torque is.
 
-    noise: (p,) standard deviation of the errors in each column over that of the torque, in the units of the column
-    (None: the same share of every column's length as of the torque's; 0: exact). Columns without noise are eliminated
-    first (mixed total least squares); offsets, columns of ones, always are. Weights by joint as in `weighted`.
-    Variances are those of the linearisation, sigma^2 (1 + |D pi|^2) (Y^T Y - s^2 D^2)^-1, D = diag(noise).
+    Columns without noise are eliminated first (mixed total least squares); offsets, columns of ones, always are.
+    Weights by joint as in `Weighted`. Variances are those of the linearisation,
+    sigma^2 (1 + |D pi|^2) (Y^T Y - s^2 D^2)^-1, D = diag(noise).
+
+    noise: (p,) standard deviation of the errors in each column over that of the torque, in the units of the column;
+           0: exact (default: the same share of every column's length as of the torque's)
     """
-    weights = _settled(observation, lambda weights: _solved(observation, weights))[0]
-    rows = stacked(observation, weights)
-    p = observation.count
-    lengths = np.linalg.norm(rows, axis=0)
-    D = lengths[:-1] / lengths[-1] if noise is None else np.asarray(noise, dtype=float).copy()
-    D[[name.startswith("off") for name in observation.base.names]] = 0.0
-    exact, noisy = np.flatnonzero(D == 0), np.flatnonzero(D > 0)
-    R: Array = np.linalg.qr(np.column_stack([rows[:, exact], rows[:, noisy] / D[noisy], rows[:, -1]]))[1]
-    e = len(exact)
-    _, singular, Vt = np.linalg.svd(R[e:, e:])
-    null = Vt[-1]
-    if abs(null[-1]) < 1e-8:
-        raise ArmdynError("total least squares has no solution here", where="identification",
-                          advice="The motion does not tell all columns apart: use 'weighted' or 'damped'.")  # fmt: skip
-    values = np.zeros(p)
-    scaled = -null[:-1] / null[-1]
-    values[noisy] = scaled / D[noisy]
-    if e:
-        values[exact] = np.linalg.solve(R[:e, :e], R[:e, -1] - R[:e, e:-1] @ scaled)
-    sigma = _sigma(observation, values, weights)
-    correlation = np.ones(observation.n) if white else correlation_of(observation.residuals(values))
-    information = _information(observation, weights) - singular[-1] ** 2 * np.diag(D**2)
-    P = np.linalg.inv(information)
-    noise_of_rows = weights**2 * sigma * np.sqrt(correlation)
-    covariance = P @ _information(observation, noise_of_rows) @ P
-    return Estimate(observation.base.names, values, covariance, sigma, correlation, observation.counts, "total")
+
+    noise: Any = None
+
+    def __call__(self, observation: Observation) -> Estimate:
+        weights = _settled(observation, lambda weights: _solved(observation, weights))[0]
+        rows = stacked(observation, weights)
+        p = observation.count
+        lengths = np.linalg.norm(rows, axis=0)
+        D = lengths[:-1] / lengths[-1] if self.noise is None else np.asarray(self.noise, dtype=float).copy()
+        D[[name.startswith("off") for name in observation.base.names]] = 0.0
+        exact, noisy = np.flatnonzero(D == 0), np.flatnonzero(D > 0)
+        R: Array = np.linalg.qr(np.column_stack([rows[:, exact], rows[:, noisy] / D[noisy], rows[:, -1]]))[1]
+        e = len(exact)
+        _, singular, Vt = np.linalg.svd(R[e:, e:])
+        null = Vt[-1]
+        if abs(null[-1]) < 1e-8:
+            raise ArmdynError("total least squares has no solution", where="identification",
+                              expected="a motion that excites all base parameters",
+                              advice="Use method='weighted' or 'damped'.")  # fmt: skip
+        values = np.zeros(p)
+        scaled = -null[:-1] / null[-1]
+        values[noisy] = scaled / D[noisy]
+        if e:
+            values[exact] = np.linalg.solve(R[:e, :e], R[:e, -1] - R[:e, e:-1] @ scaled)
+        sigma = _sigma(observation, values, weights)
+        times = self._times(observation.residuals(values))
+        information = _information(observation, weights) - singular[-1] ** 2 * np.diag(D**2)
+        P = np.linalg.inv(information)
+        noise = weights**2 * sigma * np.sqrt(times)
+        covariance = P @ _information(observation, noise) @ P
+        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts, "total")
 
 
-# Parameters worth having --------------------------------------------------------------------------------------------
+# Essential parameters ------------------------------------------------------------------------------------------------
 
 
-def essential(
+def essential_parameters(
     observation: Observation, estimate: Estimate, *, level: float = 0.01, growth: float | None = None
 ) -> Estimate:
-    """The parameters without which the torques are explained worse; the others are taken for zero.
+    """The estimate with only the parameters that the torques need; the others are set to zero.
 
-    One after the other the parameter of largest relative standard deviation is left out and the rest estimated again,
-    with the weights of `estimate`. It ends when the residual has grown more than by chance: by an F-test against
-    all parameters at this level, rows being worth what their correlation says; or by more than the share `growth` of
-    the residual's norm.
+    Backward elimination: the parameter of largest relative standard deviation is left out and the rest estimated again,
+    with the weights of `estimate`, until the residual grows more than by chance.
+
+    level: significance of the F-test against all parameters (default 0.01)
+    growth: also stop when the norm of the residual has grown by this share (default: no such limit)
     """
-    weights = 1 / np.maximum(estimate.sigma * np.sqrt(estimate.correlation), 1e-300)
+    weights = 1 / np.maximum(estimate.sigma * np.sqrt(estimate.autocorrelation_time), 1e-300)
     rows = stacked(observation, weights)
     p = observation.count
-    free = float((observation.counts / estimate.correlation).sum()) - p
+    free = float((observation.counts / estimate.autocorrelation_time).sum()) - p
     if free < 1:
-        raise ArmdynError("fewer rows than parameters", where="essential", expected="a longer log")
+        raise ArmdynError("fewer independent samples than parameters", where="identify(essential=True)",
+                          advice="Use a longer log.")  # fmt: skip
     kept = list(range(p))
     full = _fitted(rows, kept)
     best = full
@@ -474,13 +531,14 @@ def _fitted(rows: Array, kept: Sequence[int]) -> tuple[Array, Array, float]:
 
 
 __all__ = [
+    "Damped",
     "Estimate",
-    "correlation_of",
-    "damped",
-    "essential",
-    "ordinary",
-    "robust",
-    "sequential",
-    "total",
-    "weighted",
+    "Estimator",
+    "Ordinary",
+    "Robust",
+    "Sequential",
+    "Total",
+    "Weighted",
+    "autocorrelation_time",
+    "essential_parameters",
 ]

@@ -106,18 +106,29 @@ class Excitation:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How long and from where to search for a motion.
+
+    starts: random motions to start from (default 2)
+    iterations: at most, per stage of a start (default 300)
+    seconds: stop after this time with the best so far; the result then depends on the machine (default: no limit)
+    seed: of the random motions; the same seed gives the same result (default 0)
+    """
+
+    starts: int = 2
+    iterations: int = 300
+    seconds: float | None = None
+    seed: int = 0
+
+
 def excite(
     robot: Robot,
     *,
     include: Iterable[str] = ("inertial", "friction"),
     criterion: str = "condition",
-    harmonics: int = 10,
-    period: float = 10.0,
-    rest: bool = True,
-    starts: int = 2,
-    iterations: int = 300,
-    seconds: float | None = None,
-    seed: int = 0,
+    harmonics: Harmonics | None = None,
+    search: Search | None = None,
     v_max: Any = None,
     a_max: Any = None,
     tau_max: Any = None,
@@ -127,24 +138,28 @@ def excite(
 ) -> Excitation:
     """Optimise a motion for identification.
 
-    Args:    include: families of parameters to be identified. criterion: "condition" or "D". harmonics, period: of the
-             Fourier series; s. rest: the motion begins and ends with velocity and acceleration zero. starts: random
-             motions from which it is sought. iterations: at most, per stage of a start. seconds: stop after this time
-             with the best so far (the result then depends on the machine; without it, on `seed` alone). v_max, a_max,
-             tau_max: instead of the robot's limits, (n,) or one for all. share: of every limit that may be used.
-             resume: file in which finished work is kept as it goes; if it is there, work continues from it. progress:
-             told in words what is being done.
-    Raises:  ArmdynError if no motion keeps the limits, or the file is of another problem.
+    Args:    robot: with limits, where they are known
+             include: families of parameters to be identified
+             criterion: "condition" (condition number of W) or "D" (determinant of W^T W)
+             harmonics: number of harmonics, period, start at rest (default: 10 harmonics of 10 s, at rest)
+             search: starts, iterations, time, seed (default: 2 starts)
+             v_max: largest velocities, (n,) or one for all, rad/s or m/s (default: the robot's)
+             a_max: largest accelerations, (n,) or one for all, rad/s^2 or m/s^2 (default: the robot's)
+             tau_max: largest torques, (n,) or one for all, N m or N (default: the robot's)
+             share: share of every limit that may be used (default 1)
+             resume: file in which finished work is kept; if it exists, the search continues from it
+             progress: called with a sentence about what is being done
+    Raises:  ArmdynError if no motion keeps the limits, or the file belongs to another problem.
     """
     base = base_parameters(robot, include)
     limits, notes = excitation_limits(robot, share, v_max=v_max, a_max=a_max, tau_max=tau_max)
-    kind = Harmonics(float(period), int(harmonics), rest)
+    kind, search = harmonics or Harmonics(), search or Search()
     design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count))
     criterion_named(criterion)
-    search = _Search(design, criterion, iterations, seed, seconds, progress or (lambda text: None))
-    record = ProgressFile.opened(resume, search.settings(starts))
-    for start in range(len(record.done), starts):
-        x = search.run(start, record)
+    run = _Run(design, criterion, search, progress or (lambda text: None))
+    record = ProgressFile.opened(resume, run.problem())
+    for start in range(len(record.done), search.starts):
+        x = run.start(start, record)
         if x is None:
             break
         record.finished(x)
@@ -202,33 +217,32 @@ def _listed_values(values: Array) -> str:
 # The search -----------------------------------------------------------------------------------------------------------
 
 
-class _Search:
+class _Run:
     """Starts, stage by stage, until they are done or time is over."""
 
-    def __init__(
-        self, design: Design, criterion: str, iterations: int, seed: int, seconds: float | None, say: Progress
-    ) -> None:
-        self.design, self.criterion, self.iterations, self.seed, self.say = design, criterion, iterations, seed, say
-        self.end = np.inf if seconds is None else time.monotonic() + seconds
+    def __init__(self, design: Design, criterion: str, search: Search, say: Progress) -> None:
+        self.design, self.criterion, self.search, self.say = design, criterion, search, say
+        self.end = np.inf if search.seconds is None else time.monotonic() + search.seconds
         reach, velocity = design.bands[0][1], design.bands[1][1]
         swing = np.repeat(velocity[:, None], design.harmonics.size - 1, axis=1)
         self.scale = np.column_stack([reach, swing])  # numbers of size 1 for the optimiser
 
-    def settings(self, starts: int) -> dict[str, Any]:
+    def problem(self) -> dict[str, Any]:
         """What must be the same for work to be continued (the number of starts may grow)."""
         d = self.design
         return {
-            "robot": d.robot.name, "include": list(d.base.include), "criterion": self.criterion, "seed": self.seed,
+            "robot": d.robot.name, "include": list(d.base.include), "criterion": self.criterion,
             "harmonics": d.harmonics.count, "period": d.harmonics.period, "rest": d.harmonics.rest,
-            "iterations": self.iterations, "parameters": [round(x, 12) for x in d.base.values.tolist()],
+            "seed": self.search.seed, "iterations": self.search.iterations,
+            "parameters": [round(x, 12) for x in d.base.values.tolist()],
             "limits": [[round(x, 12) if np.isfinite(x) else None for x in (*m, *h)] for m, h in d.bands],
         }  # fmt: skip
 
-    def run(self, start: int, record: ProgressFile) -> Array | None:
+    def start(self, start: int, record: ProgressFile) -> Array | None:
         """One start; None if time is over, what there is by then being the record's current one."""
         x = record.current
         if x is None:
-            rng = np.random.default_rng([self.seed, start])
+            rng = np.random.default_rng([self.search.seed, start])
             x = self.design.random(rng, 0.9)  # clear of the limits: inside the barrier
         for stage in range(record.stage, len(STAGES)):
             x = self._descended(x, start, stage)
@@ -256,7 +270,7 @@ class _Search:
             if time.monotonic() > self.end:
                 raise StopIteration
 
-        options = {"maxiter": self.iterations, "maxcor": 30}
+        options = {"maxiter": self.search.iterations, "maxcor": 30}
         found = minimize(objective, (x / scale).ravel(), jac=True, method="L-BFGS-B", callback=watch, options=options)
         best: Array = np.asarray(found.x).reshape(shape) * scale
         return best
@@ -346,4 +360,4 @@ def predicted_std(
     return Prediction(base, np.sqrt(np.diag(covariance)), covariance, sigma, len(t))
 
 
-__all__ = ["Excitation", "Prediction", "excitation_limits", "excite", "predicted_std"]
+__all__ = ["Excitation", "Prediction", "Search", "excitation_limits", "excite", "predicted_std"]

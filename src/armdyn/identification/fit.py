@@ -16,15 +16,24 @@ import numpy as np
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.findings import Finding, listed, sorted_by_severity
-from armdyn.identification import estimation
-from armdyn.identification.advice import remarks_on
+from armdyn.identification.advice import findings_on
 from armdyn.identification.checks import check_log
-from armdyn.identification.columns import with_coupling
-from armdyn.identification.estimation import Estimate
-from armdyn.identification.instrumental import instrumental
-from armdyn.identification.log import Log
+from armdyn.identification.estimation import (
+    Damped,
+    Estimate,
+    Estimator,
+    Ordinary,
+    Robust,
+    Sequential,
+    Total,
+    Weighted,
+    essential_parameters,
+)
+from armdyn.identification.instrumental import Instrumental
+from armdyn.identification.joint_side import with_coupling
+from armdyn.identification.log_format import LogFormat
 from armdyn.identification.observation import Observation, Progress, observe
-from armdyn.identification.processing import Settings, process
+from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
 from armdyn.identification.validation import Validation, validate
@@ -41,7 +50,11 @@ from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array
 
 Method = Literal["ordinary", "weighted", "robust", "sequential", "damped", "total", "instrumental"]
-Told = Literal["alone", "combination", "no"]
+ESTIMATORS: dict[str, type[Estimator]] = {
+    "ordinary": Ordinary, "weighted": Weighted, "robust": Robust, "sequential": Sequential, "damped": Damped,
+    "total": Total, "instrumental": Instrumental,
+}  # fmt: skip
+Identifiability = Literal["individually identifiable", "identifiable in combination", "not identifiable"]
 
 UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "kg m^2", "ZZ": "kg m^2",
          "MX": "kg m", "MY": "kg m", "MZ": "kg m", "M": "kg"}  # fmt: skip
@@ -51,9 +64,14 @@ UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "
 class Fit:
     """Identified parameters, how well they are known, and the robot that has them.
 
-    base: the base parameters that were estimated. estimate: values, covariance, residuals by joint. robot: with these
-    parameters; what no torque depends on is as near to the robot before as they allow. validation: on the held-out
-    motion if there was one. steps: what was done to the log. findings: what was noticed.
+    base: the base parameters that were estimated
+    estimate: their values, covariance, and residuals by joint
+    robot: with these parameters; what no torque depends on is as near to the robot before as they allow
+    validation: torques on held-out data, or on the data used for estimation
+    observation: the data used for estimation
+    steps: how the log was processed
+    findings: what was noticed, the worst first
+    source: name of the log
     """
 
     base: BaseParameters
@@ -72,7 +90,7 @@ class Fit:
 
     @cached_property
     def std(self) -> dict[str, float]:
-        """Their standard deviations; infinite for those that the motion does not tell."""
+        """Their standard deviations; infinite for those that the motion does not determine."""
         return dict(zip(self.base.names, self.estimate.std.tolist(), strict=True))
 
     @cached_property
@@ -86,8 +104,8 @@ class Fit:
         return self.estimate.covariance
 
     @cached_property
-    def identifiability(self) -> dict[str, Told]:
-        """Of every standard parameter: told alone, only in a combination with others, or by no torque at all."""
+    def identifiability(self) -> dict[str, Identifiability]:
+        """Of every standard parameter: identifiable individually, only in combination with others, or not at all."""
         return identifiability(self.base)
 
     def sections(self) -> tuple[Section, ...]:
@@ -102,15 +120,14 @@ class Fit:
             )
             if name not in found.left_out
         ]
-        of = f"{int(found.rows.sum())} rows of {self.source}"
-        title = f"{self.robot.name}: {len(rows)} base parameters, {found.method}; {of}"
-        told = Counter(self.identifiability.values())
+        title = f"{self.robot.name}: {len(rows)} base parameters (method: {found.method})"
+        count = Counter(self.identifiability.values())
+        kinds = ", ".join(f"{count[kind]} {kind}" for kind in get_args(Identifiability))
         note = (
-            f"Of {len(self.identifiability)} standard parameters torques tell {told['alone']} alone, "
-            f"{told['combination']} in combinations, {told['no']} not at all. "
-            "Links are seen in frames with z on their joint's axis."
+            f"{int(found.samples.sum())} samples of all joints, from {self.source}. Standard parameters: {kinds}. "
+            "Link frames have z on the joint axis."
         )
-        note += f" Taken for zero: {', '.join(found.left_out)}." if found.left_out else ""
+        note += f" Set to zero: {', '.join(found.left_out)}." if found.left_out else ""
         return Section(title, columns, tuple(rows), note), self.validation.section()
 
     def _unit(self, place: str) -> str:
@@ -127,7 +144,18 @@ class Fit:
         return "\n\n".join(part for part in parts if part)
 
     def record(self) -> dict[str, Any]:
-        """All but the courses of torques, as plain data."""
+        """The fit as plain data, without the torques over time.
+
+        robot, source, method: names
+        parameters: base parameter -> value, std (None: not determined), group (combination of standard parameters)
+        left_out: base parameters set to zero
+        covariance: of the base parameters
+        sigma, samples, autocorrelation_time: of the residuals, by joint
+        standard: standard parameters of the robot
+        identifiability: standard parameter -> individually identifiable, identifiable in combination, not identifiable
+        validation: see `Validation.record`
+        steps, notes, findings: processing of the log, reports of the estimator, what was noticed
+        """
         parameters = {
             name: {"value": self.parameters[name], "std": _finite(self.std[name]), "group": _group(self.base, name)}
             for name in self.base.names
@@ -140,13 +168,13 @@ class Fit:
             "left_out": list(self.estimate.left_out),
             "covariance": self.covariance.tolist(),
             "sigma": self.estimate.sigma.tolist(),
-            "rows": self.estimate.rows.tolist(),
-            "rows_worth_one": self.estimate.correlation.tolist(),
+            "samples": self.estimate.samples.tolist(),
+            "autocorrelation_time": self.estimate.autocorrelation_time.tolist(),
             "standard": standard_parameters(self.robot, self.base.include).as_dict(),
             "identifiability": self.identifiability,
             "validation": self.validation.record(),
             "steps": dict(self.steps),
-            "remarks": list(self.estimate.remarks),
+            "notes": list(self.estimate.notes),
             "findings": [finding.record() for finding in self.findings],
         }
 
@@ -168,99 +196,92 @@ def identify(
     *,
     validation: Any = None,
     include: tuple[str, ...] = tuple(FAMILIES),
-    method: Method = "weighted",
+    method: Method | Estimator = "weighted",
     essential: bool = False,
     physical: bool = False,
-    processing: Settings | None = None,
+    log_format: LogFormat | None = None,
+    processing: Processing | None = None,
     check: bool = True,
-    white: bool = False,
-    options: Mapping[str, Any] | None = None,
-    reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Fit:
     """Identify a robot's parameters from a log of its motion. Khalil sec. 7.3.3 f, Siciliano sec. 7.4
 
-    Args:    log: a file, a mapping of arrays (t, q, tau, ...), a `Log`, or processed `Samples`. validation: a log of
-             another motion, or a share of this log's end (0.3), on which the parameters are tried; None: tried on the
-             log itself, and said so. include: families of parameters; the others keep their values, and their torques
-             are taken off. method: see `identification.estimation`.
-             essential: leave out parameters that the torques do not need. physical: the robot is the nearest one with
-             possible masses and inertias (needs the extra `physical`); what is not essential counts there. processing:
-             of the log, chosen from it where nothing is given. check: look for gaps, swapped columns, wrong units and
-             the like first. white: take residuals for white, see `identification.estimation`. options: of the
-             method (loss of "robust", prior and damping of "damped", noise of "total", reference of "instrumental").
-             reading: of files and arrays, see `read_log`; a coupling declared there becomes the robot's. progress: told
-             what is being done.
+    Args:    robot: its geometry, and the parameters it had before
+             log: a file, a mapping of arrays (t, q, tau, ...), a `Log`, or processed `Samples`
+             validation: a log of another motion, or the share of this log's end (0.3) to hold out (default: none)
+             include: families of parameters to identify; torques of the others are computed and subtracted
+             method: name of an estimator, or an estimator with its settings, as in Robust(loss="tukey")
+             essential: set parameters that the torques do not need to zero
+             physical: return the nearest physically consistent robot (needs the extra `physical`)
+             log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
+             processing: filter, derivatives, dead band, decimation (default: chosen from the log)
+             check: look for gaps, swapped columns, wrong units and signs
+             progress: called with a sentence about what is being done
     Returns: a Fit; print it.
-    Raises:  ArmdynError if the motion does not tell the parameters; it names them.
+    Raises:  ArmdynError if the motion does not determine the parameters; it names them.
     """
-    if method not in get_args(Method):
-        raise unknown_name("method", method, get_args(Method), where="identify")
+    estimator = _estimator(method)
     say: Progress = progress or (lambda _: None)
-    reading = dict(reading or {})
-    robot, remarks = _linear(with_coupling(robot.bound(), reading.get("coupling")), include)
+    log_format = log_format or LogFormat()
+    robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
     say("base parameters")
     base = base_parameters(robot, include)
-    training, trial, source = _parted(robot, log, validation, _Preparation(processing, check, reading), say)
-    taken_off = known_torques(robot, include)
-    training = taken_off(training)
+    data = _split(robot, log, validation, _Preparation(log_format, processing, check), say)
+    subtract = known_torques(robot, include)
+    training = subtract(data.training)
     observation = observe(robot, training, base, progress=progress)
-    say(f"estimation: {method}")
-    estimate = _estimator(method)(observation, white=white, **(options or {}))
-    full = estimate  # what is left out below is only told to be small: a possible robot is sought near all of it
+    say("estimation")
+    full = estimate = estimator(observation)
     if essential:
-        estimate = estimation.essential(observation, estimate)
+        estimate = essential_parameters(observation, full)
+    # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
     identified = _physical(base, full) if physical else with_standard_parameters(robot, nearest(base, estimate))
     say("validation")
-    judged = observation if trial is None else observe(robot, taken_off(trial[0]), base, progress=progress)
+    judged = observation
+    if data.held_out is not None:
+        judged = observe(robot, subtract(data.held_out), base, progress=progress)
     prior = base.values if np.abs(base.values).any() else None
-    tried = validate(judged, estimate, prior=prior, held_out=trial is not None,
-                     source=source if trial is None else trial[1])  # fmt: skip
-    findings = (*training.findings, *remarks, *remarks_on(observation, estimate, tried))
-    return Fit(base, estimate, identified, tried, observation, training.steps, sorted_by_severity(findings), source)
+    tried = validate(judged, estimate, prior=prior, held_out=judged is not observation, source=data.held_out_source)
+    findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, estimate, tried)))
+    return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source)
 
 
-def _estimator(method: Method) -> Callable[..., Estimate]:
-    if method != "instrumental":
-        return getattr(estimation, method)  # type: ignore[no-any-return]
-
-    def by_instruments(observation: Observation, *, white: bool, reference: Any = None) -> Estimate:
-        if reference is None:
-            raise ArmdynError("instruments need the commanded motion", where="identify",
-                              expected='options={"reference": trajectory or function}')  # fmt: skip
-        return instrumental(observation, reference, white=white)
-
-    return by_instruments
+def _estimator(method: str | Estimator) -> Estimator:
+    if isinstance(method, Estimator):
+        return method
+    if method not in ESTIMATORS:
+        raise unknown_name("method", method, ESTIMATORS, where="identify")
+    return ESTIMATORS[method]()
 
 
 def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding]]:
     """The robot without friction that is not linear in its parameters, if friction is to be identified."""
     if "friction" not in include:
         return robot, []
-    curved = [j.name for j in robot.joints if j.friction is not None and j.friction.static != 0]
-    if not curved:
+    nonlinear = [j.name for j in robot.joints if j.friction is not None and j.friction.static != 0]
+    if not nonlinear:
         return robot, []
     plain = {j.name: replace(j.friction, static=0, stribeck=0) for j in robot.joints if j.friction is not None}
     tree = tuple(replace(j, friction=plain[j.name]) if j.name in plain else j for j in robot.tree)
-    note = Finding("stribeck-left-out", "note", listed(curved), "static friction is left out: it is not linear in its "
-                   "parameters", advice="Viscous and Coulomb friction take its place.")  # fmt: skip
+    note = Finding("stribeck-left-out", "note", listed(nonlinear), "static friction is left out because it is not "
+                   "linear in its parameters", advice="Viscous and Coulomb friction are identified.")  # fmt: skip
     return replace(robot, tree=tree, expressions=None), [note]
 
 
 def known_torques(robot: Robot, include: tuple[str, ...]) -> Callable[[Samples], Samples]:
-    """A function that takes off the torques of what is not identified, such as rotors and friction already known."""
+    """A function that subtracts the torques of what is not identified, such as rotors and friction already known."""
     others = [family for family in FAMILIES if family not in include]
     known = [family for family in others if any(standard_parameters(robot, (family,)).values)]
     if not known:
         return lambda samples: samples
     rest = compiled(with_standard_parameters(robot, dict.fromkeys(parameter_names(robot, include), 0.0)))
-    told = {"known torques": f"those of {listed(known)} as the robot has them, taken off"}
+    step = {"known torques": f"torques of the robot's {listed(known)} parameters were subtracted"}
 
-    def taken_off(samples: Samples) -> Samples:
+    def subtract(samples: Samples) -> Samples:
         tau = samples.tau - rest.inverse_dynamics(samples.q, samples.qd, samples.qdd)
-        return replace(samples, tau=tau, steps={**samples.steps, **told})
+        return replace(samples, tau=tau, steps={**samples.steps, **step})
 
-    return taken_off
+    return subtract
 
 
 # Logs ---------------------------------------------------------------------------------------------------------------
@@ -270,42 +291,49 @@ def known_torques(robot: Robot, include: tuple[str, ...]) -> Callable[[Samples],
 class _Preparation:
     """How logs become samples."""
 
-    processing: Settings | None
+    log_format: LogFormat
+    processing: Processing | None
     check: bool
-    reading: Mapping[str, Any]
 
     def samples(self, robot: Robot, log: Any, say: Progress) -> tuple[Samples, str]:
         """(samples, source of the log)."""
         if isinstance(log, Samples):
             return log, "samples"
         say("reading the log")
-        read = log if isinstance(log, Log) and not self.reading else read_log(log, robot, **self.reading)
+        read = read_log(log, robot, self.log_format)
+        say("processing the log")
+        samples = process(read, robot, self.processing)
         if self.check:
             say("checking the log")
-            read = replace(read, findings=check_log(read, robot))
-        say("processing the log")
-        return process(read, robot, self.processing), read.source
+            samples = replace(samples, findings=check_log(read, robot, samples))
+        return samples, read.source
 
 
-def _parted(
-    robot: Robot, log: Any, validation: Any, prepared: _Preparation, say: Progress
-) -> tuple[Samples, tuple[Samples, str] | None, str]:
-    """(samples to learn from, samples to be tried on with their source, source)."""
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Samples for estimation, and held-out ones for validation, with the names of their sources."""
+
+    training: Samples
+    source: str
+    held_out: Samples | None = None
+    held_out_source: str = ""
+
+
+def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, say: Progress) -> _Data:
     samples, source = prepared.samples(robot, log, say)
     if validation is None:
-        return samples, None, source
+        return _Data(samples, source, None, source)
     if isinstance(validation, float):
         if not 0 < validation < 1:
-            raise ArmdynError(
-                f"validation = {validation}", where="identify", expected="a share between 0 and 1, or a log"
-            )
+            raise ArmdynError(f"validation = {validation}", where="identify",
+                              expected="a share between 0 and 1, or a log")  # fmt: skip
         cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
-        late = (_cut(samples, slice(cut, None)), f"the last {validation:.0%} of {source}")
-        return _cut(samples, slice(0, cut)), late, f"the first {1 - validation:.0%} of {source}"
-    return samples, replace(prepared, check=False).samples(robot, validation, say), source
+        first, last = _part(samples, slice(0, cut)), _part(samples, slice(cut, None))
+        return _Data(first, f"first {1 - validation:.0%} of {source}", last, f"last {validation:.0%} of {source}")
+    return _Data(samples, source, *replace(prepared, check=False).samples(robot, validation, say))
 
 
-def _cut(samples: Samples, part: slice) -> Samples:
+def _part(samples: Samples, part: slice) -> Samples:
     arrays = {name: getattr(samples, name)[part] for name in ("t", "q", "qd", "qdd", "tau", "keep")}
     return replace(samples, **arrays)
 
@@ -316,7 +344,7 @@ def _cut(samples: Samples, part: slice) -> Samples:
 def nearest(base: BaseParameters, estimate: Estimate) -> dict[str, float]:
     """The standard parameters nearest to the robot's that have the estimated base parameters.
 
-    Near is measured in sizes: of the parameter itself, or a tenth of the largest of its kind.
+    Distances are relative to the size of the parameter, at least a tenth of the largest of its kind.
     """
     before = np.array([float(x) for x in standard_parameters(base.robot, base.include).values])
     names = standard_parameters(base.robot, base.include).names
@@ -339,18 +367,19 @@ def _physical(base: BaseParameters, estimate: Estimate) -> Robot:
     return with_standard_parameters(found.robot, offsets)
 
 
-def identifiability(base: BaseParameters) -> dict[str, Told]:
-    """Of every standard parameter: whether torques tell it alone, only with others, or not at all.
+def identifiability(base: BaseParameters) -> dict[str, Identifiability]:
+    """Of every standard parameter: identifiable individually, only in combination with others, or not at all.
 
-    Alone: its unit vector is a combination of the base parameters' rows, so any change of it changes the torques in
-    a way that no change of the others can undo.
+    Individually: its unit vector is a combination of the base parameters' rows, so no change of the other parameters
+    can undo its effect on the torques.
     """
     B = base.matrix / np.linalg.norm(base.matrix, axis=1, keepdims=True)
     share = np.einsum("ij,ji->i", np.linalg.pinv(B), B)
-    told: dict[str, Told] = {}
+    found: dict[str, Identifiability] = {}
     for name, x in zip(base.standard, share, strict=True):
-        told[name] = "no" if x < 1e-9 else "alone" if x > 1 - 1e-9 else "combination"
-    return told
+        single: Identifiability = "individually identifiable" if x > 1 - 1e-9 else "identifiable in combination"
+        found[name] = "not identifiable" if x < 1e-9 else single
+    return found
 
 
 def _group(base: BaseParameters, name: str) -> str:
@@ -364,7 +393,7 @@ def _group(base: BaseParameters, name: str) -> str:
 
 
 def _contained(base: BaseParameters, name: str, most: int = 56) -> str:
-    """The combination, cut between two terms where it is long; one parameter alone needs no words."""
+    """The combination, cut between two terms where it is long; empty for a single parameter."""
     group = _group(base, name)
     if " " not in group:
         return ""
@@ -381,4 +410,4 @@ def _finite(x: float) -> float | None:
     return x if np.isfinite(x) else None
 
 
-__all__ = ["Fit", "Method", "identifiability", "identify", "nearest"]
+__all__ = ["ESTIMATORS", "Fit", "Method", "identifiability", "identify", "nearest"]

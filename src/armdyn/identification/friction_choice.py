@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.identification.estimation import correlation_of
+from armdyn.identification.estimation import autocorrelation_time
 from armdyn.identification.observation import observe
 from armdyn.identification.processing import decimated
 from armdyn.identification.samples import Samples
@@ -225,7 +225,7 @@ class _Joint:
     def judged(self, laws: Sequence[Law], white: bool) -> JointFriction:
         fits = {law.name: self.fitted(law) for law in laws}
         richest = min(fits.values(), key=lambda fit: float(np.sum(fit[2] ** 2)))
-        correlation = 1.0 if white else float(correlation_of(self._in_time(richest[2]))[0])
+        correlation = 1.0 if white else float(autocorrelation_time(self._in_time(richest[2]))[0])
         rows = len(self.y) / correlation
         candidates = []
         for law in laws:

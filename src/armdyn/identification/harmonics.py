@@ -19,12 +19,17 @@ from armdyn.trajectory.fourier import Fourier, fourier
 from armdyn.typing import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Harmonics:
-    """Motions of one period, s, with this many harmonics. rest: they begin and end with qd = qdd = 0."""
+    """Fourier motions of one period.
 
-    period: float
-    count: int
+    count: number of harmonics (default 10)
+    period: s (default 10)
+    rest: begin and end with zero velocity and acceleration (default True)
+    """
+
+    count: int = 10
+    period: float = 10.0
     rest: bool = True
 
     def __post_init__(self) -> None:

@@ -23,13 +23,16 @@ import numpy as np
 
 from armdyn.algebra import Inertia, Mat3, Vec3, cross
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
-from armdyn.identification.estimation import Estimate
-from armdyn.identification.fit import Fit, identify
+from armdyn.identification.estimation import Estimate, Estimator
+from armdyn.identification.fit import Fit, Method, identify
+from armdyn.identification.log_format import LogFormat
+from armdyn.identification.observation import Progress
+from armdyn.identification.processing import Processing
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
 from armdyn.parameters import BaseParameters, physical_consistency
 from armdyn.parameters.regressor import UNITS
-from armdyn.parameters.standard import INERTIAL
+from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
 from armdyn.tables import Column, Section, render
@@ -140,16 +143,32 @@ def _slope(parameters: Array, k: int) -> Array:
 
 
 def identify_payload(
-    robot: Robot, loaded: Any, unloaded: Any, *, frame: str = "tool", friction_changes: bool = True, **options: Any
+    robot: Robot,
+    loaded: Any,
+    unloaded: Any,
+    *,
+    frame: str = "tool",
+    friction_changes: bool = True,
+    include: tuple[str, ...] = tuple(FAMILIES),
+    method: Method | Estimator = "weighted",
+    log_format: LogFormat | None = None,
+    processing: Processing | None = None,
+    progress: Progress | None = None,
 ) -> Payload:
-    """The payload from a log with it and one without it, by two identifications of the robot.
+    """Identify the payload from a log with it and one without it, by two identifications of the robot.
 
-    Args:    loaded, unloaded: logs as for `identify`; motions need not be the same. frame: in which it is given: the
-             tool, or the body that carries it. friction_changes: let friction, rotors and offsets differ between the
-             logs. options: of `identify`.
+    Args:    robot: without the payload
+             loaded, unloaded: logs as for `identify`; the motions may differ
+             frame: in which the payload is given: the tool, or the body that carries it
+             friction_changes: let friction, rotors and offsets differ between the logs
+             include, method, log_format, processing, progress: as in `identify`
     """
-    fits = [identify(robot, log, **options) for log in (unloaded, loaded)]
-    return payload_from_estimates(fits[0], fits[1], frame=frame, friction_changes=friction_changes)
+    before, after = (
+        identify(robot, log, include=include, method=method, log_format=log_format, processing=processing,
+                 progress=progress)
+        for log in (unloaded, loaded)
+    )  # fmt: skip
+    return payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
 
 
 def payload_from_estimates(

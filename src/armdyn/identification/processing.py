@@ -1,12 +1,12 @@
-"""From a log to samples: low-pass without delay, derivatives, what to leave out, and how much to thin.
+"""From a log to samples: zero-phase low-pass, derivatives, dead band, decimation.
 
 Positions are low-passed forwards and backwards (Butterworth), so that nothing is delayed, then differentiated. Torques
-stay as measured: they and the columns of the regressor go through one and the same filter, `decimated`, which changes
-no solution of tau = Y pi because it is linear. Every figure that is not given is chosen from the log:
+stay as measured: they and the columns of the regressor go through the same filter, `decimated`, which is linear and so
+changes no solution of tau = Y pi. What is not given is chosen from the log:
 
-    cut-off       where the acceleration is least wrong: what the filter takes of the motion plus the noise it passes
+    cut-off       smallest error of the acceleration: what the filter takes of the motion plus the noise it passes
     decimation    as far as the cut-off allows
-    dead band     a few standard deviations of the noise of velocity: below it the sign of friction is a guess
+    dead band     a few standard deviations of the velocity noise: below it the sign of friction is a guess
 """
 
 from __future__ import annotations
@@ -56,14 +56,18 @@ SAVGOL_ORDER = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Processing:
     """How to process a log; None: chosen from the log.
 
-    cutoff: of the low-pass of positions, Hz. order: of the Butterworth filter, run forwards and backwards. derivative:
-    central (five points), spline (quintic, through the filtered positions) or savgol (local polynomials instead of the
-    Butterworth filter). measured: take velocities (and accelerations) from the log where it has them, low-passed
-    alike. edges: left out at both ends, s. dead_band: rad/s or m/s, for all joints or one for each; 0: none.
-    decimation: 1 for none.
+    cutoff: cut-off frequency of the low-pass of positions, Hz (default: chosen from the log)
+    order: of the Butterworth filter, run forwards and backwards (default 4)
+    derivative: "central" (five points), "spline" (quintic, through the filtered positions) or "savgol" (local
+                polynomials instead of the Butterworth filter); default "central"
+    measured: take velocities, and accelerations if logged, from the log, low-passed alike (default: differentiate q)
+    edges: time left out at both ends, s (default: until the filter has settled)
+    dead_band: velocity below which samples are left out, rad/s or m/s, for all joints or one each; 0: none (default:
+               chosen from the noise)
+    decimation: decimation factor, 1 for none (default: chosen from the cut-off frequency)
     """
 
     cutoff: float | None = None
@@ -83,14 +87,15 @@ class Settings:
                 raise ArmdynError(f"{name} = {value}", where="processing", expected="a positive number, or None")
 
 
-def process(log: Log, robot: Robot | None = None, settings: Settings | None = None) -> Samples:
-    """The log as samples for the regressor.
+def process(log: Log, robot: Robot | None = None, processing: Processing | None = None) -> Samples:
+    """Samples for the regressor: filtered q, its derivatives, tau as measured, at the rate of the log.
 
-    Args:    log: joint side, SI. robot: names the joints in what is told (None: those of the log).
-    Returns: Samples at the rate of the log: filtered q, its derivatives, tau as measured.
+    Args:    log: joint side, SI units
+             robot: gives the names of the joints (default: those of the log)
+             processing: filter, derivatives, dead band, decimation (default: chosen from the log)
     Raises:  ShapeError for a log too short to filter.
     """
-    settings = settings or Settings()
+    settings = processing or Processing()
     names = _names(log, robot)
     log, bad, steps = _even(log)
     rate = 1 / log.period
@@ -227,7 +232,7 @@ def _gain(f: Array, cutoff: float, order: int) -> Array:
     return gain
 
 
-def _cutoff(spectra: Sequence[Spectrum], rate: float, settings: Settings) -> tuple[float, str]:
+def _cutoff(spectra: Sequence[Spectrum], rate: float, settings: Processing) -> tuple[float, str]:
     """Cut-off in Hz and how it was found: the largest of the joints' best ones."""
     if settings.cutoff is not None:
         if settings.cutoff >= rate / 2:
@@ -256,7 +261,7 @@ def _decimation(rate: float, cutoff: float, samples: int) -> int:
 
 
 def _dead_bands(
-    spectra: Sequence[Spectrum], qd: Array, cutoff: float, settings: Settings
+    spectra: Sequence[Spectrum], qd: Array, cutoff: float, settings: Processing
 ) -> tuple[Array, str]:  # fmt: skip
     if settings.dead_band is not None:
         return np.broadcast_to(np.asarray(settings.dead_band, dtype=float), qd.shape[1:]), "as given"
@@ -281,21 +286,21 @@ def low_passed(x: Array, cutoff: float, rate: float, order: int = 4) -> Array:
     return filtered
 
 
-def _derivatives(log: Log, cutoff: float, settings: Settings) -> tuple[Array, Array, Array]:
+def _derivatives(log: Log, cutoff: float, settings: Processing) -> tuple[Array, Array, Array]:
     h, rate = log.period, 1 / log.period
     if settings.derivative == "savgol":
         q, qd, qdd = _savgol(log.q, cutoff, h)
     else:
         q = low_passed(log.q, cutoff, rate, settings.order)
-        differentiated = _central if settings.derivative == "central" else _spline
+        differentiated = central_differences if settings.derivative == "central" else _spline
         qd, qdd = differentiated(q, h)
     if settings.measured and log.qd is not None:
         qd = low_passed(log.qd, cutoff, rate, settings.order)
-        qdd = _central(qd, h)[0] if log.qdd is None else low_passed(log.qdd, cutoff, rate, settings.order)
+        qdd = central_differences(qd, h)[0] if log.qdd is None else low_passed(log.qdd, cutoff, rate, settings.order)
     return q, qd, qdd
 
 
-def _central(q: Array, h: float) -> tuple[Array, Array]:
+def central_differences(q: Array, h: float) -> tuple[Array, Array]:
     """First and second derivative by central differences over five points, error of order h^4; fewer at the ends."""
     qd, qdd = np.gradient(q, h, axis=0, edge_order=2), np.gradient(np.gradient(q, h, axis=0), h, axis=0)
     a, b, c, d, e = q[:-4], q[1:-3], q[2:-2], q[3:-1], q[4:]
@@ -357,7 +362,7 @@ def decimated_keep(keep: Array, factor: int) -> Array:
 # In words -----------------------------------------------------------------------------------------------------------
 
 
-def _told_filter(settings: Settings) -> str:
+def _told_filter(settings: Processing) -> str:
     if settings.derivative == "savgol":
         return "local polynomials (Savitzky-Golay)"
     return f"Butterworth of order {settings.order}, forwards and backwards"
@@ -376,7 +381,7 @@ def _told_decimation(rate: float, factor: int) -> str:
     )
 
 
-def _told_derivative(settings: Settings, log: Log) -> str:
+def _told_derivative(settings: Processing, log: Log) -> str:
     if settings.measured and log.qd is not None:
         return "velocities of the log" + (", accelerations of the log" if log.qdd is not None else ", differentiated")
     return {
@@ -386,4 +391,4 @@ def _told_derivative(settings: Settings, log: Log) -> str:
     }[settings.derivative]
 
 
-__all__ = ["Settings", "decimated", "decimated_keep", "low_passed", "process"]
+__all__ = ["Processing", "central_differences", "decimated", "decimated_keep", "low_passed", "process"]

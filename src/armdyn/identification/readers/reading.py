@@ -11,19 +11,10 @@ import numpy as np
 
 from armdyn.errors import ArmdynError, FileError, ShapeError
 from armdyn.findings import Finding
-from armdyn.identification.columns import (
-    Declaration,
-    Effort,
-    Raw,
-    Side,
-    blocks,
-    header_units,
-    on_joint_side,
-    quantity_named,
-    seconds,
-    single_quantity,
-)
+from armdyn.identification.columns import Raw, blocks, header_units, seconds, single_quantity
+from armdyn.identification.joint_side import on_joint_side
 from armdyn.identification.log import Log
+from armdyn.identification.log_format import LogFormat, quantity_named
 from armdyn.identification.readers import numpy_files, rosbag, text_table
 from armdyn.identification.stamps import cleaned
 from armdyn.robot import Robot
@@ -32,50 +23,37 @@ from armdyn.typing import Array
 TEXTS = (".csv", ".txt", ".tsv", ".dat")
 
 
-def read_log(
-    source: Any,
-    robot: Robot,
-    *,
-    columns: Mapping[str, Any] | None = None,
-    units: Mapping[str, Any] | None = None,
-    side: Side = "joint",
-    coupling: Any = None,
-    offsets: Any = None,
-    effort: Effort = "torque",
-    gains: Any = None,
-    rate: float | None = None,
-    topic: str | None = None,
-) -> Log:
-    """A log of the robot's motion: joint side, SI units, joints in the robot's order, without broken rows.
+def read_log(source: Any, robot: Robot, log_format: LogFormat | None = None) -> Log:
+    """A log of the robot's motion: joint side, SI units, joints in the robot's order, without broken samples.
 
     Args:    source: a file (.csv, .txt, .tsv, .npz, .npy, .parquet; a ROS 2 bag: folder, .mcap or .db3), a mapping of
-             quantities (t, q, tau, and perhaps qd, qdd) to arrays or to files that hold one quantity each, or a Log.
-             columns, units, side, coupling, offsets, effort, gains, rate: what is declared about it, see
-             `identification.mapping.Declaration`. topic: of the joint states, where a bag has several.
+                     quantities (t, q, tau, and optionally qd, qdd) to arrays or to files of one quantity each, or a Log
+             robot: whose joints were logged
+             log_format: columns, units, side of the gears, kind of effort (default: SI, joint side, torques)
     Returns: a Log with findings on what was left out or assumed.
     Raises:  FileError, UnknownName, ShapeError, MissingExtra (pyarrow, rosbags).
     """
-    said = Declaration(columns=columns, units=units, side=side, coupling=coupling, offsets=offsets, effort=effort,
-                       gains=gains, rate=rate)  # fmt: skip
+    wanted = log_format or LogFormat()
     if isinstance(source, Log):
-        return _known(source, robot, said)
-    given = _given(source, robot, said, topic)
+        return _known(source, robot, wanted)
+    given = _given(source, robot, wanted)
     found = given.found
-    _complete(given, said)
-    said = replace(said, units=given.units | {quantity_named(name): unit for name, unit in (units or {}).items()})
-    joints, remarks = on_joint_side(found, robot, said)
-    t = _times(found, said, given.label)
+    _complete(given, wanted)
+    units = given.units | {quantity_named(name): unit for name, unit in (wanted.units or {}).items()}
+    wanted = replace(wanted, units=units)
+    joints, findings = on_joint_side(found, robot, wanted)
+    t = _times(found, wanted, given.label)
     names = tuple(joint.name for joint in robot.joints)
     log = Log(t, joints["q"], joints["tau"], joints.get("qd"), joints.get("qdd"), names, given.label,
-              given.findings + remarks)  # fmt: skip
+              given.findings + findings)  # fmt: skip
     return cleaned(log)
 
 
-def _known(log: Log, robot: Robot, said: Declaration) -> Log:
-    """A log is read already: there is nothing left to declare."""
-    if said != Declaration():
-        raise ArmdynError("a Log is on the joint side and in SI units", where=f"log {log.source}",
-                          expected="no columns, units, side, ... beside it")  # fmt: skip
+def _known(log: Log, robot: Robot, log_format: LogFormat) -> Log:
+    """A log that is read already: there is nothing left to declare."""
+    if log_format.declared:
+        raise ArmdynError(f"LogFormat({', '.join(log_format.declared)}) beside a Log", where=f"log {log.source}",
+                          expected="no LogFormat: a Log is on the joint side and in SI units")  # fmt: skip
     if log.n != robot.n:
         raise ShapeError(f"{log.n} joints", where=f"log {log.source}", expected=f"{robot.n}, those of {robot.name!r}")
     return log
@@ -86,7 +64,7 @@ def _known(log: Log, robot: Robot, said: Declaration) -> Log:
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """{quantity: array}, a name for the source, the units that it states itself, what was assumed, its columns."""
+    """{quantity: array}, a name for the source, the units that it states, what was assumed, its columns."""
 
     found: Raw
     label: str
@@ -95,31 +73,31 @@ class _Given:
     columns: tuple[str, ...] = ()
 
 
-def _given(source: Any, robot: Robot, said: Declaration, topic: str | None) -> _Given:
+def _given(source: Any, robot: Robot, wanted: LogFormat) -> _Given:
     if isinstance(source, str | Path):
-        raw, units = _file(Path(source), robot, topic)
-        found = blocks(raw, robot, said.columns, str(source))
-        nameless = not said.columns and all(name.startswith("column ") for name in raw)
+        raw, units = _file(Path(source), robot, wanted.topic)
+        found = blocks(raw, robot, wanted.columns, str(source))
+        nameless = not wanted.columns and all(name.startswith("column ") for name in raw)
         notes = (_by_place(found, robot),) if nameless else ()
         return _Given(found, Path(source).name, units | header_units(raw, robot), notes, tuple(raw))
     if not isinstance(source, Mapping):
         raise ArmdynError(f"cannot read a log from {type(source).__name__}", where="log",
                           expected="a path, a mapping of quantities to arrays or paths, or a Log")  # fmt: skip
     if any(isinstance(value, str | Path) for value in source.values()):
-        return _several(source, robot, topic)
+        return _several(source, robot, wanted.topic)
     raw = {str(name): np.asarray(value) for name, value in source.items() if value is not None}
     for name, array in raw.items():
         if array.dtype.kind not in "biufM" or array.ndim not in (1, 2):
             raise ShapeError(f"{name}: {array.dtype} of shape {array.shape}", where="log",
                              expected="numbers of shape (N,) or (N, n)")  # fmt: skip
-    found = blocks(raw, robot, said.columns, "arrays")
+    found = blocks(raw, robot, wanted.columns, "arrays")
     return _Given(found, "arrays", header_units(raw, robot), columns=tuple(raw))
 
 
 def _by_place(found: Raw, robot: Robot) -> Finding:
     order = ", ".join(name if name == "t" else f"{name}1..{name}{robot.n}" for name in found)
-    return Finding("columns by place", "note", "columns", f"the file names no columns; they were read as {order}",
-                   advice="If they mean something else, name them by `columns`.")  # fmt: skip
+    return Finding("columns by place", "note", "columns", f"the file has no column names; it was read as {order}",
+                   advice="If that is wrong, name the columns in LogFormat(columns=...).")  # fmt: skip
 
 
 def _several(source: Mapping[str, Any], robot: Robot, topic: str | None) -> _Given:
@@ -143,7 +121,7 @@ def _file(path: Path, robot: Robot, topic: str | None) -> tuple[Raw, dict[str, A
     """What a file holds, and the units that follow from its kind."""
     kind = path.suffix.lower()
     if not path.exists():
-        raise FileError("there is no such file", where=str(path))
+        raise FileError("no such file", where=str(path))
     if path.is_dir() or kind in rosbag.SUFFIXES:
         return rosbag.read(path, [joint.name for joint in robot.joints], topic), {"t": "ns"}
     if kind in (".npz", ".npy"):
@@ -152,37 +130,38 @@ def _file(path: Path, robot: Robot, topic: str | None) -> tuple[Raw, dict[str, A
         return numpy_files.read_parquet(path), {}
     if kind in TEXTS:
         return text_table.read(path), {}
-    raise FileError(f"files of kind {kind or 'none'!r} are not known", where=str(path),
+    raise FileError(f"unknown file type {kind or '(none)'!r}", where=str(path),
                     expected=", ".join((*TEXTS, ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)))  # fmt: skip
 
 
 # Completeness -------------------------------------------------------------------------------------------------------
 
 
-def _complete(given: _Given, said: Declaration) -> None:
+def _complete(given: _Given, wanted: LogFormat) -> None:
     found, label = given.found, given.label
     for quantity in ("q", "tau"):
         if quantity not in found:
             have = ", ".join(given.columns or found)[:200] or "nothing"
             raise FileError(f"no columns of {quantity} ({'positions' if quantity == 'q' else 'efforts'})",
                             where=f"log {label}", expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
-                            advice=f"Say which columns they are: columns={{{quantity!r}: [...]}}, on the command line "
+                            advice=f"Name them: LogFormat(columns={{{quantity!r}: [...]}}), on the command line "
                             f"--column {quantity}=NAME,NAME,...")  # fmt: skip
     rows = {name: len(array) for name, array in found.items()}
     if len(set(rows.values())) > 1:
-        raise ShapeError(", ".join(f"{name}: {count} rows" for name, count in rows.items()), where=f"log {label}",
-                         expected="as many of each")  # fmt: skip
-    if "t" not in found and said.rate is None:
-        raise FileError("no time stamps", where=f"log {label}", expected="a column t, or `rate` in samples per second")
+        raise ShapeError(", ".join(f"{name}: {count} samples" for name, count in rows.items()), where=f"log {label}",
+                         expected="the same number of each")  # fmt: skip
+    if "t" not in found and wanted.rate is None:
+        raise FileError("no time stamps", where=f"log {label}",
+                        expected="a column t, or LogFormat(rate=...) in samples per second")  # fmt: skip
 
 
-def _times(found: Raw, said: Declaration, label: str) -> Array:
-    if said.rate is not None:
-        return np.arange(len(found["q"])) / said.rate
+def _times(found: Raw, wanted: LogFormat, label: str) -> Array:
+    if wanted.rate is not None:
+        return np.arange(len(found["q"])) / wanted.rate
     stamps = found["t"]
     if stamps.ndim != 1:
         raise ShapeError(f"t has shape {stamps.shape}", where=f"log {label}", expected="(N,)")
-    return seconds(stamps, (said.units or {}).get("t"))
+    return seconds(stamps, (wanted.units or {}).get("t"))
 
 
 __all__ = ["read_log"]

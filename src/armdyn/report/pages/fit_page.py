@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from armdyn.errors import FileError
 from armdyn.findings import Checkup
-from armdyn.identification.fit import Fit
+from armdyn.identification.fit import Fit, Identifiability
 from armdyn.parameters import physical_consistency
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import COLORS, GREY
@@ -63,7 +64,7 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
             f"of {fit.base.count}" if known < fit.base.count else fit.estimate.method,
             None,
         ),
-        ("Samples", f"{int(fit.estimate.rows.sum())}", f"of {fit.robot.n} joints, after decimation", None),
+        ("Samples", f"{int(fit.estimate.samples.sum())}", f"of {fit.robot.n} joints, after decimation", None),
         ("Relative error of the torques", f"{share:.2%}", where, share < GOOD),
         ("Issues", str(issues), "see Findings" if issues else "no issues found", issues == 0),
     ]
@@ -80,12 +81,10 @@ def _parameters(fit: Fit) -> list[str]:
 
 
 def _identifiability(fit: Fit) -> list[str]:
-    words = {"alone": "Individually identifiable", "combination": "Identifiable in combination with others",
-             "no": "No effect on the torques"}  # fmt: skip
     pairs = []
-    for kind, title in words.items():
-        names = [name for name, told in fit.identifiability.items() if told == kind]
-        pairs.append((f"{title} ({len(names)})", ", ".join(names) or "none"))
+    for kind in get_args(Identifiability):
+        names = [name for name, found in fit.identifiability.items() if found == kind]
+        pairs.append((f"{kind.capitalize()} ({len(names)})", ", ".join(names) or "none"))
     return [html.definitions(pairs)]
 
 
@@ -112,17 +111,21 @@ def _torques(fit: Fit) -> list[str]:
 
 def _residuals(fit: Fit) -> list[str]:
     tried = fit.validation
-    columns = (Column("joint"), Column("sigma", "N m or N"), Column("samples"), Column("samples per independent one"),
-               Column("Durbin-Watson"), Column("whiteness"), Column("verdict"))  # fmt: skip
+    columns = (Column("joint"), Column("sigma", "N m or N"), Column("samples"),
+               Column("autocorrelation time", "samples"), Column("Durbin-Watson"), Column("whiteness"), Column("verdict"))  # fmt: skip
     rows = []
     for j, name in enumerate(tried.joints):
         p = tried.whiteness[j]
-        learnt = (f"{fit.estimate.sigma[j]:.3g}", f"{fit.estimate.rows[j]}", f"{fit.estimate.correlation[j]:.1f}")
+        learnt = (
+            f"{fit.estimate.sigma[j]:.3g}",
+            f"{fit.estimate.samples[j]}",
+            f"{fit.estimate.autocorrelation_time[j]:.1f}",
+        )
         verdict = "white" if p >= WHITE else "correlated"
         rows.append((name, *learnt, f"{tried.durbin_watson[j]:.2f}", f"{p:.2g}", verdict))
     note = ("Whiteness: probability of such autocorrelations in white noise (Ljung-Box test, 20 lags). The standard "
-            "deviations of the parameters allow for correlated residuals: that many samples count as one.")  # fmt: skip
-    return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Notes", list(fit.estimate.remarks))]
+            "deviations of the parameters allow for the autocorrelation of the residuals.")  # fmt: skip
+    return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Notes", list(fit.estimate.notes))]
 
 
 def _physics(fit: Fit) -> list[str]:
