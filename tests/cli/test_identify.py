@@ -47,7 +47,7 @@ def test_log_in_robot_and_report_out(files: dict[str, Path], run: Run) -> None:
     options = ("--validation", files["other"], "--report", page, "--out", fitted)
     status, shown, _ = run("identify", files["arm"], files["log"], *options)
     assert status == 0
-    assert "Processing of the log" in shown and "Torques of held-out motion" in shown and "Findings:" in shown
+    assert "Processing of the log" in shown and "Torques on held-out data" in shown and "Findings:" in shown
     # The robot that was written predicts torques as the one that made the log does.
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-0.5, 0.5, (3, 50, ARM.n))
@@ -58,8 +58,8 @@ def test_log_in_robot_and_report_out(files: dict[str, Path], run: Run) -> None:
     found = armdyn.compile(arm).inverse_dynamics(q, qd, qdd)
     assert np.linalg.norm(found - exact) < 0.02 * np.linalg.norm(exact)
     text = page.read_text(encoding="utf-8")
-    for chapter in ("What was noticed", "How the log was processed", "Base parameters", "Residuals",
-                    "What torques tell", "Torques, measured and predicted", "Physical consistency"):  # fmt: skip
+    for chapter in ("Findings", "Processing of the log", "Base parameters", "Residuals", "Identifiability",
+                    "Measured and predicted torques", "Physical consistency"):  # fmt: skip
         assert chapter in text
     assert text.count("<svg") == ARM.n
     assert "http" not in text.replace("http://www.w3.org", ""), "the page fetches something"

@@ -1,4 +1,4 @@
-"""Validation: what identified parameters are worth on a motion that they have not seen."""
+"""Validation: measured torques beside those that the identified parameters predict."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
 LAGS = 20
-"""Autocorrelations that the test of whiteness looks at."""
+"""Lags of the Ljung-Box test."""
 
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """Torques of a motion beside those that the parameters predict, at the rows of its observation.
+    """Measured and predicted torques at the decimated samples of an observation.
 
-    joints: names. t: (m,). measured, predicted, std: (m, n) N m or N; std is of a measurement about its prediction:
-    what parameters and residuals leave open together. keep: (m, n) rows that count. before: (m, n) torques of the
-    robot as it was before (None where it said nothing). held_out: the motion took no part in the estimation.
+    joints: (n,) names
+    t: (m,) s
+    measured, predicted: (m, n) N m or N
+    std: (m, n) standard deviation of a measurement about its prediction, from parameters and residuals
+    keep: (m, n) bool, samples that count
+    before: (m, n) torques of the robot before identification (None: it had no parameters)
+    held_out: the data were not used for estimation
+    source: name of the log
     """
 
     joints: tuple[str, ...]
@@ -39,7 +44,7 @@ class Validation:
 
     @cached_property
     def residuals(self) -> Array:
-        """(m, n) measured - predicted; NaN where a row does not count."""
+        """(m, n) measured - predicted; NaN where a sample does not count."""
         return np.where(self.keep, self.measured - self.predicted, np.nan)
 
     @cached_property
@@ -54,55 +59,55 @@ class Validation:
 
     @cached_property
     def relative_error(self) -> Array:
-        """(n,) norm of the residuals over norm of the torques."""
+        """(n,) rms of the residuals over rms of the torques."""
         return self.rms / np.maximum(self.torque, 1e-300)
 
     @property
     def relative_error_of_all(self) -> float:
-        """The same of all joints together."""
+        """The same for all joints together."""
         torque = np.where(self.keep, self.measured, np.nan)
         return float(np.sqrt(np.nansum(self.residuals**2) / max(np.nansum(torque**2), 1e-300)))
 
     @cached_property
     def relative_error_before(self) -> Array | None:
-        """(n,) that of the robot before identification."""
+        """(n,) relative error of the robot before identification."""
         if self.before is None:
             return None
         return _rms(np.where(self.keep, self.measured - self.before, np.nan)) / np.maximum(self.torque, 1e-300)
 
     @cached_property
     def covered(self) -> Array:
-        """(n,) share of the rows within two standard deviations of their prediction; 0.95 is expected."""
+        """(n,) share of the samples within two standard deviations of their prediction; 0.95 is expected."""
         within = np.where(self.keep, np.abs(self.measured - self.predicted) <= 2 * self.std, np.nan)
         return _mean(within)
 
     @cached_property
     def durbin_watson(self) -> Array:
-        """(n,) 2 for white residuals; near 0 where neighbouring rows err alike."""
+        """(n,) Durbin-Watson statistic: 2 for white residuals, near 0 for strongly correlated ones."""
         steps = np.diff(self.residuals, axis=0)
         squares: Array = _rms(steps) ** 2 / np.maximum(self.rms, 1e-300) ** 2
         return squares
 
     @cached_property
     def whiteness(self) -> Array:
-        """(n,) Ljung-Box: probability of autocorrelations this large, over 20 rows, if residuals were white."""
+        """(n,) Ljung-Box test: probability of autocorrelations this large, over 20 lags, if residuals were white."""
         return np.array([_ljung_box(column) for column in self.residuals.T])
 
     def section(self) -> Section:
         """The joints as a table."""
-        columns = [Column("joint"), Column("torque, rms", "N m or N"), Column("error, rms", "N m or N"),
-                   Column("relative", "%"), Column("within 2 std", "%"), Column("Durbin-Watson")]  # fmt: skip
+        columns = [Column("joint"), Column("torque, rms", "N m or N"), Column("residual, rms", "N m or N"),
+                   Column("relative error", "%"), Column("within 2 std", "%"), Column("Durbin-Watson")]  # fmt: skip
         cells = [list(self.joints), _cells(self.torque), _cells(self.rms), _cells(100 * self.relative_error),
                  [f"{100 * x:.1f}" for x in self.covered], [f"{x:.2f}" for x in self.durbin_watson]]  # fmt: skip
         if self.relative_error_before is not None:
-            columns.append(Column("before", "%"))
+            columns.append(Column("error before", "%"))
             cells.append(_cells(100 * self.relative_error_before))
-        kind = "held-out motion" if self.held_out else "the motion of the estimation itself"
-        title = f"Torques of {kind}: {100 * self.relative_error_of_all:.3g} % of their norm unexplained"
+        data = "held-out data" if self.held_out else "the data used for estimation"
+        title = f"Torques on {data}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
         return Section(title, tuple(columns), tuple(zip(*cells, strict=True)))
 
     def record(self) -> dict[str, Any]:
-        """The figures, without the courses."""
+        """The figures as plain data, without the torques over time; keys as the properties of this class."""
         figures = ("rms", "torque", "relative_error", "covered", "durbin_watson", "whiteness")
         whole = {"held_out": self.held_out, "source": self.source, "relative_error_of_all": self.relative_error_of_all}
         return whole | {"joints": list(self.joints)} | {name: getattr(self, name).tolist() for name in figures}
@@ -114,9 +119,13 @@ class Validation:
 def validate(
     observation: Observation, estimate: Estimate, *, prior: Array | None = None, held_out: bool = True, source: str = ""
 ) -> Validation:
-    """The estimate on an observation.
+    """Compare the torques of an observation with those that an estimate predicts.
 
-    Args: prior: (p,) base parameters of the robot before, for comparison. held_out: the estimate has not seen it.
+    Args:    observation: torques and regressor
+             estimate: base parameters with their covariance
+             prior: (p,) base parameters of the robot before identification, for comparison
+             held_out: the observation was not used for estimation
+             source: name of the log
     """
     t, measured, predicted, std, keep, before = [], [], [], [], [], []
     for rows in observation.rows():
@@ -139,7 +148,7 @@ def _rms(x: Array) -> Array:
 
 
 def _mean(x: Array) -> Array:
-    """Mean over the rows that are not NaN; NaN where there is none."""
+    """Mean over the samples that are not NaN; NaN where there is none."""
     there = ~np.isnan(x)
     count = there.sum(axis=0)
     result: Array = np.where(count > 0, np.nansum(x, axis=0) / np.maximum(count, 1), np.nan)
