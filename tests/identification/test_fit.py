@@ -96,7 +96,7 @@ def test_validation_on_another_motion(fit):
     assert tried.durbin_watson == pytest.approx([expected] * 2, abs=0.25)
     assert (tried.relative_error_before > 10 * tried.relative_error).all()
     same = identify(ROBOT, recorded())
-    assert not same.validation.held_out and "itself" in str(same.validation)
+    assert not same.validation.held_out and "data used for estimation" in str(same.validation)
 
 
 def test_whiteness_is_told_from_its_absence(fit):
