@@ -112,7 +112,8 @@ def _torques(fit: Fit) -> list[str]:
 def _residuals(fit: Fit) -> list[str]:
     tried = fit.validation
     columns = (Column("joint"), Column("sigma", "N m or N"), Column("samples"),
-               Column("autocorrelation time", "samples"), Column("Durbin-Watson"), Column("whiteness"), Column("verdict"))  # fmt: skip
+               Column("autocorrelation time", "samples"), Column("Durbin-Watson"),
+               Column("whiteness"), Column("verdict"))  # fmt: skip
     rows = []
     for j, name in enumerate(tried.joints):
         p = tried.whiteness[j]
