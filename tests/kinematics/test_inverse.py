@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import armdyn
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.kinematics.analytic_inverse import ParallelArm, PlanarArm, WristArm
-from armdyn.kinematics.numeric_inverse import joint_range
+from armdyn.kinematics.numeric_inverse import search_bounds
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.mechanics import kinematics
 from armdyn.trajectory import Status, Unreachable, all_solutions, closed_form, inverse_kinematics
@@ -24,8 +24,8 @@ COUNT = 1000 if os.environ.get("ARMDYN_FULL") else 200
 
 
 def random_q(robot, count, seed=1):  # type: ignore[no-untyped-def]
-    bounds = joint_range(robot, True)
-    return np.random.default_rng(seed).uniform(bounds.draw_lower, bounds.draw_upper, (count, robot.n))
+    bounds = search_bounds(robot, True)
+    return np.random.default_rng(seed).uniform(bounds.start_lower, bounds.start_upper, (count, robot.n))
 
 
 def pose_error(robot, q, T):  # type: ignore[no-untyped-def]
@@ -56,7 +56,7 @@ def test_round_trips_on_random_poses(name, method, capsys) -> None:  # type: ign
     assert rate > 0.99
     found = result.reached
     assert pose_error(robot, result.q[found], T[found]) < 1e-9
-    bounds = joint_range(robot, True)
+    bounds = search_bounds(robot, True)
     assert (result.q[found] >= bounds.lower).all()
     assert (result.q[found] <= bounds.upper).all()
     assert result.residual[found].max() <= 1e-10
@@ -183,7 +183,7 @@ def test_puma560_has_eight() -> None:
     differences = np.abs(turned(found[:, None] - found[None])).max(axis=-1) + np.eye(8)
     assert differences.min() > 1e-3, "eight different ones"
     inside = all_solutions(robot, T)
-    bounds = joint_range(robot, True)
+    bounds = search_bounds(robot, True)
     assert 0 < len(inside) < 8
     assert bounds.contains(inside).all()
     assert np.abs(turned(all_solutions(robot, T, q0=q)[0] - q)).max() < 1e-9, "the nearest comes first"
@@ -373,7 +373,7 @@ def test_a_redundant_arm_does_a_second_task(secondary) -> None:  # type: ignore[
     robot = load("panda")
     q0 = np.array([0.2, -0.3, 0.4, -1.8, 0.3, 1.6, 0.2])
     T = kinematics.pose(robot, random_q(robot, 8, seed=5))
-    bounds = joint_range(robot, True)
+    bounds = search_bounds(robot, True)
     costs = {
         "middle": lambda q: (((q - bounds.middle) / (bounds.upper - bounds.lower)) ** 2).sum(axis=-1),
         "near": lambda q: ((q - q0) ** 2).sum(axis=-1),

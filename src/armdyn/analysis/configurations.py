@@ -10,7 +10,7 @@ import numpy as np
 from armdyn.errors import PhysicsError
 from armdyn.mechanics import closed_chain, kinematics
 from armdyn.robot import describe
-from armdyn.robot.parts import Joint
+from armdyn.robot.limits import working_range
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -18,9 +18,6 @@ from armdyn.typing import Array
 SINGULAR = 1e3
 """Condition number from which on a configuration is called singular: a tool speed then needs joint speeds a thousand
 times larger in the worst direction than in the best."""
-_NO_LIMITS = {"revolute": math.pi, "prismatic": 0.2}
-"""Range to either side that is shown for a joint without limits, rad or m."""
-_TURNS = 2 * math.pi
 
 
 def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
@@ -30,10 +27,10 @@ def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
     """
     if robot.n == 0:
         return {"fixed": np.zeros(0)}
-    low, high = ranges(robot)
+    low, high = working_range(robot, one_turn=True)
     middle = (low + high) / 2
     shown = {"zero": np.zeros(robot.n)}
-    if np.abs(middle).max() > 0.01 * _TURNS:
+    if np.abs(middle).max() > 0.02 * math.pi:
         shown["middle of ranges"] = middle
     steps = np.arange(1, robot.n + 1) * ((math.sqrt(5) - 1) / 2)  # golden ratio: well spread and always the same
     for k in range(1, more + 1):
@@ -49,22 +46,6 @@ def _closed(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
         with suppress(PhysicsError):
             found[name] = closed_chain.close(robot, q[active], q)
     return found or shown
-
-
-def ranges(robot: Robot) -> tuple[Array, Array]:
-    """(lower, upper): (n,) each, ranges to look at: the limits, or what stands for them."""
-    pairs = np.array([_range(joint) for joint in robot.joints]).reshape(robot.n, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def _range(joint: Joint) -> tuple[float, float]:
-    width = _NO_LIMITS[joint.kind]
-    if joint.limits is None or joint.limits.lower is None or joint.limits.upper is None:
-        return -width, width
-    lower, upper = float(joint.limits.lower), float(joint.limits.upper)
-    if joint.kind == "revolute":  # an almost endless joint needs no more than a turn
-        lower, upper = max(lower, -_TURNS), min(upper, _TURNS)
-    return lower, max(lower, upper)
 
 
 def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:

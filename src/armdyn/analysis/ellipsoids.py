@@ -19,9 +19,9 @@ from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, unknown_name
 from armdyn.kinematics.task_rows import FLAT, Task, drift, jacobian, joint_array, linear_rows, make_task
-from armdyn.motion.limits import dynamics_of, motion_limits, names
+from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
-from armdyn.robot.limits import limit_vector
+from armdyn.robot.limits import limit_vector, required_torque_limits, velocity_limits
 from armdyn.typing import Array
 
 METHODS = ("exact", "text")
@@ -258,7 +258,7 @@ def acceleration_polytope(
     Raises:  NotApplicable if a joint has no limit.
     """
     dyn, task, q = _start(model, q, rows, frame)
-    low, high = torque_limits(dyn, tau_max, tau_min)
+    low, high = required_torque_limits(dyn.robot, tau_max, tau_min)
     _, JMi, centre = _effect(dyn, task, q, qd, gravity)
     return Polytope(task.names, centre + JMi @ ((low + high) / 2), JMi * ((high - low) / 2))
 
@@ -277,18 +277,6 @@ def dynamic_manipulability(
     """
     found = acceleration_ellipsoid(model, q, rows=rows, frame=frame, tau_max=tau_max)
     return np.asarray(found.lengths.prod(axis=-1))
-
-
-def torque_limits(dyn: Dynamics, tau_max: Any = None, tau_min: Any = None) -> tuple[Array, Array]:
-    """(low, high), (n,) each: given, or the robot's. NotApplicable if a joint has none."""
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min)
-    open_ended = ~(np.isfinite(limits.tau_max) & np.isfinite(limits.tau_min))
-    if open_ended.any():
-        missing = ", ".join(name for name, free in zip(names(dyn.robot), open_ended, strict=True) if free)
-        raise NotApplicable(f"no torque limit is known of {missing}", where=f"robot {dyn.robot.name!r}",
-                            expected="a torque limit of every joint",
-                            advice="Give tau_max, or write limits into the robot's file.")  # fmt: skip
-    return limits.tau_min, limits.tau_max
 
 
 # The pieces ---------------------------------------------------------------------------------------------------------
@@ -321,8 +309,8 @@ def _weights(dyn: Dynamics, name: str, given: Any) -> Array:
         if given != "limits":
             raise unknown_name(name, given, ("limits",))
         if name == "tau_max":
-            return torque_limits(dyn)[1]
-        given = motion_limits(dyn.robot).velocity
+            return required_torque_limits(dyn.robot)[1]
+        given = velocity_limits(dyn.robot)
     weights: Array = limit_vector(name, given, dyn.n)
     if not np.isfinite(weights).all():
         raise NotApplicable(f"{name} is not limited for every joint", where=f"robot {dyn.robot.name!r}",

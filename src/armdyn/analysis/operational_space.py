@@ -20,7 +20,7 @@ from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.task_rows import FLAT, Angles, Task, drift, jacobian, jacobian_rate, joint_array, make_task
-from armdyn.motion.limits import dynamics_of
+from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
 from armdyn.typing import Array
 

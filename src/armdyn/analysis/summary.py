@@ -12,17 +12,16 @@ from armdyn.analysis.ellipsoids import (
     acceleration_ellipsoid,
     acceleration_polytope,
     force_ellipsoid,
-    torque_limits,
     velocity_ellipsoid,
 )
 from armdyn.analysis.operational_space import DEAD, OperationalSpace, operational_space
 from armdyn.analysis.workspace_map import payload_capability
-from armdyn.control.extremes import ranges
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.kinematics.task_rows import ANGULAR, LINEAR, joint_array, linear_rows
-from armdyn.motion.limits import dynamics_of, names, units
+from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
+from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
@@ -69,11 +68,11 @@ class Summary:
 def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> Summary:
     """Sum up an arm at q (n,), the middle of its ranges if not given. tau_max: (n,) or one; the robot's limits."""
     dyn = dynamics_of(model)
-    q = ranges(dyn.robot).mean(axis=0) if q is None else joint_array(dyn, "q", q)
+    q = np.mean(working_range(dyn.robot), axis=0) if q is None else joint_array(dyn, "q", q)
     if q.ndim != 1:
         raise ShapeError(f"q has shape {q.shape}", where="summary", expected=f"one position ({dyn.n},)")
     try:
-        limits: Array | None = torque_limits(dyn, tau_max)[1]
+        limits: Array | None = required_torque_limits(dyn.robot, tau_max)[1]
     except NotApplicable:
         limits = None
     rows = linear_rows(dyn)
@@ -130,14 +129,14 @@ def _warnings(
         found.append(f"Close to a singular position: velocities of the tool in {rows} differ by a factor of {ratio}.")
     if here.singular:
         found.append(f"No model of operational space for {' '.join(here.task.names)} here: the Jacobian has lost rank.")
-    low, high = ranges(dyn.robot)
-    outside = [name for name, x, a, b in zip(names(dyn.robot), q, low, high, strict=True) if not a <= x <= b]
+    low, high = working_range(dyn.robot)
+    outside = [name for name, x, a, b in zip(joint_names(dyn.robot), q, low, high, strict=True) if not a <= x <= b]
     if outside:
         found.append(f"Out of their range: {', '.join(outside)}.")
     if limits is None:
         found.append("No torque limits are known: payload and acceleration are not given, sets are for unit torques.")
     else:
-        weak = [name for name, g, most in zip(names(dyn.robot), gravity, limits, strict=True) if abs(g) > most]
+        weak = [name for name, g, most in zip(joint_names(dyn.robot), gravity, limits, strict=True) if abs(g) > most]
         if weak:
             found.append(f"The arm cannot hold its own weight: {', '.join(weak)}.")
     return found
@@ -197,7 +196,7 @@ def _set_table(found: Summary) -> Section:
 def _joint_table(found: Summary) -> Section:
     heads = tuple(map(Column, ("joint", "position", "unit", "gravity torque", "limit", "share", "inertia")))
     rows = []
-    for j, (name, unit) in enumerate(zip(names(found.robot), units(found.robot), strict=True)):
+    for j, (name, unit) in enumerate(zip(joint_names(found.robot), joint_units(found.robot), strict=True)):
         limit = np.nan if found.tau_max is None else found.tau_max[j]
         share = "-" if np.isnan(limit) else f"{100 * abs(found.gravity[j]) / limit:.1f} %"
         place = f"{round(found.q[j], 4) + 0.0:.4f}"

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.analysis.ellipsoids import acceleration_polytope, manipulability, torque_limits
+from armdyn.analysis.ellipsoids import acceleration_polytope, manipulability
 from armdyn.analysis.grid import solve_grid
 from armdyn.analysis.stacked import times, transposed
-from armdyn.control.extremes import ranges
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, FileError, ShapeError, unknown_name
 from armdyn.kinematics.task_rows import LINEAR, joint_array
-from armdyn.motion.limits import dynamics_of, names, units
+from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
+from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.typing import Array
 
 UNFELT = 1e-9
@@ -105,7 +105,7 @@ def payload_capability(
     """
     dyn = dynamics_of(model)
     q = joint_array(dyn, "q", q)
-    low, high = torque_limits(dyn, tau_max, tau_min)
+    low, high = required_torque_limits(dyn.robot, tau_max, tau_min)
     own = dyn.gravity(q)
     lift = -np.asarray(dyn.robot.gravity.array(), dtype=float)  # force by which the robot holds one kilogram
     arm = dyn.pose(q, frame=frame)[..., :3, :3] @ np.asarray(com, dtype=float)
@@ -186,16 +186,16 @@ def workspace_map(
     dyn = dynamics_of(model)
     robot = dyn.robot
     pair = _pair(robot, over)
-    middle = ranges(robot).mean(axis=0) if at is None else joint_array(dyn, "at", at)
+    middle = np.mean(working_range(robot), axis=0) if at is None else joint_array(dyn, "at", at)
     if middle.ndim != 1:
         raise ShapeError(f"at has shape {middle.shape}", where="workspace_map", expected=f"({dyn.n},)")
     cartesian = pair[0] in LINEAR
-    ends = spans if spans is not None else _reach(dyn, pair, frame) if cartesian else _ranges(robot, pair)
+    ends = spans if spans is not None else _box(dyn, pair, frame) if cartesian else _spans(robot, pair)
     axes = tuple(np.linspace(*end, count) for end, count in zip(ends, counts, strict=True))
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     q, reached = (solve_grid if cartesian else _place)(dyn, pair, grid, middle, frame)
     notes = _cartesian_notes(dyn, pair, middle, frame) if cartesian else _joint_notes(robot, pair, middle)
-    by_name = dict(zip(names(robot), units(robot), strict=True))
+    by_name = dict(zip(joint_names(robot), joint_units(robot), strict=True))
     over_units = tuple("m" if name in LINEAR else by_name[name][0] for name in pair)
     return _map(dyn, quantity, q, reached, frame, options, (pair, over_units, axes), notes)
 
@@ -209,7 +209,7 @@ def _cartesian_notes(dyn: Dynamics, pair: tuple[str, ...], at: Array, frame: str
 def _joint_notes(robot: Robot, pair: tuple[str, ...], at: Array) -> tuple[str, ...]:
     others = [
         f"{name} {round(float(x), 3) + 0.0:g} {unit[0]}"
-        for name, x, unit in zip(names(robot), at, units(robot), strict=True)
+        for name, x, unit in zip(joint_names(robot), at, joint_units(robot), strict=True)
         if name not in pair
     ]
     return ("other joints at " + ", ".join(others),) if others else ()
@@ -224,9 +224,9 @@ def workspace_samples(
     frame: str = "tool",
     **options: Any,
 ) -> WorkspaceMap:
-    """A quantity at random positions within the joints' ranges (a full turn, or 1 m, where the robot gives none)."""
+    """A quantity at random positions within the joints' ranges (see `armdyn.robot.limits.working_range`)."""
     dyn = dynamics_of(model)
-    low, high = ranges(dyn.robot)
+    low, high = working_range(dyn.robot)
     q = low + (high - low) * np.random.default_rng(seed).random((count, dyn.n))
     return _map(dyn, quantity, q, np.ones(count, dtype=bool), frame, options, ((), (), ()), ())
 
@@ -252,7 +252,7 @@ def _map(
     flat = q.reshape(-1, dyn.n)
     found = [chosen.values(dyn, flat[i : i + CHUNK], **options) for i in range(0, len(flat), CHUNK)]
     values = np.concatenate(found).reshape(*q.shape[:-1], -1)
-    joints = tuple(names(dyn.robot))
+    joints = tuple(joint_names(dyn.robot))
     label_units: tuple[str, ...] = (chosen.unit,)
     if chosen.by_joint is not None:
         label_units = tuple(chosen.by_joint[joint.kind == "prismatic"] for joint in dyn.robot.joints)
@@ -275,7 +275,7 @@ def _map(
 
 
 def _pair(robot: Robot, over: Sequence[str] | None) -> tuple[str, ...]:
-    joints = names(robot)
+    joints = joint_names(robot)
     if over is None:
         if robot.n < 2:
             raise ArmdynError(f"robot {robot.name!r} has one joint", where="workspace_map", expected="two or more",
@@ -290,14 +290,14 @@ def _pair(robot: Robot, over: Sequence[str] | None) -> tuple[str, ...]:
     return pair
 
 
-def _ranges(robot: Robot, pair: tuple[str, ...]) -> list[tuple[float, float]]:
-    ends = ranges(robot)
-    return [(float(ends[0, j]), float(ends[1, j])) for j in (names(robot).index(name) for name in pair)]
+def _spans(robot: Robot, pair: tuple[str, ...]) -> list[tuple[float, float]]:
+    low, high = working_range(robot)
+    return [(float(low[j]), float(high[j])) for j in map(joint_names(robot).index, pair)]
 
 
-def _reach(dyn: Dynamics, pair: tuple[str, ...], frame: str) -> list[tuple[float, float]]:
+def _box(dyn: Dynamics, pair: tuple[str, ...], frame: str) -> list[tuple[float, float]]:
     """Where random positions bring the frame."""
-    low, high = ranges(dyn.robot)
+    low, high = working_range(dyn.robot)
     q = low + (high - low) * np.random.default_rng(0).random((CHUNK, dyn.n))
     p = dyn.pose(q, frame=frame)[:, :3, 3]
     return [(float(p[:, i].min()), float(p[:, i].max())) for i in (LINEAR.index(name) for name in pair)]
@@ -306,5 +306,5 @@ def _reach(dyn: Dynamics, pair: tuple[str, ...], frame: str) -> list[tuple[float
 def _place(dyn: Dynamics, pair: tuple[str, ...], grid: Array, at: Array, frame: str) -> tuple[Array, Array]:
     q = np.broadcast_to(at, (*grid.shape[:-1], dyn.n)).copy()
     for k, name in enumerate(pair):
-        q[..., names(dyn.robot).index(name)] = grid[..., k]
+        q[..., joint_names(dyn.robot).index(name)] = grid[..., k]
     return q, np.ones(grid.shape[:-1], dtype=bool)

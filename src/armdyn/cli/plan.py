@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from armdyn.tables import Section
     from armdyn.trajectory.trajectory import Trajectory
 
-UNIT = {"revolute": "rad", "prismatic": "m"}
-USUAL = {
-    "revolute": {"velocity": 1.0, "acceleration": 4.0},
-    "prismatic": {"velocity": 0.25, "acceleration": 1.0},
-}
-"""Limits taken where neither the user nor the robot gives any: a careful motion."""
 REACHED = 0.999
 """Share of a limit from which on it is said to be reached."""
 
@@ -153,15 +147,18 @@ def _joints(
 
 
 def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str]:
-    """Limits from the command line, the robot's, or the house's; and a note about the last."""
+    """Limits from the command line, the robot's, or those of a careful motion; and a note about the last."""
+    from armdyn.robot.limits import careful_rates, joint_units, motion_limits
+
     option = f"--{name[0]}-max"
     if given is not None:
         return _given(given, robot.n, option), ""
-    known = [getattr(joint.limits, name, None) for joint in robot.joints]
-    usual = [USUAL[joint.kind][name] for joint in robot.joints]
-    missing = sorted({f"{USUAL[joint.kind][name]:g} {UNIT[joint.kind]}/s" + "^2" * (name == "acceleration")
-                      for joint, limit in zip(robot.joints, known, strict=True) if limit is None})  # fmt: skip
-    values = [float(y if x is None else x) for x, y in zip(known, usual, strict=True)]
+    known = getattr(motion_limits(robot), name)
+    careful = careful_rates(robot)[name == "acceleration"]
+    missing = sorted({f"{rate:g} {getattr(unit, name)}"
+                      for limit, rate, unit in zip(known, careful, joint_units(robot), strict=True)
+                      if math.isinf(limit)})  # fmt: skip
+    values = [float(y if math.isinf(x) else x) for x, y in zip(known, careful, strict=True)]
     return values, f"No {name} limits known: {', '.join(missing)} taken ({option} to choose)." if missing else ""
 
 
@@ -178,15 +175,15 @@ def _line(
     import numpy as np
 
     from armdyn.mechanics.kinematics import pose
+    from armdyn.robot.limits import CAREFUL
     from armdyn.trajectory import Unreachable, follow, line
 
     limits: dict[str, float] = {}
     note = ""
     if duration is None:
-        slide, turn = USUAL["prismatic"], USUAL["revolute"]
-        limits = {"v_max": slide["velocity"], "a_max": slide["acceleration"]}
-        limits |= {"w_max": turn["velocity"], "wd_max": turn["acceleration"]}
-        note = f"Rotation of the tool at most {turn['velocity']:g} rad/s and {turn['acceleration']:g} rad/s^2."
+        (v_max, a_max), (w_max, wd_max) = CAREFUL["prismatic"], CAREFUL["revolute"]
+        limits = {"v_max": v_max, "a_max": a_max, "w_max": w_max, "wd_max": wd_max}
+        note = f"Rotation of the tool at most {w_max:g} rad/s and {wd_max:g} rad/s^2."
     for text, name in ((v, "v_max"), (a, "a_max")):
         if text is not None:
             limits[name] = _given(text, 1, f"--{name[0]}-max")[0]
@@ -344,24 +341,23 @@ def _torque_cells(verdict: Feasibility | None, j: int) -> list[str]:
 
 def _beyond_limits(robot: Robot, motion: Trajectory) -> list[str]:
     """Joint limits that the motion does not keep, in words."""
+    from armdyn.robot.limits import joint_names, motion_limits
+
     sample = motion(motion.breaks) if motion.highest is None else motion.sample(motion.duration / 500).q
     low, high = sample.min(axis=0), sample.max(axis=0)
     velocity, acceleration = motion.peak(1), motion.peak(2)
+    limits = motion_limits(robot)
     found = []
-    for j, joint in enumerate(robot.joints):
-        limits = joint.limits
-        if limits is None:
-            continue
-        if (limits.lower is not None and low[j] < limits.lower - 1e-9) or (
-            limits.upper is not None and high[j] > limits.upper + 1e-9
-        ):
-            found.append(f"{joint.name} leaves its range {limits.lower} to {limits.upper}.")
+    for j, name in enumerate(joint_names(robot)):
+        lower, upper = limits.lower[j], limits.upper[j]
+        if low[j] < lower - 1e-9 or high[j] > upper + 1e-9:
+            found.append(f"{name} leaves its range {lower:g} to {upper:g}.")
         for what, peak, limit in (
-            ("velocity", velocity[j], limits.velocity),
-            ("acceleration", acceleration[j], limits.acceleration),
+            ("velocity", velocity[j], limits.velocity[j]),
+            ("acceleration", acceleration[j], limits.acceleration[j]),
         ):
-            if limit is not None and peak > limit * (1 + 1e-9):
-                found.append(f"{joint.name} exceeds its {what} limit {limit:g}: {peak:.4g}.")
+            if peak > limit * (1 + 1e-9):
+                found.append(f"{name} exceeds its {what} limit {limit:g}: {peak:.4g}.")
     return found
 
 

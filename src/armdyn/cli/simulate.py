@@ -181,6 +181,7 @@ def _reference(robot: Robot, text: str | None, start: str | None, duration: floa
     """The reference, and what simulate is to know about start and end."""
     from armdyn.reproduce.elbaji.scara_tracking import SCARA_RATE, SCARA_START, ScaraCurve
     from armdyn.reproduce.truc.feedforward_tracking import Swing
+    from armdyn.robot.limits import start_position
     from armdyn.trajectory import point_to_point, read_trajectory
 
     q0 = None if start is None else numbers(start, robot.n, "--from")
@@ -193,24 +194,13 @@ def _reference(robot: Robot, text: str | None, start: str | None, duration: floa
         return ScaraCurve(), options | {"q0": SCARA_START if q0 is None else q0, "qd0": SCARA_RATE}
     if text is not None and text.lower().endswith(".csv"):
         return read_trajectory(text), options
-    begin = _middle(robot) if q0 is None else q0
+    begin = start_position(robot).tolist() if q0 is None else q0
     if text is None:
         end = [x + (0.5 if joint.kind == "revolute" else 0.1) for x, joint in zip(begin, robot.joints, strict=True)]
     else:
         end = numbers(text, robot.n, "--reference")
     motion = point_to_point(begin, end, "quintic", duration=2.0 if duration is None else duration)
     return motion, {"q0": begin, "duration": motion.duration * 1.25 if duration is None else duration}
-
-
-def _middle(robot: Robot) -> list[float]:
-    """Zero, or the middle of a range that has no zero."""
-    found = []
-    for joint in robot.joints:
-        low: Any = None if joint.limits is None else joint.limits.lower
-        high: Any = None if joint.limits is None else joint.limits.upper
-        inside = low is None or high is None or low <= 0 <= high
-        found.append(0.0 if inside else (float(low) + float(high)) / 2)
-    return found
 
 
 def _imperfect(plant: Plant, law: Law, course: Any, options: dict[str, Any]) -> dict[str, Run]:

@@ -8,23 +8,10 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.robot import Robot
+from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
 SAMPLES, ROUNDS, AROUND = 4096, 12, 128
-STROKE = 1.0
-"""Range taken for a prismatic joint without limits: plus and minus this, m. A revolute one makes a full turn."""
-
-
-def ranges(robot: Robot) -> Array:
-    """(2, n) lower and upper ends of the joints; a full turn or STROKE where the robot does not say."""
-    ends = []
-    for joint in robot.joints:
-        half = np.pi if joint.kind == "revolute" else STROKE
-        limits = joint.limits
-        low = -half if limits is None or limits.lower is None else float(limits.lower)
-        high = half if limits is None or limits.upper is None else float(limits.upper)
-        ends.append((low, high))
-    return np.array(ends).T
 
 
 def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Array:
@@ -32,7 +19,7 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
 
     values: (k, n) positions to (k, m) numbers. Returns (m,).
     """
-    low, high = ranges(robot)
+    low, high = working_range(robot)
     random = np.random.default_rng(seed)
     q = low + (high - low) * random.random((SAMPLES, robot.n))
     found = values(q)

@@ -23,6 +23,7 @@ from armdyn.mechanics import (
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot import Robot
+from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
 STATES = 6
@@ -65,21 +66,13 @@ class Vectors:
 def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]:
     """Random states within the joints' limits; the first is at rest with all joints at zero."""
     rng = np.random.default_rng(seed)
-    low, high = np.array([_range(joint) for joint in robot.joints]).T
+    low, high = working_range(robot, one_turn=True)
     q = rng.uniform(low, high, (count, robot.n))
     qd, qdd, tau = (rng.uniform(-size, size, (count, robot.n)) for size in (2, 5, 20))
     made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
     for values in made.values():
         values[0] = 0
     return {name: np.round(values, 6) for name, values in made.items()}
-
-
-def _range(joint: Any) -> tuple[float, float]:
-    usual = 3.0 if joint.kind == "revolute" else 0.5
-    limits = joint.limits
-    low, high = (None, None) if limits is None else (limits.lower, limits.upper)
-    low, high = -usual if low is None else float(low), usual if high is None else float(high)
-    return (low, high) if low <= high and max(abs(low), abs(high)) < 100 else (-usual, usual)
 
 
 def vectors(model: Model, function: Function, count: int = STATES) -> Vectors:

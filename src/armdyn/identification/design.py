@@ -22,9 +22,10 @@ from armdyn.graph import Node, gradient, trace
 from armdyn.identification.criteria import criterion_named
 from armdyn.identification.harmonics import Harmonics
 from armdyn.identification.observation import base_regressor
-from armdyn.motion.limits import MotionLimits, states
+from armdyn.motion.sampling import states
 from armdyn.parameters import BaseParameters, parameter_names, regressor
 from armdyn.robot import Robot
+from armdyn.robot.limits import MotionLimits
 from armdyn.robot.parts import Friction
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array

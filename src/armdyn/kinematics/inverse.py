@@ -13,15 +13,15 @@ from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
 from armdyn.kinematics.analytic_inverse import ClosedForm, closed_form
 from armdyn.kinematics.compiled_frame import placer
 from armdyn.kinematics.numeric_inverse import (
+    Bounds,
     Cost,
     Outcome,
     Problem,
-    Range,
     descend,
-    joint_range,
     levenberg_marquardt,
     many_starts,
     problem_of,
+    search_bounds,
 )
 from armdyn.kinematics.rotations import checked_pose
 from armdyn.robot.limits import joint_vector
@@ -127,7 +127,7 @@ def inverse_kinematics(
             freed = problem_of(robot, turns[failed], p[failed], chosen, frame, False, tolerance)
             beyond[failed] = many_starts(freed, near[failed], min(starts, 8), MOST_ITERATIONS, seed).reached
         if secondary is not None:
-            outcome = descend(problem, outcome, _cost(secondary, robot, problem.range, near, frame))
+            outcome = descend(problem, outcome, _cost(secondary, robot, problem.bounds, near, frame))
         how = "numeric"
     result = _result(outcome, beyond, batch, how)
     if throw:
@@ -152,7 +152,7 @@ def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = Non
     turns = np.eye(3)[None] if R is None else R
     problem = problem_of(robot, turns, p, _rows(None, R is not None), frame, False, 1e-10)
     _, found = _polished(arm, problem, R, near[None])
-    fitted, inside = _within(found, joint_range(robot, limits), near, robot)
+    fitted, inside = _within(found, search_bounds(robot, limits), near, robot)
     kept: list[Array] = []
     for q in sorted(fitted[inside], key=lambda q: float(np.abs(q - near).sum())):
         if all(np.abs((q - other + np.pi) % (2 * np.pi) - np.pi).max() > 1e-6 for other in kept):
@@ -192,7 +192,7 @@ def _start(robot: Robot, q0: Any, batch: tuple[int, ...], limits: bool) -> Array
     """Where to start: (k, n)."""
     count = int(np.prod(batch, dtype=int))
     if q0 is None:
-        return np.tile(joint_range(robot, limits).middle, (count, 1))
+        return np.tile(search_bounds(robot, limits).middle, (count, 1))
     given = np.asarray(q0, dtype=float)
     if given.ndim == 1:
         return np.tile(joint_vector("q0", given, robot.n), (count, 1))
@@ -239,7 +239,7 @@ def _polished(arm: ClosedForm, problem: Problem, R: Array | None, near: Array) -
     return which[exact.reached], exact.q[exact.reached]
 
 
-def _within(q: Array, bounds: Range, near: Array, robot: Robot) -> tuple[Array, Array]:
+def _within(q: Array, bounds: Bounds, near: Array, robot: Robot) -> tuple[Array, Array]:
     """(the same positions with every angle turned to within limits, as near as possible to `near`; where possible)."""
     revolute = np.array([link.revolute for link in robot.links])
     whole = 2 * np.pi * revolute
@@ -254,9 +254,11 @@ def _within(q: Array, bounds: Range, near: Array, robot: Robot) -> tuple[Array, 
 def _by_formula(arm: ClosedForm, robot: Robot, problem: Problem, R: Array | None, near: Array) -> tuple[Outcome, Array]:
     """For every pose the solution within limits that is nearest to `near`; and whether there is one only beyond."""
     count = len(problem.p)
-    unlimited = Problem(problem.place, problem.R, problem.p, problem.rows, joint_range(robot, False), problem.tolerance)
+    unlimited = Problem(
+        problem.place, problem.R, problem.p, problem.rows, search_bounds(robot, False), problem.tolerance
+    )
     index, found = _polished(arm, unlimited, R, near)
-    fitted, inside = _within(found, problem.range, near[index], robot)
+    fitted, inside = _within(found, problem.bounds, near[index], robot)
     order = np.lexsort((np.abs(fitted - near[index]).sum(axis=-1), ~inside, index))  # by pose: inside first, then near
     poses, first = np.unique(index[order], return_index=True)
     chosen = order[first]
@@ -266,11 +268,11 @@ def _by_formula(arm: ClosedForm, robot: Robot, problem: Problem, R: Array | None
     return Outcome(q, problem.residual(q), np.zeros(count, dtype=int), reached), beyond
 
 
-def _cost(secondary: str | Cost, robot: Robot, bounds: Range, near: Array, frame: str) -> Cost:
+def _cost(secondary: str | Cost, robot: Robot, bounds: Bounds, near: Array, frame: str) -> Cost:
     if callable(secondary):
         return secondary
     if secondary == "middle":
-        width = np.maximum(bounds.draw_upper - bounds.draw_lower, 1e-9)
+        width = np.maximum(bounds.start_upper - bounds.start_lower, 1e-9)
         return lambda q: np.asarray((((q - bounds.middle) / width) ** 2).sum(axis=-1))
     if secondary == "near":
         if not (near == near[:1]).all():

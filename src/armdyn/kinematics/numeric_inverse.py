@@ -10,6 +10,7 @@ import numpy as np
 
 from armdyn.kinematics.compiled_frame import Place, placer
 from armdyn.kinematics.rotations import rotation_vector
+from armdyn.robot.limits import position_limits, working_range
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
@@ -20,37 +21,30 @@ RANK = 1e-8
 Cost = Callable[[Array], Array]
 
 
-class Range(NamedTuple):
-    """Joint limits (n,), infinite where there are none, and a finite range to draw starts from."""
+class Bounds(NamedTuple):
+    """Position limits (n,), infinite where there are none, and the finite ranges in which starts are drawn."""
 
     lower: Array
     upper: Array
-    draw_lower: Array
-    draw_upper: Array
+    start_lower: Array
+    start_upper: Array
 
     @property
     def middle(self) -> Array:
-        return (self.draw_lower + self.draw_upper) / 2
+        """Middle of the ranges in which starts are drawn, (n,)."""
+        return (self.start_lower + self.start_upper) / 2
 
     def contains(self, q: Array, slack: float = 1e-9) -> Array:
+        """Return whether positions (..., n) lie within the limits, but for `slack`, rad or m."""
         within = (q >= self.lower - slack) & (q <= self.upper + slack)
         return np.asarray(within.all(axis=-1))
 
 
-def joint_range(robot: Robot, limits: bool) -> Range:
-    """The limits of a robot; a revolute joint is drawn from at most one turn."""
-    lower, upper = np.full(robot.n, -np.inf), np.full(robot.n, np.inf)
-    for k, joint in enumerate(robot.joints):
-        if limits and joint.limits is not None:
-            lower[k] = -np.inf if joint.limits.lower is None else float(joint.limits.lower)
-            upper[k] = np.inf if joint.limits.upper is None else float(joint.limits.upper)
-    reach = sum(float(np.linalg.norm(np.array([float(x) for x in link.placement.p]))) for link in robot.links) or 1.0
-    half = np.array([np.pi if link.revolute else reach for link in robot.links])
-    no_lower, no_upper = np.isinf(lower), np.isinf(upper)
-    low = np.where(no_lower, np.where(no_upper, 0.0, upper - 2 * half), lower)  # a missing end is one turn away
-    high = np.where(no_upper, np.where(no_lower, 0.0, lower + 2 * half), upper)
-    middle = (low + high) / 2
-    return Range(lower, upper, np.maximum(lower, middle - half), np.minimum(upper, middle + half))
+def search_bounds(robot: Robot, limits: bool) -> Bounds:
+    """Return where inverse kinematics looks for solutions; without `limits`, everywhere."""
+    free = np.full(robot.n, np.inf)
+    ends = position_limits(robot) if limits else (-free, free)
+    return Bounds(*ends, *working_range(robot, limits=limits, one_turn=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +55,11 @@ class Problem:
     R: Array
     p: Array
     rows: Array
-    range: Range
+    bounds: Bounds
     tolerance: float
 
     def chosen(self, index: Array) -> Problem:
-        return Problem(self.place, self.R[index], self.p[index], self.rows, self.range, self.tolerance)
+        return Problem(self.place, self.R[index], self.p[index], self.rows, self.bounds, self.tolerance)
 
     def error(self, q: Array) -> tuple[Array, Array]:
         """(e, J): what is missing, (k, rows), m and rad, and the Jacobian that takes joint steps to it."""
@@ -97,7 +91,7 @@ def levenberg_marquardt(problem: Problem, q: Array, most: int) -> Outcome:
 
     The damping falls with the error, so convergence is quadratic where the pose can be reached (Chan & Lawrence 1988).
     """
-    q = np.clip(q, problem.range.lower, problem.range.upper)
+    q = np.clip(q, problem.bounds.lower, problem.bounds.upper)
     count, n = q.shape
     residual, iterations = np.full(count, np.inf), np.zeros(count, dtype=int)
     live = np.arange(count)
@@ -111,14 +105,16 @@ def levenberg_marquardt(problem: Problem, q: Array, most: int) -> Outcome:
             break
         iterations[live] += 1
         gradient = np.einsum("kij,ki->kj", J, e)
-        held = ((q[live] <= problem.range.lower) & (gradient < 0)) | ((q[live] >= problem.range.upper) & (gradient > 0))
+        held = ((q[live] <= problem.bounds.lower) & (gradient < 0)) | (
+            (q[live] >= problem.bounds.upper) & (gradient > 0)
+        )
         J = np.where(held[:, None, :], 0.0, J)
         damping = np.minimum((e * e).sum(axis=-1), 1.0) + 1e-14
         normal = np.swapaxes(J, -1, -2) @ J + damping[:, None, None] * np.eye(n)
         step = np.linalg.solve(normal, np.where(held, 0.0, gradient)[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))
-        q[live] = np.clip(q[live] + step, problem.range.lower, problem.range.upper)
+        q[live] = np.clip(q[live] + step, problem.bounds.lower, problem.bounds.upper)
     return Outcome(q, residual, iterations, residual <= problem.tolerance)
 
 
@@ -131,7 +127,7 @@ def many_starts(problem: Problem, first: Array, starts: int, most: int, seed: in
         batch = min(batch, starts - used)
         left = np.flatnonzero(~best.reached)
         shape = (len(left), batch, first.shape[1])
-        q = random.uniform(problem.range.draw_lower, problem.range.draw_upper, shape).reshape(-1, first.shape[1])
+        q = random.uniform(problem.bounds.start_lower, problem.bounds.start_upper, shape).reshape(-1, first.shape[1])
         tried = levenberg_marquardt(problem.chosen(np.repeat(left, batch)), q, most)
         residual = tried.residual.reshape(-1, batch)
         distance = np.abs(tried.q.reshape(shape) - first[left][:, None, :]).max(axis=-1)
@@ -167,7 +163,7 @@ def descend(problem: Problem, outcome: Outcome, cost: Cost, most: int = 200) -> 
         part = problem.chosen(live)
         _, J = part.error(q[live])
         slope = _gradient(cost, q[live])
-        fixed = ((q[live] <= problem.range.lower) & (slope > 0)) | ((q[live] >= problem.range.upper) & (slope < 0))
+        fixed = ((q[live] <= problem.bounds.lower) & (slope > 0)) | ((q[live] >= problem.bounds.upper) & (slope < 0))
         J, slope = np.where(fixed[:, None, :], 0.0, J), np.where(fixed, 0.0, slope)
         direction = -(slope - np.einsum("kij,kj->ki", pseudo_inverse(J) @ J, slope))
         size = np.linalg.norm(direction, axis=-1)
@@ -189,4 +185,4 @@ def _gradient(cost: Cost, q: Array, h: float = 1e-6) -> Array:
 
 
 def problem_of(robot: Robot, R: Array, p: Array, rows: Array, frame: str, limits: bool, tolerance: float) -> Problem:
-    return Problem(placer(robot, frame), R, p, rows, joint_range(robot, limits), tolerance)
+    return Problem(placer(robot, frame), R, p, rows, search_bounds(robot, limits), tolerance)

@@ -12,36 +12,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.algebra import Scalar, elimination, ops
+from armdyn.algebra import Scalar, ops
 from armdyn.algebra.ops import div, mul
 from armdyn.errors import RobotError
 from armdyn.mechanics.matrices import Rows, times, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.parts import Motor
 from armdyn.robot.robot import Robot
+from armdyn.robot.transmission import coupling_rows, inverse_rows
 from armdyn.typing import Scalars
-
-
-def coupling_rows(robot: Robot) -> Rows:
-    """J of Khalil (7.31)."""
-    if robot.coupling:
-        return [list(row) for row in robot.coupling]
-    return _diagonal([div(1, ratio) for ratio in _ratios(robot)])
-
-
-def inverse_rows(robot: Robot) -> Rows:
-    """J^-1: motor rates from joint rates."""
-    if robot.coupling:
-        return elimination.inverse(robot.coupling, f"robot {robot.name!r}, coupling")
-    return _diagonal(_ratios(robot))
-
-
-def _ratios(robot: Robot) -> list[Scalar]:
-    return [1 if joint.rotor is None else joint.rotor.ratio for joint in robot.joints]
-
-
-def _diagonal(entries: Scalars) -> Rows:
-    return [[x if i == j else 0 for j in range(len(entries))] for i, x in enumerate(entries)]
 
 
 @quantity

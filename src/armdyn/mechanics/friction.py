@@ -17,9 +17,9 @@ from dataclasses import replace
 from armdyn.algebra import Scalar, ops
 from armdyn.algebra.ops import add, div, mul
 from armdyn.errors import PhysicsError, RobotError, unknown_name
-from armdyn.mechanics.coupling import inverse_rows
 from armdyn.robot.parts import Friction, Motor
 from armdyn.robot.robot import Robot
+from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Scalars
 
 Law = Callable[[Friction, Scalar], Scalar]

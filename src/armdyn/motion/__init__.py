@@ -1,11 +1,12 @@
 """Dynamics of motion: torques along a trajectory, feasibility, scaling, the fastest timing, sizing of actuators."""
 
-from armdyn.motion.limits import Infeasible, MotionLimits, motion_limits
 from armdyn.motion.loads import Sizing, sizing
+from armdyn.motion.sampling import Infeasible
 from armdyn.motion.scaling import ScaledMotion, scale_to_torque
 from armdyn.motion.timing import TimeOptimal, time_optimal
 from armdyn.motion.torques import TorqueBreakdown, torque_breakdown
 from armdyn.motion.verdict import Feasibility, feasibility
+from armdyn.robot.limits import MotionLimits, motion_limits
 
 __all__ = [
     "Feasibility",

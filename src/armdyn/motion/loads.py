@@ -10,8 +10,8 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
-from armdyn.motion.limits import checked_motion, dynamics_of, integral, look_at, names, states
-from armdyn.robot.limits import limit_vector
+from armdyn.motion.sampling import checked_motion, dynamics_of, integral, sample_times, states
+from armdyn.robot.limits import joint_names, limit_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
@@ -71,7 +71,7 @@ class Sizing:
             f"{self.robot.name}: loads of the {self.side}s over a cycle of {self.cycle:.5g} s (SI units)",
             f"{self.side:<18}" + "".join(f"{title:>14}" for _, title in COLUMNS),
         ]
-        for i, joint in enumerate(names(self.robot)):
+        for i, joint in enumerate(joint_names(self.robot)):
             cells = (getattr(self, field)[i] for field, _ in COLUMNS)
             lines.append(f"{joint:<18}" + "".join(f"{x:14.5g}" if np.isfinite(x) else f"{'-':>14}" for x in cells))
         return "\n".join(lines)
@@ -101,7 +101,7 @@ def sizing(
     checked_motion(dyn, motion)
     if side not in ("joint", "motor"):
         raise unknown_name("side", side, ("joint", "motor"), where="sizing")
-    t = look_at(motion, dt)
+    t = sample_times(motion, dt)
     if not (np.isfinite(rest) and rest >= 0) or t[-1] + rest == 0:
         raise ArmdynError(f"rest = {rest} after {t[-1]} s", expected="a cycle that takes time, s")
     q, qd, qdd = states(motion, t)

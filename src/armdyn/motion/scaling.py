@@ -9,18 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.motion.limits import (
-    Infeasible,
-    MotionLimits,
-    checked_motion,
-    dynamics_of,
-    look_at,
-    motion_limits,
-    names,
-    states,
-    units,
-)
 from armdyn.motion.path import as_trajectory
+from armdyn.motion.sampling import Infeasible, checked_motion, dynamics_of, sample_times, states
+from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
 from armdyn.typing import Array
@@ -100,7 +91,7 @@ def scale_to_torque(
         raise Infeasible(
             "no limit of torque is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, (n,) or one for all"
         )
-    t = look_at(ref, dt)
+    t = sample_times(ref, dt)
     demand = demand_of(dyn, *states(ref, t))
     if demand.law is None:
         _refuse(dyn, limits, t, demand.resting, demand.dry, "gravity")
@@ -120,7 +111,7 @@ def scale_to_torque(
         if each.min() < c:
             c, i, what = float(each.min()), int(each.argmin()), name
             t_most = float(t[np.abs(ref(t, order))[:, i].argmax()])
-    joint = names(dyn.robot)[i]
+    joint = joint_names(dyn.robot)[i]
     if not np.isfinite(c) or not ref.peak(1).any():  # at rest, torques are left to rounding
         raise Infeasible(
             "nothing limits the speed: the motion asks for no torque but that of gravity",
@@ -216,7 +207,7 @@ def _searched(dyn: Dynamics, demand: Demand, limits: MotionLimits, t: Array) -> 
         friction = law(float(slow))
         _refuse(dyn, limits, t, demand.resting + friction, friction, "gravity")
         over, i, k = excess(float(slow))
-        joint = names(dyn.robot)[i]
+        joint = joint_names(dyn.robot)[i]
         raise Infeasible(
             f"joint {joint!r} exceeds its torque at every speed, by {over:.5g} at best (t = {t[k]:.6g} s)",
             where=f"robot {dyn.robot.name!r}",
@@ -241,7 +232,7 @@ def _refuse(dyn: Dynamics, limits: MotionLimits, t: Array, resting: Array, dry: 
     k, i = np.unravel_index(int((over - allowed).argmax()), over.shape)
     if over[k, i] <= allowed[i]:
         return
-    joint, unit = names(dyn.robot)[i], units(dyn.robot)[i][3]
+    joint, unit = joint_names(dyn.robot)[i], joint_units(dyn.robot)[i][3]
     limit = limits.tau_max[i] if resting[k, i] > limits.tau_max[i] else limits.tau_min[i]
     weight = resting[k, i] - dry[k, i]
     alone = limits.tau_min[i] - allowed[i] <= weight <= limits.tau_max[i] + allowed[i]

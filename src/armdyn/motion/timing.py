@@ -11,10 +11,11 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.motion.limits import Infeasible, MotionLimits, dynamics_of, motion_limits, names, units
 from armdyn.motion.path import ByLength, as_path, bends, corners, sides
 from armdyn.motion.reachability import SLACK, Dead, Rows, allowed, controllable, fastest, pruned
+from armdyn.motion.sampling import Infeasible, dynamics_of
 from armdyn.motion.scaling import demand_of, factors_of
+from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Retimed, polynomial_clock
 from armdyn.trajectory.piecewise import PiecewisePolynomial, stretched
@@ -395,7 +396,7 @@ class _Told(NamedTuple):
         over = np.maximum(resting - limits.tau_max, limits.tau_min - resting)
         k, i = np.unravel_index(int(over.argmax()), over.shape)
         if over[k, i] > 0:
-            joint, unit = names(self.dyn.robot)[i], units(self.dyn.robot)[i][3]
+            joint, unit = joint_names(self.dyn.robot)[i], joint_units(self.dyn.robot)[i][3]
             limit = limits.tau_max[i] if resting[k, i] > 0 else limits.tau_min[i]
             dry = " with dry friction" if self.constant[k, dead.cell, i] != 0 else ""
             return Infeasible(
@@ -414,7 +415,7 @@ class _Told(NamedTuple):
 
     def _row(self, row: int) -> str:
         quantity, i, sign = self.labels[row]
-        return f"the {'upper' if sign > 0 else 'lower'} {quantity} limit of joint {names(self.dyn.robot)[i]!r}"
+        return f"the {'upper' if sign > 0 else 'lower'} {quantity} limit of joint {joint_names(self.dyn.robot)[i]!r}"
 
     def too_fast(self, which: str, given: float, most: float, least: float = 0.0) -> Infeasible:
         word, bound = ("fast", most) if given > most else ("slow", least)

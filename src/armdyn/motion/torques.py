@@ -13,7 +13,8 @@ import numpy as np
 from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError, unknown_name
-from armdyn.motion.limits import checked_motion, dynamics_of, look_at, names, states
+from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
+from armdyn.robot.limits import joint_names
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
@@ -92,7 +93,7 @@ class TorqueBreakdown:
             f"Torques of {self.robot.name} over {self.t[-1]:.6g} s, largest magnitudes, N m or N",
             f"{'joint':<18}" + "".join(f"{name:>13}" for name in parts),
         ]
-        for i, joint in enumerate(names(self.robot)):
+        for i, joint in enumerate(joint_names(self.robot)):
             lines.append(f"{joint:<18}" + "".join(f"{np.abs(part[:, i]).max():13.5g}" for part in parts.values()))
         return "\n".join(lines)
 
@@ -119,7 +120,7 @@ def torque_breakdown(
     """
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
-    t = look_at(motion, dt)
+    t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
     n = dyn.n
     unit = np.eye(n)

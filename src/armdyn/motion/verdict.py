@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.motion.limits import MotionLimits, checked_motion, dynamics_of, look_at, motion_limits, names, states
+from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
+from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
@@ -82,7 +83,7 @@ class Feasibility:
     def __str__(self) -> str:
         lines = [f"{self.robot.name}: {self.status.value}", f"{'share of the limit':<18}"]
         lines[1] += "".join(f"{name:>14}" for name in QUANTITIES)
-        for i, joint in enumerate(names(self.robot)):
+        for i, joint in enumerate(joint_names(self.robot)):
             cells = (f"{self.use[name][i]:14.1%}" if self.use[name][i] > 0 else f"{'-':>14}" for name in QUANTITIES)
             lines.append(f"{joint:<18}" + "".join(cells))
         return "\n".join([*lines, *map(str, self.excesses)])
@@ -113,7 +114,7 @@ def feasibility(
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
     limits = motion_limits(dyn.robot, v_max=v_max, a_max=a_max, tau_max=tau_max, tau_min=tau_min, p_max=p_max)
-    t = look_at(motion, dt)
+    t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
     tau = dyn.inverse_dynamics(q, qd, qdd)
     values = dict(zip(QUANTITIES, (q, qd, qdd, tau, tau * qd), strict=True))
@@ -136,7 +137,7 @@ def feasibility(
             worst = float(peak[name][i])
             limit = float(high[i] if worst - high[i] >= low[i] - worst else low[i])
             over = _intervals(t, share[:, i] > 1 + TOUCHING)
-            excesses.append(Excess(names(dyn.robot)[i], name, worst, limit, float(time[name][i]), over))
+            excesses.append(Excess(joint_names(dyn.robot)[i], name, worst, limit, float(time[name][i]), over))
     status = _status(excesses, bounds, dyn.gravity(q))
     return Feasibility(dyn.robot, status, use, peak, time, tuple(excesses), limits)
 

@@ -19,7 +19,6 @@ import numpy as np
 from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.graph import Node, closed_form, constant, ordered, symbol, text
-from armdyn.mechanics.coupling import inverse_rows
 from armdyn.parameters.grouping import Loads, regroup
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import (
@@ -30,6 +29,7 @@ from armdyn.parameters.standard import (
     with_standard_parameters,
 )
 from armdyn.robot import Robot
+from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Array, Scalars
 
 STRUCTURAL_ZEROS = "zeros"

@@ -21,11 +21,11 @@ from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.conventions import MOTOR_PARAMETERS, STANDARD_PARAMETERS
 from armdyn.errors import ShapeError, unknown_name
 from armdyn.graph import Node
-from armdyn.mechanics.coupling import inverse_rows
 from armdyn.mechanics.friction import motors_with_friction
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Assembly, Spin, coupled
 from armdyn.robot.parts import Body, Friction, Joint, Motor, Rotor
+from armdyn.robot.transmission import inverse_rows
 
 INERTIAL = STANDARD_PARAMETERS[:10]
 FAMILIES: dict[str, tuple[str, ...]] = {

@@ -1,17 +1,58 @@
-"""Limits and working ranges of the joints, and the vectors that users give for them."""
+"""Names, units, limits and working ranges of the joints: the one place where they are decided."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.errors import ShapeError
+from armdyn.errors import NotApplicable, ShapeError
+from armdyn.robot.links import WORLD
+from armdyn.robot.robot import Robot
+from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Array
+
+LONE_SLIDE = 0.5
+"""Half of the working range of a prismatic joint without limits on a robot whose links have no length, m."""
+
+CAREFUL = {"revolute": (1.0, 4.0), "prismatic": (0.25, 1.0)}
+"""Velocity and acceleration for joints without such limits: those of a careful motion. rad/s, rad/s^2 or m/s, m/s^2"""
+
+
+# Names and units ------------------------------------------------------------------------------------------------------
+
+
+class Units(NamedTuple):
+    """Units of a joint's position, velocity, acceleration and torque (or force)."""
+
+    position: str
+    velocity: str
+    acceleration: str
+    torque: str
+
+
+UNITS = {"revolute": Units("rad", "rad/s", "rad/s²", "N m"), "prismatic": Units("m", "m/s", "m/s²", "N")}
+"""Units by the kind of joint."""
+
+
+def joint_names(robot: Robot) -> list[str]:
+    """Names of the movable joints, in the order of q."""
+    return [joint.name for joint in robot.joints]
+
+
+def joint_units(robot: Robot) -> list[Units]:
+    """Units of the movable joints, in the order of q."""
+    return [UNITS[joint.kind] for joint in robot.joints]
+
+
+# Vectors that users give ----------------------------------------------------------------------------------------------
 
 
 def joint_vector(name: str, value: Any, n: int | None = None) -> Array:
-    """A joint vector (n,) of finite numbers; a single number is repeated."""
+    """Return a joint vector (n,) of finite numbers; a single number is repeated."""
     array = np.asarray(value, dtype=float)
     if array.ndim == 0 and n is not None:
         array = np.full(n, float(array))
@@ -22,7 +63,7 @@ def joint_vector(name: str, value: Any, n: int | None = None) -> Array:
 
 
 def limit_vector(name: str, value: Any, n: int) -> Array:
-    """Limits (n,): positive numbers, infinite where None was given."""
+    """Return limits (n,): positive numbers, infinite where None was given."""
     if value is None:
         return np.full(n, np.inf)
     array = np.array([np.inf if x is None else x for x in np.ravel(np.asarray(value, dtype=object))], dtype=float)
@@ -30,3 +71,202 @@ def limit_vector(name: str, value: Any, n: int) -> Array:
     if array.size != n or np.isnan(array).any() or (array <= 0).any():
         raise ShapeError(f"{name} = {value}", expected=f"{n} positive limits, or one for all joints")
     return array
+
+
+# Positions ------------------------------------------------------------------------------------------------------------
+
+
+def position_limits(robot: Robot) -> tuple[Array, Array]:
+    """Return the lower and upper position limits, (n,) each, rad or m; infinite where the robot gives none."""
+    return _field(robot, "lower", -np.inf), _field(robot, "upper", np.inf)
+
+
+def working_range(robot: Robot, *, limits: bool = True, one_turn: bool = False) -> tuple[Array, Array]:
+    """Return finite ranges of position to work in, (lower, upper), (n,) each, rad or m.
+
+    Both limits given: the limits. None given: `half_span` to either side of zero. One given: two half spans from it.
+
+    limits:   False looks away from the robot's limits, as if it had none.
+    one_turn: True cuts revolute ranges wider than a turn to one turn about their middle. More turns lead to the same
+              poses, so this is where inverse kinematics draws its starts and where reports move the arm.
+    """
+    low, high = position_limits(robot) if limits else (np.full(robot.n, -np.inf), np.full(robot.n, np.inf))
+    half = half_span(robot)
+    given_low, given_high = np.isfinite(low), np.isfinite(high)
+    lower = np.where(given_low, low, np.where(given_high, high - 2 * half, -half))
+    upper = np.where(given_high, high, np.where(given_low, low + 2 * half, half))
+    if one_turn:
+        revolute = np.array([joint.kind == "revolute" for joint in robot.joints], dtype=bool)
+        wide, middle = revolute & (upper - lower > 2 * np.pi), (lower + upper) / 2
+        lower, upper = np.where(wide, middle - np.pi, lower), np.where(wide, middle + np.pi, upper)
+    return lower, upper
+
+
+def half_span(robot: Robot) -> Array:
+    """Return half of the range that a joint without limits works in, (n,).
+
+    Half a turn for a revolute joint. For a prismatic joint half of the summed link lengths, as an arm's slides are
+    about as long as its links; LONE_SLIDE if these are zero.
+    """
+    slide = total_length(robot) / 2 or LONE_SLIDE
+    return np.array([math.pi if joint.kind == "revolute" else slide for joint in robot.joints])
+
+
+def total_length(robot: Robot) -> float:
+    """Return the summed link lengths, m: distances from base to joint to joint to tool with all joints at zero."""
+    base = np.array([float(x) for x in robot.base.xyz])
+    total = 0.0
+    for link in robot.links:
+        step = np.array([float(x) for x in link.pose(0.0).p])
+        total += float(np.linalg.norm(step - base if link.parent == WORLD else step))
+    tool = robot.frame("tool")
+    return total + (0.0 if tool.link == WORLD else float(np.linalg.norm([float(x) for x in tool.pose.p])))
+
+
+def start_position(robot: Robot) -> Array:
+    """Return a position (n,) to begin with: zero, or the middle of a working range that does not hold zero."""
+    low, high = working_range(robot)
+    return np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2)
+
+
+# Velocities and torques -----------------------------------------------------------------------------------------------
+
+
+def velocity_limits(robot: Robot) -> Array:
+    """Return the velocity limits (n,), rad/s or m/s: of the joints and of the motors behind their gears.
+
+    Motors turn at J^-1 qd (Khalil (7.31)). See `_within_motors` for coupled joints.
+    """
+    own = _field(robot, "velocity", np.inf)
+    speeds = np.array([_motor_limit(joint.motor, "speed") for joint in robot.joints])
+    return _within_motors(np.abs(_floats(inverse_rows(robot))), speeds, own)
+
+
+def torque_limits(robot: Robot) -> Array:
+    """Return the torque limits (n,), N m or N: of the joints and of the motors behind their gears.
+
+    Motors give J^T tau (Khalil (7.33)). See `_within_motors` for coupled joints. A motor's limit is its torque or the
+    torque of its largest current, whichever is smaller.
+    """
+    own = _field(robot, "torque", np.inf)
+    torques = np.array([min(_motor_limit(joint.motor, "torque"), _current_torque(joint.motor))
+                        for joint in robot.joints])  # fmt: skip
+    return _within_motors(np.abs(_motors_to_joints(robot)).T, torques, own)
+
+
+def careful_rates(robot: Robot) -> tuple[Array, Array]:
+    """Return the CAREFUL velocities and accelerations of all joints, (n,) each, for those that have no limits."""
+    rates = np.array([CAREFUL[joint.kind] for joint in robot.joints]).reshape(robot.n, 2)
+    return rates[:, 0], rates[:, 1]
+
+
+def required_torque_limits(robot: Robot, tau_max: Any = None, tau_min: Any = None) -> tuple[Array, Array]:
+    """Return finite torque limits (lowest, largest), (n,) each: those given, else the robot's.
+
+    Raises NotApplicable if a joint has none.
+    """
+    limits = motion_limits(robot, tau_max=tau_max, tau_min=tau_min)
+    missing = ~(np.isfinite(limits.tau_max) & np.isfinite(limits.tau_min))
+    if missing.any():
+        names = ", ".join(name for name, free in zip(joint_names(robot), missing, strict=True) if free)
+        raise NotApplicable(f"no torque limit is known of {names}", where=f"robot {robot.name!r}",
+                            expected="a torque limit of every joint",
+                            advice="Give tau_max, or write limits into the robot's file.")  # fmt: skip
+    return limits.tau_min, limits.tau_max
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """Limits of all joints, (n,) each, infinite where there is none: rad, rad/s, rad/s^2, N m, W (or m, ..., N)."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+    tau_min: Array
+    tau_max: Array
+    power: Array
+
+
+def motion_limits(
+    robot: Robot,
+    *,
+    v_max: Any = None,
+    a_max: Any = None,
+    tau_max: Any = None,
+    tau_min: Any = None,
+    p_max: Any = None,
+) -> MotionLimits:
+    """Return the robot's limits, with those that are given in their place.
+
+    Each is (n,) or one number for all joints; np.inf takes a limit away.
+
+    v_max:   velocity, rad/s or m/s (default: `velocity_limits`).
+    a_max:   acceleration, rad/s^2 or m/s^2 (default: the joints').
+    tau_max: torque, N m or N (default: `torque_limits`).
+    tau_min: lowest torque, N m or N (default: -tau_max).
+    p_max:   mechanical power tau qd, W, either way (default: none; a robot's file has no such limit).
+    """
+    n = robot.n
+    high = torque_limits(robot) if tau_max is None else limit_vector("tau_max", tau_max, n)
+    low = -high if tau_min is None else np.broadcast_to(np.asarray(tau_min, dtype=float), (n,)).copy()
+    if np.isnan(low).any() or (low >= high).any():
+        raise ShapeError(f"tau_min = {tau_min}", expected=f"{n} numbers below tau_max")
+    lower, upper = position_limits(robot)
+    return MotionLimits(
+        lower=lower,
+        upper=upper,
+        velocity=velocity_limits(robot) if v_max is None else limit_vector("v_max", v_max, n),
+        acceleration=_field(robot, "acceleration", np.inf) if a_max is None else limit_vector("a_max", a_max, n),
+        tau_min=low,
+        tau_max=high,
+        power=limit_vector("p_max", p_max, n),
+    )
+
+
+def _field(robot: Robot, name: str, missing: float) -> Array:
+    """(n,) one limit of every joint."""
+    values = [None if joint.limits is None else getattr(joint.limits, name) for joint in robot.joints]
+    return np.array([missing if x is None else float(x) for x in values])
+
+
+def _motor_limit(motor: Any, name: str) -> float:
+    value = None if motor is None else getattr(motor, name)
+    return math.inf if value is None else float(value)
+
+
+def _current_torque(motor: Any) -> float:
+    current = _motor_limit(motor, "current")
+    return current if math.isinf(current) else abs(float(motor.torque_constant)) * current
+
+
+def _motors_to_joints(robot: Robot) -> Array:
+    """J (n, n) as numbers; infinite for a ratio of 0, behind which a motor gives no torque."""
+    if robot.coupling:
+        return _floats(robot.coupling)
+    with np.errstate(divide="ignore"):
+        return np.diag(1 / np.diagonal(_floats(inverse_rows(robot))))
+
+
+def _floats(rows: Sequence[Sequence[Any]]) -> Array:
+    return np.array([[float(x) for x in row] for row in rows]).reshape(len(rows), len(rows))
+
+
+def _within_motors(share: Array, motors: Array, own: Array) -> Array:
+    """Return limits (n,) of the joints, each on its own, that keep the motors within theirs.
+
+    What motor i bears is at most the sum over j of share[i, j] times the limit of joint j. A joint alone may go up to
+    h_j, the least of its own limit and of motors[i] / share[i, j]. All joints together load motor i with at most
+    sum_j share[i, j] h_j; where that is more than it bears, the joints that it moves give way by the same factor.
+
+    A motor that moves one joint: exact. Coupled motors: conservative, since limits joint by joint are a box within
+    the parallelotope of what the motors can do; every vector in this box is within the limits of all motors.
+    """
+    known = np.isfinite(motors)
+    share, motors = share[known], motors[known]
+    moved = share > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = np.minimum(own, np.where(moved, motors[:, None] / share, np.inf).min(axis=0, initial=np.inf))
+        load = np.nansum(np.where(moved, share * alone, 0.0), axis=1)
+        room = np.minimum(1.0, motors / load)
+    return np.asarray(alone * np.where(moved, room[:, None], 1.0).min(axis=0, initial=1.0))

@@ -14,7 +14,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
-from armdyn.robot.parts import Joint
+from armdyn.robot.limits import limit_vector, position_limits, torque_limits
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
 from armdyn.simulation.course import Course
@@ -82,12 +82,12 @@ def simulate(
         qd0=_start("qd0", qd0, n, controller, course.start.qd),
         hold=_hold(actuation.control_period, sensors, solver.dt),
         sensors=sensors,
-        torque_limits=_torque_limits(actuation.torque_limits, dyn),
+        torque_limits=_torque_limits(actuation.torque_limits, dyn.robot),
         wrench=body.wrench,
         stiction=body.stiction,
         elastic=body.elastic,
         stop=stop,
-        ranges=_ranges(dyn.robot) if stop_at_limits else None,
+        ranges=np.array(position_limits(dyn.robot)) if stop_at_limits else None,
     )
     outcome, in_code = _solved(problem)
     run = _run(problem, outcome, in_code, time.perf_counter() - begin)
@@ -217,38 +217,15 @@ def _start(name: str, value: Any, n: int, law: Law, on_reference: Array) -> Arra
     return start
 
 
-def _torque_limits(value: Any, dyn: Dynamics) -> Array | None:
+def _torque_limits(value: Any, robot: Robot) -> Array | None:
     if value is None:
         return None
-    if isinstance(value, str):
-        if value != "robot":
-            raise ArmdynError(f"torque_limits = {value!r}", where="simulate", expected="'robot', numbers, or None")
-        limits = np.array([_strength(joint) for joint in dyn.robot.joints])
-        if np.isinf(limits).all():
-            raise ArmdynError("the robot has no torque limits", where=f"simulate, robot {dyn.robot.name!r}",
-                              advice="Give them as numbers, or leave torque_limits out.")  # fmt: skip
-        return limits
-    given: Array = np.asarray(value, dtype=float)
-    if given.shape not in ((), (dyn.n,)) or np.isnan(given).any() or (given <= 0).any():
-        raise ArmdynError(
-            f"torque_limits = {value}", where="simulate", expected=f"one positive number, or {dyn.n} of them"
-        )
-    return np.full(dyn.n, given)
-
-
-def _strength(joint: Joint) -> float:
-    """The largest torque at a joint: its limit, or what its motor gives through the gear; infinite if not given."""
-    found = [] if joint.limits is None or joint.limits.torque is None else [float(joint.limits.torque)]
-    if joint.motor is not None and joint.motor.torque is not None:
-        found.append(float(joint.motor.torque) * abs(float(1 if joint.rotor is None else joint.rotor.ratio)))
-    return min(found, default=np.inf)
-
-
-def _ranges(robot: Robot) -> Array:
-    ends = []
-    for joint in robot.joints:
-        limits = joint.limits
-        low = -np.inf if limits is None or limits.lower is None else float(limits.lower)
-        high = np.inf if limits is None or limits.upper is None else float(limits.upper)
-        ends.append((low, high))
-    return np.array(ends).T
+    if not isinstance(value, str):
+        return limit_vector("torque_limits", value, robot.n)
+    if value != "robot":
+        raise ArmdynError(f"torque_limits = {value!r}", where="simulate", expected="'robot', numbers, or None")
+    limits = torque_limits(robot)
+    if np.isinf(limits).all():
+        raise ArmdynError("the robot has no torque limits", where=f"simulate, robot {robot.name!r}",
+                          advice="Give them as numbers, or leave torque_limits out.")  # fmt: skip
+    return limits

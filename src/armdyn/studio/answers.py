@@ -14,17 +14,16 @@ from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, manipulabil
 from armdyn.analysis.ellipsoids import Ellipsoid
 from armdyn.control import ComputedTorque
 from armdyn.control.computed_torque import NoControl
-from armdyn.control.extremes import ranges
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.equations import derive
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.kinematics.task_rows import linear_rows
 from armdyn.motion import torque_breakdown
-from armdyn.motion.limits import names, units
 from armdyn.report.figures.robot_figures import skeleton
 from armdyn.report.pages.equations_block import equations_block
 from armdyn.robot import Robot
+from armdyn.robot.limits import joint_names, joint_units, start_position, torque_limits, working_range
 from armdyn.simulation import simulate
 from armdyn.trajectory import point_to_point
 from armdyn.trajectory.profiles import PROFILES
@@ -48,7 +47,7 @@ class Answers:
 
     def about(self) -> dict[str, Any]:
         """What does not change: joints with their ranges and limits, size, profiles."""
-        low, high = ranges(self.robot)
+        low, high = working_range(self.robot)
         joints = [
             {
                 "name": joint.name,
@@ -57,18 +56,22 @@ class Answers:
                 "torque_unit": unit[3],
                 "lower": lower,
                 "upper": upper,
-                "torque": None if joint.limits is None or joint.limits.torque is None else float(joint.limits.torque),
+                "torque": torque if math.isfinite(torque) else None,
             }
-            for joint, unit, lower, upper in zip(
-                self.robot.joints, units(self.robot), low.tolist(), high.tolist(), strict=True
+            for joint, unit, lower, upper, torque in zip(
+                self.robot.joints,
+                joint_units(self.robot),
+                low.tolist(),
+                high.tolist(),
+                torque_limits(self.robot).tolist(),
+                strict=True,
             )
         ]
-        start = np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2)
         return {
             "name": self.robot.name,
             "source": self.robot.source,
             "joints": joints,
-            "start": start.tolist(),
+            "start": start_position(self.robot).tolist(),
             "profiles": list(PROFILES),
             "findings": self.robot.checkup().summary,
         }
@@ -153,7 +156,7 @@ class Answers:
             "q": _plain(q),
             "tau": _plain(tau),
             "arms": [self._arm(row) for row in q],
-            "joints": list(names(self.robot)),
+            "joints": list(joint_names(self.robot)),
         }
 
     def _ellipsoids(self, q: Array) -> dict[str, Any]:

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.extremes import ranges
 from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, unknown_name
 from armdyn.formats import toml
 from armdyn.robot import Robot
+from armdyn.robot.limits import working_range
 from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench, Measure
 from armdyn.sweeps.variants import PAYLOAD, Plan, checked_names, evaluate, evaluate_state, state, varied
@@ -168,7 +168,7 @@ def _drawn(vary: Mapping[str, Any], samples: int, seed: int) -> Array:
 def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
     from scipy.stats import qmc
 
-    low, high = ranges(robot)
+    low, high = working_range(robot)
     if rest is None:
         rest = low + qmc.Halton(max(robot.n, 1), scramble=False).random(_AT_REST)[:, : robot.n] * (high - low)
     rest = np.asarray(rest, dtype=float)

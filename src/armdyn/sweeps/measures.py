@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.kinematics.reach import reach
 from armdyn.mechanics import composite_body, kinematics, newton_euler
 from armdyn.robot import Robot
 from armdyn.typing import Array
@@ -61,12 +62,6 @@ def _inertia(robot: Robot, bench: Bench) -> Array:
     return np.asarray(np.diagonal(M, axis1=-2, axis2=-1).max(axis=0))
 
 
-def _reach(robot: Robot, bench: Bench) -> Array:
-    base = np.array([float(x) for x in robot.base.xyz])
-    tool: Array = np.asarray(kinematics.pose(robot, bench.rest), dtype=float)[..., :3, 3]
-    return np.atleast_1d(np.linalg.norm(tool - base, axis=-1).max())
-
-
 def _manipulability(robot: Robot, bench: Bench) -> Array:
     """The product of the half axes of the velocity ellipsoid, in the directions in which the arm moves its tool."""
     J: Array = np.asarray(kinematics.jacobian(robot, bench.rest), dtype=float)[..., :3, :]
@@ -86,7 +81,7 @@ MEASURES: dict[str, Measure] = {
     "mean_power": Measure("mean power given during the motion", "W", _mean_power),
     "holding_torque": Measure("largest torque that holds the arm", "N m or N", _holding, by_joint=True),
     "inertia": Measure("largest inertia seen by the joint", "kg m^2 or kg", _inertia, by_joint=True),
-    "reach": Measure("largest distance of the tool from the base", "m", _reach),
+    "reach": Measure("largest distance of the tool from the base", "m", lambda r, b: np.atleast_1d(reach(r))),
     "manipulability": Measure("mean manipulability of the tool's position", "", _manipulability),
     "mass": Measure("moving mass", "kg", _mass),
 }  # fmt: skip

@@ -15,10 +15,10 @@ from armdyn.kinematics.compiled_frame import drifter
 from armdyn.kinematics.inverse import MOST_ITERATIONS, Unreachable, _rows, inverse_kinematics
 from armdyn.kinematics.numeric_inverse import (
     Problem,
-    joint_range,
     levenberg_marquardt,
     problem_of,
     pseudo_inverse,
+    search_bounds,
 )
 from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
@@ -120,7 +120,7 @@ def follow(
     if task.duration == 0:
         return TaskFollowing(robot, task, frame, chosen, hold(start, 0.0))
     t, q = _first_pass(robot, task, start, frame, chosen)
-    bounds = joint_range(robot, limits)
+    bounds = search_bounds(robot, limits)
     if not (inside := bounds.contains(q, 1e-6)).all():
         k = int(np.argmin(inside))
         over = np.maximum(q[k] - bounds.upper, bounds.lower - q[k])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.analysis import Ellipsoid, acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
-from armdyn.analysis.ellipsoids import torque_limits
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.graphs import require_inertia
 from armdyn.errors import NotApplicable
@@ -15,6 +14,7 @@ from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure
 from armdyn.report.figures.robot_figures import two_views
 from armdyn.report.figures.style import as_svg
 from armdyn.report.pages import html
+from armdyn.robot.limits import required_torque_limits
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
@@ -53,7 +53,7 @@ def _drawn(subject: Subject, strength: Array) -> str:
 def _strength(dyn: Dynamics, shown: dict[str, Array]) -> tuple[Array, str]:
     """(n,) torques and a phrase for them: the limits, or twice what holds the arm."""
     try:
-        return torque_limits(dyn)[1], "torques in the ellipsoid of the torque limits, gravity included"
+        return required_torque_limits(dyn.robot)[1], "torques in the ellipsoid of the torque limits, gravity included"
     except NotApplicable:
         heaviest = max(float(np.linalg.norm(dyn.gravity(q))) for q in shown.values())
         norm = float(f"{2 * heaviest:.1g}") or 1.0

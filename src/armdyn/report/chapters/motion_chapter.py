@@ -8,13 +8,14 @@ import numpy as np
 
 from armdyn.motion import TorqueBreakdown, motion_limits, sizing
 from armdyn.motion import torque_breakdown as broken_down
-from armdyn.motion.limits import ROUNDING, names, units
+from armdyn.motion.sampling import ROUNDING
 from armdyn.report.chapters.chapter import Chapter, File
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import INK, color
 from armdyn.report.figures.torque_figures import EFFECTS
 from armdyn.report.pages import html
+from armdyn.robot.limits import joint_names, joint_units
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -43,7 +44,7 @@ def motion(subject: Subject) -> Chapter:
         html.panels(panels, caption, key),
         html.table(_shares(parts)),
     ]
-    largest = {name: float(x) for name, x in zip(names(parts.robot), np.abs(parts.tau).max(axis=0), strict=True)}
+    largest = {name: float(x) for name, x in zip(joint_names(parts.robot), np.abs(parts.tau).max(axis=0), strict=True)}
     files = _files(subject, parts)
     return Chapter(blocks, files=files, numbers={"motion_s": chosen.trajectory.duration, "largest_torques": largest})
 
@@ -64,7 +65,7 @@ def _color(effect: str) -> str:
 def _joint_panels(parts: TorqueBreakdown) -> tuple[list[str], list[tuple[str, str, bool]]]:
     effects = _effects(parts)
     drawn = []
-    for i, (name, unit) in enumerate(zip(names(parts.robot), units(parts.robot), strict=True)):
+    for i, (name, unit) in enumerate(zip(joint_names(parts.robot), joint_units(parts.robot), strict=True)):
         lines = [Line(parts.t, part[:, i], color=_color(effect)) for effect, part in effects.items()]
         lines.append(Line(parts.t, parts.tau[:, i], style="--", color=INK))
         drawn.append(chart(Panel(name, "time, s", unit[3], lines)))
@@ -80,14 +81,14 @@ def _motion_panels(parts: TorqueBreakdown) -> list[str]:
         for title, values, order in (("positions", parts.q, 0), ("velocities", parts.qd, 1)):
             if joints:
                 lines = [Line(parts.t, values[:, j], color=color(j)) for j in joints]
-                unit = units(parts.robot)[joints[0]][order]
+                unit = joint_units(parts.robot)[joints[0]][order]
                 drawn.append(chart(Panel(f"{title}, {kind} joints", "time, s", unit, lines)))
     return drawn
 
 
 def joint_key(robot: Robot) -> list[tuple[str, str, bool]]:
     """The key of panels that show all joints."""
-    return [(name, color(j), False) for j, name in enumerate(names(robot))]
+    return [(name, color(j), False) for j, name in enumerate(joint_names(robot))]
 
 
 def _shares(parts: TorqueBreakdown) -> Section:
@@ -95,7 +96,7 @@ def _shares(parts: TorqueBreakdown) -> Section:
     effects = {**_effects(parts), "total": parts.tau}
     rows = [
         (name, unit[3], *(_largest(part[:, i], parts.tau[:, i]) for part in effects.values()))
-        for i, (name, unit) in enumerate(zip(names(parts.robot), units(parts.robot), strict=True))
+        for i, (name, unit) in enumerate(zip(joint_names(parts.robot), joint_units(parts.robot), strict=True))
     ]
     columns = (Column("joint"), Column("unit"), *map(Column, effects))
     note = "The effects peak at different times."
@@ -153,7 +154,7 @@ def _sizing_section(title: str, robot: Robot, loads: Any) -> Section:
         ("returned", "J", loads.energy_returned),
     ]  # fmt: skip
     columns = [Column("joint"), *(Column(head, _units_here(unit, robot)) for head, unit, _ in fields)]
-    rows = [[name, *(f"{values[i]:.4g}" for _, _, values in fields)] for i, name in enumerate(names(robot))]
+    rows = [[name, *(f"{values[i]:.4g}" for _, _, values in fields)] for i, name in enumerate(joint_names(robot))]
     limits = motion_limits(robot).tau_max
     if loads.side == "joint" and np.isfinite(limits).any():
         columns.append(Column("of limit", "%"))

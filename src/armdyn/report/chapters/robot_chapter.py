@@ -6,19 +6,17 @@ import warnings
 
 import numpy as np
 
-from armdyn.analysis.configurations import base_position, ranges
 from armdyn.errors import ArmdynError
 from armdyn.formats import ModelWarning
+from armdyn.kinematics.reach import reach
 from armdyn.report.chapters.chapter import Chapter, Fact, File
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.robot_figures import robot_figure, two_views
 from armdyn.report.pages import html
 from armdyn.robot import Robot, describe
+from armdyn.robot.limits import half_span, joint_names, position_limits
 from armdyn.tables import Section
-from armdyn.typing import Array
 
-TRIALS, STEPS, ROUNDS = 4096, 73, 6
-"""Random positions from which the reach is looked for, steps of a joint's range, and rounds over all joints."""
 UNBROKEN = "\u00a0=\u00a0"
 WRITTEN = {
     "robot.toml": "the robot in armdyn's own format, named parameters included",
@@ -51,12 +49,11 @@ def geometry(subject: Subject) -> Chapter:
     numbers: dict[str, object] = {"joints": robot.n}
     reach_note = ""
     if robot.n and not robot.loops:
-        far, without = reach(subject), _without_limits(robot)
+        far = reach(robot)
         facts.append(Fact("reach", f"{far:.3g} m", "from base to tool"))
         numbers["reach_m"] = far
-        reach_note = f"Reach: the largest distance found between tool and base is {far:.4g} m."
-        if without:
-            reach_note += f" Joints without limits ({without}) turn freely, or slide by 0.2 m to either side."
+        reach_note = f"Reach: the largest distance between tool and base is {far:.4g} m."
+        reach_note += _free_joints(robot)
     blocks = [html.panels(views, caption), *map(html.table, sections), html.table(subject.poses)]
     return Chapter([*blocks, html.paragraph(reach_note) if reach_note else ""], facts, numbers=numbers)
 
@@ -65,27 +62,17 @@ def _is_geometry(section: Section) -> bool:
     return section.title.startswith(("Geometry", "Loops"))
 
 
-def _without_limits(robot: Robot) -> str:
-    names = [joint.name for joint in robot.joints if joint.limits is None or joint.limits.lower is None]
-    return "all" if len(names) == robot.n else ", ".join(names)
-
-
-def reach(subject: Subject) -> float:
-    """The largest distance of the tool from the base, m: the best of random positions, joint by joint improved."""
-    robot, pose = subject.robot, subject.dyn.pose
-    low, high = ranges(robot)
-
-    def distances(q: Array) -> Array:
-        return np.asarray(np.linalg.norm(pose(q)[:, :3, 3] - base_position(robot), axis=1))
-
-    q = low + (high - low) * np.random.default_rng(0).random((TRIALS, robot.n))
-    best = q[np.argmax(distances(q))]
-    for _ in range(ROUNDS):
-        for j in range(robot.n):
-            tried = np.tile(best, (STEPS + 1, 1))
-            tried[1:, j] = np.linspace(low[j], high[j], STEPS)
-            best = tried[np.argmax(distances(tried))]
-    return float(distances(best[None])[0])
+def _free_joints(robot: Robot) -> str:
+    """Say over which ranges joints without limits were taken to move; nothing if there is none."""
+    low, high = position_limits(robot)
+    free = np.flatnonzero(np.isinf(low) | np.isinf(high))
+    if not free.size:
+        return ""
+    names, spans = joint_names(robot), half_span(robot)
+    named = "all" if free.size == robot.n else ", ".join(names[j] for j in free)
+    slides = [spans[j] for j in free if robot.joints[j].kind == "prismatic"]
+    slide = f", or slide by {slides[0]:.3g} m to either side" if slides else ""
+    return f" Joints without limits ({named}) turn freely{slide}."
 
 
 def parameters(subject: Subject) -> Chapter:

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armdyn.analysis.configurations import ranges
 from armdyn.dynamics import Dynamics
 from armdyn.motion import Infeasible, feasibility, motion_limits, scale_to_torque
+from armdyn.robot.limits import careful_rates, working_range
 from armdyn.trajectory import concatenate, point_to_point
 from armdyn.trajectory.trajectory import Trajectory
 
 GOLDEN = (5**0.5 - 1) / 2
 SHARE = 0.5
 """Share of the limits of velocity and acceleration that the motion uses."""
-MODERATE = {"revolute": (2.0, 8.0), "prismatic": (0.5, 2.0)}
-"""Velocity and acceleration where the robot has no limits: rad/s, rad/s^2 or m/s, m/s^2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +31,16 @@ def usual_motion(dyn: Dynamics) -> UsualMotion:
     At half of the robot's limits of velocity and acceleration; slower where the torques would exceed their limits.
     """
     robot = dyn.robot
-    low, high = ranges(robot)
+    low, high = working_range(robot, one_turn=True)
     numbers = np.arange(robot.n)
     turn = np.where(numbers % 2, -1.0, 1.0)
     swing = (high - low) / 4 * (1 - (numbers * GOLDEN % 1) / 2)  # no two joints by the same amount
     middle = (low + high) / 2
     begin, end = middle - turn * swing, middle + turn * swing
     limits = motion_limits(robot)
-    moderate = np.array([MODERATE[joint.kind] for joint in robot.joints])
-    v_max = np.where(np.isfinite(limits.velocity), SHARE * limits.velocity, moderate[:, 0])
-    a_max = np.where(np.isfinite(limits.acceleration), SHARE * limits.acceleration, moderate[:, 1])
+    careful = careful_rates(robot)
+    v_max = np.where(np.isfinite(limits.velocity), SHARE * limits.velocity, careful[0])
+    a_max = np.where(np.isfinite(limits.acceleration), SHARE * limits.acceleration, careful[1])
     there = point_to_point(begin, end, "quintic", v_max=v_max, a_max=a_max)
     back = point_to_point(end, begin, "quintic", duration=there.duration)
     cycle: Trajectory = concatenate(there, back)

@@ -19,7 +19,6 @@ from armdyn.analysis.ellipsoids import (
     acceleration_ellipsoid,
     acceleration_polytope,
     force_ellipsoid,
-    torque_limits,
     velocity_ellipsoid,
 )
 from armdyn.analysis.workspace_map import WorkspaceMap
@@ -27,7 +26,7 @@ from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.kinematics.task_rows import LINEAR, joint_array
-from armdyn.motion.limits import dynamics_of
+from armdyn.motion.sampling import dynamics_of
 from armdyn.report.figures.robot_figures import (
     BASE,
     LINK,
@@ -40,6 +39,7 @@ from armdyn.report.figures.robot_figures import (
 )
 from armdyn.report.figures.style import FAINT, GREY, INK, framed_axes
 from armdyn.robot import Robot
+from armdyn.robot.limits import required_torque_limits
 from armdyn.typing import Array
 
 COLOR = {"velocity": "#3b6fd4", "force": "#c2528b", "acceleration": "#2a9d8f"}
@@ -190,7 +190,7 @@ def _accelerations(dyn: Dynamics, q: Array, rows: str, strongest: Array) -> list
 
 def _strength(dyn: Dynamics, q: Array, tau_max: Any) -> tuple[Array, str]:
     try:
-        given = torque_limits(dyn, tau_max)[1]
+        given = required_torque_limits(dyn.robot, tau_max)[1]
         return given, "torque limits" if tau_max is None else "given torque limits"
     except NotApplicable:
         heavy = 2 * float(np.linalg.norm(dyn.gravity(q)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armdyn.motion.limits import look_at, states
+from armdyn.motion.sampling import sample_times, states
 from armdyn.report.figures.style import DARK, FAINT, color, open_axes
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def excitation_figure(excitation: Excitation) -> Any:
     from matplotlib.figure import Figure
 
     motion, design = excitation.motion, excitation.design
-    t = look_at(motion, motion.duration / 600)
+    t = sample_times(motion, motion.duration / 600)
     q, qd, qdd = states(motion, t)
     tau = design.dynamics.inverse_dynamics(q, qd, qdd)
     figure = Figure(figsize=(10, 6.6), facecolor="white")

@@ -106,7 +106,7 @@ def _style(j: int) -> dict[str, Any]:
 
 def _shares(trajectory: Trajectory, robot: Robot, time: Array, tau_max: Array) -> Array:
     """(k, n) torques in per cent of their limits; NaN for joints without one."""
-    from armdyn.motion.limits import dynamics_of, states  # a picture without torques needs no machine code
+    from armdyn.motion.sampling import dynamics_of, states  # a picture without torques needs no machine code
 
     tau = dynamics_of(robot).inverse_dynamics(*states(trajectory, time))
     shares: Array = 100 * tau / np.where(np.isfinite(tau_max), tau_max, np.nan)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.dynamics import compile as compiled
-from armdyn.motion.limits import names, units
 from armdyn.motion.torques import TorqueBreakdown
 from armdyn.report.figures.style import DARK, FAINT, color, open_axes
+from armdyn.robot.limits import joint_names, joint_units
 from armdyn.typing import Array
 
 FEW = 3
@@ -54,10 +54,10 @@ def _panel_by_panel(parts: TorqueBreakdown) -> Any:
     for row, panels in zip(grid, rows, strict=True):
         for i, (axes, curves) in enumerate(zip(row, panels, strict=True)):
             _draw(axes, parts.t, curves)
-            _dress(axes, units(parts.robot)[i][3])
+            _dress(axes, joint_units(parts.robot)[i][3])
         if all(k == "revolute" for k in _kinds(parts)):
             _same_scale(row)
-    for i, name in enumerate(names(parts.robot)):
+    for i, name in enumerate(joint_names(parts.robot)):
         grid[0, i].set_title(f"joint {i + 1}: {name}", fontsize=10.5, color=DARK, loc="left", pad=16)
         grid[-1, i].set_xlabel("time, s", color=DARK)
     return _finished(figure, f"{parts.robot.name}: torque contributions")
@@ -88,8 +88,8 @@ def _joint_by_joint(parts: TorqueBreakdown) -> Any:
             continue
         curves = [(name, part[:, i], EFFECTS[name]) for name, part in effects.items()]
         _draw(axes, parts.t, [*curves, ("total", parts.tau[:, i], DARK)], legend=False)
-        _dress(axes, units(parts.robot)[i][3])
-        axes.set_title(names(parts.robot)[i], fontsize=10, color=DARK, loc="left")
+        _dress(axes, joint_units(parts.robot)[i][3])
+        axes.set_title(joint_names(parts.robot)[i], fontsize=10, color=DARK, loc="left")
         if i >= n - columns:
             axes.set_xlabel("time, s", color=DARK)
             axes.tick_params(labelbottom=True)
@@ -101,8 +101,8 @@ def _joint_by_joint(parts: TorqueBreakdown) -> Any:
 def motion_figure(parts: TorqueBreakdown) -> Any:
     """Positions, velocities, accelerations and torques of all joints. Siciliano fig. 7.5, 7.7, 7.10"""
     figure, grid = _grid(2, 2, 9.6, 6.2)
-    label = names(parts.robot)
-    kinds = sorted(set(units(parts.robot)))
+    label = joint_names(parts.robot)
+    kinds = sorted(set(joint_units(parts.robot)))
     mixed = [" or ".join(dict.fromkeys(unit[k] for unit in reversed(kinds))) for k in range(4)]
     titles = ("positions", "velocities", "accelerations", "torques")
     values = (parts.q, parts.qd, parts.qdd, parts.tau)

@@ -1,0 +1,74 @@
+"""Motions sampled over time: where they are evaluated, their states there, integrals over them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.robot.robot import Robot
+from armdyn.trajectory.trajectory import grid
+from armdyn.typing import Array
+
+STEPS = 2000
+"""Number of steps at which a motion is sampled if no `dt` is given."""
+ROUNDING = 1e-12
+"""Share of its largest velocity below which a joint counts as standing still."""
+SIDE = 1e-9
+"""Distance of the two samples beside a jump, as a share of the duration."""
+
+
+class Infeasible(ArmdynError):
+    """A motion that no timing brings within the limits. joint, amount: who is too weak, and by how much (or None)."""
+
+    joint: str | None = None
+    amount: float | None = None
+
+    def blaming(self, joint: str, amount: float) -> Infeasible:
+        """Return this error with the joint that is too weak, and by how much."""
+        self.joint, self.amount = joint, amount
+        return self
+
+
+def dynamics_of(model: Robot | Dynamics) -> Dynamics:
+    """Return the compiled dynamics of a robot; what is compiled already is returned as it is."""
+    return compiled(model) if isinstance(model, Robot) else model
+
+
+def checked_motion(dyn: Dynamics, motion: Any) -> None:
+    """Raise ShapeError if a motion has another number of joints than the robot."""
+    n = np.shape(motion(0.0))[-1]
+    if n != dyn.n:
+        raise ShapeError(
+            f"a motion of {n} joints", where=f"robot {dyn.robot.name!r}", expected=f"one of {dyn.n} joints"
+        )
+
+
+def sample_times(motion: Any, dt: float | None = None) -> Array:
+    """Return times (k,) from 0 to the end, dt apart, with both sides of every time at which a derivative may jump."""
+    duration = float(motion.duration)
+    if duration == 0:
+        return np.zeros(1)
+    t = grid(duration, duration / STEPS if dt is None else dt)
+    breaks = np.asarray(getattr(motion, "breaks", np.array([0.0, duration])))
+    side = SIDE * duration
+    return np.unique(np.clip(np.concatenate([t, breaks - side, breaks, breaks + side]), 0.0, duration))
+
+
+def states(motion: Any, t: Array) -> tuple[Array, Array, Array]:
+    """Return positions, velocities and accelerations, (k, n) each, at times t (k,).
+
+    A velocity that is only rounding is set to zero: the sign of friction would be that of the rounding.
+    """
+    q, qd, qdd = (np.ascontiguousarray(motion(t, order)) for order in range(3))
+    moving = np.abs(qd) > ROUNDING * np.abs(qd).max(axis=0, initial=0.0)
+    return q, np.where(moving, qd, 0.0), qdd
+
+
+def integral(t: Array, y: Array) -> Array:
+    """Return the integral of y (k, ...) over t (k,) by the trapezoidal rule; a jump lies between adjacent times."""
+    total: Array = np.tensordot(np.diff(t), 0.5 * (y[1:] + y[:-1]), axes=1)
+    return total
