@@ -39,12 +39,16 @@ class Bounds(NamedTuple):
         within = (q >= self.lower - slack) & (q <= self.upper + slack)
         return np.asarray(within.all(axis=-1))
 
+    def hold(self, q: Array, direction: Array) -> Array:
+        """Return which joints (..., n) are at a limit and would leave it in that direction."""
+        return np.asarray(((q <= self.lower) & (direction < 0)) | ((q >= self.upper) & (direction > 0)))
+
 
 def search_bounds(robot: Robot, limits: bool) -> Bounds:
     """Return where inverse kinematics looks for solutions; without `limits`, everywhere."""
     free = np.full(robot.n, np.inf)
-    ends = position_limits(robot) if limits else (-free, free)
-    return Bounds(*ends, *working_range(robot, limits=limits, one_turn=True))
+    lower, upper = position_limits(robot) if limits else (-free, free)
+    return Bounds(lower, upper, *working_range(robot, limits=limits, one_turn=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +167,7 @@ def descend(problem: Problem, outcome: Outcome, cost: Cost, most: int = 200) -> 
         part = problem.chosen(live)
         _, J = part.error(q[live])
         slope = _gradient(cost, q[live])
-        fixed = ((q[live] <= problem.bounds.lower) & (slope > 0)) | ((q[live] >= problem.bounds.upper) & (slope < 0))
+        fixed = problem.bounds.hold(q[live], -slope)
         J, slope = np.where(fixed[:, None, :], 0.0, J), np.where(fixed, 0.0, slope)
         direction = -(slope - np.einsum("kij,kj->ki", pseudo_inverse(J) @ J, slope))
         size = np.linalg.norm(direction, axis=-1)

@@ -12,7 +12,7 @@ from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
 STARTS, FIRST_ROUNDS, KEPT, ROUNDS = 48, 16, 4, 400
-"""Positions from which the search starts; rounds over all joints after which the best KEPT of them go on; most rounds."""
+"""Positions from which the search starts; rounds over all joints after which the KEPT best go on; most rounds."""
 SETTLED = 1e-13
 """Relative growth of the distance in one round below which a search has ended."""
 
@@ -78,7 +78,7 @@ def _outward_turn(arm: Array, base: Array, z: Array) -> Array:
     """
     away = (base * z).sum(axis=-1, keepdims=True) * z - base
     sine = (z * np.cross(arm, away)).sum(axis=-1)
-    return np.arctan2(sine, (arm * away).sum(axis=-1))
+    return np.asarray(np.arctan2(sine, (arm * away).sum(axis=-1)))
 
 
 def _turned(v: Array, z: Array, angle: Array) -> Array:

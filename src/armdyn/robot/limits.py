@@ -139,7 +139,10 @@ def velocity_limits(robot: Robot) -> Array:
     """
     own = _field(robot, "velocity", np.inf)
     speeds = np.array([_motor_limit(joint.motor, "speed") for joint in robot.joints])
-    return _within_motors(np.abs(_floats(inverse_rows(robot))), speeds, own)
+    if robot.coupling:
+        return _within_motors(_sizes(inverse_rows(robot)), speeds, own)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.minimum(own, speeds / _ratios(robot)))
 
 
 def torque_limits(robot: Robot) -> Array:
@@ -151,7 +154,10 @@ def torque_limits(robot: Robot) -> Array:
     own = _field(robot, "torque", np.inf)
     torques = np.array([min(_motor_limit(joint.motor, "torque"), _current_torque(joint.motor))
                         for joint in robot.joints])  # fmt: skip
-    return _within_motors(np.abs(_motors_to_joints(robot)).T, torques, own)
+    if robot.coupling:
+        return _within_motors(_sizes(robot.coupling).T, torques, own)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.fmin(own, torques * _ratios(robot)))  # not a number: without limit, behind a ratio of zero
 
 
 def careful_rates(robot: Robot) -> tuple[Array, Array]:
@@ -240,16 +246,12 @@ def _current_torque(motor: Any) -> float:
     return current if math.isinf(current) else abs(float(motor.torque_constant)) * current
 
 
-def _motors_to_joints(robot: Robot) -> Array:
-    """J (n, n) as numbers; infinite for a ratio of 0, behind which a motor gives no torque."""
-    if robot.coupling:
-        return _floats(robot.coupling)
-    with np.errstate(divide="ignore"):
-        return np.diag(1 / np.diagonal(_floats(inverse_rows(robot))))
+def _ratios(robot: Robot) -> Array:
+    return np.array([1.0 if joint.rotor is None else abs(float(joint.rotor.ratio)) for joint in robot.joints])
 
 
-def _floats(rows: Sequence[Sequence[Any]]) -> Array:
-    return np.array([[float(x) for x in row] for row in rows]).reshape(len(rows), len(rows))
+def _sizes(rows: Sequence[Sequence[Any]]) -> Array:
+    return np.abs([[float(x) for x in row] for row in rows])
 
 
 def _within_motors(share: Array, motors: Array, own: Array) -> Array:
@@ -259,14 +261,15 @@ def _within_motors(share: Array, motors: Array, own: Array) -> Array:
     h_j, the least of its own limit and of motors[i] / share[i, j]. All joints together load motor i with at most
     sum_j share[i, j] h_j; where that is more than it bears, the joints that it moves give way by the same factor.
 
-    A motor that moves one joint: exact. Coupled motors: conservative, since limits joint by joint are a box within
-    the parallelotope of what the motors can do; every vector in this box is within the limits of all motors.
+    Exact where a motor and a joint move each other alone. Conservative where they are coupled, since limits joint by
+    joint are a box within the parallelotope of what the motors can do: every vector in this box keeps all motors within
+    their limits.
     """
     known = np.isfinite(motors)
     share, motors = share[known], motors[known]
     moved = share > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = np.minimum(own, np.where(moved, motors[:, None] / share, np.inf).min(axis=0, initial=np.inf))
-        load = np.nansum(np.where(moved, share * alone, 0.0), axis=1)
+        load = np.where(moved, share * alone, 0.0).sum(axis=1)
         room = np.minimum(1.0, motors / load)
     return np.asarray(alone * np.where(moved, room[:, None], 1.0).min(axis=0, initial=1.0))
