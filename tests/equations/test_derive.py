@@ -223,6 +223,7 @@ def test_unknown_quantity() -> None:
 
 
 def test_progress() -> None:
-    steps: list[str] = []
-    derive(armdyn.load("pendulum"), progress=steps.append)
-    assert steps[0] == "inertia matrix" and len(steps) >= 4
+    steps: list[tuple[str, float]] = []
+    derive(armdyn.load("pendulum"), progress=lambda step, done: steps.append((step, done)))
+    assert steps[0] == ("mass matrix", 0.0) and len(steps) >= 4
+    assert all(0 <= done < 1 for _, done in steps) and steps == sorted(steps, key=lambda pair: pair[1])

@@ -116,7 +116,7 @@ def test_interrupted_work_goes_on_to_the_same_end(tmp_path: Path, planar) -> Non
     class Interrupted(Exception):
         pass
 
-    def stop(text: str) -> None:
+    def stop(text: str, done: float) -> None:
         if "stage 3" in text:
             raise Interrupted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ from armdyn.graph import Graph
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.cache import VARIABLE
 from armdyn.robot import Robot
-from armdyn.typing import Array
+from armdyn.typing import Array, Progress, quiet
 
 LARGEST_RESULT = 2**27
 """Bytes of the results of a batch: a longer one has fewer samples."""
@@ -36,7 +36,6 @@ FEW_JOINTS = 10
 
 Key = tuple[str, str, int]
 """Engine, kind of call, samples."""
-Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)
@@ -67,12 +66,12 @@ def run(
     settings: Settings = THOROUGH,
     *,
     others: Mapping[str, Maker] = OTHERS,
-    progress: Progress = lambda what, done: None,
+    progress: Progress = quiet,
 ) -> Report:
     """Measure robots (catalog names, files, `chainN`; default: ur5, rx90, panda, chain30) on one core.
 
     Results are compared before anything is timed; a call that disagrees is reported and left out. Machine code is kept
-    in a temporary cache. progress: told what is being done and how many steps are behind.
+    in a temporary cache. progress: called with the step and the share done.
     """
     chosen = [robots.chosen(name) for name in names or robots.DEFAULT]
     missing: dict[str, str] = {}
@@ -80,24 +79,22 @@ def run(
     found = []
     with one_core(), _temporary_cache():
         for number, robot in enumerate(chosen):
-            work = _Work(robot, settings, others, progress, number * steps_per_robot())
+            work = _Work(robot, settings, others, progress, number, len(chosen))
             found.append(work.result(missing))
             best = max(best, work.peak)
     return Report(facts(), best, tuple(found), missing, settings.quick)
-
-
-def steps_per_robot() -> int:
-    return 1 + len(FUNCTIONS)
 
 
 class _Work:
     """One robot being measured."""
 
     def __init__(
-        self, robot: Robot, settings: Settings, others: Mapping[str, Maker], progress: Progress, done: int
+        self, robot: Robot, settings: Settings, others: Mapping[str, Maker], progress: Progress, number: int, count: int
     ) -> None:
         self.robot, self.without = robots.comparable(robot)
-        self.settings, self.others, self.progress, self.done = settings, others, progress, done
+        self.settings, self.others, self.progress = settings, others, progress
+        steps = 1 + len(FUNCTIONS)
+        self.done, self.steps = number * steps, count * steps
         self.peak = 0.0
 
     def result(self, missing: dict[str, str]) -> RobotResult:
@@ -212,7 +209,7 @@ class _Work:
         self.peak = max(self.peak, *(peak(2 * self.settings.turn) for _ in range(5)))
 
     def _say(self, what: str) -> None:
-        self.progress(f"{self.robot.name}: {what.replace('_', ' ')}", self.done)
+        self.progress(f"{self.robot.name}: {what.replace('_', ' ')}", self.done / self.steps)
 
 
 def _angles(graph: Graph) -> int:

@@ -36,13 +36,13 @@ def bench(
     turns; results must agree before they are timed. Exit status: 0 all agree, 1 an engine disagrees, 2 error.
     """  # fmt: skip
     from armdyn.bench import run
-    from armdyn.bench.measuring import QUICK, THOROUGH, steps_per_robot
+    from armdyn.bench.measuring import QUICK, THOROUGH
     from armdyn.bench.sample_robots import DEFAULT
 
     names = robots or list(DEFAULT)
     if out is not None:
         _require_writable(out)
-    with working("starting", len(names) * steps_per_robot()) as say:
+    with working("starting") as say:
         report = run(names, QUICK if quick else THOROUGH, progress=say)
     if json:
         from json import dumps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,17 +52,10 @@ def certify(
     What is certified holds for any inertias on this robot's geometry. Exit status: 0 holds, 1 fails, 2 error.
     """
     made = load_moving_robot(robot, tip, base, lock)
-    from armdyn.mechanics.registry import formulations
-
-    names = [entry.name for entry in formulations()]
-    with working("exact numbers", len(names)) as say:
+    with working("exact numbers") as say:
         from armdyn.equations import certify as run
 
-        def progress(step: str) -> None:
-            about = re.search(r"\((\w+)\)$", step)
-            say(step, names.index(about[1]) if about and about[1] in names else None)
-
-        result = run(made, points=points, seed=seed, progress=progress)
+        result = run(made, points=points, seed=seed, progress=say)
     if json:
         from json import dumps
 

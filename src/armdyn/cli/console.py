@@ -184,10 +184,10 @@ def mark(out: Console, holds: bool) -> Text:
 
 
 @contextmanager
-def working(first: str, steps: int | None = None) -> Iterator[Callable[..., None]]:
-    """A line on stderr, while there is a terminal, that says what is being done; gives `say(step, done=None)`.
+def working(first: str) -> Iterator[Callable[..., None]]:
+    """Show on stderr, while it is a terminal, what is being done; gives `say(step, done=None)`, a `Progress`.
 
-    steps: how many there will be; `done` of them are behind us.
+    done: share of the work already done, from 0 to 1; without it the bar only pulses.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -196,9 +196,9 @@ def working(first: str, steps: int | None = None) -> Iterator[Callable[..., None
                    TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal,
                    redirect_stdout=False, redirect_stderr=False)  # fmt: skip
     with bar:
-        task = bar.add_task(first, total=steps)
+        task = bar.add_task(first, total=None)
 
-        def say(step: str, done: int | None = None) -> None:
-            bar.update(task, description=step, completed=done)
+        def say(step: str, done: float | None = None) -> None:
+            bar.update(task, description=step, completed=done, total=None if done is None else 1.0)
 
         yield say

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 MOST_TERMS = 1000
 """Terms of a quantity, multiplied out, beyond which a terminal is spared."""
 MOST_LINES = 1000
-Say = Callable[..., None]
 
 
 class Format(StrEnum):
@@ -117,7 +116,9 @@ def _style_of(out: Path) -> Format:
 # To keep --------------------------------------------------------------------------------------------------------
 
 
-def _written(equations: Equations, robot: Robot, style: Format, terms: bool, bodies: bool, say: Say) -> str:
+def _written(
+    equations: Equations, robot: Robot, style: Format, terms: bool, bodies: bool, say: Callable[..., None]
+) -> str:
     from armdyn.equations import typesetting
     from armdyn.graph import latex, text
 
@@ -143,7 +144,9 @@ def _written(equations: Equations, robot: Robot, style: Format, terms: bool, bod
     return "\n".join(lines) + "\n"
 
 
-def _blocks(equations: Equations, without: tuple[str, ...], terms: bool, bodies: bool, say: Say) -> list[Block]:
+def _blocks(
+    equations: Equations, without: tuple[str, ...], terms: bool, bodies: bool, say: Callable[..., None]
+) -> list[Block]:
     """What is asked for, with a word about each while it is made."""
     from armdyn.equations import typesetting
 

@@ -49,11 +49,9 @@ def reproduce(
 
     from armdyn.reproduce import run
     from armdyn.reproduce.page import prepared, write
-    from armdyn.reproduce.running import chosen
 
-    total = sum(len(chapter.items) for chapter in chosen(source))
     folder = prepared(out or Path("out") / "reproduce")
-    with working("starting", total) as say:
+    with working("starting") as say:
         made = run(source, say)
         say("writing the page")
         path = write(made, folder)

@@ -36,12 +36,10 @@ def study(
     with working("reading the robot"):
         made = load_robot(robot, tip, base, lock)
         checkup = made.checkup()
-        from armdyn.report.chapters.contents import CHAPTERS
         from armdyn.report.pages.study_page import study as run
         from armdyn.report.pages.study_page import told
-    places = {title: k for k, title in enumerate(CHAPTERS)}
-    with working("check-up", len(CHAPTERS)) as say:
-        result = run(made, folder, lambda step: say(step, places.get(step)))
+    with working("check-up") as say:
+        result = run(made, folder, say)
     _print_facts(screen, made.name, result.facts)
     if not checkup.ok:
         print_findings(screen, checkup)

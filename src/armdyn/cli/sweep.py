@@ -78,7 +78,7 @@ def sweep(
             chunk=chunk,
             folder=folder,
             scheduler=where,
-            progress=lambda done, total: say(f"{done} of {total} parts", done),
+            progress=say,
         )
     if found.taken:
         screen.print(f"{found.taken} parts were finished already and taken from {folder}.")

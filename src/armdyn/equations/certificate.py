@@ -26,13 +26,11 @@ from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.exact import exact
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
-from armdyn.typing import Matrix
+from armdyn.typing import Matrix, Progress
 
 BITS = 62
 """Coordinates of a point are drawn from 2^62 integers."""
 REFERENCE = "newton_euler"
-
-Progress = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -105,9 +103,10 @@ def certify(
     states = [_random_point(exact(rigid), draws) for _ in range(points)]
     checks: list[Check] = []
     left_out: list[str] = []
-    for statement, formulation, test in _statements(formulations):
+    statements = list(_statements(formulations))
+    for k, (statement, formulation, test) in enumerate(statements):
         if progress:
-            progress(f"{statement} ({formulation})")
+            progress(f"{statement} ({formulation})", k / len(statements))
         try:
             checks.append(Check(statement, formulation, all(test(state) for state in states)))
         except NotApplicable as error:

@@ -14,8 +14,7 @@ from armdyn.equations.derivation import must_move, symbolic_robot
 from armdyn.graph import Operations, trace
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.robot import Robot
-
-Progress = Callable[[str], object]
+from armdyn.typing import Progress
 
 PUBLISHED: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
     "lagrange_euler": (
@@ -118,9 +117,9 @@ def compare(
     states = np.random.default_rng(seed).uniform(-1, 1, (samples, 3, robot.n))
     reference = [giving[0].function("inverse_dynamics")(robot, *state) for state in states]
     rows = []
-    for entry in giving:
+    for k, entry in enumerate(giving):
         if progress:
-            progress(entry.name)
+            progress(entry.name, k / len(giving))
         rows.append(_row(entry, robot, states, reference))
     return Comparison(robot.name, robot.n, tuple(rows))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,11 +32,11 @@ from armdyn.mechanics.registry import formulation as get_formulation
 from armdyn.parameters import base_parameters
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
+from armdyn.typing import Progress, quiet
 
 INERTIAL = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 SYMBOLS = ("named", "inertial", "base")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-Progress = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -160,22 +160,22 @@ def derive(
     (g*(ml1 + ml2 + mm2), 0)
     """
     must_move(robot)
-    say = progress or (lambda _: None)
+    say = progress or quiet
     begin = time.perf_counter()
     model = symbolic_robot(robot, symbols)
     method = _derivable(formulation)
     n = robot.n
     q, qd = symbols_of("q", n), symbols_of("qd", n)
-    say("inertia matrix")
+    say("mass matrix", 0.0)
     M = _nodes(method.function("mass_matrix")(model, q))
-    say("Christoffel symbols")
+    say("Christoffel symbols", 0.2)
     c = christoffel_symbols(M, q)
-    say("gravity")
+    say("gravity", 0.4)
     g = _nodes(method.function("gravity")(model, q))
-    say("torques")
+    say("torques", 0.6)
     function = method.function("inverse_dynamics")
     graph = trace(lambda *state: {"tau": _nodes(function(model, *state))}, {"q": n, "qd": n, "qdd": n})
-    say("normal forms")
+    say("normal forms", 0.8)
     raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "tau": graph.outputs["tau"]}
     size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g")}
     return Equations(model, method.name, raw, size, graph, time.perf_counter() - begin)

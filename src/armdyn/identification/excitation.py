@@ -13,7 +13,7 @@ made smaller, by a percent or so, until it keeps its limits on a fine grid too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,9 +36,7 @@ from armdyn.robot.limits import MotionLimits, careful_rates, motion_limits, work
 from armdyn.tables import Column, Section
 from armdyn.trajectory.fourier import Fourier
 from armdyn.trajectory.trajectory import Trajectory
-from armdyn.typing import Array
-
-Progress = Callable[[str], None]
+from armdyn.typing import Array, Progress, quiet
 
 STAGES = ((1.0, 1e-2), (4.0, 3e-3), (8.0, 1e-3), (16.0, 3e-4))
 """(sharpness of the criterion, weight of the barrier). The sum of the barrier's terms, four per joint, times the last
@@ -154,7 +152,7 @@ def excite(
     kind, search = harmonics or Harmonics(), search or Search()
     design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count))
     criterion_named(criterion)
-    run = _Run(design, criterion, search, progress or (lambda text: None))
+    run = _Run(design, criterion, search, progress or quiet)
     record = ProgressFile.opened(resume, run.problem())
     for start in range(len(record.done), search.starts):
         x = run.start(start, record)
@@ -209,8 +207,8 @@ def _listed_values(values: Array) -> str:
 class _Run:
     """Starts, stage by stage, until they are done or time is over."""
 
-    def __init__(self, design: Design, criterion: str, search: Search, say: Progress) -> None:
-        self.design, self.criterion, self.search, self.say = design, criterion, search, say
+    def __init__(self, design: Design, criterion: str, search: Search, progress: Progress) -> None:
+        self.design, self.criterion, self.search, self.progress = design, criterion, search, progress
         self.end = np.inf if search.seconds is None else time.monotonic() + search.seconds
         reach, velocity = design.bands[0][1], design.bands[1][1]
         swing = np.repeat(velocity[:, None], design.harmonics.size - 1, axis=1)
@@ -255,7 +253,8 @@ class _Run:
             count += 1
             if count % 10 == 0:
                 what = f"start {start + 1}, stage {stage + 1} of {len(STAGES)}, iteration {count}"
-                self.say(f"{what}: objective {intermediate_result.fun:.4f}")
+                done = start + (stage + count / self.search.iterations) / len(STAGES)
+                self.progress(f"{what}: objective {intermediate_result.fun:.4f}", done / self.search.starts)
             if time.monotonic() > self.end:
                 raise StopIteration
 

@@ -32,7 +32,7 @@ from armdyn.identification.estimation import (
 from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log_format import LogFormat
-from armdyn.identification.observation import Observation, Progress, observe
+from armdyn.identification.observation import Observation, observe
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
@@ -47,7 +47,7 @@ from armdyn.parameters import (
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
 from armdyn.tables import Column, Section, paragraph, render
-from armdyn.typing import Array
+from armdyn.typing import Array, Progress, quiet
 
 Method = Literal["ordinary", "weighted", "robust", "sequential", "damped", "total", "instrumental"]
 ESTIMATORS: dict[str, type[Estimator]] = {
@@ -216,30 +216,30 @@ def identify(
              log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
              processing: filter, derivatives, dead band, decimation (default: chosen from the log)
              check: look for gaps, swapped columns, wrong units and signs
-             progress: called with a sentence about what is being done
+             progress: called with the step and the share done
     Returns: a Fit; print it.
     Raises:  ArmdynError if the motion does not determine the parameters; it names them.
     """
     estimator = _estimator(method)
-    say: Progress = progress or (lambda _: None)
+    say = progress or quiet
     log_format = log_format or LogFormat()
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
-    say("base parameters")
+    say("base parameters", 0.0)
     base = base_parameters(robot, include)
     data = _split(robot, log, validation, _Preparation(log_format, processing, check), say)
     subtract = known_torques(robot, include)
     training = subtract(data.training)
-    observation = observe(robot, training, base, progress=progress)
-    say("estimation")
+    observation = observe(robot, training, base, progress=lambda step, done: say(step, 0.4 + 0.4 * done))
+    say("estimation", 0.8)
     full = estimate = estimator(observation)
     if essential:
         estimate = essential_parameters(observation, full)
     # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
     identified = _physical(base, full) if physical else with_standard_parameters(robot, nearest(base, estimate))
-    say("validation")
+    say("validation", 0.9)
     judged = observation
     if data.held_out is not None:
-        judged = observe(robot, subtract(data.held_out), base, progress=progress)
+        judged = observe(robot, subtract(data.held_out), base)
     prior = base.values if np.abs(base.values).any() else None
     tried = validate(judged, estimate, prior=prior, held_out=judged is not observation, source=data.held_out_source)
     findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, estimate, tried)))
@@ -299,12 +299,12 @@ class _Preparation:
         """(samples, source of the log)."""
         if isinstance(log, Samples):
             return log, "samples"
-        say("reading the log")
+        say("reading the log", 0.1)
         read = read_log(log, robot, self.log_format)
-        say("processing the log")
+        say("processing the log", 0.2)
         samples = process(read, robot, self.processing)
         if self.check:
-            say("checking the log")
+            say("checking the log", 0.3)
             samples = replace(samples, findings=check_log(read, robot, samples))
         return samples, read.source
 

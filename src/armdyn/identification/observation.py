@@ -26,9 +26,7 @@ from armdyn.parameters.base import BaseParameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import parameter_names
 from armdyn.robot import Robot
-from armdyn.typing import Array
-
-Progress = Callable[[str], None]
+from armdyn.typing import Array, Progress
 
 CHUNK = 20_000
 """Samples whose regressor is held at a time: 7 joints, 70 parameters, 80 MB."""
@@ -103,7 +101,7 @@ def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: P
     """The observation of processed samples.
 
     Args:    robot: whose regressor it is, that of `base`. samples: at the rate of the log; torque and regressor are
-             decimated alike, as `samples.decimation` says. progress: told in words how far it is.
+             decimated alike, as `samples.decimation` says. progress: called with the step and the share done.
     Raises:  ShapeError if the samples are of another number of joints; ArmdynError if no row counts.
     """
     if samples.q.shape[1:] != (robot.n,) or base.robot.n != robot.n:
@@ -133,7 +131,7 @@ def condensed(
         if kept is not None:
             kept.append(rows)
         if progress is not None:
-            progress(f"regressor, {length / expected:.0%} of the log")
+            progress("regressor", length / expected)
     if not counts.any():
         raise ArmdynError("no row of the log counts", where=f"robot {base.robot.name!r}",
                           expected="joints that move faster than their dead band",

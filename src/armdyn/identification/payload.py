@@ -26,7 +26,6 @@ from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.identification.estimation import Estimate, Estimator
 from armdyn.identification.fit import Fit, Method, identify
 from armdyn.identification.log_format import LogFormat
-from armdyn.identification.observation import Progress
 from armdyn.identification.processing import Processing
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
@@ -36,7 +35,7 @@ from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
 from armdyn.tables import Column, Section, render
-from armdyn.typing import Array
+from armdyn.typing import Array, Progress
 
 LABELS = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 UNIT_OF = dict(zip(LABELS, ("kg", *["m"] * 3, *["kg m^2"] * 6), strict=True))

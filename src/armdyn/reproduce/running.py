@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.references import NUMBERS
 from armdyn.reproduce.item import SOURCES, Chapter, Check, Item, Outcome, Verdict
-
-Progress = Callable[[str, int], object]
-"""Called with the item that is next and the number of items done."""
+from armdyn.typing import Progress
 
 
 @dataclass(frozen=True)
@@ -83,14 +81,14 @@ def run(source: str = "all", progress: Progress | None = None) -> Reproduction:
 
     Args:
         source: "elbaji", "milicevic", "khalil", "truc", "siciliano" or "all".
-        progress: called before each item with its key and the number of items done.
+        progress: called before each item with its key and the share done.
     """
     parts = chosen(source)
     items = [item for chapter in parts for item in chapter.items]
     results: list[Result] = []
     for item in items:
         if progress is not None:
-            progress(item.key, len(results))
+            progress(item.key, len(results) / len(items))
         results.append(Result(item, _outcome(item)))
     evidence = {slip.tag: slip.fails for result in results for slip in result.outcome.slips}
     for chapter in parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from armdyn.simulation.problem import HUGE
 from armdyn.simulation.run import Run
 from armdyn.simulation.settings import Actuation, Plant, Solver
 from armdyn.simulation.simulator import simulate, step_count
-from armdyn.typing import Array
+from armdyn.typing import Array, Progress
 
 
 def scaled_masses(robot: Robot, factor: float) -> Robot:
@@ -165,7 +165,7 @@ def monte_carlo(
     qd0: Any = None,
     integrator: str = "euler_taylor",
     seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> MonteCarlo:
     """Simulate arms whose links differ from the model's, all side by side in one kernel.
 
@@ -187,7 +187,7 @@ def monte_carlo(
         qd0:        (n,) initial velocity, rad/s or m/s (default: on the reference).
         integrator: euler_taylor (default), semi_implicit or rk4.
         seed:       of the random numbers (default: 0).
-        progress:   function that is called with the fraction done.
+        progress:   called with the step and the share done.
     """
     how = method(integrator)
     if not how.compiles:
@@ -233,7 +233,7 @@ def monte_carlo(
             np.maximum(torque, np.abs(tau), out=torque)
             lost |= ~(np.abs(state[:, : 2 * n]) < HUGE).all(axis=1)
             if progress is not None and k % 256 == 0:
-                progress(k / steps)
+                progress("simulating", k / steps)
     rms = np.sqrt(squares / max(counted, 1))
     for numbers in (largest, rms, torque):
         numbers[lost] = np.inf

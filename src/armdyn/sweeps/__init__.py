@@ -12,7 +12,7 @@ goes on from there. `scheduler` is the address of a Dask scheduler, or a number 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
@@ -29,9 +29,8 @@ from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench, Measure
 from armdyn.sweeps.variants import PAYLOAD, Plan, checked_names, evaluate, evaluate_state, state, varied
 from armdyn.trajectory import point_to_point
-from armdyn.typing import Array
+from armdyn.typing import Array, Progress
 
-Progress = Callable[[int, int], None]
 """Told how many chunks are done, and how many there are."""
 MOST = 10_000_000
 """Variants of a grid."""
@@ -138,7 +137,7 @@ def sweep(
             if store is not None:
                 store.keep(number, results)
             if progress is not None:
-                progress(len(done), plan.chunks)
+                progress(f"{len(done)} of {plan.chunks} parts", len(done) / plan.chunks)
     results = np.concatenate([done[number] for number in range(plan.chunks)])
     return Sweep(robot.name, names, points, plan.labels, results, taken)
 

@@ -18,7 +18,7 @@ from armdyn.report.chapters.chapter import File
 from armdyn.report.chapters.usual_motion import UsualMotion, usual_motion
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
-from armdyn.typing import Array
+from armdyn.typing import Array, Progress
 
 OPENED = "The robot has closed loops. This chapter is about the tree that remains when they are cut open."
 
@@ -64,9 +64,9 @@ class Subject:
         """A sentence for chapters about the opened tree of a robot with loops; otherwise empty."""
         return OPENED if self.robot.loops else ""
 
-    def progress(self, about: str) -> Callable[[str], object]:
-        """Return `say` with a prefix."""
-        return lambda step: self.say(f"{about}: {step}")
+    def progress(self, about: str) -> Progress:
+        """Return a Progress that calls `say` with a prefix."""
+        return lambda step, done: self.say(f"{about}: {step}")
 
     def require_tree(self, what: str) -> None:
         """Raise NotApplicable for a robot with loops: its opened tree moves differently."""

@@ -20,6 +20,7 @@ from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
+from armdyn.typing import Progress, quiet
 
 Maker = Callable[[Subject], Chapter]
 ORDER = ("joints", "moving mass", "reach", "check-up", "agreement of formulations", "base parameters",
@@ -55,12 +56,12 @@ class Study:
 def study(
     robot: Robot,
     folder: Path,
-    say: Callable[[str], object] = lambda step: None,
+    progress: Progress = quiet,
     chapters: Mapping[str, Maker] = CHAPTERS,
 ) -> Study:
     """Study the robot and write report.html, with its data beside it, into the folder.
 
-    say: receives a few words about each step.
+    progress: called with the step and the share done.
     chapters: functions of the subject by title, in order. A chapter that does not apply gives its reason in the
               report, and the study goes on.
     """
@@ -69,8 +70,12 @@ def study(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot be created: {error.strerror}", where=str(folder)) from None
-    subject = Subject(robot, folder, say)
     made: dict[str, Chapter] = {}
+
+    def say(step: str) -> None:
+        progress(step, len(made) / len(chapters))
+
+    subject = Subject(robot, folder, say)
     missing: dict[str, str] = {}
     for title, make in chapters.items():
         say(title)
