@@ -63,7 +63,7 @@ def test_adaptation_follows_its_lyapunov_function() -> None:
 
 
 def test_adaptation_gains_are_checked() -> None:
-    with pytest.raises(ShapeError, match="one number, or 42"):
+    with pytest.raises(ShapeError, match="one number or 42"):
         SlotineLi(dynamics("three_link"), 5, 5, np.ones(3))
 
 

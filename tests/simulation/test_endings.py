@@ -53,7 +53,7 @@ def test_a_singular_task_ends_with_advice() -> None:
 
 def test_throw_makes_it_an_error() -> None:
     dyn = dynamics("planar2r")
-    with pytest.raises(SimulationError, match="grew beyond all bounds") as caught:
+    with pytest.raises(SimulationError, match="grew without bound") as caught:
         simulate(dyn, ComputedTorque(dyn, 1e7, 0), Wave(2), 1.0, q0=[0.1, 0], throw=True)
     assert caught.value.advice is not None
     assert "Lower the gains" in caught.value.advice
@@ -110,7 +110,7 @@ def test_dop853_at_a_wall_of_infinite_stiffness_stalls() -> None:
         ({"q0": [0.0]}, ShapeError, "2 finite numbers"),
         ({"q0": [0.0, np.inf]}, ShapeError, "2 finite numbers"),
         ({"reference": [0.0, 0.0, 0.0]}, ShapeError, r"one value per joint: \(2,\)"),
-        ({"reference": lambda t: np.zeros(2)}, ArmdynError, "no order of derivative"),
+        ({"reference": lambda t: np.zeros(2)}, ArmdynError, "does not take an order"),
         ({"reference": lambda t, k=0: np.full(2, np.nan if t > 0.05 else 0.0)}, ArmdynError, "not finite at t ="),
         ({"plant": 3}, ArmdynError, "a Robot or its Dynamics"),
         ({"controller": lambda *x: 0}, ArmdynError, "a law of armdyn.control"),

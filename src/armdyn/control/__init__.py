@@ -1,7 +1,8 @@
-"""Control laws: frozen objects, one call each: `law(t, q, qd, desired)` gives the torques.
+"""Control laws: frozen objects; `law(t, q, qd, desired)` returns the torques.
 
-Joint space: PID, PDGravity, ComputedTorque, Feedforward, SlidingMode, SlotineLi. Task space: TaskPID,
-ResolvedAcceleration, Impedance, Admittance. Around another law: MomentumObserver. What gains mean: `analyse_gains`.
+Joint space: PID, PDGravity (PD with gravity compensation), ComputedTorque, Feedforward, SlidingMode, SlotineLi
+(adaptive). Task space: TaskPID, ResolvedAcceleration (computed torque), Impedance, Admittance. Around another law:
+MomentumObserver (contact detection). Poles and bandwidth of gains: `analyse_gains`.
 """
 
 from armdyn.control.adaptive import SlotineLi

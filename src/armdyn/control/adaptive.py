@@ -1,4 +1,4 @@
-"""Adaptive control that rests on passivity: the law of Slotine and Li."""
+"""Passivity-based adaptive control: the law of Slotine and Li."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class SlotineLi(Law):
-    """A law that learns the parameters while it tracks.
+    """Adaptive control that estimates the inertial and friction parameters while it tracks.
 
         v = qd_d + rate e,  s = v - qd,  tau = Y(q, qd, v, v') p + kd s,  dp/dt = adaptation Y^T s
 
-    J.-J. Slotine, W. Li, Int. J. Robotics Research 6(3), 1987. Y p = A(q) v' + C(q, qd) v + g + friction(qd). Since
-    A' - 2C is skew-symmetric, s^T A s / 2 + (p - p_true)^T adaptation^-1 (p - p_true) / 2 never grows: the error tends
-    to zero, whatever the load. adaptation: one number, or one per standard parameter (0: not adapted).
+    J.-J. Slotine, W. Li, Int. J. Robotics Research 6(3), 1987. Y p = M(q) v' + C(q, qd) v + g + friction(qd). Since
+    M' - 2C is skew-symmetric, s^T M s / 2 + (p - p_true)^T adaptation^-1 (p - p_true) / 2 never grows: the error tends
+    to zero for any load.
+
+    dyn:        model with the initial parameters.
+    rate:       convergence rate of the error on s = 0, 1/s, (n,) or one number.
+    kd:         damping of s, N m s/rad or N s/m, (n,) or one number.
+    adaptation: adaptation gains, one number or one per standard parameter; 0: not adapted (default: 1).
     """
 
     dyn: Dynamics
@@ -39,35 +44,36 @@ class SlotineLi(Law):
             gains = np.full(count, float(gains))
         if gains.shape != (count,) or not (gains >= 0).all():
             raise ShapeError(
-                f"adaptation of shape {gains.shape}", where="SlotineLi", expected=f"one number, or {count} not negative"
+                f"adaptation of shape {gains.shape}", where="SlotineLi", expected=f"one number or {count} numbers, >= 0"
             )
         object.__setattr__(self, "adaptation", gains)
 
     @cached_property
-    def _dry(self) -> tuple[Array, Array, Array]:
-        """Columns of viscous and of Coulomb friction, joint by joint, and of all friction of motors."""
+    def _friction_columns(self) -> tuple[Array, Array, Array]:
+        """Columns of the regressor for viscous and for Coulomb friction of the joints, and for friction of motors."""
         kinds = [name.rstrip("0123456789") for name in self.dyn.parameter_names]
-        families = (("Fv",), ("Fc",), ("Fvm", "Fcm"))
-        return tuple(  # type: ignore[return-value]
-            np.array([k for k, kind in enumerate(kinds) if kind in family], dtype=int) for family in families
-        )
+
+        def columns(*family: str) -> Array:
+            return np.array([k for k, kind in enumerate(kinds) if kind in family], dtype=int)
+
+        return columns("Fv"), columns("Fc"), columns("Fvm", "Fcm")
 
     def start(self, q: Array, qd: Array) -> Array:
-        """The parameters of the model: where learning begins."""
+        """The parameters of the model: the initial estimate."""
         return np.array(self.dyn.parameters, dtype=float)
 
     def regressor(self, q: Array, qd: Array, v: Array, vd: Array) -> Array:
         """Y(q, qd, v, v'): (n, p).
 
-        Velocities enter the inertial torques by h(qd) = C(q, qd) qd, a quadratic form, and C (of Christoffel symbols)
-        is bilinear: C(q, qd) v = (h(qd + v) - h(qd - v)) / 4. So the ordinary regressor is enough.
+        h(qd) = C(q, qd) qd is quadratic in qd and C, of Christoffel symbols, is linear in it, so that
+        C(q, qd) v = (h(qd + v) - h(qd - v)) / 4: the ordinary regressor suffices.
         """
         still = 0 * qd
         Y = self.dyn.regressor
         whole: Array = Y(q, still, vd) + (Y(q, qd + v, still) - Y(q, qd - v, still)) / 4
         whole = np.array(whole)
         joints = np.arange(self.dyn.n)
-        viscous, coulomb, motors = self._dry
+        viscous, coulomb, motors = self._friction_columns
         for columns, value in ((viscous, qd), (coulomb, sign(qd))):
             whole[:, columns] = 0 * whole[:, columns]
             whole[joints, columns] = value

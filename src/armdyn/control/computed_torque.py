@@ -1,4 +1,4 @@
-"""Linearising and decoupling control: the model takes the nonlinearities away.
+"""Computed torque, feedforward, and no control: inverse dynamics inside the control law.
 
 Khalil sec. 9.4, El Baji (41), Truc (72)
 """
@@ -19,27 +19,33 @@ from armdyn.typing import Array
 Scheme = Literal["tracking", "position"]
 Through = Literal["newton_euler", "matrices"]
 PARTS = ("coriolis", "gravity", "friction")
-"""What the model of a law may leave out."""
+"""Terms of the model that a law may leave out."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Law):
-    """Computed torque in the joint space.
+    """Computed torque control (inverse dynamics control, feedback linearisation) in the joint space.
 
-        tau = A(q) w + H(q, qd)                                Khalil (9.22)
+        tau = M(q) w + C(q, qd) qd + g(q) + friction(qd)       Khalil (9.22)
         w = qdd_d + kd (qd_d - qd) + kp (q_d - q)              Khalil (9.24), scheme "tracking"
         w = kp (q_d - q) - kd qd                               Khalil (9.29), scheme "position"
 
-    so that, with the exact model, e'' + kd e' + kp e = 0 (Khalil (9.25)). predictive: A and H are computed at the
-    desired state instead of the measured one (Khalil (9.31)). ki: integral action on w (Khalil, footnote of sec.
-    9.4.2.2). through: one inverse dynamics with w for the acceleration (Khalil sec. 9.4.2.5), or the explicit matrices
-    M w + C qd + g + friction (El Baji (41)). leave_out: parts of the model to neglect, to see what they are worth (El
-    Baji fig. 10): coriolis, gravity, friction. `dyn` may be any model with the functions of `armdyn.Dynamics`.
+    so that, with the exact model, e'' + kd e' + kp e = 0 (Khalil (9.25)). Gains are one number or one per joint.
+
+    dyn:        the controller's model: any object with the functions of `armdyn.Dynamics`.
+    kp:         proportional gain, 1/s^2.
+    kd:         derivative gain, 1/s.
+    ki:         integral gain, 1/s^3, Khalil, footnote of sec. 9.4.2.2 (default: 0).
+    scheme:     "tracking" (default) of a moving reference, or "position" control to a constant one.
+    predictive: evaluate the model at the desired instead of the measured state, Khalil (9.31) (default: False).
+    through:    "newton_euler" (default), one inverse dynamics with acceleration w, Khalil sec. 9.4.2.5; or "matrices",
+                M w + C qd + g + friction term by term, El Baji (41).
+    leave_out:  terms to neglect in the model, El Baji fig. 10: "coriolis", "gravity", "friction" (default: none).
 
     >>> import armdyn
     >>> law = ComputedTorque(armdyn.compile(armdyn.load("pendulum")), kp=200, kd=10)
     >>> law.kp.tolist()
-    (200.0)
+    [200.0]
     """
 
     dyn: Dynamics
@@ -56,16 +62,30 @@ class ComputedTorque(Law):
         if self.scheme not in ("tracking", "position"):
             raise unknown_name("scheme", self.scheme, ("tracking", "position"), where="ComputedTorque")
         if self.through not in ("newton_euler", "matrices"):
-            raise unknown_name("way", self.through, ("newton_euler", "matrices"), where="ComputedTorque")
+            raise unknown_name("computation", self.through, ("newton_euler", "matrices"), where="ComputedTorque")
         for part in self.leave_out:
             if part not in PARTS:
-                raise unknown_name("part of the model", part, PARTS, where="ComputedTorque")
+                raise unknown_name("term of the model", part, PARTS, where="ComputedTorque")
 
     @staticmethod
-    def designed(dyn: Dynamics, frequency: Any, damping: Any = 1.0, **options: Any) -> ComputedTorque:
-        """Gains for a bandwidth (rad/s) and a damping: kp = w^2, kd = 2 xi w. Khalil (9.26)"""
-        w = np.asarray(frequency, dtype=float)
-        return ComputedTorque(dyn, kp=w**2, kd=2 * np.asarray(damping, dtype=float) * w, **options)
+    def designed(
+        dyn: Dynamics,
+        frequency: Any,
+        damping: Any = 1.0,
+        *,
+        scheme: Scheme = "tracking",
+        predictive: bool = False,
+        through: Through = "newton_euler",
+    ) -> ComputedTorque:
+        """Computed torque with kp = w^2, kd = 2 xi w. Khalil (9.26)
+
+        dyn:       the controller's model.
+        frequency: natural frequency w of the error, rad/s, (n,) or one number.
+        damping:   damping ratio xi, (n,) or one number (default: 1).
+        scheme, predictive, through: as in ComputedTorque.
+        """
+        w, xi = np.asarray(frequency, dtype=float), np.asarray(damping, dtype=float)
+        return ComputedTorque(dyn, w**2, 2 * xi * w, scheme=scheme, predictive=predictive, through=through)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         w, dyn = self.acceleration(q, qd, desired, memory), self.dyn
@@ -83,7 +103,7 @@ class ComputedTorque(Law):
         return tau
 
     def acceleration(self, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        """The w of Khalil (9.24) or (9.29)."""
+        """(n,) commanded acceleration w of Khalil (9.24) or (9.29), rad/s^2 or m/s^2."""
         e = desired.q - q
         w: Array
         if self.scheme == "position":
@@ -94,7 +114,7 @@ class ComputedTorque(Law):
 
     @cached_property
     def integrates(self) -> bool:
-        """Whether the law has an integral to remember."""
+        """Whether the law has integral action."""
         return bool((self.ki > 0).any())
 
     def start(self, q: Array, qd: Array) -> Array:
@@ -106,12 +126,16 @@ class ComputedTorque(Law):
 
 @dataclass(frozen=True, eq=False)
 class Feedforward(Law):
-    """The torques of the reference, with PD feedback or without any.
+    """Feedforward of the inverse dynamics along the reference, with or without PD feedback.
 
-        tau = M(q_d) qdd_d + C(q_d, qd_d) qd_d + g(q_d) + kp (q_d - q) + kd (qd_d - qd)      Truc (72) with kp = kd = 0
+        tau = M(q_d) qdd_d + C(q_d, qd_d) qd_d + g(q_d) + friction(qd_d) + kp (q_d - q) + kd (qd_d - qd)
 
-    Without feedback the arm stays on the reference only if the model is exact and it starts there; any other error
-    stays or grows.
+    Truc (72) with kp = kd = 0. Without feedback the arm stays on the reference only if it starts there and the model is
+    exact; errors persist or grow.
+
+    dyn: the controller's model.
+    kp:  proportional gain, N m/rad or N/m, (n,) or one number (default: 0).
+    kd:  derivative gain, N m s/rad or N s/m, (n,) or one number (default: 0).
     """
 
     dyn: Dynamics
@@ -129,7 +153,7 @@ class Feedforward(Law):
 
 @dataclass(frozen=True, eq=False)
 class NoControl(Law):
-    """No torque at all: free motion."""
+    """Zero torque: free motion of n joints."""
 
     n: int
 

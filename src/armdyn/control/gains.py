@@ -1,4 +1,4 @@
-"""What gains mean: poles, damping, bandwidth, and the rule that keeps off resonances. Khalil sec. 9.3, 9.4"""
+"""Poles, damping and bandwidth of joint control loops, and distance from resonances. Khalil sec. 9.3, 9.4"""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ from armdyn.typing import Array
 class JointLoop:
     """The closed loop of one joint.
 
-    poles: of a s^3 + (kd + Fv) s^2 + kp s + ki (Khalil (9.8)), 1/s; without integral action the root at 0 is left out.
-    frequency: the fastest pole's distance from 0, rad/s. damping: the least among the poles, 1 for real ones.
-    bandwidth: rad/s, where the response to the reference (Khalil (9.7)) falls below 1/sqrt(2). stable: all poles to the
-    left. resonance: of the structure, rad/s, if given; keeps_off: frequency is at most half of it.
+    name:      of the joint.
+    poles:     of a s^3 + (kd + Fv) s^2 + kp s + ki (Khalil (9.8)), 1/s; without integral action the root 0 is left out.
+    frequency: largest magnitude of a pole, rad/s.
+    damping:   smallest damping ratio of a pole; 1 for real ones.
+    bandwidth: frequency at which the response to the reference (Khalil (9.7)) falls below 1/sqrt(2), rad/s.
+    stable:    whether all poles have negative real parts.
+    resonance: of the structure, rad/s; None if not given.
     """
 
     name: str
@@ -35,21 +38,21 @@ class JointLoop:
     resonance: float | None = None
 
     @property
-    def keeps_off(self) -> bool | None:
-        """Whether w_j <= w_rj / 2 (Khalil, notes on (9.10)); None if no resonance was given."""
+    def below_resonance(self) -> bool | None:
+        """Whether w_j <= w_rj / 2 (Khalil, notes on (9.10)); None if no resonance is given."""
         return None if self.resonance is None else self.frequency <= self.resonance / 2 * (1 + 1e-9)
 
     @property
     def poles_text(self) -> str:
-        """The poles to read, 1/s: conjugate pairs once."""
-        return ", ".join(_told(pole) for pole in self.poles if pole.imag >= 0 or _is_real(pole))
+        """The poles as text, 1/s; conjugate pairs once."""
+        return ", ".join(_pole_text(pole) for pole in self.poles if pole.imag >= 0 or _is_real(pole))
 
     @property
     def advice(self) -> str:
-        """What to do, if anything."""
+        """Advice if the loop is unstable, oscillates or excites the structure; else empty."""
         if not self.stable:
             return "unstable: raise kd or lower ki (kp (kd + Fv) must exceed a ki)"
-        if self.keeps_off is False:
+        if self.below_resonance is False:
             return f"may excite the structure: keep the poles within {(self.resonance or 0) / 2:.4g} rad/s"
         if self.damping < 0.5:
             return "oscillates: raise kd"
@@ -86,10 +89,17 @@ def analyse_gains(
     resonance: Any = None,
     dyn: Dynamics | None = None,
 ) -> GainAnalysis:
-    """Poles, damping and bandwidth that gains give a joint of this inertia. Khalil (9.6)-(9.10), (9.25), (9.26)
+    """Poles, damping and bandwidth of the control loops of all joints. Khalil (9.6)-(9.10), (9.25), (9.26)
 
-    Args:    kp, kd, ki: numbers or one per joint; or, alone, a law: ComputedTorque (every joint is a double integrator)
-             or PID (inertia: the largest A_jj of `dyn`). resonance: of the structure, rad/s.
+    Args:
+        kp:        proportional gain, (n,) or one number; or, in place of all gains, a law: ComputedTorque (then
+                   each joint is a double integrator) or PID.
+        kd:        derivative gain, (n,) or one number.
+        ki:        integral gain, (n,) or one number (default: 0).
+        inertia:   of the joints, kg m^2 or kg (default: 1; for a PID law with `dyn`, the largest M_jj).
+        viscous:   viscous friction, N m s/rad or N s/m (default: 0; for a PID law with `dyn`, that of the robot).
+        resonance: of the structure, rad/s (default: not checked).
+        dyn:       model of the arm, for names, inertia and friction.
 
     >>> round(analyse_gains(200, 10).loops[0].damping, 6)
     0.353553
@@ -97,7 +107,7 @@ def analyse_gains(
     if isinstance(kp, Law):
         kp, kd, ki, inertia, viscous = _of_law(kp, dyn, inertia, viscous)
     elif kd is None:
-        raise ArmdynError("kd is missing", where="analyse_gains", expected="kp, kd and, if wanted, ki; or a law")
+        raise ArmdynError("kd is missing", where="analyse_gains", expected="kp, kd and optionally ki; or a law")
     columns = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, dtype=float)) for x in (kp, kd, ki, inertia, viscous)))
     resonances = None if resonance is None else np.broadcast_to(np.asarray(resonance, dtype=float), columns[0].shape)
     robot = None if dyn is None else dyn.robot
@@ -117,7 +127,7 @@ def _of_law(law: Law, dyn: Dynamics | None, inertia: Any, viscous: Any) -> tuple
             return law.kp, law.kd, law.ki, inertia, viscous
         return law.kp, law.kd, law.ki, largest_inertias(dyn), viscous_friction(dyn)
     raise ArmdynError(
-        f"no linear loop belongs to {type(law).__name__}",
+        f"the loops of {type(law).__name__} are not linear",
         where="analyse_gains",
         expected="ComputedTorque or PID, or gains",
     )
@@ -138,7 +148,7 @@ def _loop(name: str, kp: float, kd: float, ki: float, a: float, Fv: float, reson
 
 
 def _bandwidth(above: Array, below: Array) -> float:
-    """The frequency from which on |q/q_d| of Khalil (9.7) stays below 1/sqrt(2)."""
+    """Frequency above which |q/q_d| of Khalil (9.7) stays below 1/sqrt(2), rad/s."""
 
     def power(polynomial: Array) -> Array:
         """|P(i w)|^2 as a polynomial in w^2."""
@@ -155,10 +165,10 @@ def _bandwidth(above: Array, below: Array) -> float:
     return float(np.sqrt(max(real))) if real else 0.0
 
 
-def _told(pole: complex) -> str:
+def _pole_text(pole: complex) -> str:
     return f"{pole.real:.4g}" if _is_real(pole) else f"{pole.real:.4g}±{pole.imag:.4g}i"
 
 
 def _is_real(pole: complex) -> bool:
-    """Real, or one of a triple root, which is known only to the cube root of rounding."""
+    """Whether a pole is real; a triple root is accurate only to the cube root of rounding."""
     return abs(pole.imag) < 1e-4 * (1 + abs(pole))

@@ -1,10 +1,10 @@
-"""What all control laws share: what they are asked, what they remember, and how gains are given."""
+"""What all control laws share: arguments, internal state, gains."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import Field, fields, is_dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,15 @@ from armdyn.errors import ArmdynError, ShapeError
 from armdyn.typing import Array
 
 NOTHING: Array = np.empty(0)
-"""The memory of a law that has none."""
+"""The internal state of a law that has none."""
 
 
 class Desired(NamedTuple):
-    """What the reference asks for at one time: position, velocity, acceleration.
+    """The reference at one time, (n,) each in the joint space; for the task space see `armdyn.control.task_space`.
 
-    Joint references: (n,) each. References of laws in the task space: see `armdyn.control.task_space`.
+    q:   position, rad or m.
+    qd:  velocity, rad/s or m/s.
+    qdd: acceleration, rad/s^2 or m/s^2.
     """
 
     q: Array
@@ -27,31 +29,37 @@ class Desired(NamedTuple):
 
 
 class SingularTask(ArmdynError):
-    """A task that the arm cannot do from where it stands: its Jacobian has lost rank."""
+    """A singular configuration: the Jacobian of the task has lost rank."""
 
 
 class Law(ABC):
-    """A control law: torques from what is measured and what is desired.
+    """A control law: torques from the measured and the desired state.
 
-    `law(t, q, qd, desired)` gives the torques, (n,), N m or N. A law with a memory (integrals, estimates) is a frozen
-    object like the others: its memory z is an argument, begins as `start(q, qd)` and obeys dz/dt = `change(...)`, so
-    that the same law can be sampled, integrated with the plant, or compiled.
+    `law(t, q, qd, desired)` returns the torques, (n,), N m or N. A law with internal state (integrals, estimates) is a
+    frozen object like the others: its state, the `memory`, is an argument, starts as `start(q, qd)` and has the time
+    derivative `change(...)`, so that the same law can be sampled, integrated with the plant, or compiled.
     """
 
-    arithmetic: ClassVar[bool] = True
-    """Whether the law is arithmetic alone, so that it can be part of the compiled loop."""
-    in_task_space: ClassVar[bool] = False
-    """Whether its reference moves the tool instead of the joints."""
+    @property
+    def compilable(self) -> bool:
+        """Whether the law can be traced and become part of the compiled loop (default: True)."""
+        return True
+
+    @property
+    def in_task_space(self) -> bool:
+        """Whether its reference moves the tool instead of the joints (default: False)."""
+        return False
 
     @abstractmethod
-    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array: ...
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        """(n,) torques at time t, s, N m or N."""
 
     def start(self, q: Array, qd: Array) -> Array:
-        """The memory at the beginning."""
+        """The internal state at the start."""
         return NOTHING
 
     def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
-        """Time derivative of the memory."""
+        """Time derivative of the internal state."""
         return NOTHING
 
     def error(self, q: Array, desired: Desired) -> Array:
@@ -83,7 +91,7 @@ def _listed(values: Array) -> str:
 
 
 def gain_vector(name: str, value: Any, n: int, *, positive: bool = False) -> Array:
-    """A gain per joint: (n,); one number serves all joints. Gains are never negative."""
+    """(n,) gains, from one number for all joints or one per joint; raises ArmdynError for negative ones."""
     gains = np.asarray(value, dtype=float)
     if gains.ndim == 0:
         gains = np.full(n, float(gains))
@@ -93,7 +101,7 @@ def gain_vector(name: str, value: Any, n: int, *, positive: bool = False) -> Arr
         raise ArmdynError(
             f"{name} = {gains.tolist()}",
             where="control law",
-            expected="positive numbers" if positive else "numbers that are not negative",
+            expected="positive numbers" if positive else "numbers >= 0",
             advice="A gain of the wrong sign drives the arm away from its reference.",
         )
     gains = gains.copy()
@@ -102,6 +110,6 @@ def gain_vector(name: str, value: Any, n: int, *, positive: bool = False) -> Arr
 
 
 def settle(law: Law, n: int, *, positive: tuple[str, ...] = (), others: tuple[str, ...] = ()) -> None:
-    """Turn the named gains of a frozen law into vectors, once, when it is made."""
+    """Turn the named gains of a frozen law into vectors when it is constructed."""
     for name in (*positive, *others):
         object.__setattr__(law, name, gain_vector(name, getattr(law, name), n, positive=name in positive))

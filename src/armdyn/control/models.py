@@ -1,4 +1,4 @@
-"""Models for control laws that are not machine code: a formulation evaluated on numbers, cycle by cycle."""
+"""Models for control laws that are not compiled: a formulation evaluated on numbers in every cycle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armdyn.typing import Array
 
 
 class Formulated:
-    """The functions of Dynamics that laws use, by one formulation of mechanics, computed anew in every call.
+    """The functions of Dynamics that laws use, computed by one formulation of mechanics in every call.
 
     This is the "fully numeric" model of El Baji sec. 5.3; the "symbolic" one is what `armdyn.compile` generates.
 

@@ -1,4 +1,4 @@
-"""The momentum observer: contact torques without a force sensor and without accelerations."""
+"""The momentum observer: contact torques without force sensor and without accelerations."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class MomentumObserver(Law):
-    """A law that is watched: the residual r follows the torques that contacts exert on the joints.
+    """Contact detection around another law: the residual r estimates the torques that contacts exert on the joints.
 
-        p = A(q) qd,  r = gain (p - s),  ds/dt = tau + C^T qd - g - friction + r
+        p = M(q) qd,  r = gain (p - s),  ds/dt = tau + C^T qd - g - friction + r
 
-    A. De Luca, R. Mattone, ICRA 2003. With the exact model dr/dt = gain (tau_contact - r), joint by joint: a step of
-    contact torque is seen through a first-order filter. `residual(...)` computes r; the torques are those of `law`.
-    tau_contact = -J^T w for a wrench w that the robot exerts on the environment.
+    A. De Luca, R. Mattone, ICRA 2003. With the exact model dr/dt = gain (tau_contact - r), joint by joint: contact
+    torques pass through a first-order filter. tau_contact = -J^T w for a wrench w that the robot exerts on the
+    environment. `residual(...)` computes r.
+
+    law:  the law that computes the torques.
+    dyn:  model of the arm.
+    gain: bandwidth of the filter, 1/s, (n,) or one number (default: 50).
     """
 
     law: Law
@@ -32,11 +36,11 @@ class MomentumObserver(Law):
         settle(self, self.dyn.n, positive=("gain",))
 
     @property
-    def arithmetic(self) -> bool:  # type: ignore[override]
-        return self.law.arithmetic
+    def compilable(self) -> bool:
+        return self.law.compilable
 
     @property
-    def in_task_space(self) -> bool:  # type: ignore[override]
+    def in_task_space(self) -> bool:
         return self.law.in_task_space
 
     def error(self, q: Array, desired: Desired) -> Array:
@@ -46,11 +50,12 @@ class MomentumObserver(Law):
         return np.concatenate([self.law.start(q, qd), self.momentum(q, qd)])
 
     def momentum(self, q: Array, qd: Array) -> Array:
+        """(n,) generalised momentum M(q) qd."""
         p: Array = self.dyn.mass_matrix(q) @ qd
         return p
 
     def residual(self, q: Array, qd: Array, memory: Array) -> Array:
-        """r: (n,) estimated contact torques; also on whole runs: q, qd, memory (k, ...)."""
+        """(n,) estimated contact torques, N m or N; (k, n) for q, qd, memory of a whole run."""
         s = memory[..., memory.shape[-1] - self.dyn.n :]
         M = self.dyn.mass_matrix(q)
         p = (M @ qd[..., None])[..., 0] if np.ndim(q) > 1 else M @ qd
@@ -68,7 +73,10 @@ class MomentumObserver(Law):
         return np.concatenate([self.law.change(t, q, qd, desired, own), rate])
 
     def detection_time(self, torque: float, threshold: float, joint: int = 0) -> float:
-        """Time from a step of contact torque to a residual beyond the threshold, s: -ln(1 - threshold/torque)/gain."""
+        """Time from a step of contact torque until the residual exceeds the threshold, s.
+
+        -ln(1 - threshold/torque) / gain
+        """
         if not 0 < threshold < abs(torque):
             raise ArmdynError(
                 f"a threshold of {threshold} for a torque of {torque}", where="MomentumObserver",
@@ -78,6 +86,6 @@ class MomentumObserver(Law):
 
 
 def first_contact(residual: Array, t: Array, threshold: float) -> float | None:
-    """The time at which a residual (k, n) first exceeds the threshold in some joint; None if it never does."""
+    """Time at which a residual (k, n) first exceeds the threshold in some joint, s; None if never."""
     over = np.flatnonzero((np.abs(residual) > threshold).any(axis=1))
     return float(t[over[0]]) if over.size else None

@@ -1,4 +1,4 @@
-"""PID control of single joints, and PD control with gravity compensation. Khalil sec. 9.3"""
+"""PID control joint by joint, and PD control with gravity compensation. Khalil sec. 9.3"""
 
 from __future__ import annotations
 
@@ -22,10 +22,16 @@ class PID(Law):
 
         tau = kp (q_d - q) + kd (qd_d - qd) + ki integral of (q_d - q)        Khalil (9.5)
 
-    The integral rests where the error is larger than `integrate_below` (the proportional action suffices) or smaller
-    than `integrate_above` (so that Coulomb friction does not make it hunt): the notes on Khalil (9.10). torque_limits:
-    torques are cut off there, and the integral does not grow while it only pushes against the limit (anti-windup).
-    Gains are one number for all joints or one per joint.
+    Gains are one number for all joints or one per joint. Notes on Khalil (9.10) for the band of the integral.
+
+    kp:              proportional gain, N m/rad or N/m.
+    kd:              derivative gain, N m s/rad or N s/m.
+    ki:              integral gain, N m/(rad s) or N/(m s) (default: 0).
+    integrate_above: the integral is frozen for smaller errors, against hunting under Coulomb friction, rad or m
+                     (default: 0).
+    integrate_below: the integral is frozen for larger errors, rad or m (default: infinite).
+    torque_limits:   saturation, N m or N; the integral is frozen while it pushes against it (anti-windup; default:
+                     none).
     """
 
     kp: Any
@@ -44,41 +50,48 @@ class PID(Law):
 
     @staticmethod
     def designed(
-        dyn: Dynamics, frequency: Any = None, *, resonance: Any = None, viscous: Any = None, **options: Any
+        dyn: Dynamics, frequency: Any = None, *, resonance: Any = None, viscous: Any = None, torque_limits: Any = np.inf
     ) -> PID:
-        """Gains that give each joint the triple pole -w at its largest inertia. Khalil (9.9), (9.10)
+        """PID with the triple pole -w for each joint at its largest inertia. Khalil (9.9), (9.10)
 
-            kp = 3 a w^2,  kd + Fv = 3 a w,  ki = a w^3,  a = largest A_jj over the workspace
+            kp = 3 a w^2,  kd + Fv = 3 a w,  ki = a w^3,  a = largest M_jj over the workspace
 
-        frequency: w, rad/s, one or per joint; or resonance: of the structure, rad/s, of which w is half (Khalil).
-        viscous: friction Fv per joint (default: that of the robot).
+        dyn:           model of the arm.
+        frequency:     w, rad/s, (n,) or one number.
+        resonance:     instead of the frequency: resonance of the structure, rad/s; w is half of it (Khalil).
+        viscous:       viscous friction Fv, N m s/rad or N s/m (default: that of the robot).
+        torque_limits: as in PID (default: none).
         """
         if (frequency is None) == (resonance is None):
-            raise ArmdynError("frequency and resonance", where="PID.designed", expected="one of the two, in rad/s")
+            raise ArmdynError(
+                "both or neither of frequency and resonance given",
+                where="PID.designed",
+                expected="one of the two, rad/s",
+            )
         w = np.asarray(frequency if resonance is None else np.asarray(resonance, dtype=float) / 2, dtype=float)
         w = gain_vector("frequency", w, dyn.n, positive=True)
         a = largest_inertias(dyn)
         Fv = viscous_friction(dyn) if viscous is None else gain_vector("viscous", viscous, dyn.n)
-        return PID(kp=3 * a * w**2, kd=np.maximum(3 * a * w - Fv, 0.0), ki=a * w**3, **options)
+        return PID(kp=3 * a * w**2, kd=np.maximum(3 * a * w - Fv, 0.0), ki=a * w**3, torque_limits=torque_limits)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         return clipped(self.demand(q, qd, desired, memory), np.broadcast_to(self.torque_limits, q.shape))
 
     def demand(self, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        """The torque before it is cut off at the limits."""
+        """(n,) torques before saturation, N m or N."""
         tau: Array = self.kp * (desired.q - q) + self.kd * (desired.qd - qd)
         return tau + self.ki * memory if self.integrates else tau
 
     @cached_property
     def integrates(self) -> bool:
-        """Whether the law has an integral to remember."""
+        """Whether the law has integral action."""
         return bool((self.ki > 0).any())
 
     def start(self, q: Array, qd: Array) -> Array:
         return np.zeros(len(q)) if self.integrates else NOTHING
 
     def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
-        """The error, where the integral is active; else zero."""
+        """The error where the integral is active, zero elsewhere."""
         if not self.integrates:
             return NOTHING
         e = desired.q - q
@@ -93,8 +106,7 @@ class PID(Law):
         if np.isfinite(limits).any():
             demand = self.demand(q, qd, desired, memory)
             over = abs(demand) - np.where(np.isfinite(limits), limits, 1e300)
-            pushes = where_not_negative(over, where_not_negative(demand * e, 0.0, rate), rate)
-            rate = pushes
+            rate = where_not_negative(over, where_not_negative(demand * e, 0.0, rate), rate)
         return rate
 
 
@@ -103,12 +115,16 @@ GravityAt = Literal["actual", "desired"]
 
 @dataclass(frozen=True, eq=False)
 class PDGravity(Law):
-    """PD control with gravity compensation: globally asymptotically stable about a fixed reference.
+    """PD control with gravity compensation: globally asymptotically stable about a constant reference.
 
-        tau = kp (q_d - q) - kd qd + Q(q)          Khalil (9.12); V = T + e^T kp e / 2 falls along every motion
+        tau = kp (q_d - q) - kd qd + g(q)          Khalil (9.12); V = T + e^T kp e / 2 decreases along every motion
 
-    at="desired": Q(q_d) instead, stable if kp exceeds the largest slope of gravity (`least_kp`). follow=True: the
-    velocity error in place of the velocity, for references that move.
+    dyn:    the controller's model, for gravity.
+    kp:     proportional gain, N m/rad or N/m, (n,) or one number.
+    kd:     derivative gain, N m s/rad or N s/m, (n,) or one number.
+    at:     gravity at the "actual" (default) or at the "desired" configuration; the latter is stable if kp exceeds the
+            largest slope of gravity (`least_kp`).
+    follow: feed back the velocity error instead of the velocity, for moving references (default: False).
     """
 
     dyn: Dynamics
@@ -120,11 +136,11 @@ class PDGravity(Law):
     def __post_init__(self) -> None:
         settle(self, self.dyn.n, others=("kp", "kd"))
         if self.at not in ("actual", "desired"):
-            raise unknown_name("place of gravity", self.at, ("actual", "desired"), where="PDGravity")
+            raise unknown_name("configuration for gravity", self.at, ("actual", "desired"), where="PDGravity")
 
     @staticmethod
     def least_kp(dyn: Dynamics) -> float:
-        """What kp must exceed where gravity is taken at the desired position. Khalil sec. 9.3.2"""
+        """Lower bound of kp, N m/rad, for gravity at the desired configuration. Khalil sec. 9.3.2"""
         return largest_gravity_slope(dyn)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
@@ -135,6 +151,6 @@ class PDGravity(Law):
 
 
 def viscous_friction(dyn: Dynamics) -> Array:
-    """Fv of each joint as the robot gives it; 0 where it does not."""
+    """(n,) viscous friction Fv of the robot's joints; 0 where none is given."""
     laws = [joint.friction for joint in dyn.robot.joints]
     return np.array([0.0 if law is None else float(law.viscous) for law in laws])

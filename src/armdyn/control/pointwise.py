@@ -1,6 +1,6 @@
-"""Functions of every entry that a law may use, on arrays of numbers and on arrays of symbols alike.
+"""Elementwise functions for control laws, on arrays of numbers and on arrays of symbols alike.
 
-A law is written once. On arrays of floats it controls; on arrays of graph nodes it becomes part of the compiled loop.
+A law is written once: arrays of floats give torques, arrays of graph nodes make it part of the compiled loop.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def where_not_negative(condition: Array, then: Any, otherwise: Any) -> Array:
 
 
 def clipped(x: Array, limit: Any) -> Array:
-    """Each entry cut off at plus and minus its limit; infinite limits cut nothing."""
+    """Each entry saturated at plus and minus its limit."""
     bound = np.broadcast_to(np.asarray(limit, dtype=float), x.shape)
     if x.dtype != object:
         return np.clip(x, -bound, bound)

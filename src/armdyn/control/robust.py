@@ -1,4 +1,4 @@
-"""Sliding mode control: a model-based law that stands a bounded error of its model."""
+"""Sliding mode control: robust against a bounded error of the model."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class SlidingMode(Law):
-    """Computed torque that drives s = e' + rate e to zero against disturbances.
+    """Sliding mode control: computed torque that drives s = e' + rate e to zero against disturbances.
 
-        tau = A(q) (qdd_d + rate e' + gain sat(s / layer)) + H(q, qd)
+        tau = M(q) (qdd_d + rate e' + gain sat(s / layer)) + C qd + g + friction
 
     Slotine and Li, Applied Nonlinear Control, ch. 7. With an acceleration error d of the model, s' = d - gain sat(s /
     layer): if |d| < gain, then |s| falls below `layer` within |s(0)| / (gain - |d|) seconds and stays there, and |e|
-    ends below layer / rate. gain: rad/s^2 or m/s^2. rate: 1/s. layer: rad/s or m/s; thin ones chatter.
+    falls below layer / rate. Gains are one number for all joints or one per joint.
+
+    dyn:   the controller's model.
+    rate:  convergence rate of the error on s = 0, 1/s.
+    gain:  largest acceleration error that is rejected, rad/s^2 or m/s^2.
+    layer: thickness of the boundary layer, rad/s or m/s; thin layers chatter (default: 0.05).
     """
 
     dyn: Dynamics

@@ -1,8 +1,8 @@
 """Control in the task space: the reference moves the tool, not the joints. Khalil sec. 9.3.3, 9.4.3
 
-References give poses (..., 4, 4) with velocities and accelerations (..., 6), linear first, world axes, as
-`armdyn.trajectory` makes them; or positions (..., 3) with their derivatives. Errors of rotation are the vector along
-the axis about which the tool has to turn, as long as the angle, world axes.
+References give poses (..., 4, 4) with velocities and accelerations (..., 6), linear first, world axes, as those of
+`armdyn.trajectory`; or positions (..., 3) with their derivatives. The error of rotation is the rotation vector from the
+actual to the desired orientation, rad, world axes. Gains are one number for all rows or one per row.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law, SingularTask, gain_vector, settle
+from armdyn.control.law import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.task_rows import ROWS, chosen
@@ -22,7 +22,7 @@ from armdyn.typing import Array
 
 ALL = " ".join(ROWS)
 FLAT = 1e-6
-"""A Jacobian whose smallest singular value is below this share of the largest has lost rank."""
+"""A Jacobian whose smallest singular value is below this fraction of the largest has lost rank."""
 
 Force = Callable[[float, Array, Array], Any]
 
@@ -39,7 +39,7 @@ def rotation_vector(R: Array) -> Array:
 
 
 def task_error(pose: Array, desired: Array) -> Array:
-    """(6,) from a pose to the desired one (4, 4), or (3,) to a desired position."""
+    """(6,) error from a pose to the desired pose (4, 4), or (3,) to a desired position, m and rad."""
     if desired.shape == (3,):
         return np.asarray(desired - pose[:3, 3])
     turn = rotation_vector(desired[:3, :3] @ pose[:3, :3].T)
@@ -47,7 +47,7 @@ def task_error(pose: Array, desired: Array) -> Array:
 
 
 def inverse(J: Array, damping: float) -> Array:
-    """J^-1, or the generalised inverse for redundant arms, damped if asked for. SingularTask where there is none."""
+    """(n, rows) inverse of J, or pseudo-inverse for redundant arms, damped if damping > 0; raises SingularTask."""
     if damping > 0:
         return np.asarray(J.T @ np.linalg.inv(J @ J.T + damping**2 * np.eye(len(J))))
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
@@ -55,31 +55,42 @@ def inverse(J: Array, damping: float) -> Array:
         smallest = 0.0 if len(J) > J.shape[1] else s[-1]
         raise SingularTask(
             f"the Jacobian of the task has lost rank (smallest singular value {smallest:.2g})",
-            expected="a position in which the arm can do the task",
+            expected="a configuration in which the arm can do the task",
             advice="Control fewer rows of the task, or give the law damping.",
         )
     return np.asarray((Vt.T / s) @ U.T)
 
 
 class TaskLaw(Law):
-    """What laws in the task space share. Subclasses have the fields dyn and rows."""
+    """What laws in the task space share. Subclasses have the fields dyn and rows (of x y z rx ry rz)."""
 
-    arithmetic: ClassVar[bool] = False
-    in_task_space: ClassVar[bool] = True
     dyn: Dynamics
     rows: str
 
+    @property
+    def compilable(self) -> bool:
+        return False
+
+    @property
+    def in_task_space(self) -> bool:
+        return True
+
     @cached_property
     def picked(self) -> Array:
+        """Indices of the controlled rows."""
         return chosen(self.rows)
 
+    def jacobian(self, q: Array) -> Array:
+        """The controlled rows of the Jacobian."""
+        return self.dyn.jacobian(q)[self.picked]
+
     def error(self, q: Array, desired: Desired) -> Array:
-        """Desired minus actual, the chosen rows."""
+        """Desired minus actual pose, the controlled rows."""
         return task_error(self.dyn.pose(q), desired.q)[self.picked]
 
-    def rates(self, desired: Desired) -> tuple[Array, Array]:
-        """Desired velocity and acceleration, the chosen rows."""
-        return desired.qd[self.picked], desired.qdd[self.picked]
+    def velocity_error(self, J: Array, qd: Array, desired: Desired) -> Array:
+        """Desired minus actual velocity, the controlled rows."""
+        return np.asarray(desired.qd[self.picked] - J @ qd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +99,13 @@ class TaskPID(TaskLaw):
 
         tau = J^T [kp (X_d - X) + kd (Xd_d - Xd) + ki integral of (X_d - X)]        Khalil (9.17)
 
-    gravity: adds g(q), without which the arm sags. joint_damping: - joint_damping qd, for redundant arms, whose null
-    space the law does not see.
+    dyn:           the controller's model, for pose, Jacobian and gravity.
+    kp:            proportional gain, N/m and N m/rad.
+    kd:            derivative gain, N s/m and N m s/rad.
+    ki:            integral gain, N/(m s) and N m/(rad s) (default: 0).
+    rows:          controlled rows (default: all of x y z rx ry rz).
+    gravity:       add gravity compensation g(q) (default: False).
+    joint_damping: subtract joint_damping qd, for the null space of redundant arms (default: 0).
     """
 
     dyn: Dynamics
@@ -111,9 +127,8 @@ class TaskPID(TaskLaw):
         return self.error(q, desired) if len(memory) else NOTHING
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        J = self.dyn.jacobian(q)[self.picked]
-        velocity, _ = self.rates(desired)
-        force = self.kp * self.error(q, desired) + self.kd * (velocity - J @ qd)
+        J = self.jacobian(q)
+        force = self.kp * self.error(q, desired) + self.kd * self.velocity_error(J, qd, desired)
         if len(memory):
             force = force + self.ki * memory
         tau: Array = J.T @ force - self.joint_damping * qd
@@ -122,18 +137,24 @@ class TaskPID(TaskLaw):
 
 @dataclass(frozen=True, eq=False)
 class ResolvedAcceleration(TaskLaw):
-    """Computed torque in the task space.
+    """Resolved acceleration control: computed torque in the task space.
 
-        tau = A J^-1 (w - Jd qd) + H                                            Khalil (9.33)
+        tau = M J^-1 (w - Jd qd) + C qd + g + friction                          Khalil (9.33)
         w = Xdd_d + kd (Xd_d - Xd) + kp (X_d - X)                               Khalil (9.35)
 
     so that e_x'' + kd e_x' + kp e_x = 0 (Khalil (9.36)), through one inverse dynamics. A redundant arm uses the
-    generalised inverse J^#; what is left of its freedom is damped and drawn to `posture`,
+    pseudo-inverse J^+, and its null space is damped and drawn to a posture:
 
-        qdd += (1 - J^# J)(posture_kp (posture - q) - posture_kd qd)
+        qdd += (1 - J^+ J)(posture_kp (posture - q) - posture_kd qd)
 
-    so that it does not move within itself. damping: of the inverse near singular positions, at the cost of the error
-    equation; 0: singular positions end the motion.
+    dyn:        the controller's model.
+    kp:         proportional gain, 1/s^2.
+    kd:         derivative gain, 1/s.
+    rows:       controlled rows (default: all of x y z rx ry rz).
+    damping:    of the inverse near singular configurations, at the cost of accuracy; 0 (default): they end the motion.
+    posture:    (n,) preferred configuration of a redundant arm (default: none).
+    posture_kp: null-space stiffness, 1/s^2 (default: 0).
+    posture_kd: null-space damping, 1/s (default: 10).
     """
 
     dyn: Dynamics
@@ -152,13 +173,12 @@ class ResolvedAcceleration(TaskLaw):
             raise ArmdynError(f"damping = {self.damping}", where="ResolvedAcceleration", expected="0 or more")
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        velocity, acceleration = self.rates(desired)
-        J = self.dyn.jacobian(q)[self.picked]
-        w = acceleration + self.kd * (velocity - J @ qd) + self.kp * self.error(q, desired)
+        J = self.jacobian(q)
+        w = desired.qdd[self.picked] + self.kd * self.velocity_error(J, qd, desired) + self.kp * self.error(q, desired)
         return self.dyn.inverse_dynamics(q, qd, self.joint_acceleration(q, qd, J, w))
 
     def joint_acceleration(self, q: Array, qd: Array, J: Array, w: Array) -> Array:
-        """J^# (w - Jd qd), and in the null space what keeps the arm from moving within itself."""
+        """J^+ (w - Jd qd) plus the null-space motion of a redundant arm, (n,) rad/s^2 or m/s^2."""
         back = inverse(J, self.damping)
         qdd: Array = back @ (w - self.dyn.jacobian_dot_qd(q, qd)[self.picked])
         if len(J) < self.dyn.n:
@@ -171,12 +191,18 @@ class ResolvedAcceleration(TaskLaw):
 
 @dataclass(frozen=True, eq=False)
 class Impedance(TaskLaw):
-    """The tool as a spring and damper about the reference, without a force sensor.
+    """Impedance control: the tool acts as a spring and damper about the reference, without a force sensor.
 
         tau = J^T [stiffness (X_d - X) + damping (Xd_d - Xd)] + C qd + g + friction - joint_damping qd
 
-    N. Hogan, J. Dynamic Systems 107, 1985. At rest the tool yields by force / stiffness. stiffness: N/m and N m/rad,
-    damping: N s/m and N m s/rad, per row. friction_compensation: off where friction is not well known.
+    N. Hogan, J. Dynamic Systems 107, 1985. At rest the tool is displaced by force / stiffness.
+
+    dyn:                   the controller's model.
+    stiffness:             N/m and N m/rad.
+    damping:               N s/m and N m s/rad.
+    rows:                  controlled rows (default: all of x y z rx ry rz).
+    joint_damping:         for the null space of redundant arms, N m s/rad or N s/m (default: 0).
+    friction_compensation: add the friction of the model (default: True).
     """
 
     dyn: Dynamics
@@ -192,22 +218,28 @@ class Impedance(TaskLaw):
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         dyn = self.dyn
-        J = dyn.jacobian(q)[self.picked]
-        velocity, _ = self.rates(desired)
-        force = self.stiffness * self.error(q, desired) + self.damping * (velocity - J @ qd)
+        J = self.jacobian(q)
+        force = self.stiffness * self.error(q, desired) + self.damping * self.velocity_error(J, qd, desired)
         tau: Array = J.T @ force + dyn.coriolis(q, qd) + dyn.gravity(q) - self.joint_damping * qd
         return tau + dyn.friction(qd) if self.friction_compensation else tau
 
 
 @dataclass(frozen=True, eq=False)
 class Admittance(TaskLaw):
-    """The tool as a mass on a spring and damper about the reference, by a force sensor and a stiff inner loop.
+    """Admittance control: the tool acts as a mass on a spring and damper, by a force sensor and a stiff inner loop.
 
-        mass x'' + damping x' + stiffness x = -w       x: how far the tool yields, w: measured wrench
+        mass x'' + damping x' + stiffness x = -w       x: displacement of the tool, w: measured wrench
 
-    and resolved acceleration control makes the tool follow X_d + x. force: (t, q, qd) -> (6,), the sensor: what the
-    robot exerts on the environment. mass: kg and kg m^2, per row. Only rows of position may be chosen, since small
-    rotations alone add like vectors.
+    Resolved acceleration control makes the tool follow X_d + x.
+
+    dyn:       the controller's model.
+    mass:      kg.
+    damping:   N s/m.
+    stiffness: N/m.
+    force:     the sensor: function (t, q, qd) -> (6,) wrench that the robot exerts on the environment, world axes.
+    kp:        proportional gain of the inner loop, 1/s^2 (default: 400).
+    kd:        derivative gain of the inner loop, 1/s (default: 40).
+    rows:      of x y z (default: all three); rotations do not add like vectors.
     """
 
     dyn: Dynamics
@@ -227,28 +259,25 @@ class Admittance(TaskLaw):
 
     @cached_property
     def inner(self) -> ResolvedAcceleration:
+        """The inner loop."""
         return ResolvedAcceleration(self.dyn, self.kp, self.kd, rows=self.rows)
 
     def start(self, q: Array, qd: Array) -> Array:
         return np.zeros(2 * len(self.picked))
 
-    def yielding(self, t: Any, q: Array, qd: Array, memory: Array) -> tuple[Array, Array, Array]:
-        """x, x', x''."""
+    def displacement(self, t: Any, q: Array, qd: Array, memory: Array) -> tuple[Array, Array, Array]:
+        """Displacement of the tool and its two derivatives: x, x', x''."""
         x, xd = np.split(memory, 2)
         w = np.asarray(self.force(t, q, qd), dtype=float)[self.picked]
         return x, xd, (-w - self.damping * xd - self.stiffness * x) / self.mass
 
     def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
-        _, xd, xdd = self.yielding(t, q, qd, memory)
+        _, xd, xdd = self.displacement(t, q, qd, memory)
         return np.concatenate([xd, xdd])
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        x, xd, xdd = self.yielding(t, q, qd, memory if len(memory) else self.start(q, qd))
-        velocity, acceleration = self.rates(desired)
-        J = self.dyn.jacobian(q)[self.picked]
-        e = self.error(q, desired) + x
-        w = acceleration + xdd + self.kd * (velocity + xd - J @ qd) + self.kp * e
+        x, xd, xdd = self.displacement(t, q, qd, memory if len(memory) else self.start(q, qd))
+        J = self.jacobian(q)
+        e, ed = self.error(q, desired) + x, self.velocity_error(J, qd, desired) + xd
+        w = desired.qdd[self.picked] + xdd + self.kd * ed + self.kp * e
         return self.dyn.inverse_dynamics(q, qd, self.inner.joint_acceleration(q, qd, J, w))
-
-
-__all__ = ["Admittance", "Impedance", "ResolvedAcceleration", "TaskPID", "gain_vector", "rotation_vector", "task_error"]

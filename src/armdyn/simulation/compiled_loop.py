@@ -37,7 +37,7 @@ def obstacle(problem: Problem) -> str | None:
     law = problem.law
     reasons = {
         f"the integrator {problem.method.name}": not problem.method.compiles,
-        f"the law {type(law).__name__}": not law.arithmetic or not _models_are_compiled(law),
+        f"the law {type(law).__name__}": not law.compilable or not _models_are_compiled(law),
         "sensors": problem.sensors is not None,
         "a wrench at the tool": problem.wrench is not None,
         "stiction": problem.stiction,
@@ -49,7 +49,7 @@ def obstacle(problem: Problem) -> str | None:
 
 
 def _models_are_compiled(law: Law) -> bool:
-    """Whether every model that the law asks, or a law within it, is one whose graphs are known."""
+    """Whether the models of the law, and of laws within it, are compiled dynamics."""
     inner = getattr(law, "law", None)
     model = getattr(law, "dyn", None)
     own = is_dataclass(law) and (model is None or isinstance(model, Dynamics))
@@ -60,7 +60,7 @@ def _models_are_compiled(law: Law) -> bool:
 
 
 class TracedDynamics:
-    """Dynamics over symbols: the functions of the same names, answered with the nodes of their graphs."""
+    """Dynamics over symbols: functions of the same names that return the nodes of their graphs."""
 
     def __init__(self, dyn: Dynamics) -> None:
         self.dyn, self.n, self.robot = dyn, dyn.n, dyn.robot
@@ -80,7 +80,7 @@ class TracedDynamics:
 
 
 def traced_law(law: Law) -> Law:
-    """The law on a traced model."""
+    """The law with traced models."""
     changes: dict[str, Any] = {}
     for entry in fields(cast(Any, law)):
         value = getattr(law, entry.name)
@@ -92,7 +92,7 @@ def traced_law(law: Law) -> Law:
 
 
 class Loop(NamedTuple):
-    """All that the code of a step depends on. limits: on the torques, or none. memory: numbers the law remembers."""
+    """Everything that the code of a step depends on. memory: size of the internal state of the law."""
 
     dyn: Dynamics
     law: Law
@@ -123,7 +123,7 @@ def step_graph(p: Loop) -> Graph:
             return tau, np.asarray(law.change(row[0], q, qd, desired, z), dtype=object)
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
-            if p.hold:  # torques and memory move once a step
+            if p.hold:  # torques and internal state change once per step
                 if not held:
                     held.extend(torque(c, q, qd, z))
                 return plant.forward_dynamics(q, qd, held[0]), np.zeros(memory), held[0]
@@ -146,8 +146,8 @@ def step_graph(p: Loop) -> Graph:
 def _plus(x: Array, growth: Array, lost: Array, t: Any) -> tuple[Array, Array]:
     """`integrators.plus` over symbols.
 
-    Folding would see that exact arithmetic loses nothing; so the sum is hidden behind a choice that always falls on it,
-    time being never negative.
+    Folding would simplify the rounding error to zero, as exact arithmetic has none; so the sum is hidden behind a
+    selection that always takes it, since time is never negative.
     """
     wanted = growth + lost
     total = np.array([ops.select(t, entry, 0) for entry in x + wanted], dtype=object)
@@ -270,20 +270,20 @@ def _march(loop: Loop) -> March:
 
 
 def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:
-    """The outcome, if the motion left its bounds within these steps."""
+    """The outcome, if the motion ended within these steps."""
     n = p.n
     block = state[first + 1 : first + count + 1, : 2 * n]
     with np.errstate(invalid="ignore"):
-        wild: Array = np.logical_not((np.abs(block) < HUGE).all(axis=1))
+        unbounded: Array = np.logical_not((np.abs(block) < HUGE).all(axis=1))
     hit = past_range(p, block[:, :n])
     past = np.zeros(count, bool) if hit is None else hit.any(axis=1)
     if first == 0 and hit is not None and (now := past_range(p, state[0, :n])) is not None and now.any():
         return _outcome(p, state, tau, 1, Status.LIMIT, range_detail(p, 0.0, now))
-    bad = np.flatnonzero(wild | past)
+    bad = np.flatnonzero(unbounded | past)
     if not bad.size or first + int(bad[0]) + 1 > p.steps:
         return None
     k = first + int(bad[0]) + 1
-    if wild[bad[0]]:
+    if unbounded[bad[0]]:
         return _outcome(p, state, tau, k, Status.UNSTABLE, f"at t = {k * p.dt:.6g} s")
     assert hit is not None
     if k >= first + count:  # its torques are those of the next step

@@ -1,4 +1,4 @@
-"""The reference on the grid of a simulation."""
+"""The reference, sampled at the times of a simulation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from armdyn.errors import ArmdynError, ShapeError
 from armdyn.typing import Array
 
 TASK = ("pose", "velocity", "acceleration")
-"""Functions of a trajectory of the tool (`armdyn.trajectory.cartesian`)."""
+"""Methods of a trajectory of the tool (`armdyn.trajectory.cartesian`)."""
 
 
 class Hold:
-    """A reference that stays where it is: the reference of a position control."""
+    """A constant reference, for position control."""
 
     def __init__(self, q: Any) -> None:
         self.q = np.array(q, dtype=float)
@@ -28,8 +28,8 @@ class Hold:
 class Course:
     """Any callable ref(t), ref(t, 1), ref(t, 2) as tables of position, velocity and acceleration.
 
-    A reference may take arrays of times or single times only; an array in place of a callable is held: a joint
-    position, or for laws in the task space a position (3,) or a pose (4, 4).
+    A reference may take arrays of times or single times only. An array in place of a callable is a constant reference:
+    a configuration (n,), or for laws in the task space a position (3,) or a pose (4, 4).
     """
 
     def __init__(self, reference: Any, n: int | None) -> None:
@@ -44,15 +44,16 @@ class Course:
 
     @property
     def duration(self) -> float | None:
+        """Duration of the reference, s; None if it has none."""
         value = getattr(self.reference, "duration", None)
         return None if value is None else float(value)
 
     def at(self, t: float) -> Desired:
-        """What is desired at one time."""
+        """The desired state at one time."""
         return Desired(*(self._value(t, order) for order in range(3)))
 
     def table(self, times: Array) -> Desired:
-        """What is desired at many times; the first axis is time."""
+        """The desired states at many times; the first axis is time."""
         return Desired(*(self._column(times, order) for order in range(3)))
 
     def _value(self, t: Any, order: int) -> Array:
@@ -64,9 +65,9 @@ class Course:
             if order == 0 or "argument" not in str(error):
                 raise
             raise ArmdynError(
-                "the reference takes no order of derivative",
+                "the reference does not take an order of derivative",
                 expected="a callable ref(t), ref(t, 1), ref(t, 2): position, velocity, acceleration",
-                advice="Make it with armdyn.point_to_point, or write def ref(t, order=0).",
+                advice="Use armdyn.point_to_point, or define ref(t, order=0).",
             ) from error
 
     def _column(self, times: Array, order: int) -> Array:

@@ -1,6 +1,6 @@
-"""Arms with elastic joints: coordinates are the links' positions and the motors', with springs between. Khalil (7.35)
+"""Arms with elastic joints: positions of links and motors are separate coordinates, with springs between. Khalil (7.35)
 
-The law sees the motors' side, where the sensors of most arms are.
+The control law sees the motor side, where most arms have their sensors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from armdyn.typing import Array
 
 
 class ElasticPlant:
-    """The doubled model x = (q, theta) of a robot with elastic joints, as machine code."""
+    """Compiled forward dynamics of a robot with elastic joints, x = (q, theta)."""
 
     def __init__(self, dyn: Dynamics) -> None:
         robot, n = dyn.robot, dyn.n
@@ -30,11 +30,11 @@ class ElasticPlant:
         self.gravity = dyn.gravity
 
     def start(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """Links at q, motors where the springs bear gravity."""
+        """Initial x and xd: links at q, springs in balance with gravity."""
         return np.concatenate([q, q + self.gravity(q) / self.stiffness]), np.concatenate([qd, qd])
 
     def seen(self, x: Array) -> Array:
-        """The motors' side."""
+        """(n,) motor side of x or xd."""
         return x[self.n :]
 
     def forward_dynamics(self, x: Array, xd: Array, tau: Array) -> Array:

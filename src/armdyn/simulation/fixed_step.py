@@ -1,4 +1,4 @@
-"""The simulation, step by step, in Python: it takes every option and is what the compiled loop is tested against."""
+"""Simulation in Python, step by step: supports every option; the compiled loop is tested against it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from armdyn.typing import Array
 
 
 def fixed_steps(problem: Problem) -> Outcome:
-    """Simulate with a method of fixed steps."""
+    """Simulate with fixed steps."""
     with np.errstate(over="ignore", invalid="ignore"):
         loop = _Loop(problem)
         on_grid = Desired(*(column[:: loop.stride] for column in loop.table))
@@ -29,7 +29,7 @@ def fixed_steps(problem: Problem) -> Outcome:
 
 
 class _Loop:
-    """One simulation under way."""
+    """State of a running simulation."""
 
     def __init__(self, problem: Problem) -> None:
         self.p = problem
@@ -79,13 +79,13 @@ class _Loop:
         raise AssertionError("the loop ends by itself")
 
     def _cut(self, k: int, qs: Array, qds: Array, taus: Array, zs: Array, status: Status, detail: str) -> Outcome:
-        """The samples up to k, without those at the end whose torques are not finite."""
+        """The first k samples, without trailing ones that are not finite."""
         while k > 1 and not (np.isfinite(taus[k - 1]).all() and np.isfinite(zs[k - 1]).all()):
             k -= 1
         return Outcome(qs[:k], qds[:k], np.nan_to_num(taus[:k]), zs[:k], status, detail)
 
     def _end(self, t: float, q: Array, qd: Array, last: float | None) -> tuple[Status | None, str, float]:
-        """Whether the motion is to end here: (status, detail, value of the stop condition)."""
+        """Whether the motion ends here: (status or None, detail, value of the stop condition)."""
         p = self.p
         value = -1.0
         hit = past_range(p, q)
@@ -103,7 +103,7 @@ class _Loop:
         return Desired(table.q[index], table.qd[index], table.qdd[index])
 
     def _tick(self, k: int, t: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
-        """A control period begins: torques to hold, and the memory moved on by the period."""
+        """A control period begins: torques to hold, and the internal state of the law after the period."""
         p = self.p
         seen_q, seen_qd = self._seen(q), self._seen(qd)
         if self.measure is not None:

@@ -1,4 +1,4 @@
-"""What a loop hands back, before it becomes a Run."""
+"""The result of a loop, before it becomes a Run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armdyn.typing import Array
 
 
 class Outcome(NamedTuple):
-    """Samples up to the end, and how it ended."""
+    """Samples up to the end, and how the run ended."""
 
     q: Array
     qd: Array
@@ -22,13 +22,13 @@ class Outcome(NamedTuple):
     status: Status
     detail: str
     t: Array | None = None
-    """Times, where they are not those of the grid."""
+    """Times, if they are not multiples of dt."""
     table: Desired | None = None
-    """The reference at the samples (or beyond them), where it is known already."""
+    """The reference at the samples (or beyond them), if already computed."""
 
 
 def past_range(problem: Problem, q: Array) -> Array | None:
-    """Which entries of positions (..., n) are out of the joints' ranges; None if no range counts."""
+    """Which entries of positions (..., n) are outside the joint limits; None if limits are ignored."""
     if problem.ranges is None:
         return None
     low, high = problem.ranges
@@ -36,5 +36,6 @@ def past_range(problem: Problem, q: Array) -> Array | None:
 
 
 def range_detail(problem: Problem, t: float, hit: Array) -> str:
+    """Name of the first joint at its limit, and the time."""
     joint = problem.plants[0][1].robot.joints[int(hit.argmax())].name
     return f"joint {joint!r} at t = {t:.6g} s"

@@ -1,8 +1,7 @@
-"""The result of a simulation: frozen arrays, how it ended, and what to do about it."""
+"""The result of a simulation: read-only arrays, how it ended, and advice if it failed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -18,40 +17,54 @@ from armdyn.typing import Array
 
 
 class Status(Enum):
-    """How a simulation ended: a sentence, with advice where there is something to do."""
+    """How a simulation ended, in a sentence, with advice where something can be done."""
 
     FINISHED = "The motion ran to its end."
-    STOPPED = "The stop condition was met before the end; the last sample is the state at which it was."
+    STOPPED = "The stop condition was met before the end; the last sample is the state at that time."
     LIMIT = (
-        "A joint reached the end of its range: choose another reference or start, soften the overshoot (more damping, "
-        "lower gains), or simulate without stop_at_limits."
+        "A joint reached its position limit: choose another reference or initial state, reduce the overshoot (more "
+        "damping, lower gains), or simulate without stop_at_limits."
     )
     UNSTABLE = (
-        "The motion grew beyond all bounds and was cut off: lower the gains (analyse_gains shows the poles), shorten "
-        "dt or the control period, or take integrator='rk4'; check the signs of the model if gains are modest."
+        "The motion grew without bound and was cut off: lower the gains (analyse_gains shows the poles), shorten dt or "
+        "the control period, or use integrator='rk4'; if the gains are modest, check the signs of the model."
     )
     SINGULAR = (
-        "The arm reached a singular position, where the task has no finite joint motion: keep the reference away from "
-        "it, control fewer rows of the task, or give the law damping (damping=0.05)."
+        "The arm reached a singular configuration, where the task asks for an infinite joint velocity: keep the "
+        "reference away from it, control fewer rows of the task, or give the law damping (damping=0.05)."
     )
     STALLED = (
-        "The integrator could not keep its tolerance with any step: loosen rtol and atol, or take a fixed step; jumps "
-        "in the law or in friction (sign functions) are the usual cause."
+        "The integrator could not meet its tolerance with any step: loosen rtol and atol, or use fixed steps; jumps in "
+        "the law or in friction (sign functions) are the usual cause."
     )
 
 
 class SimulationError(ArmdynError):
-    """A simulation that did not reach its end, where that was asked to be an error."""
+    """A simulation that did not reach its end, under throw=True."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """A simulated motion. Every array is finite: a motion that blows up is cut off before, and `status` says so.
+    """A simulated motion of k samples.
 
-    t: (k,) s. q, qd: (k, n) rad or m and rates. tau: (k, n) N m or N, what the actuators exerted at t (after
-    saturation, held ones as held). desired: what the reference asked for: .q, .qd, .qdd. error: (k, n) reference
-    minus q (for laws in the task space the error of the task). memory: (k, m) internal state of the law.
-    plants: (index, Dynamics) of each stretch of the motion. detail: where and when it ended, if not at its end.
+    Every array is finite and read-only: a motion that grows without bound is cut off before, and `status` reports it.
+
+    t:          (k,) times, s.
+    q:          (k, n) positions, rad or m.
+    qd:         (k, n) velocities, rad/s or m/s.
+    tau:        (k, n) torques of the actuators, N m or N, after saturation and holding.
+    desired:    the reference: .q, .qd, .qdd, (k, n) each (poses and twists for laws in the task space).
+    error:      (k, n) desired minus actual position (for laws in the task space, the error of the task).
+    memory:     (k, m) internal state of the law.
+    status:     how the run ended, with advice.
+    detail:     where and when it ended, if before its end; else empty.
+    plants:     (index of the first sample, Dynamics) of each interval of the motion.
+    integrator: name of the integrator.
+    dt:         time step, s.
+    controller: the law in one line.
+    compiled:   whether machine code ran the loop.
+    seconds:    computing time, preparation included.
+    motors:     positions and velocities of the motors of an elastic arm, (k, n) each, reflected to their joints.
     """
 
     t: Array
@@ -70,24 +83,25 @@ class Run:
     compiled: bool
     seconds: float
     motors: tuple[Array, Array] | None = None
-    """Positions and velocities of the motors of an elastic arm, (k, n) each, seen at their joints."""
 
     @property
     def ok(self) -> bool:
-        """Whether the motion ran to its end, or to the stop condition that was asked for."""
+        """Whether the motion ran to its end or to the stop condition."""
         return self.status in (Status.FINISHED, Status.STOPPED)
 
     @property
     def dynamics(self) -> Dynamics:
-        """The plant at the beginning."""
+        """Dynamics of the plant at the start."""
         return self.plants[0][1]
 
     @property
     def joints(self) -> tuple[str, ...]:
+        """Names of the joints."""
         return tuple(joint.name for joint in self.dynamics.robot.joints)
 
     @property
     def duration(self) -> float:
+        """Time of the last sample, s."""
         return float(self.t[-1])
 
     # Energies -------------------------------------------------------------------------------------------------------
@@ -101,7 +115,7 @@ class Run:
 
     @cached_property
     def kinetic_energy(self) -> Array:
-        """(k,) J, rotors included (of an elastic arm: as if the motors turned with the links)."""
+        """(k,) J, rotors included (for an elastic arm as if its joints were rigid)."""
         return self._by_plant("kinetic_energy", self.q, self.qd)
 
     @cached_property
@@ -111,19 +125,19 @@ class Run:
 
     @property
     def energy(self) -> Array:
-        """(k,) J: kinetic and potential."""
+        """(k,) J, kinetic plus potential."""
         return np.asarray(self.kinetic_energy + self.potential_energy)
 
     @cached_property
     def power(self) -> Array:
-        """(k,) W, what the actuators deliver."""
+        """(k,) W, mechanical power of the actuators."""
         return np.asarray(np.sum(self.tau * self.qd, axis=1))
 
     # Numbers --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def tool(self) -> Array:
-        """(k, 3) positions of the tool in the world, m."""
+        """(k, 3) positions of the tool, m, world axes."""
         return self._by_plant("pose", self.q)[:, :3, 3]
 
     def largest_error(self, after: float = 0.0) -> Array:
@@ -135,7 +149,7 @@ class Run:
         return np.asarray(np.sqrt(np.mean(self.error[self.t >= after - 1e-12] ** 2, axis=0)))
 
     def required(self) -> Run:
-        """This run, or an error that says why it did not reach its end."""
+        """This run; raises SimulationError if it did not reach its end."""
         if self.ok:
             return self
         what, _, advice = self.status.value.partition(": ")
@@ -144,7 +158,7 @@ class Run:
     # Out ------------------------------------------------------------------------------------------------------------
 
     def columns(self) -> dict[str, Array]:
-        """All samples as named columns: t, q1.., qd1.., tau1.., e1.., and the reference's where it moves joints."""
+        """All samples by column: t, q1.., qd1.., tau1.., e1.., ref1.., refd1.., refdd1.. (joint space), z1.. memory."""
         found = {"t": self.t}
         groups = {"q": self.q, "qd": self.qd, "tau": self.tau, "e": self.error}
         if self.desired.q.shape == self.q.shape:
@@ -161,9 +175,9 @@ class Run:
         return write(self, path)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw path of the tool, torques, errors, joints and energy. Returns the Matplotlib figure.
+        """Matplotlib figure of the tool's path, torques, errors, joints and energy.
 
-        path: .png, .svg or .pdf to write.
+        path: .png, .svg or .pdf file to write (default: none).
         """
         from armdyn.report.figures.run_figures import run_figure
 
@@ -179,8 +193,3 @@ class Run:
             f"<Run of {self.dynamics.robot.name!r}: {self.duration:.6g} s in {len(self.t) - 1} steps by "
             f"{self.integrator}, {end}; largest error {worst:.3g}>"
         )
-
-
-def joined(parts: Sequence[Array]) -> Array:
-    """Arrays end to end."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

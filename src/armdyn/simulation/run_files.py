@@ -1,10 +1,10 @@
-"""Runs as files: CSV, NPZ, Parquet."""
+"""Runs as CSV, NPZ and Parquet files."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,23 +14,23 @@ from armdyn.typing import Array
 if TYPE_CHECKING:
     from armdyn.simulation.run import Run
 
-ENDINGS = (".csv", ".npz", ".parquet")
+EXTENSIONS = (".csv", ".npz", ".parquet")
 
 
 def write(run: Run, path: str | Path) -> Path:
-    """All samples in one file; the ending says in which format."""
+    """Write all samples to one file, in the format of its extension."""
     target = Path(path)
-    if target.suffix not in ENDINGS:
-        raise FileError(f"unknown ending {target.suffix!r}", where=str(target), expected=", ".join(ENDINGS))
+    if target.suffix not in EXTENSIONS:
+        raise FileError(f"unknown extension {target.suffix!r}", where=str(target), expected=", ".join(EXTENSIONS))
     columns = run.columns()
     if target.suffix == ".csv":
         rows = np.column_stack(list(columns.values()))
         np.savetxt(target, rows, delimiter=",", header=",".join(columns), comments="", fmt="%.17g")
     elif target.suffix == ".npz":
-        about = {"status": np.array(run.status.name), "detail": np.array(run.detail), "dt": np.array(run.dt),
-                 "robot": np.array(run.dynamics.robot.name), "integrator": np.array(run.integrator),
-                 "controller": np.array(run.controller)}  # fmt: skip
-        np.savez_compressed(target, **columns, **about)  # type: ignore[arg-type]
+        about = {"status": run.status.name, "detail": run.detail, "dt": run.dt, "robot": run.dynamics.robot.name,
+                 "integrator": run.integrator, "controller": run.controller}  # fmt: skip
+        arrays: dict[str, Any] = columns | {name: np.array(value) for name, value in about.items()}
+        np.savez_compressed(target, **arrays)
     else:
         _write_parquet(columns, target)
     return target

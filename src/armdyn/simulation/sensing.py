@@ -1,4 +1,4 @@
-"""Measurement: noise, resolution, delay, and velocities by differences."""
+"""Measurements: noise, resolution, delay, velocities by differences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armdyn.typing import Array
 
 
 class Measurement:
-    """What the controller sees at each of its periods."""
+    """The state as the controller measures it, once per control period."""
 
     def __init__(self, problem: Problem) -> None:
         assert problem.sensors is not None
@@ -23,7 +23,7 @@ class Measurement:
         self.before: Array | None = None
 
     def __call__(self, k: int, q: Array, qd: Array) -> tuple[Array, Array]:
-        """The measured state, as old as the delay; before the first measurement is that old, the first one."""
+        """The measured state, delayed; until the delay has passed, the first measurement."""
         s = self.sensors
         seen_q = q + np.asarray(s.noise_q) * self.random.standard_normal(self.n)
         seen_qd = qd + np.asarray(s.noise_qd) * self.random.standard_normal(self.n)

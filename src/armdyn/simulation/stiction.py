@@ -1,9 +1,9 @@
-"""Dry friction with joints that stick.
+"""Dry friction with stiction.
 
-At rest friction is whatever holds the joint, up to what it takes to break away; the formula Fc sign(qd) knows nothing
-of that. Here each step begins with the question which of the joints at rest stay there: all that are at rest are
-held, the constraint torques are computed, and joints whose torque is too much for friction are let go, the most
-overloaded first. A joint whose velocity changes sign within a step comes to rest at its end.
+At rest friction balances the other torques up to the break-away torque, which Fc sign(qd) does not describe. Each step
+begins by deciding which joints at rest stay there: all of them are held, the holding torques are computed, and joints
+whose torque exceeds the break-away friction are released, the most overloaded first. A joint whose velocity changes
+sign within a step is at rest at its end.
 """
 
 from __future__ import annotations
@@ -20,14 +20,18 @@ AT_REST = 1e-9
 
 
 class Grip(NamedTuple):
-    """How the joints stand in one step: which are stuck, and which way the others slide (or begin to)."""
+    """State of the joints during one step.
+
+    stuck: (n,) whether the joint sticks.
+    way:   (n,) direction of motion, or of incipient motion: -1, 0 or 1.
+    """
 
     stuck: Array
     way: Array
 
 
 class Stiction:
-    """A plant with joints that stick."""
+    """A plant whose joints stick at rest."""
 
     def __init__(self, dyn: Dynamics) -> None:
         self.dyn = dyn
@@ -44,9 +48,9 @@ class Stiction:
             return Grip(stuck, way)
         M, rest = self._terms(q, qd, tau, wrench)
         while True:
-            friction = self._sliding(qd, way)
+            friction = self._kinetic(qd, way)
             qdd = _solved(M, rest - friction, ~stuck)
-            needed = rest - M @ qdd  # what friction must bear
+            needed = rest - M @ qdd  # friction that holds the joints
             over = np.where(stuck, np.maximum(needed - self.break_up, self.break_down - needed), -np.inf)
             worst = int(over.argmax())
             if over[worst] <= 0:
@@ -55,19 +59,19 @@ class Stiction:
             stuck[worst], way[worst] = False, np.sign(needed[worst])
 
     def acceleration(self, q: Array, qd: Array, tau: Array, wrench: Any, grip: Grip) -> Array:
-        """Accelerations; those of stuck joints are zero."""
+        """(n,) accelerations; those of stuck joints are zero."""
         M, rest = self._terms(q, qd, tau, wrench)
-        return _solved(M, rest - self._sliding(qd, grip.way), ~grip.stuck)
+        return _solved(M, rest - self._kinetic(qd, grip.way), ~grip.stuck)
 
     def settled(self, qd: Array, grip: Grip) -> Array:
-        """Velocities after a step: joints that stick or turned around are at rest."""
+        """(n,) velocities after a step: joints that stick or reversed are at rest."""
         return np.where(grip.stuck | (qd * grip.way < 0), 0.0, qd)
 
     def _terms(self, q: Array, qd: Array, tau: Array, wrench: Any) -> tuple[Array, Array]:
         return self.smooth.mass_matrix(q), tau - self.smooth.inverse_dynamics(q, qd, np.zeros(len(q)), wrench)
 
-    def _sliding(self, qd: Array, way: Array) -> Array:
-        """Friction in the direction of sliding; a joint that turns around within a step keeps its direction."""
+    def _kinetic(self, qd: Array, way: Array) -> Array:
+        """Kinetic friction; a joint that reverses within a step keeps its direction."""
         rate = np.where(qd * way > 0, qd, AT_REST * way)
         return np.where(way == 0, 0.0, self.dyn.friction(rate))
 

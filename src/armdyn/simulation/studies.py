@@ -193,7 +193,7 @@ def monte_carlo(
     if not how.compiles:
         known = ", ".join(name for name, entry in METHODS.items() if entry.compiles)
         raise NotApplicable(f"integrator {integrator!r}", where="monte_carlo", expected=f"one of: {known}")
-    if not law.arithmetic or law.in_task_space:
+    if not law.compilable or law.in_task_space:
         raise NotApplicable(
             f"the law {type(law).__name__}", where="monte_carlo", expected="a law in the joint space that compiles"
         )
