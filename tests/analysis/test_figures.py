@@ -87,7 +87,7 @@ def test_maps_with_gaps_and_infinite_values() -> None:
     payload = workspace_map(dyn, "payload", counts=(9, 9), tau_max=600.0, spans=((0, np.pi), (-1, 1)))
     assert np.isnan(payload.values).any()
     figure = map_figure(payload)
-    assert "the arm cannot hold itself" in figure.get_suptitle()
+    assert "holding torque above the limits" in figure.get_suptitle()
     numbers_in(as_svg(figure))
     reach = map_figure(workspace_map(dyn, "manipulability", ("x", "y"), counts=(6, 6)))
     assert "out of reach" in reach.get_suptitle()

@@ -152,7 +152,7 @@ def test_figures_are_drawn(tmp_path: Path, name: str) -> None:
     figure = run.plot(tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 20_000
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert {"Path of the tool", "Tracking error", "Actuator torques", "Energy"} <= set(titles)
+    assert {"Tool path", "Tracking error", "Actuator torques", "Energy"} <= set(titles)
 
 
 def test_figures_of_tasks_and_of_cut_off_runs(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Configurations at which a robot is looked at, and where its tool is there."""
+"""Representative configurations of a robot, and the position of its tool there."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
 SINGULAR = 1e3
-"""Condition number from which on a configuration is called singular: a tool speed then needs joint speeds a thousand
-times larger in the worst direction than in the best."""
+"""Condition number of the Jacobian from which a configuration is called singular: the tool is a thousand times slower
+in the worst direction than in the best."""
 
 
 def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
-    """Named joint positions to look at: zero, the middle of the ranges, and some in general position.
+    """Named configurations (n,): zero, the middle of the ranges, and `more` in general position.
 
-    Of a robot with closed loops: closed positions near them (a loop may close in more than one way).
+    For a robot with loops: closed configurations near them (a loop may close in more than one way).
     """
     if robot.n == 0:
         return {"fixed": np.zeros(0)}
@@ -39,7 +39,7 @@ def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
 
 
 def _closed(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
-    """Those from which the loops close, with their passive joints moved so that they do; all, if none closes."""
+    """The configurations with their loops closed by the passive joints; as they are, if no loop closes."""
     active, _ = closed_chain.active_joints(robot)
     found: dict[str, Array] = {}
     for name, q in shown.items():
@@ -49,7 +49,7 @@ def _closed(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
 
 
 def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
-    """Tool position and conditioning of the Jacobian, its linear rows measured in distances of the tool."""
+    """Tool position and condition number of the Jacobian, made dimensionless by the distance of the tool."""
     tools = {name: _tool(robot, q) for name, q in shown.items()}
     size = max((float(np.linalg.norm(T[:3, 3] - base_position(robot))) for T in tools.values()), default=0.0) or 1.0
     values = {name: _singular_values(robot, q, size) for name, q in shown.items()}
@@ -63,14 +63,14 @@ def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
         rows.append((name, *(f"{x:.4f}" for x in tools[name][:3, 3]), text if rank else "no motion", f"({joints})"))
     columns = (Column("configuration"), Column("x", "m"), Column("y", "m"), Column("z", "m"),
                Column("condition of J"), Column("q", "rad|m"))  # fmt: skip
-    note = f"The tool moves in {rank} of 6 directions; lengths in J are measured in {size:.3g} m." if rank else ""
+    note = f"The tool moves in {rank} of 6 directions. Lengths in J are divided by {size:.3g} m." if rank else ""
     if 0 < rank < 6:
-        note += " Rotations count in the condition: for x y z alone see the ellipsoids."
+        note += " The condition number includes rotations; the ellipsoids are for positions alone."
     return Section("Tool positions", columns, tuple(rows), note)
 
 
 def _singular_values(robot: Robot, q: Array, size: float) -> Array:
-    """Of the Jacobian with lengths measured in `size`: rows of linear velocity, columns of slides."""
+    """Singular values of the Jacobian with lengths (linear rows, prismatic columns) divided by `size`."""
     rows = np.array([1 / size] * 3 + [1.0] * 3)
     columns = np.array([size if joint.kind == "prismatic" else 1.0 for joint in robot.joints])
     J: Array = rows[:, None] * np.reshape(kinematics.jacobian(robot, q), (6, robot.n)) * columns

@@ -1,1 +1,1 @@
-"""Figures, tables and pages. Matplotlib is used here and nowhere else."""
+"""Reports: figures (the only modules that import Matplotlib), chapters, pages."""

@@ -1,6 +1,6 @@
-"""The studio: a robot in the browser. Move its joints, see torques, inertia, ellipsoids, motions and equations.
+"""The studio: a robot in the browser, with its torques, mass matrix, ellipsoids, motions and equations.
 
-Everything runs on this machine: a small server on the loopback address, a page without anything from elsewhere.
+Everything runs on this machine: a small server on the loopback address, and a page that loads nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the page asks about a robot, answered in plain values (lists, numbers, texts) that fit into JSON."""
+"""Answers to the requests of the page, as values that fit into JSON: lists, numbers, texts."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from armdyn.trajectory.profiles import PROFILES
 from armdyn.typing import Array
 
 FRAMES = 150
-"""Pictures of a motion."""
+"""Frames of a motion."""
 LONGEST, HEAVIEST = 60.0, 1000.0
-"""s, kg: what the page may ask for."""
+"""Largest duration, s, and payload, kg, that the page may request."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """One robot, bound to its kernels."""
+    """One robot and its compiled dynamics."""
 
     robot: Robot
 
@@ -46,7 +46,7 @@ class Answers:
         return compiled(self.robot)
 
     def about(self) -> dict[str, Any]:
-        """What does not change: joints with their ranges and limits, size, profiles."""
+        """What does not change: joints with their ranges and limits, profiles, check-up."""
         low, high = working_range(self.robot)
         joints = [
             {
@@ -77,7 +77,7 @@ class Answers:
         }
 
     def state(self, q: Any) -> dict[str, Any]:
-        """The arm at a position: where it is, what holds it, what it can do."""
+        """The robot at q: its pose, holding torques, mass matrix, ellipsoids."""
         at = self._vector(q, "q")
         J = self.dyn.jacobian(at)
         values = np.linalg.svd(J, compute_uv=False)
@@ -93,7 +93,7 @@ class Answers:
         }
 
     def motion(self, q0: Any, q1: Any, profile: str = "quintic", duration: float = 2.0) -> dict[str, Any]:
-        """A motion from point to point, and what its torques are made of."""
+        """A point-to-point motion, and its torques split by physical effect."""
         if profile not in PROFILES:
             raise unknown_name("profile", profile, PROFILES)
         course = point_to_point(
@@ -110,7 +110,7 @@ class Answers:
     def simulation(
         self, q0: Any, q1: Any, law: str = "computed_torque", payload: float = 0.0, duration: float = 2.0
     ) -> dict[str, Any]:
-        """The arm under a law: drawn to a target with a load that the law does not know, or let go."""
+        """The robot under a control law, with a payload that the law does not know; or without actuation."""
         start, end = self._vector(q0, "q0"), self._vector(q1, "q1")
         length = _within(duration, "duration", LONGEST)
         load = _within(payload, "payload", HEAVIEST, least=0.0)
@@ -160,7 +160,7 @@ class Answers:
         }
 
     def _ellipsoids(self, q: Array) -> dict[str, Any]:
-        """Those of the tool's position; one that the arm does not have here is left out."""
+        """Ellipsoids of the tool position; one that does not exist at q is left out."""
         rows = linear_rows(self.dyn)
         kinds: Mapping[str, Any] = {
             "velocity": velocity_ellipsoid,
@@ -177,7 +177,7 @@ class Answers:
 
 
 def _axes(ellipsoid: Ellipsoid) -> dict[str, Any]:
-    """Half axes as vectors of the world, (3, m); directions that nothing limits are cut."""
+    """Half axes as vectors in world axes, (m, 3); unlimited directions have length 0."""
     place = [["x", "y", "z"].index(row) for row in ellipsoid.rows]
     lengths = np.where(np.isfinite(ellipsoid.lengths), ellipsoid.lengths, 0.0)
     axes = np.zeros((3, len(place)))
@@ -188,7 +188,7 @@ def _axes(ellipsoid: Ellipsoid) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Lists and floats; what is not finite, which JSON does not know, becomes None."""
+    """Lists and floats; infinity and NaN, which JSON does not have, become None."""
     array: Array = np.asarray(value, dtype=float)
     if array.ndim == 0:
         number = float(array)

@@ -1,4 +1,4 @@
-"""The server of the studio: one robot, one page, a few questions; on the loopback address alone."""
+"""The server of the studio: one robot, one page, a few requests; on the loopback address only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' d
 
 
 class _Server(ThreadingHTTPServer):
-    """Requests come in threads; the robot answers one at a time."""
+    """Requests run in threads; the robot answers one at a time."""
 
     daemon_threads = True
     answers: Answers
@@ -40,7 +40,7 @@ class _Server(ThreadingHTTPServer):
 
 @dataclass
 class Studio:
-    """A running studio: its address, and how to end it."""
+    """A running studio."""
 
     robot: Robot
     port: int = 0
@@ -51,7 +51,7 @@ class Studio:
             self.server = _Server((HOST, self.port), _Handler)
         except OSError as error:
             raise ArmdynError(f"port {self.port} cannot be used: {error.strerror}", where="studio",
-                              advice="Give another one: --port 0 takes any that is free.") from None  # fmt: skip
+                              advice="Choose another one; --port 0 takes any free port") from None  # fmt: skip
         self.port = self.server.server_port
         self.server.answers = Answers(self.robot)
 
@@ -60,7 +60,7 @@ class Studio:
         return f"http://{HOST}:{self.port}/"
 
     def start(self) -> Studio:
-        """Answer in the background."""
+        """Serve in the background."""
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         return self
 
@@ -75,7 +75,7 @@ def serve(robot: Robot, port: int = 0) -> Studio:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """GET gives the page, POST /api/QUESTION with a JSON object gives an answer."""
+    """GET returns the page, POST /api/QUESTION with a JSON object returns an answer."""
 
     server: _Server
     server_version = "armdyn"
@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         name, kind = PAGE.get(self.path.partition("?")[0], ("", ""))
         if not name:
-            self._send(HTTPStatus.NOT_FOUND, b"not here", "text/plain")
+            self._send(HTTPStatus.NOT_FOUND, b"not found", "text/plain")
             return
         self._send(HTTPStatus.OK, (files("armdyn.studio") / "page" / name).read_bytes(), kind)
 
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         question = self.path.removeprefix("/api/")
         if question not in QUESTIONS:
-            self._json(HTTPStatus.NOT_FOUND, {"what": f"no such question: {question[:40]}"})
+            self._json(HTTPStatus.NOT_FOUND, {"what": f"unknown request: {question[:40]}"})
             return
         try:
             arguments = self._arguments()
@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
             told = {key: getattr(error, key) for key in ("what", "where", "expected", "advice")}
             self._json(HTTPStatus.BAD_REQUEST, told)
         except TypeError:
-            self._json(HTTPStatus.BAD_REQUEST, {"what": f"wrong arguments for {question}"})
+            self._json(HTTPStatus.BAD_REQUEST, {"what": f"invalid arguments for {question}"})
         else:
             self._json(HTTPStatus.OK, answer)
 
@@ -119,17 +119,17 @@ class _Handler(BaseHTTPRequestHandler):
         except (ValueError, RecursionError):
             given = None
         if not isinstance(given, dict):
-            raise ArmdynError("the question cannot be read", where="studio", expected="a JSON object")
+            raise ArmdynError("the request cannot be read", where="studio", expected="a JSON object")
         return given
 
     def _from_here(self) -> bool:
-        """Only pages of this very server may ask: a page from elsewhere cannot send this Host with its own Origin."""
+        """Accept only pages of this server: a page from elsewhere cannot send this Host with its own Origin."""
         port = self.server.server_port
         here = {f"{HOST}:{port}", f"localhost:{port}"}
         origin = self.headers.get("Origin")
         if self.headers.get("Host") in here and (origin is None or origin.removeprefix("http://") in here):
             return True
-        self._send(HTTPStatus.FORBIDDEN, b"only from this machine", "text/plain")
+        self._send(HTTPStatus.FORBIDDEN, b"accepts requests only from this machine", "text/plain")
         return False
 
     def _json(self, status: HTTPStatus, answer: Any) -> None:
@@ -144,4 +144,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The terminal stays quiet."""
+        """Log nothing to the terminal."""

@@ -11,7 +11,6 @@ from armdyn.errors import NotApplicable
 from armdyn.report.chapters.chapter import Chapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure
-from armdyn.report.figures.robot_figures import two_views
 from armdyn.report.figures.style import as_svg
 from armdyn.report.pages import html
 from armdyn.robot.limits import required_torque_limits
@@ -45,7 +44,7 @@ def _drawn(subject: Subject, strength: Array) -> str:
         return html.remark(
             f"Not drawn: the exact set of accelerations of {subject.robot.n} joints has too many vertices."
         )
-    name = two_views(subject.robot, subject.shown)[-1]
+    name = subject.views[-1]
     svg = as_svg(ellipsoid_figure(subject.dyn, subject.shown[name], tau_max=strength))
     return html.figure(svg, f"Configuration {name}.", wide=True)
 
@@ -57,8 +56,8 @@ def _strength(dyn: Dynamics, shown: dict[str, Array]) -> tuple[Array, str]:
     except NotApplicable:
         heaviest = max(float(np.linalg.norm(dyn.gravity(q))) for q in shown.values())
         norm = float(f"{2 * heaviest:.1g}") or 1.0
-        words = f"torques of norm {norm:g} N m, gravity included"
-        return np.full(dyn.n, norm), words if heaviest == 0 else f"{words} (twice the largest holding torque)"
+        twice = " (twice the largest holding torque)" if heaviest else ""
+        return np.full(dyn.n, norm), f"torques of norm {norm:g} N m{twice}, gravity included"
 
 
 def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section:

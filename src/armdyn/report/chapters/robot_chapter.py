@@ -11,7 +11,7 @@ from armdyn.formats import ModelWarning
 from armdyn.kinematics.reach import reach
 from armdyn.report.chapters.chapter import Chapter, Fact, File
 from armdyn.report.chapters.subject import Subject
-from armdyn.report.figures.robot_figures import robot_figure, two_views
+from armdyn.report.figures.robot_figures import robot_figure
 from armdyn.report.pages import html
 from armdyn.robot import Robot, describe
 from armdyn.robot.limits import half_span, joint_names, position_limits
@@ -39,7 +39,7 @@ def checkup(subject: Subject) -> Chapter:
 def geometry(subject: Subject) -> Chapter:
     """Pictures, joint table, tool positions at the configurations shown, reach."""
     robot = subject.robot
-    views = [robot_figure(robot, {name: subject.shown[name]}) for name in two_views(robot, subject.shown)]
+    views = [robot_figure(robot, {name: subject.shown[name]}) for name in subject.views]
     caption = (
         "Cylinders: revolute joints. Boxes: prismatic joints. Red, green and blue: x, y and z axes of the tool frame."
     )
@@ -83,7 +83,7 @@ def parameters(subject: Subject) -> Chapter:
     files, notes = _saved(subject)
     head = [(label, fact.replace(" = ", UNBROKEN)) for label, fact in describe.head(robot)]
     blocks = [html.definitions(head), *map(html.table, sections)]
-    blocks.append(html.bullets("Notes on the robot", describe.notes(robot)))
+    blocks.append(html.bullets("Notes from the robot's file", describe.notes(robot)))
     return Chapter(blocks, [Fact("moving mass", f"{mass:.4g} kg")], files, notes, {"moving_mass_kg": mass})
 
 

@@ -16,6 +16,7 @@ from armdyn.errors import FileError, NotApplicable
 from armdyn.formats import ModelWarning
 from armdyn.report.chapters.chapter import File
 from armdyn.report.chapters.usual_motion import UsualMotion, usual_motion
+from armdyn.report.figures.robot_figures import two_views
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Array, Progress
@@ -40,6 +41,11 @@ class Subject:
     def shown(self) -> dict[str, Array]:
         """Named configurations at which the robot is shown."""
         return configurations(self.robot)
+
+    @cached_property
+    def views(self) -> list[str]:
+        """Names of the one or two configurations that are drawn."""
+        return two_views(self.robot, self.shown)
 
     @cached_property
     def poses(self) -> Section:
@@ -72,7 +78,6 @@ class Subject:
         """Raise NotApplicable for a robot with loops: its opened tree moves differently."""
         if self.robot.loops:
             raise NotApplicable(f"{what} of the opened tree would not describe the closed chain",
-                                where=f"robot {self.robot.name!r}",
                                 advice="armdyn.mechanics.closed_chain has the dynamics of closed chains")  # fmt: skip
 
     def text(self, name: str, text: str, what: str) -> File:

@@ -11,12 +11,12 @@ import numpy as np
 from armdyn.report.figures.style import INK, as_svg, color, decimated, framed_axes
 
 MOST_POINTS = 1200
-"""Samples drawn per line; more only make pages large."""
+"""Samples drawn per line; more would only make pages larger."""
 _FEW = 4
 _WIDTH, _HEIGHT = 5.2, 3.2
 _FLOW = "grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr));"
 _WIDEST = 32
-"""Width of a panel, rem, beyond which its letters would be too large."""
+"""Largest width of a panel, rem; beyond it the text would be too large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Panel:
 
 
 def chart(*panels: Panel, columns: int = 2) -> str:
-    """The panels as inline SVG, one beside another as far as the page is wide; at most `columns` in a row."""
+    """The panels as inline SVG, side by side where the page is wide enough, at most `columns` in a row."""
     drawn = [_drawn(panel) for panel in panels]
     if len(drawn) == 1:
         return drawn[0]
@@ -93,6 +93,6 @@ def _draw(axes: Any, panel: Panel) -> None:
     framed_axes(axes)
     named = [line for line in panel.lines if line.label]
     if named:
-        many = len(named) > _FEW  # many names find no free place among the curves: they stand below
+        many = len(named) > _FEW  # a long legend is placed below the curves
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 3} if many else {}
         axes.legend(fontsize=8.5, frameon=False, labelcolor=INK, **below)

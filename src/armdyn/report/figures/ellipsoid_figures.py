@@ -1,4 +1,4 @@
-"""Figures of analysis: ellipsoids drawn on the arm, the effect of gravity on them, maps over the workspace.
+"""Figures of analysis: ellipsoids drawn at the tool, the effect of gravity on them, workspace maps.
 
 Every function gives a Matplotlib figure: `as_svg(figure)` for a page, `figure.savefig(path)` for a file.
 """
@@ -48,17 +48,17 @@ TEXT, BOX, PLAIN = "#e58a3c", "#8a5cc2", GREY
 DRAWN = 0.36
 """Half axis drawn for the longest one, as a share of the arm's size."""
 LETTERS = 11.5
-"""Letters of a title to the inch."""
+"""Characters of a title per inch."""
 _CIRCLE = np.linspace(0, 2 * math.pi, 181)
 
 
 def ellipsoid_figure(model: Robot | Dynamics, q: Any, *, tau_max: Any = None) -> Any:
-    """What the tool can do at q (n,): velocities, forces and accelerations, each set drawn at the tool of the arm.
+    """Velocity, force and acceleration ellipsoids at q (n,), drawn at the tool.
 
-    Planar arms in their plane, others in space. Velocities of joint velocities of unit norm; forces and accelerations
-    of torques in a ball with half axes tau_max: given, the robot's limits, or twice what gravity takes here. Where
-    each joint has its limit, the exact polytope is drawn around the ball's set; for redundant arms the ellipsoid of
-    Siciliano (7.148) within it.
+    Planar arms are drawn in their plane, others in space. Velocities belong to joint velocities of unit norm; forces
+    and accelerations to torques in an ellipsoid with half axes tau_max: as given, the robot's limits, or twice the
+    holding torque. With one limit per joint the exact polytope is drawn too; for redundant arms also the ellipsoid of
+    Siciliano (7.148).
     """
     from matplotlib.figure import Figure
 
@@ -80,7 +80,9 @@ def ellipsoid_figure(model: Robot | Dynamics, q: Any, *, tau_max: Any = None) ->
         first = shapes[0][0]
         assert isinstance(first, Ellipsoid)
         axes.set_title(f"{kind}: half axes {_figures(first.lengths)} {UNIT[kind]}\n{below}", color=INK, fontsize=10)
-    figure.suptitle(f"{dyn.robot.name}: what the tool can do", x=0.02, ha="left", fontsize=12, color=INK)
+    figure.suptitle(
+        f"{dyn.robot.name}: velocity, force and acceleration ellipsoids", x=0.02, ha="left", fontsize=12, color=INK
+    )
     if flat:
         figure.subplots_adjust(left=0.05, right=0.99, bottom=0.22, top=0.83, wspace=0.18)
     else:
@@ -121,7 +123,7 @@ def gravity_figure(
 
 
 def map_figure(found: WorkspaceMap) -> Any:
-    """A map as heat maps with a scale, one per column of its values; samples as points, reach over height."""
+    """A workspace map: one heat map per column of its values; samples as points, distance over height."""
     from matplotlib.figure import Figure
 
     shown = len(found.labels)
@@ -153,10 +155,10 @@ def _lines(note: str, width: int) -> list[str]:
 
 
 def _grey(found: WorkspaceMap) -> list[str]:
-    """What fields without a value mean."""
+    """The meaning of cells without a value."""
     meanings = ["out of reach"] if not found.reached.all() else []
     if np.isnan(found.values[found.reached]).any():
-        meanings.append("the arm cannot hold itself")
+        meanings.append("holding torque above the limits")
     return ["grey: " + ", or ".join(meanings)] if meanings and found.axes else []
 
 
@@ -176,7 +178,7 @@ def drawn_rows(dyn: Dynamics) -> str:
 
 def _accelerations(dyn: Dynamics, q: Array, rows: str, strongest: Array) -> list[tuple[Ellipsoid | Polytope, str, str]]:
     exact = acceleration_ellipsoid(dyn, q, rows=rows, tau_max=strongest)
-    shapes: list[tuple[Ellipsoid | Polytope, str, str]] = [(exact, COLOR["acceleration"], "torques in a ball")]
+    shapes: list[tuple[Ellipsoid | Polytope, str, str]] = [(exact, COLOR["acceleration"], "torques in an ellipsoid")]
     polytope = acceleration_polytope(dyn, q, rows=rows, tau_max=strongest)
     shapes.append((polytope, BOX, "each torque within its limit"))
     if dyn.n > len(rows.split()):
@@ -184,7 +186,7 @@ def _accelerations(dyn: Dynamics, q: Array, rows: str, strongest: Array) -> list
             text = acceleration_ellipsoid(dyn, q, rows=rows, tau_max=strongest, method="text")
             shapes.append((text, TEXT, "Siciliano (7.148)"))
         except SingularTask:
-            pass  # the text has no ellipsoid here; the exact sets are drawn
+            pass  # the text's ellipsoid does not exist here; the exact sets are drawn
     return shapes
 
 
@@ -214,7 +216,7 @@ def _number(x: float) -> str:
 
 
 def _scale(shapes: list[tuple[Any, str, str]], size: float) -> float:
-    """Metres drawn per unit, such that the largest shape is comparable with the arm."""
+    """Metres drawn per unit, so that the largest shape is about as large as the arm."""
     extents = [1e-12]
     for shape, _, _ in shapes:
         if isinstance(shape, Ellipsoid):
@@ -334,7 +336,7 @@ def _solid(axes: Any, shape: Polytope, color: str, tip: Array, scale: float) -> 
 
 
 def _widen(axes: Any, shapes: list[tuple[Any, str, str]], tip: Array, scale: float, size: float) -> None:
-    """The view holds the arm and the shapes, with one scale for all axes."""
+    """Set the limits of the view to hold the arm and the shapes, with one scale for all axes."""
     low = np.array([axes.get_xlim()[0], axes.get_ylim()[0], axes.get_zlim()[0]])
     high = np.array([axes.get_xlim()[1], axes.get_ylim()[1], axes.get_zlim()[1]])
     for shape, _, _ in shapes:
@@ -374,12 +376,12 @@ def _cloud(axes: Any, found: WorkspaceMap, k: int) -> Any:
 
 
 def _bounded(values: Array) -> Array:
-    """Infinite values as very large ones, for the brightest colour; NaN masked."""
+    """Infinite values replaced by very large ones, for the brightest colour; NaN masked."""
     return np.ma.masked_invalid(np.where(np.isposinf(values), 1e30, values))
 
 
 def _colors(found: WorkspaceMap, values: Array) -> dict[str, Any]:
-    """Torques about zero in two colours; all else from dark to bright, the largest twentieth of the values alike."""
+    """Torques in two colours about zero; other values from dark to bright, the largest 5 % in one colour."""
     finite = np.abs(values[np.isfinite(values)])
     top = float(np.quantile(finite, 0.95)) if finite.size else 1.0
     if found.quantity == "gravity":

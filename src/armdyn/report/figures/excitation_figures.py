@@ -1,4 +1,4 @@
-"""The figure of an excitation: every joint against its limits."""
+"""The figure of an excitation: each joint relative to its limits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from armdyn.report.figures.style import DARK, FAINT, color, open_axes
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
 
-PANELS = ("position, from mid-range", "velocity", "acceleration", "torque")
+PANELS = ("position, relative to mid-range", "velocity", "acceleration", "torque")
 
 
 def excitation_figure(excitation: Excitation) -> Any:
-    """Four panels, position to torque: per cent of the limit over one period; limits are the grey edges."""
+    """Four panels, position to torque, in per cent of the limit over one period; beyond the limits grey."""
     from matplotlib.figure import Figure
 
     motion, design = excitation.motion, excitation.design
@@ -31,13 +31,13 @@ def excitation_figure(excitation: Excitation) -> Any:
                 share = 100 * (value[:, j] - middle[j]) / half[j]
                 axes.plot(t, share, color=color(j), linewidth=1.3, label=joint.name)
         if not np.isfinite(half).any():
-            axes.text(0.5, 0.5, "no limit is known", transform=axes.transAxes, ha="center", color=DARK)
+            axes.text(0.5, 0.5, "no limits known", transform=axes.transAxes, ha="center", color=DARK)
         _dress(axes, title)
     for axes in grid[2:]:
         axes.set_xlabel("time, s", color=DARK)
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=min(len(labels), 7), frameon=False, fontsize=9)
-    figure.suptitle(f"{design.robot.name}: excitation within its limits, condition number {excitation.condition:.1f}",
+    figure.suptitle(f"{design.robot.name}: excitation within the limits, condition number {excitation.condition:.1f}",
                     fontsize=12, color=DARK, x=0.02, ha="left")  # fmt: skip
     figure.tight_layout(rect=(0, 0.05, 1, 1))
     return figure

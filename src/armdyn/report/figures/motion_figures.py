@@ -1,4 +1,4 @@
-"""Figures of trajectories: position, velocity and acceleration of every joint over time, and torques if asked."""
+"""Figures of trajectories: position, velocity and acceleration of each joint over time, optionally torques."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def trajectory_figure(
     names: Sequence[str] | None = None,
     tau_max: Array | None = None,
 ) -> Any:
-    """Three rows (position, velocity, acceleration), one column per kind of joint; limits of the robot dashed.
+    """Three rows (position, velocity, acceleration), one column per kind of joint; the robot's limits dashed.
 
-    With tau_max (and the robot) a fourth: torques as shares of their limits, of the joints that have one.
+    With tau_max (and the robot) a fourth row: torques relative to their limits, for joints that have one.
     """
     from matplotlib.figure import Figure  # the figure alone: no window system, no global state
 
@@ -90,7 +90,7 @@ def _times(trajectory: Trajectory) -> Array:
 
 
 def _with_gaps(trajectory: Trajectory, t: Array, order: int) -> tuple[Array, Array]:
-    """Samples in which a jump is drawn upright: at a break both sides are shown, and rest before and after."""
+    """Samples that draw a jump vertically: both sides of each break, and rest before and after the motion."""
     tiny = 1e-9 * max(trajectory.duration, 1e-9)
     breaks = trajectory.breaks
     pad = 0.02 * trajectory.duration
@@ -100,13 +100,13 @@ def _with_gaps(trajectory: Trajectory, t: Array, order: int) -> tuple[Array, Arr
 
 
 def _style(j: int) -> dict[str, Any]:
-    """How the curves of joint j look."""
+    """Colour and line style of joint j."""
     return {"color": color(j), "linewidth": 1.7, "linestyle": "-" if j < 10 else "--"}
 
 
 def _shares(trajectory: Trajectory, robot: Robot, time: Array, tau_max: Array) -> Array:
     """(k, n) torques in per cent of their limits; NaN for joints without one."""
-    from armdyn.motion.sampling import dynamics_of, states  # a picture without torques needs no machine code
+    from armdyn.motion.sampling import dynamics_of, states  # only a figure with torques needs machine code
 
     tau = dynamics_of(robot).inverse_dynamics(*states(trajectory, time))
     shares: Array = 100 * tau / np.where(np.isfinite(tau_max), tau_max, np.nan)
@@ -121,7 +121,7 @@ def _draw_shares(axes: Any, time: Array, shares: Array, joints: Sequence[int]) -
 
 
 def _limits(axes: Any, robot: Robot | None, j: int, order: int, color: str, values: Array) -> None:
-    """The joint's limits where the motion comes near them: a line far away would flatten the curves."""
+    """Draw the limits that the motion comes close to; distant ones would flatten the curves."""
     limits = robot.joints[j].limits if robot is not None else None
     if limits is None:
         return

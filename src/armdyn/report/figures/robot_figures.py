@@ -21,7 +21,7 @@ _PANELS = 2
 
 
 def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
-    """The robot at the first of the named configurations and at the one that stretches out most, as SVG."""
+    """The robot at the first of the named configurations and at the most extended one, as SVG."""
     from matplotlib.figure import Figure  # the figure alone: no window system, no global state
 
     names = two_views(robot, shown)
@@ -35,7 +35,7 @@ def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
 
 
 def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
-    """Names of the first configuration and of the one that stretches out most."""
+    """Names of the first configuration and of the most extended one."""
     names = list(shown)
     if len(names) <= _PANELS:
         return names
@@ -97,7 +97,7 @@ def size_of(points: Array) -> float:
 
 
 def _azimuth(points: Array) -> float:
-    """A view, in degrees, that shows the robot's long side, a little turned."""
+    """Azimuth of a view, degrees, that shows the long side of the robot, slightly rotated."""
     flat = points[:, :2] - points[:, :2].mean(axis=0)
     if np.ptp(flat, axis=0).max() < 1e-9:
         return -60.0
@@ -118,7 +118,7 @@ def skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], li
             segments.append((base[:3, 3], T[:3, 3]))
         else:
             start = poses[link.parent]
-            # A slide shows where it runs: from the parent's joint to where the slide begins, then along it.
+            # A prismatic joint is drawn along its travel: from the parent's joint to its zero, then along its axis.
             foot = (start @ _homogeneous(link.placement.p))[:3]
             segments += [(start[:3, 3], foot), (foot, T[:3, 3])]
     frame = robot.frame("tool")
@@ -179,7 +179,7 @@ def _inserted(pair: tuple[int, int], axis: int, sign: int) -> tuple[int, int, in
 
 
 def _floor(axes: Any, middle: Array, size: float, height: float) -> None:
-    """A grid to stand on, and the limits of the view."""
+    """Draw a grid below the robot and set the limits of the view."""
     half = 0.62 * size
     for t in np.linspace(-half, half, 9):
         style = {"color": INK, "linewidth": 0.5, "alpha": 0.18, "zorder": 0}

@@ -17,7 +17,7 @@ MOST_POINTS = 4000
 
 
 def run_figure(run: Run, others: Mapping[str, Run] | None = None) -> Any:
-    """Path of the tool, joints, error, torques and energy of a run; with `others`, the errors of those runs too.
+    """Tool path, joints, error, torques and energy of a run; with `others`, the errors of those runs too.
 
     The panels are those of El Baji: workspace (fig. 6), torques (7), error (8), joints (9), imperfect models (10).
     """
@@ -54,7 +54,7 @@ def _joint_legend(figure: Any, run: Run) -> None:
 
 
 def draw_workspace(axes: Any, run: Run) -> None:
-    """The tool's path, desired and actual, in the plane in which it moves most. El Baji fig. 6"""
+    """Desired and actual tool path in the plane of its largest extent. El Baji fig. 6"""
     actual = run.tool
     joint_reference = run.desired.q.shape == run.q.shape
     if joint_reference:
@@ -68,7 +68,7 @@ def draw_workspace(axes: Any, run: Run) -> None:
     axes.plot(actual[keep, i], actual[keep, j], color=COLORS[0], linewidth=1.2, label="actual")
     axes.plot(*actual[0, [i, j]], "o", color=COLORS[3], markersize=5, label="start")
     axes.set_aspect("equal", adjustable="datalim")
-    _labelled(axes, "Path of the tool", f"{'xyz'[i]} (m)", f"{'xyz'[j]} (m)")
+    _labelled(axes, "Tool path", f"{'xyz'[i]} (m)", f"{'xyz'[j]} (m)")
 
 
 def draw_joints(axes: Any, run: Run) -> None:
@@ -78,11 +78,11 @@ def draw_joints(axes: Any, run: Run) -> None:
         if run.desired.q.shape == run.q.shape:
             axes.plot(run.t[keep], run.desired.q[keep, j], color=color(j), linewidth=3.5, alpha=0.3)
         axes.plot(run.t[keep], run.q[keep, j], _style(run, j), color=color(j), linewidth=1.1)
-    _labelled(axes, "Joint positions, desired (pale) and actual", "t (s)", _unit(run, "{}"))
+    _labelled(axes, "Joint positions: desired (pale) and actual", "t (s)", _unit(run, "{}"))
 
 
 def draw_error(axes: Any, run: Run, title: str = "Tracking error") -> None:
-    """Reference minus position, and a magnified view of what is left after it has settled. El Baji fig. 8"""
+    """Reference minus position, with a magnified view after settling. El Baji fig. 8"""
     keep = decimated(len(run.t), MOST_POINTS)
     in_task = run.error.shape[1] != run.q.shape[1] or run.desired.q.shape != run.q.shape
     rows = ROWS if run.error.shape[1] == len(ROWS) else [f"row {k + 1}" for k in range(run.error.shape[1])]
@@ -105,7 +105,7 @@ def draw_error(axes: Any, run: Run, title: str = "Tracking error") -> None:
 
 
 def draw_torques(axes: Any, run: Run) -> None:
-    """What the actuators exert. El Baji fig. 7"""
+    """Actuator torques. El Baji fig. 7"""
     keep = decimated(len(run.t), MOST_POINTS)
     kinds = [joint.kind for joint in run.dynamics.robot.joints]
     both = len(set(kinds)) > 1
@@ -128,11 +128,17 @@ def draw_rates(axes: Any, run: Run) -> None:
 
 
 def draw_energy(axes: Any, run: Run) -> None:
-    """Kinetic and potential energy, and their sum."""
+    """Kinetic and potential energy, and their sum; the potential energy relative to its start."""
     keep = decimated(len(run.t), MOST_POINTS)
     rest = run.potential_energy[0]
     axes.plot(run.t[keep], run.kinetic_energy[keep], color=COLORS[1], linewidth=1.1, label="kinetic")
-    axes.plot(run.t[keep], run.potential_energy[keep] - rest, color=COLORS[2], linewidth=1.1, label="potential - start")
+    axes.plot(
+        run.t[keep],
+        run.potential_energy[keep] - rest,
+        color=COLORS[2],
+        linewidth=1.1,
+        label="potential",
+    )
     axes.plot(run.t[keep], run.energy[keep] - rest, color=COLORS[0], linewidth=1.3, label="sum")
     _labelled(axes, "Energy", "t (s)", "J")
 
@@ -143,7 +149,7 @@ def draw_comparison(axes: Any, runs: Mapping[str, Run]) -> None:
         keep = decimated(len(run.t), MOST_POINTS)
         worst = np.abs(run.error).max(axis=1)
         axes.semilogy(run.t[keep], np.maximum(worst[keep], 1e-12), color=color(k), linewidth=1.2, label=name)
-    _labelled(axes, "Largest error under imperfect models", "t (s)", "rad, m")
+    _labelled(axes, "Largest error with imperfect models", "t (s)", "rad, m")
 
 
 def _labelled(axes: Any, title: str, x: str, y: str, place: str = "best") -> None:
@@ -166,7 +172,7 @@ def _style(run: Run, j: int) -> str:
 
 
 def _unit(run: Run, pattern: str) -> str:
-    """The unit of an axis that shows all joints: rad, m, or both."""
+    """The unit of an axis for all joints: rad, m, or both."""
     kinds = {joint.kind for joint in run.dynamics.robot.joints}
     units = [unit for kind, unit in (("revolute", "rad"), ("prismatic", "m")) if kind in kinds]
     return ", ".join(pattern.format(unit) for unit in units)

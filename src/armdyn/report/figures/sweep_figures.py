@@ -1,4 +1,4 @@
-"""The figure of a sweep: a result over the parameter that matters most for it, or a map over two."""
+"""The figure of a sweep: results over one parameter, or maps over two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def sweep_figure(sweep: Sweep, label: str | None = None) -> Any:
 
     varying = [i for i, x in enumerate(sweep.points.T) if np.ptp(x) > 0]
     if not varying:
-        raise ArmdynError("nothing varies: there is nothing to draw", where="sweep")
+        raise ArmdynError("no parameter varies, so there is nothing to draw", where="sweep")
     labels = [label] if label is not None else list(sweep.labels[:6])
     if len(varying) == 1:
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
@@ -47,14 +47,14 @@ def sweep_figure(sweep: Sweep, label: str | None = None) -> Any:
 
 
 def _strongest(sweep: Sweep, varying: list[int]) -> tuple[int, int]:
-    """The two parameters that the results depend on most."""
+    """The two parameters with the strongest influence on the results."""
     strength = np.nan_to_num(np.abs(sweep.influence())).max(axis=1)
     first, second = sorted(sorted(varying, key=lambda i: -strength[i])[:2])
     return first, second
 
 
 def _unit(label: str) -> str:
-    """Of a result: peak_torque_elbow is measured as peak_torque is."""
+    """The unit of a result: peak_torque_elbow has that of peak_torque."""
     return next((measure.unit for name, measure in MEASURES.items() if f"{label}_".startswith(f"{name}_")), "")
 
 

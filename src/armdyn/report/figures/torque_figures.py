@@ -1,4 +1,4 @@
-"""Figures of torques along a motion: their contributions, the motion, the tip. Siciliano fig. 7.5-7.11"""
+"""Figures of the torques along a motion: contributions, joint motion, tip motion. Siciliano fig. 7.5-7.11"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armdyn.robot.limits import joint_names, joint_units
 from armdyn.typing import Array
 
 FEW = 3
-"""Joints up to which every contribution has a panel of its own."""
+"""Joints up to which each contribution has a panel of its own."""
 EFFECTS = {
     "inertia": "#3b6fd4",
     "centrifugal": "#d9722a",
@@ -64,7 +64,7 @@ def _panel_by_panel(parts: TorqueBreakdown) -> Any:
 
 
 def _velocity_curves(parts: TorqueBreakdown, i: int) -> list[Curve]:
-    """Centrifugal effects of each joint and Coriolis effects of each pair on joint i, those that are there."""
+    """Centrifugal effects of each joint and Coriolis effects of each pair on joint i; only nonzero ones."""
     n = parts.q.shape[1]
     curves = [(f"centrifugal {i + 1}{j + 1}", parts.centrifugal[:, i, j], color(j)) for j in range(n)]
     curves += [
@@ -121,7 +121,7 @@ def motion_figure(parts: TorqueBreakdown) -> Any:
 
 
 def tip_figure(parts: TorqueBreakdown) -> Any:
-    """Position, velocity and acceleration of the tool in world axes, those that change. Siciliano fig. 7.9"""
+    """Position, velocity and acceleration of the tool in world axes, components that change. Siciliano fig. 7.9"""
     dyn = compiled(parts.robot)
     J, T = dyn.jacobian(parts.q)[:, :3], dyn.pose(parts.q)
     velocity = np.einsum("kij,kj->ki", J, parts.qd)
@@ -172,7 +172,7 @@ def _dress(axes: Any, unit: str) -> None:
 
 
 def _same_scale(row: Any) -> None:
-    """Panels side by side are compared: one scale for all of them, as in the book."""
+    """Give panels side by side the same scale, as in the book."""
     limits = [axes.get_ylim() for axes in row]
     for axes in row:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))

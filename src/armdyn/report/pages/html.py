@@ -1,6 +1,6 @@
-"""Pages as one HTML file: nothing is fetched, everything is escaped, it reads in light, dark and print.
+"""HTML pages in one file: nothing is loaded, all text is escaped, for light, dark and print.
 
-A page is made of blocks, which are texts of HTML; every function here gives one.
+A page is made of blocks of HTML; each function here returns one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from armdyn.findings import Checkup
 from armdyn.tables import Section, is_numeric
 
 _WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
-"""Two words or more: prose, which may be folded."""
+"""Two words or more: prose, which may wrap."""
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _EQUALS = "<mo>=</mo>"
@@ -27,8 +27,8 @@ _SIGNS = ("<mo>+</mo>", "<mo>&#x2212;</mo>")
 def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence[str] = (), footer: str = "") -> str:
     """The whole document around its blocks.
 
-    contents: titles of its chapters, for a table of contents beside or above them. footer: what the last line says
-    besides version and units.
+    contents: titles of the chapters, for a table of contents.
+    footer: text of the last line, after version and units.
     """
     body = "\n".join(filter(None, blocks))
     css = (files("armdyn.report.pages") / "report.css").read_text(encoding="utf-8")
@@ -65,12 +65,12 @@ def _contents(titles: Sequence[str]) -> str:
 
 
 def anchor(title: str) -> str:
-    """The place of a chapter: `Base parameters` -> base-parameters."""
+    """The anchor of a chapter: `Base parameters` -> base-parameters."""
     return re.sub(r"\W+", "-", title.lower()).strip("-") or "chapter"
 
 
 def chapter(number: int, title: str, blocks: Iterable[str]) -> str:
-    """A numbered chapter that the table of contents can point to."""
+    """A numbered chapter with an anchor for the table of contents."""
     place = anchor(title)
     body = "\n".join(filter(None, blocks))
     head = f'<h2><a class="ordinal" href="#{place}">{number}</a>{escape(title)}</h2>'
@@ -93,12 +93,12 @@ def paragraph(text: str) -> str:
 
 
 def remark(text: str) -> str:
-    """A paragraph in small, soft letters; nothing if there is nothing to say."""
+    """A paragraph in small grey type; nothing for an empty text."""
     return f'<p class="remark">{escape(text)}</p>' if text else ""
 
 
 def missing(reason: str) -> str:
-    """Why something could not be made."""
+    """A highlighted paragraph with the reason why something is missing."""
     return f'<p class="missing">{escape(reason)}</p>'
 
 
@@ -111,7 +111,7 @@ def definitions(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def bullets(title: str, texts: Sequence[str]) -> str:
-    """A list, titled if the title is not empty; nothing if there is nothing to say."""
+    """A list, with a heading unless the title is empty; nothing for an empty list."""
     if not texts:
         return ""
     head = f"<h3>{escape(title)}</h3>" if title else ""
@@ -119,7 +119,7 @@ def bullets(title: str, texts: Sequence[str]) -> str:
 
 
 def facts(pairs: Sequence[tuple[str, str]], ok: bool) -> str:
-    """The numbers one looks for first; the last one is the verdict."""
+    """Key facts as cards; the last one is the verdict."""
     *first, (label, text) = pairs
     return cards([*((label, text, "", None) for label, text in first), (label, text, "", ok)])
 
@@ -138,7 +138,7 @@ def cards(entries: Iterable[tuple[str, str, str, bool | None]]) -> str:
 
 
 def formula(mathml: str) -> str:
-    """A displayed equation, given as the inside of a `math` element; it breaks before plus and minus signs."""
+    """A displayed equation, given as the content of a `math` element; it may wrap before plus and minus signs."""
     parts = " ".join(f'<math displaystyle="true">{part}</math>' for part in terms(mathml))
     return f'<div class="scroll formula">{parts}</div>'
 
@@ -163,14 +163,15 @@ def _infix(term: str, has_sign: bool) -> str:
 
 
 def figure(svg: str, caption: str, wide: bool = False) -> str:
-    """wide: one that a phone could not show whole and legible; it scrolls in its place there."""
+    """A figure with its caption. wide: too wide for a phone, where it scrolls horizontally."""
     inside = f'<div class="scroll large">{_inline(svg)}</div>' if wide else _inline(svg)
     return f"<figure>{inside}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool]] = ()) -> str:
-    """Small figures beside one another, as many as the screen is wide; key: what all lines mean, once, as (name,
-    colour, dashed).
+    """Small figures side by side.
+
+    key: the legend of all figures, as (name, colour, dashed).
     """
     inside = "".join(f"<div>{_inline(svg)}</div>" for svg in svgs)
     marks = "".join(
@@ -182,7 +183,7 @@ def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool
 
 
 def _inline(svg: str) -> str:
-    """Without the names of groups, which several figures of a page would share; paths to a hundredth of a point."""
+    """The SVG without group names, which figures of one page would share; paths rounded to 0.01 points."""
     nameless = re.sub(r'<g id="[^"]*"', "<g", svg)
     return re.sub(r' d="[^"]*"', lambda path: _DECIMALS.sub(r"\1", path[0]), nameless)
 
@@ -191,7 +192,7 @@ def _inline(svg: str) -> str:
 
 
 def table(section: Section) -> str:
-    """A table of the report, numbers aligned at the decimal point; a wide one scrolls in its place."""
+    """A table with numbers aligned at the decimal point; a wide table scrolls horizontally."""
     section = section.aligned()
     columns = list(zip(*section.rows, strict=True)) or [()] * len(section.columns)
     numeric = [is_numeric(cells) for cells in columns]
@@ -219,7 +220,7 @@ def _number(is_number: bool) -> str:
 
 
 def links(rows: Sequence[tuple[str, str, str]], head: tuple[str, str]) -> str:
-    """A table of files: (address relative to the page, its text, what it is)."""
+    """A table of files: (address relative to the page, name, content)."""
     body = "".join(
         f'<tr><td class="cell"><a href="{escape(address)}">{escape(text)}</a></td><td class="prose">{escape(what)}</td>'
         "</tr>\n"
@@ -230,7 +231,7 @@ def links(rows: Sequence[tuple[str, str, str]], head: tuple[str, str]) -> str:
 
 
 def findings(checkup: Checkup) -> str:
-    """The check-up as a table of texts."""
+    """The findings as a table."""
     section = checkup.section()
     if not section.rows:
         return '<p class="good">No issues found.</p>'

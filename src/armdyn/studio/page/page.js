@@ -1,5 +1,5 @@
 "use strict";
-// Questions to the server, and what the page does with the answers.
+// Requests to the server, and how the page shows the answers.
 
 const $ = (id) => document.getElementById(id);
 const view = new View($("view")), chart = new Chart($("chart"), $("legend"));
@@ -48,7 +48,7 @@ function showJoints(values) {
 
 function showTargets() { [...$("joints").tBodies[0].rows].forEach((row, j) => { row.cells[3].firstChild.value = short(target[j]); }); }
 
-// One position ----------------------------------------------------------------------------------------------------
+// One configuration -------------------------------------------------------------------------------------------------
 
 let waiting = false, again = false;
 const refresh = guarded(async () => {
@@ -78,9 +78,9 @@ function showFacts() {
     }
   });
   const pose = state.pose, facts = {
-    "tool at": `${pose.slice(0, 3).map((row) => row[3].toFixed(4)).join(", ")} m`,
+    "tool position": `${pose.slice(0, 3).map((row) => row[3].toFixed(4)).join(", ")} m`,
     "singular values of J": state.singular_values.map((x) => short(x, 3)).join(", "),
-    "manipulability of the tool's position": short(state.manipulability),
+    "manipulability (tool position)": short(state.manipulability),
     "potential energy": `${short(state.potential_energy)} J`,
   };
   $("facts").replaceChildren(...Object.entries(facts).flatMap(([name, text]) => {
@@ -102,7 +102,7 @@ function showFacts() {
 
 function draw(arm, trace = null) {
   const chosen = $("ellipsoid").value, ellipsoid = !film && chosen ? state.ellipsoids[chosen] || null : null;
-  if (!film && chosen && !ellipsoid) say(`The arm has no ${chosen} ellipsoid here.`);
+  if (!film && chosen && !ellipsoid) say(`There is no ${chosen} ellipsoid at this configuration.`);
   view.show({ arm, size, centre, floor, ellipsoid, trace });
 }
 
@@ -147,7 +147,7 @@ function step() {
   if (playing) requestAnimationFrame(step); else factsOfFilm(k);
 }
 
-// While a motion plays, the figures beside it wait; where it stands still, they are those of that moment.
+// While a motion plays, the numbers beside it stay; when it pauses, they are updated for that moment.
 const factsOfFilm = guarded(async (k) => {
   const shown = film, found = await ask("state", { q: film.q[k] });
   if (film === shown && !playing) { state = found; showFacts(); }
@@ -158,18 +158,18 @@ const largest = (rows) => Math.max(...rows.flat().map(Math.abs));
 
 $("plan").onclick = guarded(async () => {
   stop();
-  play(await ask("motion", { ...wanted(), profile: $("profile").value }), "torques of the motion, N m or N");
-  say(`Largest torque ${short(largest(film.tau))}.`);
+  play(await ask("motion", { ...wanted(), profile: $("profile").value }), "joint torques, N m or N");
+  say(`Largest torque: ${short(largest(film.tau))} N m or N.`);
 });
 $("track").onclick = guarded(async () => {
   stop();
-  play(await ask("simulation", { ...wanted(), payload: Number($("payload").value) }), "torques of the drives, N m or N");
-  say(`Largest error ${short(largest(film.error))} rad or m. ${film.detail}`);
+  play(await ask("simulation", { ...wanted(), payload: Number($("payload").value) }), "actuator torques, N m or N");
+  say(`Largest tracking error: ${short(largest(film.error))} rad or m. ${film.detail}`);
 });
 $("drop").onclick = guarded(async () => {
   stop();
-  play(await ask("simulation", { ...wanted(), payload: Number($("payload").value), law: "none" }), "torques of the drives, N m or N");
-  say(film.detail || "The drives are off.");
+  play(await ask("simulation", { ...wanted(), payload: Number($("payload").value), law: "none" }), "actuator torques, N m or N");
+  say(film.detail || "The actuators are off.");
 });
 $("here").onclick = () => { if (film) stop(); target = [...q]; showTargets(); refresh(); };
 $("home").onclick = () => { view.home(); view.draw(); };
