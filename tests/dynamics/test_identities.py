@@ -10,7 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Vec3
-from armdyn.dynamics.model_choice import cost, grouped_view, lean
+from armdyn.dynamics.model_choice import cheapest_views, cost, grouped_view
 from armdyn.dynamics.programs import Interpreted, Split, _columns
 from armdyn.graph import trace
 from armdyn.kernels import build
@@ -48,7 +48,8 @@ class Case:
     def __call__(self, name: str, *values: Any) -> Any:
         graph = self.dyn.graph(name)
         results = graph(**dict(zip(graph.inputs, values, strict=True)))
-        return tuple(map(np.array, results.values())) if isinstance(results, dict) else np.array(results)
+        found = tuple(map(np.array, results.values()))
+        return found if len(found) > 1 else found[0]
 
 
 @pytest.fixture(params=range(12))
@@ -169,7 +170,7 @@ def test_a_skew_base_costs_little() -> None:
     """The world is turned to suit the first joint; wrenches and poses stay in the user's."""
     upright = armdyn.load("panda").without("friction", "rotors")
     skew = replace(upright, base=Placement(Vec3(0.1, 0.2, 0.3), Vec3(0.3, -0.7, 1.1)))
-    views = lean(skew, group=True)
+    views = cheapest_views(skew, group=True)
 
     def count(robot: Robot) -> int:
         sizes = dict.fromkeys(("q", "qd", "qdd"), 7)
@@ -181,7 +182,7 @@ def test_a_skew_base_costs_little() -> None:
     dyn = armdyn.compile(skew)
     for variant, values in ((None, state), ("wrench", (*state, wrench))):
         graph = dyn.graph("inverse_dynamics", variant)
-        found = np.array(graph(**dict(zip(graph.inputs, values, strict=True))))
+        found = np.array(graph(**dict(zip(graph.inputs, values, strict=True)))["tau"])
         assert relative(found, newton_euler.inverse_dynamics(skew, *values)) < 1e-12
 
 

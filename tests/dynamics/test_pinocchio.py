@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.graphs import RECIPES
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.graph import Graph
 from armdyn.robot import Robot
 from support import pinocchio_model
@@ -25,7 +25,7 @@ from support import pinocchio_model
 pin = pinocchio_model.pin
 FULL = bool(os.environ.get("ARMDYN_FULL"))
 TOLERANCE, OF_DERIVATIVES = 1e-10, 1e-8  # relative to the largest entry
-COMPARED = sorted(set(RECIPES) - {"friction", "regressor", "coriolis_matrix"})  # those have no counterpart there
+COMPARED = sorted(set(QUANTITIES) - {"friction", "regressor", "coriolis_matrix"})  # those have no counterpart there
 
 
 class Oracle:
@@ -99,9 +99,9 @@ def compare(robot: Robot, function: Callable[[str], Callable[..., Any]], names: 
     # Errors of accelerations are errors of torques times the inverse of M, so its condition enters.
     condition = np.linalg.cond(oracle.mass_matrix(q))
     for name in names:
-        if oracle.tool is None and RECIPES[name].choice == "frame":
+        if oracle.tool is None and QUANTITIES[name].optional == "frame":
             continue
-        values = [state[each] for each in RECIPES[name].inputs]
+        values = [state[each] for each in QUANTITIES[name].inputs]
         found, expected = function(name)(*values), getattr(oracle, name)(*values)
         tolerance = OF_DERIVATIVES if name.endswith("derivatives") else TOLERANCE
         tolerance *= max(1.0, condition / 1e4) if name.startswith("forward") else 1.0
@@ -116,7 +116,8 @@ def evaluated(graph: Graph) -> Callable[..., Any]:
 
     def call(*values: Any) -> Any:
         results = graph(**dict(zip(graph.inputs, values, strict=True)))
-        return tuple(map(np.array, results.values())) if isinstance(results, dict) else np.array(results)
+        found = tuple(map(np.array, results.values()))
+        return found if len(found) > 1 else found[0]
 
     return call
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import armdyn
-from armdyn.export import DEFAULT, SHEETS, Model, model
+from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.export import DEFAULT, Model, model
 from armdyn.robot import Robot
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
@@ -40,7 +41,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 @pytest.fixture(scope="session")
 def made(robot: Robot) -> Model:
     """Everything of the small robots, the usual of the large one."""
-    return model(robot, DEFAULT if robot.name == "panda" else SHEETS, "arm")
+    return model(robot, DEFAULT if robot.name == "panda" else QUANTITIES, "arm")
 
 
 @pytest.fixture(scope="session")

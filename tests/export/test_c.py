@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.export import DEFAULT, SHEETS, model, write
+from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.export import DEFAULT, model, write
 from armdyn.export.c_source import header, source
 from armdyn.export.functions import PARAMETERS, Model
 from armdyn.export.reference_vectors import TOLERANCE, reference, states
@@ -87,9 +88,9 @@ def test_equals_mechanics(robot: Robot, made: Model, tmp_path: Path) -> None:
     for function in made.functions:
         names = list(function.graph.inputs)
         expected = reference(robot, function.name, *(state[name] for name in names)).reshape(8, -1)
-        width = expected.shape[1] // len(function.sheet.outputs)
+        width = expected.shape[1] // len(function.definition.results)
         for k in range(8):
-            outputs = [np.full(width, np.nan) for _ in function.sheet.outputs]
+            outputs = [np.full(width, np.nan) for _ in function.definition.results]
             arrays = [np.ascontiguousarray(state[name][k]) for name in names] + outputs
             call = getattr(library, f"arm_{function.name}")
             call.restype = None
@@ -151,7 +152,7 @@ def test_the_text_has_the_promised_operations(made: Model) -> None:
 
 
 def test_the_text_has_the_promised_operations_on_parameters() -> None:
-    check_operations(model(armdyn.load("scara5"), SHEETS, parameters=True))
+    check_operations(model(armdyn.load("scara5"), QUANTITIES, parameters=True))
 
 
 def check_operations(made: Model) -> None:

@@ -50,7 +50,7 @@ def test_python_equals_mechanics_on_batches(robot: Robot, made: Model, tmp_path:
         arguments = [state[name] for name in function.graph.inputs]
         expected = reference(robot, function.name, *arguments)
         value = getattr(code, function.name)(*arguments)
-        if len(function.sheet.outputs) > 1:
+        if len(function.definition.results) > 1:
             value = np.stack(value, axis=2)
         assert value.shape == expected.shape
         agrees(value, expected)

@@ -21,7 +21,7 @@ from armdyn.bench.peak import peak
 from armdyn.bench.result import OWN, FunctionResult, Report, RobotResult, Timing
 from armdyn.bench.stopwatch import interleaved, one_core, seconds_once
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.graphs import RECIPES
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph import Graph
 from armdyn.graph.node import COS, SIN
@@ -103,7 +103,7 @@ class _Work:
         skipped = self._skipped(dynamics)
         names = [name for name in FUNCTIONS if name not in skipped]
         everything = self.settings.everything and self.robot.n <= FEW_JOINTS
-        made = [*names, *(name for name in RECIPES if name not in names)] if everything else names
+        made = [*names, *(name for name in QUANTITIES if name not in names)] if everything else names
         cold = compile_seconds(self.robot, made)
         again = [compile_seconds(self.robot, made) for _ in range(self.settings.warm)]
         warm = {name: min(times[name] for times in again) for name in cold}

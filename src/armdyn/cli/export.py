@@ -47,13 +47,14 @@ def export(
     """
     with working("reading the robot") as say:
         made = load_robot(robot, tip, base, lock)
-        from armdyn.export import DEFAULT, SHEETS, model
+        from armdyn.dynamics.quantities import QUANTITIES
+        from armdyn.export import DEFAULT, model
         from armdyn.export.export import save, texts
         from armdyn.tables import Column, Section
 
         names = tuple(name.strip() for name in functions.split(",") if name.strip()) if functions else DEFAULT
         say("tracing the functions")
-        built = model(made, SHEETS if names == ("all",) else names, prefix, parameters=parameters)
+        built = model(made, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
         say("writing")
         written = texts(built, to)
         paths = save(written, out)

@@ -1,7 +1,7 @@
-"""Dynamics: a robot bound to its machine code. The door most users come through: `armdyn.compile(robot)`.
+"""Dynamics: a robot bound to its machine code. Most users begin here: `armdyn.compile(robot)`.
 
-`lean` chooses the frames and parameters that cost least, `recipes` writes each quantity as a graph, `programs` turns
-graphs into functions, `facade` is what users hold.
+`quantities` is the table of its functions, `graphs` turns each into an expression graph, `model_choice` finds frames
+and parameters with the fewest operations, `programs` compiles graphs, `facade` is what users hold.
 """
 
 from armdyn.dynamics.facade import Dynamics, compile

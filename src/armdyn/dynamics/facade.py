@@ -1,5 +1,3 @@
-# mypy: disable-error-code="empty-body"
-# The quantities are declared here; what answers is made at first access.
 """Dynamics: all functions of a robot, compiled when they are first used."""
 
 from __future__ import annotations
@@ -8,17 +6,20 @@ import keyword
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property, update_wrapper
+from dataclasses import replace
+from functools import cached_property
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn
 
 import numpy as np
 
-from armdyn.dynamics.graphs import FORWARD, RECIPES, Forward, Kitchen, Recipe, parameterless
-from armdyn.dynamics.program_cache import Shelf
+from armdyn.algebra import ZERO
+from armdyn.dynamics.graphs import FORWARD, Forward, Source, SymbolicSource, Variant, parameterless
+from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Program, finite, program
-from armdyn.errors import ArmdynError, PhysicsError, ShapeError, unknown_name
+from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
+from armdyn.errors import ArmdynError, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.formats import ModelWarning
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
@@ -26,8 +27,6 @@ from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.typing import Floats as Array
 
-Declaration = TypeVar("Declaration", bound=Callable[..., Any])
-Variant = str | tuple[str, ...]
 OPTIONS = ("out", "threads")
 LONG = 10
 """Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
@@ -35,29 +34,11 @@ _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
 
 
-class _Compiled:
-    """A quantity of Dynamics: at the first access it is compiled and takes its own place in the object."""
-
-    def __init__(self, declaration: Callable[..., Any]) -> None:
-        update_wrapper(self, declaration)  # type: ignore[arg-type]
-        self.declaration = declaration
-
-    def __get__(self, dynamics: Dynamics | None, owner: type) -> Any:
-        if dynamics is None:
-            return self.declaration
-        name = self.declaration.__name__
-        return dynamics.__dict__.setdefault(name, dynamics._function(RECIPES[name]))
-
-
-def _compiled(declaration: Declaration) -> Declaration:
-    return cast(Declaration, _Compiled(declaration))
-
-
-class Dynamics:
+class Dynamics(Quantities):
     """The dynamics of one robot as fast functions of arrays. Made by `armdyn.compile`.
 
-    Joint vectors are (..., n) in the order of `robot.joints`; leading axes broadcast. Every function takes `out=` and
-    `threads=` (for batches; 0: one thread per processor) and is compiled at its first use. Signs, frames and units:
+    Joint vectors are (..., n) in the order of `robot.joints`; leading axes broadcast. Every function is compiled at its
+    first use and takes `out` and `threads` by keyword (see `Quantities`). Signs, frames and units:
     `armdyn.conventions`.
 
     A wrong shape is always an error. NaN or infinity is an error in every call with batches or lists; a call with
@@ -70,81 +51,14 @@ class Dynamics:
     group: bool
     cache: bool
     checked: bool
+    _programs: dict[str, Program]
+    _graphs: dict[tuple[str, Variant | None, bool], Graph]
 
     def __init__(self, robot: Robot, *, forward: Forward, group: bool, cache: bool, checked: bool) -> None:
         values = {"robot": robot, "forward": forward, "group": group, "cache": cache, "checked": checked}
         self.__dict__.update(values)
-        self.__dict__["_kitchen"] = Kitchen(robot, forward, group)
         self.__dict__["_programs"] = {}
-
-    # The functions -------------------------------------------------------------------------------------------------
-
-    @_compiled
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, wrench: Any = None, **options: Any) -> Array:
-        """Torques (..., n) of a motion: M qdd + C qd + g + friction + rotor terms + J^T wrench.
-
-        wrench: (..., 6), force and moment that the robot exerts at its tool, world axes; or {frame: (..., 6)} for
-        wrenches on any named frames.
-        """
-
-    @_compiled
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any, wrench: Any = None, **options: Any) -> Array:
-        """Accelerations (..., n) that torques produce. PhysicsError if the mass matrix is singular."""
-
-    @_compiled
-    def mass_matrix(self, q: Any, **options: Any) -> Array:
-        """M(q): (..., n, n), both triangles, rotors included."""
-
-    @_compiled
-    def coriolis_matrix(self, q: Any, qd: Any, **options: Any) -> Array:
-        """C(q, qd): (..., n, n), of Christoffel symbols: Mdot - 2C is skew-symmetric."""
-
-    @_compiled
-    def coriolis(self, q: Any, qd: Any, **options: Any) -> Array:
-        """C(q, qd) qd: (..., n)."""
-
-    @_compiled
-    def gravity(self, q: Any, **options: Any) -> Array:
-        """g(q): (..., n), the torques that hold the robot still."""
-
-    @_compiled
-    def friction(self, qd: Any, **options: Any) -> Array:
-        """Friction torques (..., n); dry friction is zero at rest."""
-
-    @_compiled
-    def pose(self, q: Any, frame: str = "tool", **options: Any) -> Array:
-        """Pose of a frame in the world: (..., 4, 4)."""
-
-    @_compiled
-    def jacobian(self, q: Any, frame: str = "tool", **options: Any) -> Array:
-        """Geometric Jacobian (..., 6, n) of a frame: linear rows first, world axes, at its origin."""
-
-    @_compiled
-    def jacobian_dot_qd(self, q: Any, qd: Any, frame: str = "tool", **options: Any) -> Array:
-        """Jdot(q, qd) qd: (..., 6), what velocities alone contribute to the frame's acceleration."""
-
-    @_compiled
-    def regressor(self, q: Any, qd: Any, qdd: Any, **options: Any) -> Array:
-        """Y: (..., n, p) with Y @ dyn.parameters = inverse_dynamics; columns are named by `parameter_names`.
-
-        Static and Stribeck friction are not linear in their parameters: they are the only torques that Y leaves out.
-        """
-
-    @_compiled
-    def inverse_dynamics_derivatives(self, q: Any, qd: Any, qdd: Any, **options: Any) -> tuple[Array, Array]:
-        """(dtau/dq, dtau/dqd), each (..., n, n): [i, j] is how torque i changes with joint j."""
-
-    @_compiled
-    def forward_dynamics_derivatives(self, q: Any, qd: Any, tau: Any, **options: Any) -> tuple[Array, Array, Array]:
-        """(dqdd/dq, dqdd/dqd, dqdd/dtau), each (..., n, n); the last is the inverse of the mass matrix."""
-
-    @_compiled
-    def kinetic_energy(self, q: Any, qd: Any, **options: Any) -> Array:
-        """Kinetic energy (...), J, rotors included."""
-
-    @_compiled
-    def potential_energy(self, q: Any, **options: Any) -> Array:
-        """Potential energy (...), J, zero at the world's origin."""
+        self.__dict__["_graphs"] = {}
 
     # What is known about them --------------------------------------------------------------------------------------
 
@@ -168,12 +82,43 @@ class Dynamics:
         """What has been compiled so far, by function name (and variant)."""
         return MappingProxyType(self._programs)
 
-    def graph(self, name: str, variant: Variant | None = None) -> Graph:
-        """The expression graph of a function. variant: "wrench", a tuple of loaded frames, or the name of a frame."""
-        if name not in RECIPES:
-            raise unknown_name("function", name, RECIPES, where=f"dynamics of {self.robot.name!r}")
+    def graph(self, name: str, variant: Variant | None = None, *, parameters: bool = False) -> Graph:
+        """The expression graph of a function, its results named as in `QUANTITIES`.
+
+        name: of the function.
+        variant: "wrench", a tuple of frames that carry wrenches (inputs wrench1, wrench2, ...), or the name of a frame.
+        parameters: keep the named parameters of the robot's file as symbols (default: their values).
+        """
+        definition = self._definition(name)
+        key = name, variant, parameters
         with _MAKING:
-            return self._kitchen.graph(name, variant)
+            if key not in self._graphs:
+                made = definition.graph(self._source(parameters), definition.inputs, variant)
+                outputs = dict(zip(definition.results, made.outputs.values(), strict=True))
+                self._graphs[key] = replace(made, outputs=MappingProxyType(outputs))
+            return self._graphs[key]
+
+    def view(self, name: str, *, parameters: bool = False) -> Robot:
+        """The robot, in numbers, in whose frames and with whose parameters the graph of a function is written."""
+        definition, views = self._definition(name), self._source(parameters).views
+        view = (views.places if definition.optional == "frame" else views.torques).bound()
+        return view if definition.gravity else replace(view, gravity=ZERO)
+
+    def _definition(self, name: str) -> Definition:
+        if name not in QUANTITIES:
+            raise unknown_name("function", name, QUANTITIES, where=f"dynamics of {self.robot.name!r}")
+        return QUANTITIES[name]
+
+    def _source(self, parameters: bool = False) -> Source:
+        return self._symbolic_source if parameters else self._numeric_source
+
+    @cached_property
+    def _numeric_source(self) -> Source:
+        return Source(self.robot, self.forward, group=self.group)
+
+    @cached_property
+    def _symbolic_source(self) -> Source:
+        return SymbolicSource(self.robot)
 
     def operations(self, name: str, variant: Variant | None = None) -> Operations:
         """Operations of one call of a function."""
@@ -192,31 +137,24 @@ class Dynamics:
     def _made(self, name: str, variant: Variant | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
-        function, kitchen = _identifier(label), self._kitchen
+        function = _identifier(label)
         if not self.cache:
             return program(self.graph(name, variant), function, cache=False)
-        made = self._shelf.find(name, variant, function, lambda: kitchen.graph(name, variant))
+        made = self._cache.find(name, variant, function, lambda: self.graph(name, variant))
         if made is None:
             made = program(self.graph(name, variant), function, cache=True)
-            self._shelf.keep(name, variant, made)
+            self._cache.keep(name, variant, made)
         return made
 
-    @property
-    def _kitchen(self) -> Kitchen:
-        return cast(Kitchen, self.__dict__["_kitchen"])
-
     @cached_property
-    def _shelf(self) -> Shelf:
-        return Shelf(self.robot, self.forward, self.group)
+    def _cache(self) -> ProgramCache:
+        return ProgramCache(self.robot, self.forward, self.group)
 
-    @property
-    def _programs(self) -> dict[str, Program]:
-        return cast("dict[str, Program]", self.__dict__["_programs"])
-
-    def _function(self, recipe: Recipe) -> Callable[..., Any]:
+    def _function(self, definition: Definition) -> Callable[..., Any]:
         """What a name of this object is bound to: machine code, with a Python function for all but the plain call."""
-        main = self.program(recipe.name)
-        return _quick(main, _dispatcher(self, recipe, _checking(self, recipe, main)), self.checked)
+        main = self.program(definition.name)
+        function = Function(self, definition, _checking(self, definition, main))
+        return _quick(main, function, definition) if not self.checked else function.documented()
 
     # A frozen object -----------------------------------------------------------------------------------------------
 
@@ -237,7 +175,7 @@ class Dynamics:
         return _again, (self.robot, self.forward, self.group, self.cache, self.checked)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *RECIPES})
+        return sorted({*object.__dir__(self), *QUANTITIES})
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.robot.name!r}: {self.n} joints, {len(self._programs)} functions compiled>"
@@ -246,10 +184,10 @@ class Dynamics:
         """A table of the functions; operations are counted where that is quick or done."""
         lines = [f"Dynamics of {self.robot.name}: {self.n} joints", f"{'function':<46}{'x':>6}{'+':>7}  code"]
         known = {name.partition("(")[0] for name in self._programs}
-        extra = [name for name in self._programs if name not in RECIPES]
-        for name in (*RECIPES, *extra):
+        extra = [name for name in self._programs if name not in QUANTITIES]
+        for name in (*QUANTITIES, *extra):
             made = self._programs.get(name)
-            label = name if name in extra else f"{name}({', '.join(RECIPES[name].inputs)})"
+            label = name if name in extra else f"{name}({', '.join(QUANTITIES[name].inputs)})"
             if made is None and name not in known and self.n > LONG:
                 lines.append(f"{label:<46}  at first use")
                 continue
@@ -262,12 +200,15 @@ class Dynamics:
 def compile(
     robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
 ) -> Dynamics:
-    """The robot's dynamics as machine code, each function made at its first use.
+    """The robot's dynamics as machine code; each function is compiled at its first use.
 
-    Args:    forward: direct dynamics by "composite" bodies, by "articulated" bodies, or by whichever is cheaper
-             ("auto"). group: generate code from grouped inertial parameters (same torques, fewer operations). cache:
-             keep machine code on disk for the next time. checked: look for NaN and infinity in every call.
-    Raises:  ArmdynError for a robot without joints or with symbols that have no value.
+    robot: with at least one movable joint.
+    forward: forward dynamics by "composite" bodies, by "articulated" bodies, or by whichever is cheaper ("auto").
+    group: generate code from grouped inertial parameters (same torques, fewer operations).
+    cache: keep machine code on disk for the next time.
+    checked: look for NaN and infinity in every call, at a few microseconds a call.
+
+    Raises ArmdynError for a robot without movable joints or with symbols that have no value.
 
     >>> import armdyn
     >>> dyn = armdyn.compile(armdyn.load("pendulum"))
@@ -281,7 +222,7 @@ def compile(
     if forward not in FORWARD:
         raise unknown_name("forward dynamics", forward, FORWARD, where="armdyn.compile")
     if robot.n == 0:
-        raise ArmdynError("no joint moves", where=f"robot {robot.name!r}", expected="at least one joint to compile for")
+        raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}", expected="at least one")
     if robot.loops:
         opened = f"robot {robot.name!r}: its loops are left open, these are the functions of the tree"
         advice = "For the closed chain see armdyn.mechanics.closed_chain; without('loops') says that the tree is meant"
@@ -296,43 +237,60 @@ def _again(robot: Robot, forward: Forward, group: bool, cache: bool, checked: bo
 # Calls that are more than single arrays ------------------------------------------------------------------------------
 
 
-def _quick(made: Program, slow: Callable[..., Any], checked: bool) -> Callable[..., Any]:
-    """Machine code for plain calls with single arrays, `slow` for the others."""
-    return made.before(slow) if isinstance(made, Kernel) and not checked else slow
+class Function:
+    """One function of a Dynamics, for any call: arguments by name, wrench or frame, out, threads.
 
+    Plain calls with single arrays do not come here if there is machine code: see `kernels.fastcall`.
+    """
 
-def _dispatcher(dynamics: Dynamics, recipe: Recipe, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A Python function that takes any call: arguments by name, wrench or frame, out, threads."""
-    count = len(recipe.inputs)
-    variants: dict[Variant, Callable[..., Any]] = {"tool": plain}
+    def __init__(self, dynamics: Dynamics, definition: Definition, plain: Callable[..., Any]) -> None:
+        self.dynamics, self.definition, self.plain = dynamics, definition, plain
+        self.count = len(definition.inputs)
+        self.variants: dict[Variant, Callable[..., Any]] = {"tool": plain}
 
-    def variant(choice: Variant, *frames: str) -> Callable[..., Any]:
-        if choice not in variants:
-            for frame in frames:
-                dynamics.robot.frame(frame)  # an unknown one is an error that lists the others
-            made = dynamics.program(recipe.name, choice)
-            variants[choice] = _quick(made, _checking(dynamics, recipe, made), dynamics.checked)
-        return variants[choice]
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        if not named and len(arguments) == count:
-            return plain(*arguments)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if not named and len(arguments) == self.count:
+            return self.plain(*arguments)
         options = {key: named.pop(key) for key in OPTIONS if key in named}
-        values, choice = _sorted(dynamics, recipe, arguments, named)
+        values, choice = _sorted(self.dynamics, self.definition, arguments, named)
         if choice is None or (isinstance(choice, Mapping) and not choice):
-            return plain(*values, **options)
+            return self.plain(*values, **options)
         if isinstance(choice, Mapping):
-            return variant(tuple(choice), *choice)(*values, *choice.values(), **options)
-        if recipe.choice == "wrench":
-            return variant("wrench")(*values, choice, **options)
-        return variant(str(choice), str(choice))(*values, **options)
+            return self.variant(tuple(choice), *choice)(*values, *choice.values(), **options)
+        if self.definition.optional == "wrench":
+            return self.variant("wrench")(*values, choice, **options)
+        return self.variant(str(choice), str(choice))(*values, **options)
 
-    call.__name__ = call.__qualname__ = recipe.name
-    call.__doc__ = getattr(Dynamics, recipe.name).__doc__
-    return call
+    def variant(self, choice: Variant, *frames: str) -> Callable[..., Any]:
+        """The function with a wrench, with wrenches on frames, or of another frame than the tool."""
+        if choice not in self.variants:
+            for frame in frames:
+                self.dynamics.robot.frame(frame)  # an unknown one is an error that lists the others
+            made = self.dynamics.program(self.definition.name, choice)
+            checking = _checking(self.dynamics, self.definition, made)
+            self.variants[choice] = checking if self.dynamics.checked else _quick(made, checking, self.definition)
+        return self.variants[choice]
+
+    def documented(self) -> Callable[..., Any]:
+        """A Python function that shows its name, signature and docstring."""
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            return self(*arguments, **named)
+
+        call.__name__ = call.__qualname__ = self.definition.name
+        call.__doc__ = self.definition.doc
+        vars(call)["__signature__"] = self.definition.signature
+        return call
 
 
-def _checking(dynamics: Dynamics, recipe: Recipe, made: Program) -> Callable[..., Any]:
+def _quick(made: Program, slow: Callable[..., Any], definition: Definition) -> Callable[..., Any]:
+    """Machine code for plain calls with single arrays, `slow` for the others."""
+    if isinstance(made, Kernel) and made.fast is not None:
+        return made.before(slow, definition.name, str(definition.signature), definition.doc)
+    return slow.documented() if isinstance(slow, Function) else slow
+
+
+def _checking(dynamics: Dynamics, definition: Definition, made: Program) -> Callable[..., Any]:
     """The function with finiteness checked; inputs in order, options by name."""
 
     def call(*values: Any, **options: Any) -> Any:
@@ -340,7 +298,7 @@ def _checking(dynamics: Dynamics, recipe: Recipe, made: Program) -> Callable[...
             result = made(*values, **options)
             usual = type(result) is np.ndarray and result.size <= _most(values)  # a batch: one look at the result
             if not (usual and isfinite(np.add.reduce(result, axis=None))):
-                _require_finite(dynamics, recipe, values, result)
+                _require_finite(dynamics, definition, values, result)
         return result
 
     return call
@@ -351,14 +309,16 @@ def _most(values: tuple[Any, ...]) -> int:
     return sum([value.size for value in values if type(value) is np.ndarray])
 
 
-def _sorted(dynamics: Dynamics, recipe: Recipe, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Any]:
+def _sorted(
+    dynamics: Dynamics, definition: Definition, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[Any, Any]:
     """The inputs in order, and the wrench or frame."""
-    names = (*recipe.inputs, recipe.choice) if recipe.choice else recipe.inputs
-    where = f"{recipe.name} of robot {dynamics.robot.name!r}"
-    wanted = ", ".join(recipe.inputs) + (f" and, if wanted, {recipe.choice}" if recipe.choice else "")
+    names = (*definition.inputs, definition.optional) if definition.optional else definition.inputs
+    where = f"{definition.name} of robot {dynamics.robot.name!r}"
+    wanted = ", ".join(definition.inputs) + (f" and, if wanted, {definition.optional}" if definition.optional else "")
     if len(arguments) > len(names):
         raise ShapeError(
-            f"{len(arguments)} arguments given", where=where, expected=wanted, advice="out= needs its name."
+            f"{len(arguments)} arguments given", where=where, expected=wanted, advice="Pass out= by keyword"
         )
     values: dict[str, Any] = dict(zip(names, arguments, strict=False))
     for name, value in named.items():
@@ -367,33 +327,33 @@ def _sorted(dynamics: Dynamics, recipe: Recipe, arguments: tuple[Any, ...], name
         if name in values:
             raise ShapeError(f"{name} is given twice", where=where, expected=wanted)
         values[name] = value
-    missing = [name for name in recipe.inputs if name not in values]
+    missing = [name for name in definition.inputs if name not in values]
     if missing:
         raise ShapeError(f"{', '.join(missing)} missing", where=where, expected=wanted)
-    return [values[name] for name in recipe.inputs], values.get(recipe.choice or "")
+    return [values[name] for name in definition.inputs], values.get(definition.optional or "")
 
 
-def _require_finite(dynamics: Dynamics, recipe: Recipe, values: tuple[Any, ...], result: Any) -> None:
+def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[Any, ...], result: Any) -> None:
     """Inputs or results, whichever are fewer numbers."""
     results = result if isinstance(result, tuple) else (result,)
     sizes = [sum(map(np.size, group)) for group in (values, results)]
     if all(map(finite, values if sizes[0] < sizes[1] else results)):
         return
-    where = f"{recipe.name} of robot {dynamics.robot.name!r}"
-    names = (*recipe.inputs, *["wrench"] * len(values))
+    where = f"{definition.name} of robot {dynamics.robot.name!r}"
+    names = (*definition.inputs, *["wrench"] * len(values))
     for name, value in zip(names, values, strict=False):
         bad = np.argwhere(~np.isfinite(np.asarray(value, dtype=float)))
         if len(bad):
             place = "".join(f"[{i}]" for i in bad[0])
             raise ShapeError(f"{name}{place} is NaN or infinite", where=where, expected="finite numbers")
-    if recipe.name.startswith("forward"):
+    if definition.inverts:
         raise PhysicsError(
-            "the mass matrix is singular at this position",
+            "the mass matrix is singular at this configuration",
             where=where,
             expected="a positive definite mass matrix",
             advice="Give the links a mass, or the joints rotors with inertia",
         )
-    raise ArmdynError("the result is too large for a number", where=where, expected="smaller velocities, accelerations")
+    raise ArmdynError("the result overflowed", where=where, expected="smaller velocities and accelerations")
 
 
 def _told(made: Program) -> str:

@@ -60,16 +60,17 @@ def _adds_angles(formula: Formula) -> bool:
 
 
 def has_parallel_axes(robot: Robot) -> bool:
-    """Whether a joint turns about an axis parallel to that of the joint before."""
-    turning = [link for link in robot.links if link.revolute and link.parent != WORLD]
-    cosines = [link.placement.R.rows[2][2] for link in turning if robot.links[link.parent].revolute]
+    """Whether the axes of two successive revolute joints are parallel."""
+    revolute = [link for link in robot.links if link.revolute and link.parent != WORLD]
+    cosines = [link.placement.R.rows[2][2] for link in revolute if robot.links[link.parent].revolute]
     return any(type(cosine) is int and abs(cosine) == 1 for cosine in cosines)
 
 
-class Lean(NamedTuple):
-    """Views of one robot in the cheapest frames.
+class Views(NamedTuple):
+    """Views of one robot in the frames with the fewest operations.
 
-    torques: for torques without wrenches, in a world turned to suit gravity. loaded: for torques with wrenches.
+    torques: for torques without wrenches, in a world turned to suit gravity.
+    loaded: for torques with wrenches.
     places: for poses and potential energy, with parameters as they are.
     """
 
@@ -78,14 +79,14 @@ class Lean(NamedTuple):
     places: Robot
 
 
-def lean(robot: Robot, group: bool) -> Lean:
-    """The cheapest frames, with parameters grouped if asked for, and without."""
+def cheapest_views(robot: Robot, group: bool) -> Views:
+    """The views with the fewest operations; group: whether inertial parameters may be grouped."""
     candidates = [robot, *_other_frames(robot)]
     pairs = [(grouped_view(each) if group else each, each) for each in candidates]
     loaded, places = pairs[0] if len(pairs) == 1 else min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0])))
     worlds = [loaded, *_other_worlds(loaded)]
     torques = loaded if len(worlds) == 1 else min(worlds, key=lambda each: cost(_inverse_dynamics(each)))
-    return Lean(torques, loaded, places)
+    return Views(torques, loaded, places)
 
 
 def _other_worlds(robot: Robot) -> list[Robot]:

@@ -18,15 +18,15 @@ from armdyn.dynamics.fingerprint import fingerprint
 from armdyn.dynamics.programs import Program, Split, parts_of
 from armdyn.graph import Graph
 from armdyn.kernels import Kernel, cache, jit, reloaded, sources
-from armdyn.kernels.record import Sheet, counted
+from armdyn.kernels.record import KernelRecord, counted
 from armdyn.robot import Robot
 
 FOLDERS = ("algebra", "graph", "robot", "mechanics", "parameters", "kernels", "dynamics")
 """Where the code is that makes graphs and programs."""
 
 
-class Shelf:
-    """The notes on one robot's programs. Without a fingerprint, or a version, there are none."""
+class ProgramCache:
+    """The notes on one robot's programs; there are none for robots without a fingerprint or files without a version."""
 
     def __init__(self, robot: Robot, *options: object) -> None:
         mark = fingerprint(robot)
@@ -42,15 +42,15 @@ class Shelf:
             return None
         try:
             note = json.loads(content)
-            sheets = [Sheet.of(record) for record in note["kernels"]]
+            records = [KernelRecord.of(each) for each in note["kernels"]]
             outputs, operations = int(note["outputs"]), counted(note["operations"])
         except (KeyError, TypeError, ValueError):
             return None
-        if len(sheets) == 1:
-            return reloaded(sheets[0], name, graph)
-        kernels = [reloaded(sheet, f"{name}_{k}", _part(graph, k)) for k, sheet in enumerate(sheets)]
+        if len(records) == 1:
+            return reloaded(records[0], name, graph)
+        kernels = [reloaded(record, f"{name}_{k}", _part(graph, k)) for k, record in enumerate(records)]
         found = tuple(kernel for kernel in kernels if kernel is not None)
-        return Split(found, outputs, operations) if sheets and len(found) == len(sheets) else None
+        return Split(found, outputs, operations) if records and len(found) == len(records) else None
 
     def keep(self, function: str, variant: object, made: Program) -> None:
         """A note for the next time, on programs that are machine code."""
@@ -58,8 +58,8 @@ class Shelf:
         if key is None or not isinstance(made, Kernel | Split) or not sources.settled(*FOLDERS):
             return
         kernels = made.kernels if isinstance(made, Split) else (made,)
-        outputs = made.outputs if isinstance(made, Split) else len(made.sheet.outputs)
-        note = {"kernels": [kernel.sheet.record() for kernel in kernels], "outputs": outputs}
+        outputs = made.outputs if isinstance(made, Split) else len(made.record.outputs)
+        note = {"kernels": [kernel.record.data() for kernel in kernels], "outputs": outputs}
         cache.save(key, json.dumps(note | {"operations": asdict(made.operations)}).encode(), "note")
 
     def _key(self, function: str, variant: object) -> str | None:
@@ -72,4 +72,4 @@ def _part(graph: Callable[[], Graph], k: int) -> Callable[[], Graph]:
     return lambda: parts_of(graph())[k]
 
 
-__all__ = ["Shelf"]
+__all__ = ["ProgramCache"]

@@ -1,10 +1,10 @@
-"""Code for other places: the functions of Dynamics as C, Python, LaTeX, CasADi and JAX.
+"""Code for other languages and runtimes: the functions of Dynamics as C, Python, LaTeX, CasADi and JAX.
 
-`write` makes files; `casadi.function` and `jax.function` make functions of those libraries in place. A language is one
-module with `files(model)` and one line in TARGETS.
+`write` makes files; `casadi_source.function` and `jax_source.function` make functions of those libraries. A language is
+one module `<language>_source` with `files(model)`, and one line in TARGETS.
 """
 
 from armdyn.export.export import TARGETS, write
-from armdyn.export.functions import DEFAULT, SHEETS, Model, model
+from armdyn.export.functions import DEFAULT, Model, model
 
-__all__ = ["DEFAULT", "SHEETS", "TARGETS", "Model", "model", "write"]
+__all__ = ["DEFAULT", "TARGETS", "Model", "model", "write"]

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from armdyn.export.functions import INPUTS, PARAMETERS, Function, Model
+from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import C_WORDS, c_comment, fresh, identifier
 from armdyn.export.reference_vectors import TOLERANCE, vectors
@@ -111,9 +111,13 @@ def _head(model: Model) -> list[str]:
 
 
 def _words(function: Function) -> list[str]:
-    arguments = [f"  {name}: {INPUTS[name]}" for name in function.graph.inputs]
-    results = [f"  {name}: {function.sheet.unit}" for name in function.graph.outputs]
-    return [function.sheet.what, *arguments, *results, f"  Operations: {operations_text(function.graph.operations)}."]
+    values = [f"  {name}: {function.words(name)}" for name in (*function.graph.inputs, *function.graph.outputs)]
+    return [
+        function.definition.what,
+        function.definition.included,
+        *values,
+        f"  Operations: {operations_text(function.graph.operations)}.",
+    ]
 
 
 def operations_text(operations: Operations) -> str:

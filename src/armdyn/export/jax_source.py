@@ -48,7 +48,7 @@ def function(robot: Robot, name: str, *, parameters: bool = False) -> Callable[.
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = entry.sheet.what
+    call.__doc__ = entry.definition.doc
     return call
 
 

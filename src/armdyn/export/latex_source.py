@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from armdyn.export.functions import INPUTS, Function, Model
+from armdyn.export.functions import Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import latex_text
 from armdyn.export.straight_line import straight_line
@@ -90,8 +90,8 @@ def _joints(model: Model) -> str:
 
 def _section(function: Function) -> list[str]:
     title = function.name.replace("_", " ")
-    words = [function.sheet.what, *(f"{name}: {INPUTS[name]}." for name in function.graph.inputs)]
-    words += [f"{name}: {function.sheet.unit}." for name in function.graph.outputs]
+    values = (*function.graph.inputs, *function.graph.outputs)
+    words = [function.definition.what, *(f"{name}: {function.words(name)}." for name in values)]
     rows = list(_rows(function))
     return [
         rf"\subsection*{{{title[0].upper()}{title[1:]}}}",

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from armdyn.export.functions import INPUTS, PARAMETERS, Function, Model
+from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import PYTHON_WORDS, safe_text
 from armdyn.export.straight_line import Port, straight_line
@@ -143,13 +143,15 @@ def _function(model: Model, function: Function) -> str:
 
 
 def _docstring(function: Function, outputs: tuple[Port, ...]) -> Iterator[str]:
-    yield f'{INDENT}"""{function.sheet.what}'
+    yield f'{INDENT}"""{function.definition.what}'
+    yield ""
+    yield from textwrap.wrap(function.definition.included, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
     yield ""
     for name in function.graph.inputs:
-        yield f"{INDENT}{name}: {INPUTS[name]}"
+        yield f"{INDENT}{name}: {function.words(name)}"
     for port in outputs:
         shape = ", ".join(["...", *map(str, port.shape)])
-        yield f"{INDENT}Returns {port.name}: ({shape}), {function.sheet.unit}"
+        yield f"{INDENT}Returns {port.name}: ({shape}), {function.words(port.name)}"
     yield f"{INDENT}Operations per sample: {function.graph.operations}."
     yield f'{INDENT}"""'
 

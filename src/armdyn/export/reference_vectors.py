@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError
-from armdyn.export.functions import PARAMETERS, WEIGHTLESS, Function, Model
-from armdyn.mechanics import (
-    articulated_body,
-    composite_body,
-    derivatives,
-    energies,
-    gim_christoffel,
-    kinematics,
-    newton_euler,
-    newton_euler_base,
-)
-from armdyn.mechanics.actuators import friction_torques
-from armdyn.mechanics.quantity import quantity
+from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.robot import Robot
 from armdyn.robot.limits import working_range
 from armdyn.typing import Array
@@ -32,23 +20,6 @@ TOLERANCE = 1e-12
 
 A result is a sum of some hundred rounded products: errors of up to some hundred times 1.1e-16 of its terms.
 """
-
-REFERENCES: dict[str, tuple[Callable[..., Any], ...]] = {
-    "inverse_dynamics": (newton_euler_base.inverse_dynamics, newton_euler.inverse_dynamics),
-    "forward_dynamics": (articulated_body.forward_dynamics, composite_body.forward_dynamics),
-    "mass_matrix": (newton_euler.mass_matrix,),
-    "coriolis_matrix": (gim_christoffel.coriolis_matrix,),
-    "coriolis": (newton_euler_base.coriolis, newton_euler.coriolis),
-    "gravity": (newton_euler_base.gravity, newton_euler.gravity),
-    "friction": (quantity(friction_torques),),
-    "pose": (kinematics.pose,),
-    "jacobian": (kinematics.jacobian,),
-    "jacobian_dot_qd": (kinematics.jacobian_dot_qd,),
-    "kinetic_energy": (energies.kinetic_energy,),
-    "potential_energy": (energies.potential_energy,),
-    "inverse_dynamics_derivatives": (derivatives.inverse_dynamics_derivatives,),
-}
-"""What the code is compared with; the second where the first does not apply to a robot."""
 
 
 @dataclass(frozen=True)
@@ -80,17 +51,17 @@ def vectors(model: Model, function: Function, count: int = STATES) -> Vectors:
     robot, state = model.robot, states(model.robot, count)
     names = [name for name in function.graph.inputs if name != PARAMETERS]
     expected = reference(robot, function.name, *(state[name] for name in names))
-    parts = expected.reshape(count, len(function.sheet.outputs), -1).transpose(1, 0, 2)
+    parts = expected.reshape(count, len(function.definition.results), -1).transpose(1, 0, 2)
     inputs = {name: state[name] for name in names}
     if PARAMETERS in function.graph.inputs:
         inputs[PARAMETERS] = np.tile(model.defaults, (count, 1))
-    outputs = dict(zip(function.sheet.outputs, parts, strict=True))
+    outputs = dict(zip(function.definition.results, parts, strict=True))
     return Vectors(inputs, outputs, scale(robot, function.name, state, expected))
 
 
 def reference(robot: Robot, name: str, *arguments: Array) -> Array:
     """The quantity by a formulation that the generated code does not use, where there is one."""
-    first, *others = REFERENCES[name]
+    first, *others = QUANTITIES[name].references
     try:
         return np.asarray(first(robot, *arguments))
     except ArmdynError:
@@ -109,14 +80,15 @@ def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> 
     M = reference(robot, "mass_matrix", q)
     sizes = np.abs(M)
     terms = (sizes @ (qd**2)[..., None])[..., 0]
-    if name not in WEIGHTLESS:
+    if QUANTITIES[name].gravity:
         weight = _length(robot.gravity) * sum(abs(float(link.inertia.mass)) for link in robot.links)
         terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _reach(robot)
-    if name in ("inverse_dynamics", "forward_dynamics"):
+    if name == "inverse_dynamics" or QUANTITIES[name].inverts:
         terms = terms + np.abs(reference(robot, "friction", qd))
-    if name == "forward_dynamics":
+    if QUANTITIES[name].inverts:
         inverse = np.abs(np.linalg.inv(M))
-        return np.asarray((inverse @ (terms + np.abs(tau))[..., None])[..., 0].max(axis=1))
+        accelerations = (inverse @ (terms + np.abs(tau))[..., None])[..., 0].max(axis=1)
+        return np.asarray(accelerations if name == "forward_dynamics" else np.maximum(largest, accelerations))
     if name.startswith("inverse_dynamics"):
         terms = terms + (sizes @ np.abs(qdd)[..., None])[..., 0]
     return np.asarray(np.maximum(largest, terms.max(axis=1)))

@@ -241,10 +241,13 @@ def builtin(address: int, name: str, doc: str, slow: Callable[..., Any], code: o
     return create(ctypes.addressof(record), slow, None)
 
 
-def rebound(fast: Any, slow: Callable[..., Any]) -> Any:
-    """The same builtin function, with another Python function for the calls it does not take itself."""
+def rebound(fast: Any, slow: Callable[..., Any], name: str, signature: str, doc: str) -> Any:
+    """The same builtin function under another name, with another Python function for the calls it does not take itself.
+
+    The signature goes where `inspect.signature` looks for that of a builtin: in front of the docstring.
+    """
     record, code = fast.__self__.__dict__["_kept"]
-    return builtin(record.ml_meth, record.ml_name.decode(), record.ml_doc.decode(), slow, code)
+    return builtin(record.ml_meth, name, f"{name}{signature}\n--\n\n{doc}", slow, code)
 
 
 @cache

@@ -14,7 +14,7 @@ from armdyn.kernels import cache as disk
 from armdyn.kernels import fastcall, ir, jit
 from armdyn.kernels.calling import general_call
 from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.record import Sheet, shapes
+from armdyn.kernels.record import KernelRecord, shapes
 from armdyn.kernels.ufunc import generalised_ufunc
 
 LANES = (1, 4, 8)
@@ -41,15 +41,18 @@ class Kernel:
     call: Callable[..., Any]
     ufunc: Any
     fast: Callable[..., Any] | None
-    sheet: Sheet
+    record: KernelRecord
     _graph: Callable[[], Graph] = field()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.call(*arguments, **options)
 
-    def before(self, slow: Callable[..., Any]) -> Callable[..., Any]:
-        """The quick way in for plain single calls, with `slow` taking all others (`slow` itself if there is none)."""
-        return slow if self.fast is None else fastcall.rebound(self.fast, slow)
+    def before(self, slow: Callable[..., Any], name: str, signature: str, doc: str) -> Callable[..., Any]:
+        """The fast path for plain single calls, with `slow` taking all others (`slow` itself if there is none).
+
+        name, signature, doc: what `help` and editors show of it; the signature without annotations.
+        """
+        return slow if self.fast is None else fastcall.rebound(self.fast, slow, name, signature, doc)
 
     def source(self) -> str:
         """The LLVM assembly of this kernel."""
@@ -88,26 +91,32 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
     width = 1 if not ports.sizes else lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
-    sheet = Sheet(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
-    code = _loaded(sheet) if cache else None
+    record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
+    code = _loaded(record) if cache else None
     if code is not None:
-        return _bound(name, sheet, ports, code, lambda: graph, start, from_cache=True)
+        return _bound(name, record, ports, code, lambda: graph, start, from_cache=True)
     image = jit.compiled(ir.module(ports, graph.nodes, width, fused=jit.has_fma()))
-    code = jit.Code(image, slots=_slots(sheet))
+    code = jit.Code(image, slots=_slots(record))
     if cache:
         disk.save(key, image)
-    return _bound(name, sheet, ports, code, lambda: graph, start, from_cache=False)
+    return _bound(name, record, ports, code, lambda: graph, start, from_cache=False)
 
 
-def reloaded(sheet: Sheet, name: str, graph: Callable[[], Graph]) -> Kernel | None:
-    """The kernel of that sheet from the disk, if its code is there; `graph` is asked only for its assembly."""
+def reloaded(record: KernelRecord, name: str, graph: Callable[[], Graph]) -> Kernel | None:
+    """The kernel of a record, its code from the disk; None if it is not there. `graph` is called for `source` only."""
     start = time.perf_counter()
-    code = _loaded(sheet)
-    return None if code is None else _bound(name, sheet, sheet.ports, code, graph, start, from_cache=True)
+    code = _loaded(record)
+    return None if code is None else _bound(name, record, record.ports, code, graph, start, from_cache=True)
 
 
 def _bound(
-    name: str, sheet: Sheet, ports: Ports, code: jit.Code, graph: Callable[[], Graph], start: float, from_cache: bool
+    name: str,
+    record: KernelRecord,
+    ports: Ports,
+    code: jit.Code,
+    graph: Callable[[], Graph],
+    start: float,
+    from_cache: bool,
 ) -> Kernel:
     """Python functions around machine code."""
     function = _identifier(name)
@@ -119,23 +128,23 @@ def _bound(
     if fastcall.layout_holds():
         fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
     seconds = time.perf_counter() - start
-    told = name, ports.signature, sheet.operations, sheet.lanes, seconds, from_cache, ports
-    return Kernel(*told, fast or general, ufunc, fast, sheet, graph)
+    told = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
+    return Kernel(*told, fast or general, ufunc, fast, record, graph)
 
 
-def _loaded(sheet: Sheet) -> jit.Code | None:
+def _loaded(record: KernelRecord) -> jit.Code | None:
     """The machine code from the disk; None if there is none, or none that this process can use."""
-    image = disk.load(sheet.image)
+    image = disk.load(record.image)
     if image is None:
         return None
     try:
-        return jit.Code(image, slots=_slots(sheet))
+        return jit.Code(image, slots=_slots(record))
     except RuntimeError:  # sound file, but not for this process: compile again
         return None
 
 
-def _slots(sheet: Sheet) -> int:
-    return fastcall.SLOTS * len(sheet.outputs)
+def _slots(record: KernelRecord) -> int:
+    return fastcall.SLOTS * len(record.outputs)
 
 
 def _identifier(name: str) -> str:

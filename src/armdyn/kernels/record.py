@@ -1,4 +1,4 @@
-"""What is known of a kernel besides its code: enough to load it again without its graph."""
+"""What is known about a kernel besides its code: enough to load it again without its graph."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """image: name of the code on disk. inputs, outputs: names and shapes. lanes: samples computed at a time."""
+class KernelRecord:
+    """What leads to a kernel's code.
+
+    image: name of the code on disk.
+    lanes: samples computed at a time.
+    operations: of one sample.
+    inputs, outputs: names and shapes.
+    """
 
     image: str
     lanes: int
@@ -26,21 +32,21 @@ class Sheet:
         """The arguments and results, without the nodes behind them."""
         return Ports(*(tuple(Port(*entry) for entry in side) for side in (self.inputs, self.outputs)))
 
-    def record(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """Plain data, for a file."""
         return asdict(self)
 
     @staticmethod
-    def of(record: dict[str, Any]) -> Sheet:
-        """From `record`, through a file or not. KeyError, TypeError, ValueError for anything else."""
-        sides = (_shapes(record[side]) for side in ("inputs", "outputs"))
-        return Sheet(str(record["image"]), int(record["lanes"]), counted(record["operations"]), *sides)
+    def of(data: dict[str, Any]) -> KernelRecord:
+        """From `data`, through a file or not. KeyError, TypeError, ValueError for anything else."""
+        sides = (_shapes(data[side]) for side in ("inputs", "outputs"))
+        return KernelRecord(str(data["image"]), int(data["lanes"]), counted(data["operations"]), *sides)
 
 
-def counted(record: dict[str, Any]) -> Operations:
+def counted(data: dict[str, Any]) -> Operations:
     """Operations from plain data."""
-    offline = record["offline"]
-    return Operations(**{**record, "offline": None if offline is None else counted(offline)})
+    offline = data["offline"]
+    return Operations(**{**data, "offline": None if offline is None else counted(offline)})
 
 
 def shapes(side: tuple[Port, ...]) -> Shapes:

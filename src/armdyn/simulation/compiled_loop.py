@@ -15,7 +15,7 @@ from armdyn.algebra import ops
 from armdyn.control.law import Desired, Law
 from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
-from armdyn.dynamics.graphs import RECIPES
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph, Node, substitute, trace
 from armdyn.kernels import build
@@ -66,7 +66,7 @@ class TracedDynamics:
         self.dyn, self.n, self.robot = dyn, dyn.n, dyn.robot
 
     def __getattr__(self, name: str) -> Any:
-        if name not in RECIPES:
+        if name not in QUANTITIES:
             return getattr(self.dyn, name)
         graph = self.dyn.graph(name)
 
@@ -74,7 +74,8 @@ class TracedDynamics:
             values: dict[Any, Any] = {}
             for symbols, argument in zip(graph.inputs.values(), arguments, strict=True):
                 values |= dict(zip(symbols, np.asarray(argument, dtype=object), strict=True))
-            return np.array(substitute(graph.outputs["out"], values), dtype=object)
+            (result,) = graph.outputs.values()
+            return np.array(substitute(result, values), dtype=object)
 
         return function
 

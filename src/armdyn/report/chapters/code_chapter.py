@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from armdyn.errors import PhysicsError
-from armdyn.export import DEFAULT, SHEETS, model
+from armdyn.export import DEFAULT, model
 from armdyn.export.export import save, texts
 from armdyn.report.chapters.chapter import Chapter, File
 from armdyn.report.chapters.subject import Subject
@@ -36,7 +36,7 @@ def code(subject: Subject) -> Chapter:
         subject.say(f"exporting {language}")
         files += [File(path, _what(path)) for path in save(texts(built, language), subject.folder / FOLDER)]
     rows = tuple(
-        (f.name, SHEETS[f.name].what, f"{f.graph.operations.multiplications} / {f.graph.operations.additions}")
+        (f.name, f.definition.what, f"{f.graph.operations.multiplications} / {f.graph.operations.additions}")
         for f in built.functions
     )
     columns = (Column("function"), Column("returns", folds=True), Column("operations", "x / +"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.dynamics.graphs import RECIPES
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError
 from armdyn.report.chapters.chapter import Chapter, Fact
 from armdyn.report.chapters.subject import Subject
@@ -29,7 +29,7 @@ TURN, TURNS = 0.004, 5
 def kernels(subject: Subject) -> Chapter:
     """Every function, compiled and timed on this machine."""
     dyn, n = subject.dyn, subject.robot.n
-    names = [name for name in RECIPES if n <= MANY or name in USUAL]
+    names = [name for name in QUANTITIES if n <= MANY or name in USUAL]
     random = np.random.default_rng(0)
     rows, blocked = [], []
     times: dict[str, tuple[float, float]] = {}
@@ -66,7 +66,7 @@ def kernels(subject: Subject) -> Chapter:
 def _measured(dyn: Any, name: str, random: np.random.Generator) -> tuple[tuple[float, float], tuple[str, ...]]:
     """(seconds per call, seconds per sample), and a row of the table."""
     function = getattr(dyn, name)
-    many = [random.uniform(-1, 1, (BATCH, dyn.n)) for _ in RECIPES[name].inputs]
+    many = [random.uniform(-1, 1, (BATCH, dyn.n)) for _ in QUANTITIES[name].inputs]
     one = [np.ascontiguousarray(array[0]) for array in many]
     call, sample = _fastest(function, one), _fastest(function, many) / BATCH
     made = dyn.program(name)

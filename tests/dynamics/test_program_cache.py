@@ -19,8 +19,9 @@ import armdyn
 from armdyn.algebra import ops
 from armdyn.dynamics import programs
 from armdyn.dynamics.fingerprint import fingerprint
-from armdyn.dynamics.graphs import RECIPES, Kitchen
+from armdyn.dynamics.graphs import Source
 from armdyn.dynamics.program_cache import FOLDERS
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.kernels import cache, sources
 from armdyn.mechanics import friction as laws
 from armdyn.parameters.standard import with_exact_links
@@ -152,9 +153,9 @@ def answers(dyn: armdyn.Dynamics) -> list[Any]:
     values = np.random.default_rng(0).uniform(-2, 2, (3, 5, dyn.n))
     wrench, frame = np.arange(6.0), dyn.robot.tree[0].body.name
     found = []
-    for name, recipe in RECIPES.items():
+    for name, definition in QUANTITIES.items():
         for arguments in (values, values[:, 0]):
-            found.append(getattr(dyn, name)(*arguments[: len(recipe.inputs)]))
+            found.append(getattr(dyn, name)(*arguments[: len(definition.inputs)]))
     found.append(dyn.inverse_dynamics(*values, wrench))
     found.append(dyn.inverse_dynamics(*values, {frame: wrench, "tool": wrench}))
     return [*found, dyn.jacobian(values[0], frame)]
@@ -166,7 +167,7 @@ def equal(one: Any, other: Any) -> bool:
     return bool((one == other).all())
 
 
-def refuse(*_: Any) -> Any:
+def refuse(*_: Any, **options: Any) -> Any:
     raise AssertionError("traced")
 
 
@@ -178,7 +179,7 @@ def test_nothing_is_traced_again_and_all_is_the_same(folder: Path, monkeypatch: 
     expected = answers(cold)
     assert equal(expected, answers(armdyn.compile(armdyn.random_robot(5, 3, **ARM), cache=False)))
     with monkeypatch.context() as patch:
-        patch.setattr(Kitchen, "graph", refuse)
+        patch.setattr(Source, "traced", refuse)
         warm = armdyn.compile(armdyn.random_robot(5, 3, **ARM))
         assert equal(answers(warm), expected)
         assert str(warm).count("from cache") == len(warm.programs)
@@ -199,7 +200,7 @@ def test_other_options_and_versions_are_traced(folder: Path, monkeypatch: pytest
     armdyn.compile(robot).program("forward_dynamics")
     others: list[dict[str, Any]] = [{"group": False}, {"forward": "articulated"}, {"cache": False}]
     with monkeypatch.context() as patch:
-        patch.setattr(Kitchen, "graph", refuse)
+        patch.setattr(Source, "traced", refuse)
         armdyn.compile(robot, checked=True).program("forward_dynamics")
         for options in others:
             with pytest.raises(AssertionError, match="traced"):
@@ -259,7 +260,7 @@ def test_programs_of_several_kernels_come_back(folder: Path, monkeypatch: pytest
     monkeypatch.setattr(programs, "SHARE", total // 2)
     cold = armdyn.compile(robot).program(name)
     with monkeypatch.context() as patch:
-        patch.setattr(Kitchen, "graph", refuse)
+        patch.setattr(Source, "traced", refuse)
         warm = armdyn.compile(robot).program(name)
     assert isinstance(cold, programs.Split) and isinstance(warm, programs.Split)
     assert warm.from_cache and warm.operations == cold.operations
@@ -329,7 +330,7 @@ def test_files_that_changed_after_the_import_tell_nothing(package: Path, monkeyp
 LOADED = """
 import sys, armdyn
 dyn = armdyn.compile(armdyn.random_robot(1, 3, rotors=True, friction=True), cache=False)
-for name in sorted(__import__("armdyn.dynamics.graphs").dynamics.graphs.RECIPES):
+for name in sorted(__import__("armdyn.dynamics.quantities").dynamics.quantities.QUANTITIES):
     dyn.program(name)
 print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("armdyn.")}))
 """

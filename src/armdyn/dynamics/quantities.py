@@ -1,0 +1,357 @@
+# mypy: disable-error-code="empty-body"
+# The functions are declared here; what answers a call is made at the first access, see `Definition.__get__`.
+"""The table of quantities: each row declares one function of Dynamics and says how its graph is made.
+
+A row is a declaration under `@quantity`. Its signature gives the inputs and the optional argument; its docstring says
+what the quantity is, what is included, signs, shapes and units; the decorator names the results and holds the rest.
+The facade, `help`, export and reference vectors all read this table: a new quantity is one row.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.dynamics import graphs
+from armdyn.dynamics.graphs import GraphMaker, Inputs, on_frame, on_places, on_robot, on_torques, with_wrench
+from armdyn.mechanics import (
+    articulated_body,
+    composite_body,
+    derivatives,
+    energies,
+    gim_christoffel,
+    kinematics,
+    newton_euler,
+    newton_euler_base,
+)
+from armdyn.mechanics.actuators import friction_torques
+from armdyn.mechanics.quantity import quantity as callable_quantity
+from armdyn.parameters import regressor
+from armdyn.robot import Robot
+from armdyn.typing import Floats
+
+if TYPE_CHECKING:
+    from armdyn.dynamics.facade import Dynamics
+
+Formulation = Callable[..., Any]
+Wrench = ArrayLike | Mapping[str, ArrayLike] | None
+Out = Floats | tuple[Floats, ...] | None
+Declaration = TypeVar("Declaration", bound=Callable[..., Any])
+OPTIONAL = ("wrench", "frame")
+_ENTRY = re.compile(r"(?:Returns )?(\w+): (?:(\(\.\.\..*?\)),? ?)?(.*)")
+
+
+class Entry(NamedTuple):
+    """An argument or a result, as the docstring describes it."""
+
+    name: str
+    shape: str
+    """With batch axes: "(..., n)"; empty for a name."""
+    words: str
+    """What it is, with unit and sign."""
+
+
+class Definition:
+    """One quantity of Dynamics: a row of the table.
+
+    name, inputs, optional: from the declaration; optional is "wrench", "frame" or None.
+    results: names of the results.
+    graph: makes the graph.
+    references: formulations to compare with; the second where the first does not apply to a robot.
+    gravity: whether gravity has a part in it.
+    inverts: whether it needs the inverse of the mass matrix.
+    """
+
+    def __init__(
+        self,
+        declaration: Callable[..., Any],
+        results: tuple[str, ...],
+        graph: GraphMaker,
+        references: tuple[Formulation, ...],
+        *,
+        gravity: bool,
+        inverts: bool,
+    ) -> None:
+        self.declaration, self.results, self.graph, self.references = declaration, results, graph, references
+        self.gravity, self.inverts = gravity, inverts
+        self.name = declaration.__name__
+        self.__doc__ = declaration.__doc__
+        names = [name for name, each in self.signature.parameters.items() if each.kind is not each.KEYWORD_ONLY]
+        self.inputs: Inputs = tuple(name for name in names if name not in OPTIONAL)
+        self.optional = next((name for name in names if name in OPTIONAL), None)
+
+    def __get__(self, dynamics: Dynamics | None, owner: type) -> Any:
+        """The function of one robot: compiled at the first access, then held by the object itself."""
+        if dynamics is None:
+            return self.declaration
+        return dynamics.__dict__.setdefault(self.name, dynamics._function(self))
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature of the bound function, without annotations."""
+        _, *bound = inspect.signature(self.declaration).parameters.values()
+        return inspect.Signature([each.replace(annotation=each.empty) for each in bound])
+
+    @cached_property
+    def doc(self) -> str:
+        """The docstring; empty if the interpreter strips them (python -OO)."""
+        return inspect.getdoc(self.declaration) or ""
+
+    @cached_property
+    def what(self) -> str:
+        """What the quantity is: the first paragraph of its docstring."""
+        return " ".join(self.doc.partition("\n\n")[0].split())
+
+    @cached_property
+    def included(self) -> str:
+        """What is included: the second paragraph of the docstring."""
+        return " ".join("".join(self.doc.split("\n\n")[1:2]).split())
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """Arguments and results by name, as their lines of the docstring describe them."""
+        block = re.sub(r"\n +", " ", self.doc).rpartition("\n\n")[2]
+        found = map(_ENTRY.fullmatch, block.splitlines())
+        return {match[1]: Entry(match[1], match[2] or "", match[3]) for match in found if match}
+
+    def words(self, name: str) -> str:
+        """What an argument or result is, with its unit; its name if nothing is known."""
+        return self.entries[name].words if name in self.entries else name
+
+
+def quantity(
+    results: str, graph: GraphMaker, *references: Formulation, gravity: bool = True, inverts: bool = False
+) -> Callable[[Declaration], Declaration]:
+    """Make a declaration a row of the table; results: their names, separated by blanks. Others: see Definition."""
+
+    def row(declaration: Declaration) -> Declaration:
+        made = Definition(declaration, tuple(results.split()), graph, references, gravity=gravity, inverts=inverts)
+        return cast(Declaration, made)
+
+    return row
+
+
+def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
+    """Derivatives of forward dynamics, (..., 3, n, n), from other formulations than the graph's."""
+    inverse = np.linalg.inv(newton_euler.mass_matrix(robot, q))
+    bias = newton_euler.inverse_dynamics(robot, q, qd, np.zeros_like(q))
+    qdd = (inverse @ (tau - bias)[..., None])[..., 0]
+    dq, dqd = np.moveaxis(np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, qd, qdd)), -3, 0)
+    return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
+
+
+class Quantities:
+    """The functions of a robot's dynamics. `Dynamics` inherits them.
+
+    All take two options by keyword: `out`, an array (or a tuple of arrays) to write the results into, and `threads`,
+    the number of threads for a batch (default 1; 0: one per processor).
+    """
+
+    @quantity(
+        "tau",
+        with_wrench(newton_euler.inverse_dynamics),
+        newton_euler_base.inverse_dynamics,
+        newton_euler.inverse_dynamics,
+    )
+    def inverse_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
+        out: Out = None, threads: int | None = None,
+    ) -> Floats:  # fmt: skip
+        """Joint torques that produce a motion: tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd).
+
+        Included: links, rotors (in M and C), gravity, friction and torque offsets. A wrench adds J(q)^T wrench.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
+        wrench: (..., 6) force and moment that the robot exerts on its environment at the tool's origin, N and N m,
+            world axes (default: none); or {name of a frame: (..., 6)}, each at the origin of its frame
+        Returns tau: (..., n) N m (revolute) or N (prismatic), exerted by the actuators on +q
+        """
+
+    @quantity(
+        "qdd", graphs.forward_dynamics, articulated_body.forward_dynamics, composite_body.forward_dynamics, inverts=True
+    )
+    def forward_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrench: Wrench = None, *,
+        out: Out = None, threads: int | None = None,
+    ) -> Floats:  # fmt: skip
+        """Joint accelerations that torques produce: qdd = M(q)^-1 (tau - C(q, qd) qd - g(q) - friction(qd)).
+
+        Included: all terms of inverse_dynamics, whose inverse it is. Raises PhysicsError if the mass matrix is
+        singular.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        tau: (..., n) joint torques, N m (revolute) or N (prismatic), exerted by the actuators on +q
+        wrench: (..., 6) force and moment that the robot exerts on its environment at the tool's origin, N and N m,
+            world axes (default: none); or {name of a frame: (..., 6)}, each at the origin of its frame
+        Returns qdd: (..., n) rad/s^2 or m/s^2
+        """
+
+    @quantity("M", on_torques(composite_body.mass_matrix), newton_euler.mass_matrix, gravity=False)
+    def mass_matrix(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Mass matrix M(q), symmetric; both triangles are filled.
+
+        Included: links and rotors.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        Returns M: (..., n, n) kg m^2, kg m or kg
+        """
+
+    @quantity("C", graphs.coriolis_matrix, gim_christoffel.coriolis_matrix, gravity=False)
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Coriolis matrix C(q, qd) of Christoffel symbols: dM/dt - 2 C is skew-symmetric.
+
+        Included: links and rotors.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns C: (..., n, n) torque per unit of qd; C qd acts like tau on +q
+        """
+
+    @quantity("c", on_torques(newton_euler.coriolis), newton_euler_base.coriolis, newton_euler.coriolis, gravity=False)
+    def coriolis(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Coriolis and centrifugal torques C(q, qd) qd.
+
+        Included: links and rotors.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns c: (..., n) N m or N, a part of the torques that the actuators exert on +q
+        """
+
+    @quantity("g", on_torques(newton_euler.gravity), newton_euler_base.gravity, newton_euler.gravity)
+    def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Gravity torques g(q): the torques of the actuators that hold the robot at rest (gravity compensation).
+
+        Included: weights of all links; neither friction nor torque offsets.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        Returns g: (..., n) N m or N, exerted by the actuators on +q against gravity
+        """
+
+    @quantity("tau", on_robot(friction_torques), callable_quantity(friction_torques), gravity=False)
+    def friction(self, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Friction torques of the joints.
+
+        Included: viscous and dry friction of joints and motors, and torque offsets. Dry friction is zero at rest.
+
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns tau: (..., n) N m or N, exerted by the actuators on +q to overcome friction
+        """
+
+    @quantity("T", on_frame(kinematics.pose), kinematics.pose, gravity=False)
+    def pose(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
+        """Pose of the tool frame, or of another frame, in the world (forward kinematics): T = [R p; 0 0 0 1].
+
+        Included: the robot's base pose and, for "tool", its tool transform.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        frame: name of the frame (default: the tool)
+        Returns T: (..., 4, 4) R without unit, p in m; takes coordinates in the frame to the world
+        """
+
+    @quantity("J", on_frame(kinematics.jacobian), kinematics.jacobian, gravity=False)
+    def jacobian(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
+        """Geometric Jacobian of the tool frame, or of another frame: (v, w) = J(q) qd, linear rows first, world axes.
+
+        Included: the velocity v of the frame's origin and the angular velocity w of the frame.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        frame: name of the frame (default: the tool)
+        Returns J: (..., 6, n) m or 1 (linear rows), 1 or 0 (angular rows)
+        """
+
+    @quantity("a", on_frame(kinematics.jacobian_dot_qd), kinematics.jacobian_dot_qd, gravity=False)
+    def jacobian_dot_qd(
+        self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Acceleration of the tool frame, or of another frame, due to joint velocities alone: Jdot(q, qd) qd.
+
+        Included: velocity terms only; the frame's acceleration is J qdd + Jdot qd, without gravity.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        frame: name of the frame (default: the tool)
+        Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
+        """
+
+    @quantity("Y", on_robot(regressor), regressor)
+    def regressor(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Regressor Y(q, qd, qdd): the matrix with Y @ dyn.parameters = tau. Columns: dyn.parameter_names.
+
+        Included: all terms of inverse_dynamics except static and Stribeck friction, which are not linear in their
+        parameters.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
+        Returns Y: (..., n, p) torque per unit of each parameter, of the sign of tau in inverse_dynamics
+        """
+
+    @quantity("dtau_dq dtau_dqd", graphs.inverse_dynamics_derivatives, derivatives.inverse_dynamics_derivatives)
+    def inverse_dynamics_derivatives(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
+        out: Out = None, threads: int | None = None,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
+        """First derivatives of the torques of inverse_dynamics by q and by qd; by qdd it is the mass matrix.
+
+        Included: all terms of inverse_dynamics. At qd = 0 the jump of dry friction is left out.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
+        Returns dtau_dq: (..., n, n) torque per unit of q; entry [i, j] is dtau_i/dq_j
+        Returns dtau_dqd: (..., n, n) torque per unit of qd; entry [i, j] is dtau_i/dqd_j
+        """
+
+    @quantity("dqdd_dq dqdd_dqd dqdd_dtau", graphs.forward_dynamics_derivatives, _forward_derivatives, inverts=True)
+    def forward_dynamics_derivatives(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
+        out: Out = None, threads: int | None = None,
+    ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+        """First derivatives of the accelerations of forward_dynamics by q, by qd and by tau.
+
+        Included: all terms of forward_dynamics. At qd = 0 the jump of dry friction is left out.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        tau: (..., n) joint torques, N m (revolute) or N (prismatic), exerted by the actuators on +q
+        Returns dqdd_dq: (..., n, n) acceleration per unit of q; entry [i, j] is dqdd_i/dq_j
+        Returns dqdd_dqd: (..., n, n) acceleration per unit of qd; entry [i, j] is dqdd_i/dqd_j
+        Returns dqdd_dtau: (..., n, n) acceleration per unit of torque: the inverse of the mass matrix
+        """
+
+    @quantity("T", on_torques(energies.kinetic_energy), energies.kinetic_energy, gravity=False)
+    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Kinetic energy 1/2 qd^T M(q) qd.
+
+        Included: links and rotors.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns T: (...) J
+        """
+
+    @quantity("U", on_places(energies.potential_energy), energies.potential_energy)
+    def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Potential energy of gravity, zero for masses at the world's origin: g(q) is its gradient.
+
+        Included: weights of all links.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        Returns U: (...) J
+        """
+
+
+QUANTITIES: dict[str, Definition] = {name: row for name, row in vars(Quantities).items() if isinstance(row, Definition)}
+"""The table, by name."""
