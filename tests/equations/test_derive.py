@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import armdyn
 from armdyn.equations import Equations, derive
 from armdyn.equations.typesetting import broken, wrapped
 from armdyn.errors import RobotError, UnknownName
-from armdyn.graph import constant, identical, symbols
-from armdyn.mechanics import kinematics
+from armdyn.graph import constant, identical, symbols, to_float
+from armdyn.mechanics import composite_body, kinematics
 from armdyn.mechanics.matrices import times
 from armdyn.mechanics.registry import FORMULATIONS
+from armdyn.robot.random import random_robot
 
 DERIVABLE = [entry.name for entry in FORMULATIONS if {"inverse_dynamics", "mass_matrix", "gravity"} <= set(entry.gives)]
 ROBOTS = ("planar2r", "scara5")
@@ -139,7 +141,31 @@ def test_masses_cancel_where_a_formulation_divides_by_them(robot: str, formulati
 # Symbols --------------------------------------------------------------------------------------------------------
 
 
-def test_ten_inertial_symbols_per_body() -> None:
+def urdf_like() -> armdyn.Robot:
+    """Body frames away from the joint axes, bodies on fixed joints, a branch, rotors."""
+    return random_robot(5, 4, convention="free", branching=0.3, fixed=0.5, rotors=True)
+
+
+@pytest.mark.parametrize("make", [lambda: armdyn.load("puma560"), lambda: armdyn.load("planar2r"), urdf_like])
+def test_inertial_symbols_are_the_standard_parameters_of_dynamics(make: Callable[[], armdyn.Robot]) -> None:
+    robot = make()
+    dyn, eq = armdyn.compile(robot), derive(robot, symbols="inertial")
+    q = np.random.default_rng(0).uniform(-1, 1, robot.n)
+    values = dict(zip(dyn.parameter_names, dyn.parameters, strict=True)) | {f"q{i}": x for i, x in enumerate(q, 1)}
+    M = [[to_float(entry, {**robot.parameters, **values}) for entry in row] for row in eq.raw["M"]]
+    np.testing.assert_allclose(M, dyn.mass_matrix(q), rtol=0, atol=1e-13 * np.abs(M).max())
+    whole = eq.robot.bound()  # the symbols know their values
+    np.testing.assert_allclose(composite_body.mass_matrix(whole, q), M, rtol=0, atol=1e-13 * np.abs(M).max())
+
+
+def test_a_file_may_not_use_a_standard_name_for_something_else() -> None:
+    rows = [{"a": 1.0, "mass": "M1 / 2", "com": [-0.5, 0, 0], "inertia": [0, 0, 0, "M1 / 12", 0, "M1 / 12"]}]
+    robot = armdyn.Robot.from_dh(rows, parameters={"M1": 3.0}, name="misnamed")
+    with pytest.raises(RobotError, match=r"own parameter M1 = 3 is not the standard parameter .* \(1.5, in the joint"):
+        derive(robot, symbols="inertial")
+
+
+def test_ten_inertial_symbols_per_link() -> None:
     eq = equations("scara5", kind="inertial")
     names = {str(node.value) for node in eq.graph.parameters}
     assert {"ZZ2", "MX3", "MY3", "M4", "M5", "l2", "g"} <= names

@@ -62,7 +62,7 @@ def derive(
     ] = "newton_euler",
     symbols: Annotated[
         Symbols,
-        typer.Option(metavar="KIND", help="named: the file's parameters; inertial: ten symbols per body."),
+        typer.Option(metavar="KIND", help="named: the file's parameters; inertial: ten standard parameters per link."),
     ] = Symbols.named,
     format: Annotated[
         Format | None,
@@ -231,7 +231,8 @@ def _print_head(out: Console, equations: Equations, symbols: str) -> None:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column()
-    parameters = "those of the robot's file" if symbols == "named" else "ten inertial symbols per body, about its frame"
+    own = symbols == "named"
+    parameters = "those of the robot's file" if own else "ten inertial symbols per link, in its joint frame"
     for label, fact in (
         ("equation", typesetting.MOTION),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),

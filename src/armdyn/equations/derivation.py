@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from armdyn.algebra import Inertia
 from armdyn.equations import typesetting
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import (
@@ -29,12 +29,11 @@ from armdyn.graph import (
 from armdyn.mechanics import christoffel, kinematics
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
-from armdyn.parameters import base_parameters
+from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
 from armdyn.typing import Progress, quiet
 
-INERTIAL = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 SYMBOLS = ("named", "inertial", "base")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -151,9 +150,12 @@ def derive(
 ) -> Equations:
     """Explicit equations of motion by a formulation.
 
-    symbols: "named" keeps the parameters of the robot file and numbers elsewhere; "inertial" gives every body its ten
-    inertial parameters as symbols (XX1 ... M1, about the origin of its frame); "base" uses the smallest set of grouped
-    parameters, without those that are zero in the robot's description (Khalil sec. 7.5: a customised model).
+    formulation: name of a formulation that gives inverse dynamics, mass matrix and gravity torques.
+    symbols: "named" keeps the parameters of the robot file and numbers elsewhere; "inertial" has ten symbols per link,
+             the standard inertial parameters XX1 ... M1 in the joint frame, as in `Dynamics.parameter_names`; "base"
+             uses the smallest set of grouped parameters, without those that are zero in the robot's description
+             (Khalil sec. 7.5: a customised model).
+    progress: called with the step and the share done.
 
     >>> import armdyn
     >>> print(armdyn.derive(armdyn.load("cartesian2"), "kane").nodes("g"))
@@ -210,12 +212,17 @@ def symbolic_robot(robot: Robot, symbols: str) -> Robot:
 
 
 def with_inertial_symbols(robot: Robot) -> Robot:
-    """Ten symbols per body: XX XY XZ YY YZ ZZ MX MY MZ M, numbered by joint."""
-    tree = []
-    for i, joint in enumerate(robot.tree, 1):
-        parameters = [symbol(f"{name}{i}", kind="parameter") for name in INERTIAL]
-        tree.append(replace(joint, body=Body(joint.body.name, Inertia.from_parameters(*parameters))))
-    return replace(robot, tree=tuple(tree), expressions=None)
+    """Ten symbols per link, its standard inertial parameters XX1 ... M1: those of `Dynamics.parameter_names`."""
+    numeric = robot.bound()
+    values = standard_parameters(numeric, ("inertial",)).as_dict()
+    for name, value in values.items():
+        own = numeric.parameters.get(name, value)
+        if not math.isclose(own, value, rel_tol=1e-12, abs_tol=1e-12):
+            raise RobotError(f"the robot's own parameter {name} = {own:g} is not the standard parameter of that name "
+                             f"({value:g}, in the joint frame)", where=f"robot {robot.name!r}, armdyn.derive",
+                             advice="Rename it in the robot's file.")  # fmt: skip
+    named = replace(robot, parameters={**robot.parameters, **values})
+    return with_standard_parameters(named, {name: symbol(name, kind="parameter") for name in values})
 
 
 def symbols_of(name: str, n: int) -> Sequence[Node]:
