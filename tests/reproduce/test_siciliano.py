@@ -23,7 +23,7 @@ def test_a_wrong_sign_in_7_82_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     first, second = simple.planar_torques()
     p, s2, v1, v2 = simple.p, simple.s2, simple.v1, simple.v2
     monkeypatch.setattr(simple, "planar_torques", lambda: [first + 4 * p.ml2 * p.a1 * p.l2 * s2 * v1 * v2, second])
-    assert broken(simple.section_7_3_2()) == {"(7.82), four ways", "(7.84) times (7.83) is (7.82)"}
+    assert broken(simple.section_7_3_2()) == {"(7.82) by four formulations", "(7.84) times (7.83) is (7.82)"}
 
 
 def test_a_wrong_entry_of_the_regressor_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A robot's Denavit-Hartenberg table as the texts print it: with the joint variable in its place."""
+"""A robot's Denavit-Hartenberg table as the texts print it, with the joint variable in its place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _moved(constant: str, variable: str) -> str:
 
 
 def compared(robot: Robot, variables: Sequence[str], printed: Sequence[Row]) -> tuple[tuple[Check, ...], Section]:
-    """The robot's table beside the printed one, row by row, and as a table to show."""
+    """Comparison of the robot's table with the printed one, row by row, and the table for the page."""
     ours = rows(robot, variables)
     checks = tuple(
         equal(f"joint {i + 1}", ", ".join(a), ", ".join(b)) for i, (a, b) in enumerate(zip(ours, printed, strict=True))

@@ -1,7 +1,7 @@
-"""One table, figure or worked example of a source text, as something that can be run and judged.
+"""Items: tables, figures and worked examples of a source text that can be run and judged.
 
-An item is a function that regenerates what the text prints and says how the two compare. Its verdict follows from
-the comparisons; nobody writes it down.
+An item is a function that regenerates what the text prints and compares the two. Its verdict follows from the
+comparisons; it is not written down anywhere.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from armdyn.typing import Array
 
 Verdict = Literal["same", "corrected", "chosen", "unexplained"]
 MEANING: dict[Verdict, str] = {
-    "same": "what the text prints comes out",
-    "corrected": "the text's print is wrong here, see the erratum",
-    "chosen": "the text gives no numbers to compare, or not all data; ours are stated",
-    "unexplained": "differs from the text, and it is not known why",
+    "same": "the result agrees with the text",
+    "corrected": "the printed form is wrong; see the erratum",
+    "chosen": "the text gives no numbers to compare with, or not all data; what we chose is stated",
+    "unexplained": "the result differs from the text for an unknown reason",
 }
 SOURCES = {reference.text: reference for reference in TEXTS}
 """The five texts by the names of their authors, as `armdyn reproduce` takes them."""
@@ -30,7 +30,7 @@ SOURCES = {reference.text: reference for reference in TEXTS}
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: what was compared, whether it holds, and by how much it misses or how closely it agrees."""
+    """One comparison: what was compared, whether it holds, and the error or the numbers compared."""
 
     what: str
     holds: bool
@@ -39,9 +39,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Slip:
-    """A place where the text's print is wrong: the erratum's tag, and the evidence that the print fails.
+    """A misprint: the erratum's tag, and the evidence that the printed form fails.
 
-    fails: what the printed form gives, beside the right one; `Check.holds` is True where the failure is shown.
+    fails: result of the printed form and of the right one; `Check.holds` is True if the failure is shown.
     """
 
     tag: str
@@ -50,14 +50,14 @@ class Slip:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an item: comparisons with print, slips of the print, data that had to be chosen, things to show."""
+    """Outcome of an item: comparisons with the print, misprints, data that had to be chosen, tables and figures."""
 
     says: str
-    """In a sentence or two, what was regenerated and how."""
+    """What was regenerated and how, in a sentence or two."""
     checks: tuple[Check, ...] = ()
     slips: tuple[Slip, ...] = ()
     chosen: str = ""
-    """What the text does not give, and what was chosen; empty if it gives all."""
+    """Data that the text does not give, and our choice; empty if it gives all."""
     tables: tuple[Section, ...] = ()
     figures: tuple[tuple[str, str], ...] = ()
     """(svg, caption) pairs."""
@@ -94,8 +94,8 @@ class Item:
 class Chapter:
     """The items of one source, in the order of the text, and the evidence for its errata.
 
-    `@chapter.item(place, title)` adds an item; `@chapter.evidence(tag)` adds a check that shows a printed form fail,
-    which an item may cite (`chapter.slip(tag)`) and which stands for itself otherwise.
+    `@chapter.item(place, title)` adds an item; `@chapter.evidence(tag)` adds a check that shows that a printed
+    form fails; items cite it with `chapter.slip(tag)`.
     """
 
     source: str
@@ -143,7 +143,7 @@ def equal(what: str, ours: object, printed: object) -> Check:
 
 
 def _words(value: object) -> str:
-    """A value as one reads it: no brackets of a language."""
+    """A value as text, without brackets and quotes."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, set | frozenset):
@@ -154,7 +154,7 @@ def _words(value: object) -> str:
 
 
 def below(what: str, error: float, bound: float) -> Check:
-    """An error that is at most its bound."""
+    """An error within its bound."""
     return Check(what, error <= bound, f"{error:.2g}, at most {bound:.2g}")
 
 
@@ -166,10 +166,10 @@ def identity(what: str, holds: bool) -> Check:
 def misses(what: str, printed: float, right: float, visible: float = 1e-3) -> Check:
     """Evidence that a printed form fails and the corrected one does not.
 
-    printed, right: relative errors of the two forms against the truth. visible: what the printed one must miss by.
+    printed, right: relative errors of the two forms against the truth. visible: least error of the printed form.
     """
     holds = printed > visible and right < 1e-9
-    return Check(what, holds, f"as printed off by {printed:.2g}, corrected {right:.1g} (relative)")
+    return Check(what, holds, f"relative error {printed:.2g} as printed, {right:.1g} corrected")
 
 
 def floats(values: Any) -> Array:

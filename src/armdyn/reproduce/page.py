@@ -1,4 +1,4 @@
-"""The page of the reproduced sources: a table of verdicts, then every item, then the errata with their evidence."""
+"""The page of `armdyn reproduce`: a table of verdicts, then every item, then the errata with their evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armdyn.reproduce.item import MEANING, SOURCES, Check, Item, Outcome, Verdic
 from armdyn.reproduce.running import Reproduction, Result
 
 _MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "suspicious", "unexplained": "invalid"}
-SUBTITLE = "Tables, figures, equations and worked examples, regenerated and judged"
+SUBTITLE = "Tables, figures, equations and worked examples, regenerated and compared with the print"
 _CSS = """
 <style>
 .verdicts td:not(:nth-child(2)) { white-space: nowrap; } .verdicts td:last-child { white-space: normal; }
@@ -45,16 +45,16 @@ a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: unde
 
 
 def prepared(folder: Path) -> Path:
-    """The folder, made if it is not there; better known before a minute of work than after it."""
+    """Create the folder if it does not exist, before the work starts."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"cannot be made: {error.strerror}", where=str(folder)) from None
+        raise FileError(f"cannot be created: {error.strerror}", where=str(folder)) from None
     return folder
 
 
 def write(made: Reproduction, folder: Path) -> Path:
-    """The page as index.html in a folder, which is made if it is not there."""
+    """Write the page as index.html into a folder, which is created if needed."""
     path = prepared(folder) / "index.html"
     try:
         path.write_text(page(made), encoding="utf-8")
@@ -75,7 +75,7 @@ def page(made: Reproduction) -> str:
         html.facts([("items", str(len(made.results))), *facts], not made.unexplained),
         f"<ul>{legend}</ul>",
         _texts(made),
-        html.paragraph("Drawings that only name things have nothing to compute and are left out."),
+        html.paragraph("Drawings that only define names are left out, since they contain nothing to compute."),
         _overview(made),
     ]
     for source in made.sources:
@@ -149,7 +149,7 @@ def _row(check: Check, what: str) -> str:
 
 
 def _erratum(erratum: Erratum, made: Reproduction) -> str:
-    pairs = [("printed", erratum.printed), ("right", erratum.right), ("known by", erratum.shown)]
+    pairs = [("printed", erratum.printed), ("right", erratum.right), ("reason", erratum.shown)]
     check = made.evidence.get(erratum.tag)
     if check is not None:
         pairs.append(("evidence", f"{check.what}: {check.figure}"))

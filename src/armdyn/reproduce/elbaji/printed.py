@@ -1,6 +1,6 @@
 """The printed formulas of El Baji: (1) to (30) in world axes and about centres of mass, and those of its SCARA arm.
 
-Each erratum has a switch: `printed` names those that are put back in. With none the formulas are right.
+Each erratum has a switch: `printed` names those that are used as printed. With none the formulas are right.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def structure(robot: Robot, q: Any) -> Structure:
 
 
 def coefficients(robot: Robot, q: Any, printed: Collection[str] = ()) -> tuple[Array, Array, Array]:
-    """H, beta, zeta of (24)-(26); `printed` names the errata that are put back in."""
+    """H, beta, zeta of (24)-(26); `printed` names the errata used as printed."""
     S, one = structure(robot, q), np.eye(3)
     H, beta, zeta = np.zeros((S.N,) * 3), np.zeros((S.N,) * 3), np.zeros((S.N,) * 4)
     for k in range(S.N):

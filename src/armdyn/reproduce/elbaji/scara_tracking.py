@@ -31,8 +31,8 @@ class ScaraCurve:
         x = 0.1 cos(t/2) cos t + 0.2,  y = 0.1 sin(t/2) cos t + 0.2,  z = 0.2,  phi = pi/3          El Baji (40)
 
     Joint positions by (38) with the sign of c_2 corrected (+ l3 s3 y': the printed one misses by up to 0.3 m);
-    velocities and accelerations by Khalil (9.19), (9.20). The lift stays at 0.1 m, which the text does not say but its
-    q(0) fits: then d5 = l1 + d1 - l5 - z = 0.284. elbow: sign of s_3; q(0) fits +1.
+    velocities and accelerations by Khalil (9.19), (9.20). The lift stays at 0.1 m, which is not in the text but fits
+    its q(0): then d5 = l1 + d1 - l5 - z = 0.284. elbow: sign of s_3; q(0) fits +1.
     """
 
     l1: float = 0.524

@@ -1,4 +1,4 @@
-"""El Baji, section 5: direct dynamics, times of derivation, and the SCARA arm under computed torque."""
+"""El Baji, section 5: forward dynamics, derivation times, and the SCARA arm under computed torque."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ from armdyn.typing import Array
 chapter = Chapter("elbaji")
 
 JOINTS = ("lift", "shoulder", "elbow", "wrist", "quill")
-TURNING = slice(1, 4)
+REVOLUTE = slice(1, 4)
 """The revolute joints, which figs. 6 to 9 show."""
-CHOSEN = "d_1 = 0.1 m, the elbow with s_3 > 0, g = 9.81 m/s^2: not in the text; q(0) fits the first two (ElBaji-15)."
+CHOSEN = (
+    "d_1 = 0.1 m, the elbow with s_3 > 0 and g = 9.81 m/s^2 are not in the text; the first two fit q(0) (ElBaji-15)."
+)
 
 
 @cache
 def free_motion(name: str) -> tuple[Array, Array]:
-    """Direct dynamics (42), integrated by (43): times and joint positions, for constant forces, by one formulation."""
+    """Forward dynamics (42) by one formulation, integrated by (43): times and positions under constant forces."""
     module = formulation(name).module
     robot = scara()
 
@@ -65,10 +67,10 @@ def free_motion(name: str) -> tuple[Array, Array]:
 
 
 FORCES = np.array([46.0, 0.05, -0.02, 0.01, -5.1])
-"""For fig. 4, N and N m: near the weights in the sliding joints, small in the turning ones."""
+"""For fig. 4, N and N m: close to the weights at the prismatic joints, small at the revolute ones."""
 
 
-@chapter.item("fig. 4", "Direct dynamics by the proposed method and by Kane's")
+@chapter.item("fig. 4", "Forward dynamics by the proposed method and by Kane's")
 def figure_4() -> Outcome:
     t, proposed = free_motion("bertrand_bruneau")
     _, kanes = free_motion("kane")
@@ -79,21 +81,23 @@ def figure_4() -> Outcome:
         Panel("(b) Kane's method", "t (s)", "q (rad, m)", series(t, kanes, JOINTS)),
     )
     return Outcome(
-        "Both formulations give M and the other forces; (42) is solved and (43) integrated for 2 s in steps of 1 ms. "
-        "The text says that the two results are identical.",
-        checks=(below("largest difference of the two, relative", float(np.abs(proposed - kanes).max()) / top, 1e-10),),
-        chosen=f"The forces are not given: constant {forces} (N, N m), from q(0) and qd(0) of sec. 5.3 (ElBaji-15).",
+        "Both formulations give M and the other forces; (42) is solved and integrated by (43) for 2 s in steps of 1 "
+        "ms. According to the text, the two results are identical.",
+        checks=(below("largest relative difference of the two", float(np.abs(proposed - kanes).max()) / top, 1e-10),),
+        chosen=(
+            f"The forces are not given. Constant forces {forces} (N, N m) act from q(0), qd(0) of sec. 5.3 (ElBaji-15)."
+        ),
         figures=((svg, "Joint positions by the two methods."),),
     )
 
 
-@chapter.item("table 3", "Time of derivation of the equations of motion")
+@chapter.item("table 3", "Derivation time of the equations of motion")
 def table_3() -> Outcome:
-    derive(scara(), "newton_euler")  # what is loaded and remembered at first use is not counted
+    derive(scara(), "newton_euler")  # the first use loads and caches, which is not counted
     derived = {name: derive(scara(), name) for name in text.TABLE_3}
     first = derived["bertrand_bruneau"].nodes("M")
     checks = tuple(
-        identity(f"{name}: the same inertia matrix", identical(eq.nodes("M"), first)) for name, eq in derived.items()
+        identity(f"{name}: same inertia matrix", identical(eq.nodes("M"), first)) for name, eq in derived.items()
     )
     rows = tuple(
         (name, f"{printed:g}", f"{derived[name].seconds:.3f}", f"{printed / derived[name].seconds:.0f}")
@@ -101,10 +105,10 @@ def table_3() -> Outcome:
     )
     columns = (Column("formulation"), Column("printed", "s"), Column("here", "s"), Column("ratio"))
     return Outcome(
-        "Derivation of M, all Christoffel symbols, g and tau with the symbols of the file. Seconds of another machine "
-        "and another algebra system cannot come out again: what is compared is that the four methods give the same "
-        "equations. Here energies differentiated (lagrange) take longest and the other three are close; a lead of the "
-        "proposed method is not seen.",
+        "M, all Christoffel symbols, g and tau are derived in the symbols of the file. Times of another machine and "
+        "another algebra system cannot be reproduced; compared is whether the four methods give the same equations. "
+        "Here differentiating the energies (lagrange) takes longest and the other three are close; the proposed "
+        "method has no advantage.",
         checks,
         chosen="Our machine and our expression graph instead of SymPy on a Core i3-6006U.",
         tables=(Section("Table 3 and ours", columns, rows),),
@@ -115,8 +119,8 @@ def table_3() -> Outcome:
 def table_4() -> Outcome:
     checks = tuple(equal(name, scara().parameters[name], printed) for name, printed in text.TABLE_4.items())
     return Outcome(
-        "Numbers of the catalog robot. The centres of mass lie 0.229 m from their axes on links of 0.2 m; kept "
-        "(ElBaji-14).",
+        "The parameters of the catalog robot. The centres of mass lie 0.229 m from their axes on links of 0.2 m; "
+        "this is kept (ElBaji-14).",
         checks,
     )
 
@@ -133,18 +137,19 @@ def desired_motion() -> Outcome:
     tool = dynamics().pose(curve(t))[:, :3, 3]
     x, y = 0.1 * np.cos(t / 2) * np.cos(t) + 0.2, 0.1 * np.sin(t / 2) * np.cos(t) + 0.2
     path = np.column_stack([x, y, np.full_like(t, 0.2)])
-    phi = curve(t)[:, TURNING].sum(axis=1)
+    phi = curve(t)[:, REVOLUTE].sum(axis=1)
     return Outcome(
-        "Joint motion by (38) with the sign corrected, decimal commas read as such (ElBaji-13), through the pose (36).",
+        "The joint motion follows from (38) with the corrected sign and decimal commas (ElBaji-13); the pose (36) "
+        "gives the path of the tool.",
         checks=(
-            below("the tool runs through (40), m", float(np.abs(tool - path).max()), 1e-14),
-            below("phi stays pi/3, rad", float(np.abs(phi - np.pi / 3).max()), 1e-14),
+            below("distance of the tool from (40), m", float(np.abs(tool - path).max()), 1e-14),
+            below("deviation of phi from pi/3, rad", float(np.abs(phi - np.pi / 3).max()), 1e-14),
         ),
         chosen=CHOSEN,
     )
 
 
-@chapter.item("(41)-(43)", "Computed torque from numbers and from symbols")
+@chapter.item("(41)-(43)", "Computed torque, numeric and symbolic")
 def numeric_and_symbolic() -> Outcome:
     formulated: Any = Formulated(scara(), "bertrand_bruneau")
     laws = {
@@ -153,7 +158,7 @@ def numeric_and_symbolic() -> Outcome:
     }
     runs, cycle = {}, {}
     for name, law in laws.items():
-        scara_tracking(law, duration=0.01, solver=Solver(compiled=False))  # what is done once does not count
+        scara_tracking(law, duration=0.01, solver=Solver(compiled=False))  # work done once does not count
         begin = time.perf_counter()
         runs[name] = scara_tracking(law, duration=0.1, solver=Solver(compiled=False))
         cycle[name] = 1e3 * (time.perf_counter() - begin) / (len(runs[name].t) - 1)
@@ -161,20 +166,20 @@ def numeric_and_symbolic() -> Outcome:
     rows = tuple((name, f"{CYCLE_MS[name]:g}", f"{cycle[name]:.2f}") for name in ("numeric", "symbolic"))
     columns = (Column("inverse dynamics"), Column("printed", "ms"), Column("here", "ms"))
     return Outcome(
-        "The controller (41) with the new formulation evaluated on numbers in every cycle, and with machine code made "
-        "from symbols; plant (42), scheme (43), 100 cycles. Torques are the same, as the text says; the times are not: "
-        "generated code is the faster one.",
+        "The controller (41) evaluates the new formulation numerically in every cycle, or runs machine code generated "
+        "from symbols; plant (42), scheme (43), 100 cycles. The torques agree, as the text says; the times do not: "
+        "generated code is faster.",
         checks=(
-            below("torques of the two, relative", difference, 1e-11),
-            below("(42), (43): every sample from the one before, relative", _scheme_error(runs["numeric"]), 1e-12),
+            below("relative difference of the torques", difference, 1e-11),
+            below("(42), (43): each sample from the previous one, relative", _scheme_error(runs["numeric"]), 1e-12),
         ),
-        chosen="Times of a cycle are those of this machine, plant and controller together.",
+        chosen="Cycle times are those of this machine, for plant and controller together.",
         tables=(Section("Time of one control cycle", columns, rows),),
     )
 
 
 def _scheme_error(run: Run) -> float:
-    """How far the samples of a run are from (43) with the accelerations (42)."""
+    """Relative error of the samples of a run against (43) with the accelerations (42)."""
     q, qd, tau = run.q[:-1], run.qd[:-1], run.tau[:-1]
     qdd = floats([kane_acceleration(*sample) for sample in zip(q, qd, tau, strict=True)])
     ahead = q + qd * run.dt + qdd * run.dt**2 / 2
@@ -182,7 +187,7 @@ def _scheme_error(run: Run) -> float:
 
 
 def kane_acceleration(q: Any, qd: Any, tau: Array) -> Array:
-    """(42) with the terms of another formulation than the plant's."""
+    """(42) with the terms of a formulation that the plant does not use."""
     rest = kane.inverse_dynamics(scara(), q, qd, (0,) * 5)
     return floats(np.linalg.solve(floats(kane.mass_matrix(scara(), q)), tau - rest))
 
@@ -209,14 +214,14 @@ def figure_6() -> Outcome:
         Panel("Distance from the desired path", "t (s)", "distance (m)", [Line(run.t, gap)], log=True),
     )  # fmt: skip
     return Outcome(
-        "Computed torque (41) with kp = 200, kd = 10 on the motion (40), from q(0) and qd(0) of the text, with the "
-        "scheme (43) in steps of 1 ms, for 10 s.",
+        "Computed torque (41) with kp = 200 and kd = 10 tracks the motion (40) from q(0) and qd(0) of the text, "
+        "integrated by the scheme (43) in steps of 1 ms for 10 s.",
         checks=(
-            Check("ran to the end", run.ok, run.status.name.lower()),
+            Check("the run completes", run.ok, run.status.name.lower()),
             below("distance from the path after 2 s, m", float(gap[run.t >= 2].max()), 1e-3),
         ),
         chosen=CHOSEN,
-        figures=((svg, "The arm starts beside the path and joins it."),),
+        figures=((svg, "The arm starts off the path and converges to it."),),
     )
 
 
@@ -227,17 +232,17 @@ def figure_7() -> Outcome:
     ideal = dynamics().inverse_dynamics(*(ScaraCurve()(run.t, k) for k in range(3)))
     svg = chart(
         Panel("Torques of the revolute joints", "t (s)", "tau (N m)",
-              series(run.t, run.tau[:, TURNING], JOINTS[TURNING])),
+              series(run.t, run.tau[:, REVOLUTE], JOINTS[REVOLUTE])),
         Panel("Forces of the prismatic joints", "t (s)", "F (N)",
               [Line(run.t, run.tau[:, 0], "lift"), Line(run.t, run.tau[:, 4], "quill")]),
     )  # fmt: skip
     weight = G * sum(text.TABLE_4[f"m{i}"] for i in range(1, 6))
     return Outcome(
-        "The figure of the text has no numbers. Checked is that the torques settle to those of the desired motion, and "
-        "the sliding joints to the weights that they carry.",
+        "The figure of the text has no numbers. The torques must settle to those of the desired motion, and the forces "
+        "of the prismatic joints to the weights that they carry.",
         checks=(
             below(
-                "torques after 3 s beside inverse dynamics of (40), relative",
+                "torques after 3 s against inverse dynamics of (40), relative",
                 distance(run.tau[late], ideal[late]),
                 1e-3,
             ),
@@ -255,32 +260,32 @@ def figure_8() -> Outcome:
     fine = scara_tracking(duration=1.0, solver=Solver(integrator="rk4"))
     svg = chart(
         Panel("Error of the revolute joints", "t (s)", "e (rad)",
-              series(run.t, run.error[:, TURNING], JOINTS[TURNING])),
+              series(run.t, run.error[:, REVOLUTE], JOINTS[REVOLUTE])),
         Panel("The same, first second; closed form pale", "t (s)", "e (rad)",
-              [*series(fine.t, closed_form(fine.t)[:, TURNING], ("", "", ""), wide=True),
-               *series(fine.t, fine.error[:, TURNING], JOINTS[TURNING])]),
+              [*series(fine.t, closed_form(fine.t)[:, REVOLUTE], ("", "", ""), wide=True),
+               *series(fine.t, fine.error[:, REVOLUTE], JOINTS[REVOLUTE])]),
     )  # fmt: skip
     return Outcome(
-        "With the exact model the error obeys e'' + 10 e' + 200 e = 0, whatever the arm does.",
+        "With the exact model the error obeys e'' + 10 e' + 200 e = 0 for any motion of the arm.",
         checks=(
             below(
-                "first second, RK4, beside the closed form, rad",
+                "first second, RK4, against the closed form, rad",
                 float(np.abs(fine.error - closed_form(fine.t)).max()),
                 1e-8,
             ),
             below("after 2 s, scheme (43), rad", float(run.largest_error(after=2.0).max()), 2e-3),
-            below("distance of the start from the reference, rad", float(np.abs(run.error[0]).max()), 0.19),
+            below("initial error, rad", float(np.abs(run.error[0]).max()), 0.19),
         ),
         chosen=CHOSEN,
-        figures=((svg, "The error dies out within a second."),),
+        figures=((svg, "The error decays within a second."),),
     )
 
 
 @chapter.item("fig. 9", "Desired and actual joint motion")
 def figure_9() -> Outcome:
     run = tracked()
-    lines = [*series(run.t, run.desired.q[:, TURNING], ("", "", ""), wide=True),
-             *series(run.t, run.q[:, TURNING], JOINTS[TURNING])]  # fmt: skip
+    lines = [*series(run.t, run.desired.q[:, REVOLUTE], ("", "", ""), wide=True),
+             *series(run.t, run.q[:, REVOLUTE], JOINTS[REVOLUTE])]  # fmt: skip
     svg = chart(Panel("Joint positions, desired pale", "t (s)", "q (rad)", lines))
     return Outcome(
         "The same run in joint space.",
@@ -303,17 +308,17 @@ def figure_10() -> Outcome:
     turning = runs["without Coriolis"]
     svg = chart(
         Panel("Without centrifugal and Coriolis terms", "t (s)", "e (rad)",
-              series(turning.t, turning.error[:, TURNING], JOINTS[TURNING])),
+              series(turning.t, turning.error[:, REVOLUTE], JOINTS[REVOLUTE])),
         Panel("Largest error of all joints", "t (s)", "|e| (rad, m)", lines, log=True),
     )  # fmt: skip
     return Outcome(
-        "The controller leaves a part of the dynamics out; according to the text the control then suffers largely. "
+        "The controller omits a part of the dynamics, which according to the text degrades the control considerably. "
         "Gravity acts on the lift alone, which must sag by g/kp.",
         checks=(
-            Check("error after 2 s without Coriolis terms, beside the full model", less > 10 * full,
+            Check("error after 2 s without Coriolis terms, against the full model", less > 10 * full,
                   f"{less:.2g} rad, {less / full:.0f} times {full:.2g} rad"),
             near("sag of the lift without gravity in the model, m", sag, G / SCARA_KP, 1e-9),
         ),
-        chosen=f"Which part is left out is not said; centrifugal and Coriolis terms, and gravity. {CHOSEN}",
-        figures=((svg, "Errors under models that leave something out."),),
+        chosen=f"The text does not say which part; here the centrifugal and Coriolis terms, or gravity. {CHOSEN}",
+        figures=((svg, "Errors under incomplete models."),),
     )  # fmt: skip

@@ -54,12 +54,12 @@ def sample() -> tuple[Robot, Any, Any, Any]:
 
 @cache
 def true_torques() -> Array:
-    """Torques of the sample by Newton-Euler, which shares nothing with the formulation."""
+    """Torques of the sample by Newton-Euler, which has nothing in common with the formulation."""
     return floats(newton_euler.inverse_dynamics(*sample()))
 
 
 def true_accelerations() -> tuple[Array, Array]:
-    """Of every centre of mass, and angular, (n, 3) each: poses differentiated twice along the motion."""
+    """Linear, of the centres of mass, and angular, (n, 3) each, by differentiating the poses twice along the motion."""
     robot, q, qd, qdd = sample()
 
     def placed(t: Any) -> list[list[Any]]:
@@ -107,8 +107,8 @@ def table_1() -> Outcome:
     u, v = rng.uniform(-1, 1, (2, 3))
     gyroscopic = tensor @ np.cross(u, v) + np.cross(u, tensor @ v) + np.cross(v, tensor @ u)
     return Outcome(
-        "Table 1 names the letters; J is the only formula in it. On a body of eight point masses: J is the sum of "
-        "m r r^T, and 2 dual(J u) v, which stands in (18) and (26), is what two rates u and v do together.",
+        "Table 1 lists the symbols; J is its only formula. For a body of eight point masses, J is the sum of m r "
+        "r^T, and 2 dual(J u) v of (18) and (26) is the gyroscopic effect of two angular velocities u and v.",
         checks=(
             below("J = sum of m r r^T", distance(J, (masses[:, None] * r).T @ r), 1e-14),
             below(
@@ -118,7 +118,7 @@ def table_1() -> Outcome:
     )
 
 
-@chapter.item("(1)-(14)", "Velocities and accelerations of the bodies, joints of both kinds")
+@chapter.item("(1)-(14)", "Velocities and accelerations of the bodies, revolute and prismatic joints")
 def accelerations() -> Outcome:
     robot, q, qd, qdd = sample()
     S, (linear, angular) = text.structure(robot, q), true_accelerations()
@@ -131,14 +131,14 @@ def accelerations() -> Outcome:
         for k in range(S.N)
     ]
     return Outcome(
-        "The formulas on a random arm of six joints of both kinds, beside its poses differentiated twice along the "
-        "motion with dual numbers.",
+        "The formulas are evaluated on a random arm of six revolute and prismatic joints, and compared with its poses "
+        "differentiated twice along the motion with dual numbers.",
         checks=(
-            below("(5) corrected, beside the poses", distance(a, angular), 1e-12),
+            below("(5) corrected, against the poses", distance(a, angular), 1e-12),
             below("(6), the dual of (5)", distance(duals, [text.hat(x) for x in a]), 1e-12),
             below("(10) without the factor", distance(text.com_accelerations_10(S, qd, qdd), linear), 1e-12),
             below("(14) as printed", distance(text.com_accelerations_14(S, qd, qdd), linear), 1e-12),
-            below("(1), (2): the last body's rate beside the Jacobian",
+            below("(1), (2): angular velocity of the last body against the Jacobian",
                   distance(w[-1], floats(kinematics.velocity(robot, tuple(q), tuple(qd)))[3:]), 1e-12),
         ),
         slips=(chapter.slip("ElBaji-4"), chapter.slip("ElBaji-5")),
@@ -155,7 +155,7 @@ def _commutators(S: text.Structure, qd: Array, j: int) -> Array:
 
 
 def torques_with(*tags: str) -> float:
-    """How far the torques of (23) with some errata put back are from the truth."""
+    """Relative error of the torques of (23) with the errata `tags` as printed."""
     return distance(text.torques(*sample(), tags), true_torques())
 
 
@@ -170,7 +170,7 @@ def third_line_of_22() -> Check:
     truth = newton_euler.inverse_dynamics(robot.without("gravity"), q, qd, np.zeros(robot.n))
     rate = distance(text.velocity_torques_22(robot, q, qd), truth)
     printed = min(torques_with("ElBaji-6"), rate)
-    return misses("torques with u_j in (22), and with the rate of joint n on one term", printed, torques_with())
+    return misses("torques with u_j in (22), and with qd_n on one term only", printed, torques_with())
 
 
 @chapter.evidence("ElBaji-7")
@@ -180,7 +180,7 @@ def parenthesis_of_29() -> Check:
 
 @cache
 def pushed() -> tuple[Array, Array, Array]:
-    """A force and a moment applied on the tool; the torques then, by virtual work; and Q of (28) for them."""
+    """A force and a moment applied to the tool, the torques by virtual work, and Q of (28)."""
     robot, q, _, _ = sample()
     applied = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 1.1])
     truth = true_torques() - floats(kinematics.jacobian(robot, tuple(q))).T @ applied
@@ -193,7 +193,7 @@ def pushed() -> tuple[Array, Array, Array]:
 def sign_of_external_forces() -> Check:
     _, truth, Q = pushed()
     free = text.torques(*sample())
-    return misses("torques under a force applied on the tool, +Q", distance(free + Q, truth), distance(free - Q, truth))
+    return misses("torques under a force applied to the tool, +Q", distance(free + Q, truth), distance(free - Q, truth))
 
 
 @chapter.item("(15)-(22)", "Dynamic and external generalized forces")
@@ -201,10 +201,10 @@ def generalized_forces() -> Outcome:
     _, truth, Q = pushed()
     free = text.torques(*sample())
     return Outcome(
-        "Torques from the formulas about centres of mass in world axes, beside the recursive Newton-Euler algorithm; "
-        "a force on the tool beside virtual work.",
+        "The torques of the formulas, about centres of mass in world axes, are compared with the recursive "
+        "Newton-Euler algorithm, and the effect of a force on the tool with virtual work.",
         checks=(
-            below("(22) corrected, beside Newton-Euler", distance(free, true_torques()), 1e-12),
+            below("(22) corrected, against Newton-Euler", distance(free, true_torques()), 1e-12),
             below("(22) corrected with a force on the tool", distance(free - Q, truth), 1e-12),
         ),
         slips=tuple(chapter.slip(tag) for tag in ("ElBaji-2", "ElBaji-3", "ElBaji-6")),
@@ -220,8 +220,8 @@ def coefficients() -> Outcome:
     gravity, external = text.forces(robot, q, wrench[:3], wrench[3:], point)
     ours = bertrand_bruneau
     return Outcome(
-        "Every coefficient in world axes about centres of mass, beside the library's, which are in link axes about the "
-        "links' origins; that is the passage from (24)-(28) to (29).",
+        "Every coefficient, in world axes about centres of mass, is compared with the library's, which are in link "
+        "axes about the links' origins. This is the step from (24)-(28) to (29).",
         checks=(
             below("H, (24)", distance(ours.inertia_coefficients(robot, q), H), 1e-12),
             below("beta, (25) corrected", distance(ours.centrifugal_coefficients(robot, q), beta), 1e-12),
@@ -251,11 +251,11 @@ def matrix_form() -> Outcome:
     rest = np.zeros(robot.n)
     velocity = newton_euler.inverse_dynamics(robot.without("gravity"), q, qd, rest)
     return Outcome(
-        "Sums with the printed index limits, max(i, j) to N.",
+        "The sums have the printed index limits, max(i, j) to N.",
         checks=(
-            below("(31) beside Newton-Euler, column by column", distance(M, _columns(robot, q)), 1e-12),
+            below("(31) against Newton-Euler, column by column", distance(M, _columns(robot, q)), 1e-12),
             below("(31) is symmetric", distance(M, M.T), 1e-12),
-            below("qd^T C qd with (32), (33), beside Newton-Euler", distance(qd @ C @ qd, velocity), 1e-12),
+            below("qd^T C qd with (32), (33), against Newton-Euler", distance(qd @ C @ qd, velocity), 1e-12),
         ),
     )
 
@@ -272,8 +272,8 @@ def _columns(robot: Robot, q: Array) -> Array:
 @chapter.item("table 2", "D-H parameters of the SCARA arm")
 def table_2() -> Outcome:
     checks, table = dh.compared(scara(), ("d1", "t2", "t3", "t4", "d5"), text.TABLE_2)
-    figure = robot_figure(scara(), {"at q(0) of section 5.3": SCARA_START})
-    return Outcome("The table of the catalog robot `scara5`, in its symbols.", checks, tables=(table,),
+    figure = robot_figure(scara(), {"at q(0) of sec. 5.3": SCARA_START})
+    return Outcome("The table of the catalog robot scara5, in its symbols.", checks, tables=(table,),
                    figures=((figure, "The arm of fig. 2."),))  # fmt: skip
 
 
@@ -284,7 +284,7 @@ def forward_kinematics() -> Outcome:
     general = Robot.from_dh([row], "standard", parameters={"d": 0.3, "a": 0.2, "alpha": 0.4})
     q = symbols("d1 t2 t3 t4 d5")
     return Outcome(
-        "In all symbols; (35) and (37) are parts of (34) and (36).",
+        "Compared symbolically; (35) and (37) are parts of (34) and (36).",
         checks=(
             identity("(34), (35)", identical(kinematics.pose(general.symbolic, (theta,)),
                                              text.transformation(theta, d, a, alpha))),
@@ -321,11 +321,11 @@ def inverse_kinematics() -> Outcome:
     printed = text.inverse_kinematics(scara(), GOAL_0, 1, {"ElBaji-1"})
     near, far = (float(np.abs(q - SCARA_START).max()) for q in (corrected, printed))
     return Outcome(
-        "Both branches on 101 points of (40), back through the pose of the arm; and the initial position of sec. 5.3 "
-        "beside the solutions at t = 0.",
+        "Both branches are evaluated at 101 points of (40) and checked by the pose of the arm; the initial "
+        "configuration of sec. 5.3 is compared with the solutions at t = 0.",
         checks=(
             below("round trip, corrected, m", max(missed(goal, 1) for goal in goals()), 1e-12),
-            Check("q(0) of sec. 5.3 lies nearer to the corrected solution", near < 0.19 < 0.31 < far,
+            Check("q(0) of sec. 5.3 is closer to the corrected solution", near < 0.19 < 0.31 < far,
                   f"largest difference {near:.3f} rad, with the printed sign {far:.3f} rad"),
             close("d_5 at t = 0, m", float(corrected[4]), 0.284, 1e-3),
         ),
@@ -333,7 +333,7 @@ def inverse_kinematics() -> Outcome:
     )  # fmt: skip
 
 
-@chapter.item("fig. 3", "Equations of motion of the SCARA arm, in all symbols")
+@chapter.item("fig. 3", "Equations of motion of the SCARA arm")
 def figure_3() -> Outcome:
     checks = []
     for module in (bertrand_bruneau, kane, newton_euler, dalembert, gibbs_appell):
@@ -347,9 +347,9 @@ def figure_3() -> Outcome:
     lines = [f"M{i + 1}{j + 1} = {M[i][j]}" for i in range(5) for j in range(i, 5)]
     lines += [f"g{i + 1} = {x}" for i, x in enumerate(eq.nodes("g"))]
     return Outcome(
-        "The forces that make the five printed expressions vanish, beside five formulations of the library. Below, our "
-        "explicit inertia matrix and gravity forces. (A body 5 with a moment of inertia would add to I_4z everywhere, "
-        "which the factor of ElBaji-2 hides.)",
+        "The forces that make the five printed expressions vanish are compared symbolically with five formulations. "
+        "Our explicit inertia matrix and gravity forces follow. (A moment of inertia of body 5 would add to I_4z "
+        "everywhere, which the factor of ElBaji-2 hides.)",
         tuple(checks),
         texts=("\n".join(lines),),
     )

@@ -1,4 +1,4 @@
-"""Khalil, sec. 7.3: the equations of Lagrange, their properties, and what joints add to them."""
+"""Khalil, sec. 7.3: Lagrange's equations, their properties, and the terms of friction, rotors and elastic joints."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def state(n: int, seed: int = 0, rows: int = 3) -> Any:
 
 
 def first_three() -> Robot:
-    """The first three links of the RX-90, ten inertial parameters and a rotor each, all letters."""
+    """The first three links of the RX-90, ten inertial parameters and a rotor each, all symbols."""
     rows = [
         {
             "a": a,
@@ -173,16 +173,17 @@ def energies() -> Outcome:
         )
     checks = tuple(below(f"{name}, random arms", max(found), 1e-11) for name, found in errors.items())
     says = (
-        "Each form of the energies, link by link with (7.22), against A and U of the whole arm; Q and C qd from them."
+        "Each form of the energies is summed link by link with (7.22) and compared with A and U of the whole arm; Q "
+        "and C qd follow from them."
     )
-    return Outcome(says, checks, chosen="Random arms of five joints, turning and sliding.")
+    return Outcome(says, checks, chosen="Random arms of five revolute and prismatic joints.")
 
 
 # Sec. 7.3.3.3, properties -------------------------------------------------------------------------------------------
 
 
-def _letters(expression: Any) -> set[str]:
-    """Names of the symbols in an expression that nothing cancels any more."""
+def _symbols(expression: Any) -> set[str]:
+    """Names of the symbols in an expression after cancellation."""
     return {str(node.value) for node in ordered(closed_form(expression)) if node.op == "symbol"}
 
 
@@ -194,7 +195,7 @@ def entries_depend_only_on_what_they_may() -> bool:
             low, high = min(i, j), max(i, j)
             positions = {f"q{k}" for k in range(low + 2, 4)}
             inertial = {f"{name}{k}" for k in range(high + 1, 4) for name in (*TEN, "Ia")}
-            if not _letters(A[i][j]) <= positions | inertial | {"D3"}:
+            if not _symbols(A[i][j]) <= positions | inertial | {"D3"}:
                 return False
     return True
 
@@ -213,19 +214,22 @@ def properties() -> Outcome:
     tau = newton_euler.inverse_dynamics(robot, at, rate, accel)
     turned, twice = rows[:20] + 2 * np.pi, gim_christoffel.coriolis_matrix(robot, at, 2 * rate)
     checks = (
-        below("a: asymmetry of A", float(np.abs(A - np.swapaxes(A, -1, -2)).max()), 1e-12),
+        below("a: A is symmetric, largest asymmetry", float(np.abs(A - np.swapaxes(A, -1, -2)).max()), 1e-12),
         Check("a: A is positive definite", bool((np.linalg.eigvalsh(A) > 0).all()),
               f"smallest eigenvalue {np.linalg.eigvalsh(A).min():.3g}"),
         identity("c: positions and parameters on which each A_ij depends", entries_depend_only_on_what_they_may()),
-        below("d: parameters of earlier links in the torque of a joint", float(np.abs(Y[~carried]).max()), 0.0),
+        below("d: influence of earlier links' parameters on a joint torque", float(np.abs(Y[~carried]).max()), 0.0),
         below("e: symmetric part of dA/dt - 2C", float(np.abs(N + N.T).max()), 1e-11),
         below("f: Y pi - tau", distance(Y @ standard_parameters(robot).array(), tau), 1e-12),
-        below("g: A after whole turns", distance(gim_christoffel.mass_matrix(robot, turned), A[:20]), 1e-12),
+        below("g: A is periodic in whole turns", distance(gim_christoffel.mass_matrix(robot, turned), A[:20]), 1e-12),
         below("g: C(q, 2 qd) - 2 C(q, qd)", distance(twice, 2 * C), 1e-12),
-        below("h: qd^T (dA/dt - 2C) qd, the power that inertia makes by itself", abs(float(rate @ N @ rate)), 1e-11),
+        below("h: power of the inertial forces, qd^T (dA/dt - 2C) qd", abs(float(rate @ N @ rate)), 1e-11),
     )  # fmt: skip
-    says = "Each property on the RX-90: symbols where it is about dependence, numbers at random positions otherwise."
-    return Outcome(says, checks, chosen="Inertial parameters of the RX-90 (the text gives letters only).")
+    says = (
+        "Each property is checked on the RX-90: symbolically if it concerns dependence, otherwise at random "
+        "configurations."
+    )
+    return Outcome(says, checks, chosen="Inertial parameters of the RX-90 (the text gives symbols only).")
 
 
 # Sec. 7.3.4, friction -----------------------------------------------------------------------------------------------
@@ -239,7 +243,7 @@ def printed_friction(rate: Any, static: float = F_ST, viscous: float = F_V) -> A
 
 
 def piecewise(rate: Any, knee: float = 0.3) -> Any:
-    """A law of three straight pieces that approximates (7.27): steep up to the knee. Fig. 7.2d"""
+    """A piecewise linear law that approximates (7.27): steep up to the knee. Fig. 7.2d"""
     steep = (F_C + F_V * knee) / knee
     return np.where(np.abs(rate) < knee, steep * rate, F_C * np.sign(rate) + F_V * rate)
 
@@ -249,7 +253,7 @@ def figure_7_2() -> Outcome:
     rate = np.unique([*np.linspace(-3, 3, 1201), -1e-6, 1e-6])  # the peak at rest too
     laws = {
         "a) static and Coulomb": (Friction(0, F_C, F_ST, 0.01), None),
-        "b) with viscous friction and the fall at low rates": (Friction(F_V, F_C, F_ST, 1 / B), printed_friction(rate)),
+        "b) with viscous friction and Stribeck effect": (Friction(F_V, F_C, F_ST, 1 / B), printed_friction(rate)),
         "c) Coulomb and viscous": (Friction(F_V, F_C), printed_friction(rate, F_C)),
     }
     torques = {name: friction_torque(law, rate) for name, (law, _) in laws.items()}
@@ -262,13 +266,13 @@ def figure_7_2() -> Outcome:
     far = np.abs(rate) >= 0.3
     checks += [
         below("(7.28) of two joints", distance(each, diagonal), 1e-15),
-        below("d) outside its steep piece", distance(piecewise(rate)[far], printed_friction(rate, F_C)[far]), 1e-15),
+        below("d) outside its steep segment", distance(piecewise(rate)[far], printed_friction(rate, F_C)[far]), 1e-15),
         Check("b) falls before it rises", bool((np.diff(torques[list(laws)[1]][rate > 0][:50]) < 0).all()),
               f"from {F_ST:g} N m at rest"),
     ]  # fmt: skip
-    torques["d) three straight pieces"] = piecewise(rate)
-    panels = [Panel(name, "rate, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
-    says = "The four laws drawn; those with a formula compared with it."
+    torques["d) piecewise linear"] = piecewise(rate)
+    panels = [Panel(name, "velocity, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
+    says = "The four laws are drawn; those with a formula are compared with it."
     chosen = f"F_c = {F_C:g}, F_st = {F_ST:g} N m, F_v = {F_V:g} N m s/rad, B = {B:g} s/rad; the figure has no numbers."
     return Outcome(says, tuple(checks), chosen=chosen, figures=((chart(*panels), "Friction models"),))
 
@@ -276,7 +280,7 @@ def figure_7_2() -> Outcome:
 # Sec. 7.3.5 to 7.3.8, rotors, tip forces, transmissions, springs -----------------------------------------------------
 
 
-@chapter.item("(7.29)-(7.33)", "Rotor inertia, forces of the tip, actuator torques")
+@chapter.item("(7.29)-(7.33)", "Rotor inertia, forces at the tip, actuator torques")
 def rotors_and_tip() -> Outcome:
     N, Jm = np.array([80.0, 100.0, 60.0, 50.0, 50.0, 40.0]), np.array([6e-4, 6e-4, 7e-4, 2e-4, 1e-4, 1e-4])
     bare = load("rx90").without("rotors")
@@ -289,17 +293,20 @@ def rotors_and_tip() -> Outcome:
     free, pushing = (newton_euler.inverse_dynamics(driven, at, rate, accel, w) for w in (None, wrench))
     held = np.asarray(kinematics.jacobian(driven, at)).T @ wrench
     J = np.diag(1 / N)
-    J[5, 4] = 0.01  # the last motor turns with the one before
+    J[5, 4] = 0.01  # the last motor is coupled with the one before
     coupled = replace(plain, coupling=tuple(map(tuple, J.tolist())))
     work = np.asarray(coupling.motor_torques(coupled, free)) @ np.asarray(coupling.motor_velocities(coupled, rate))
     checks = (
         below("(7.29): A grows by diag(N^2 J_m)", distance(added, np.diag(N**2 * Jm)), 1e-12),
         below("(7.30): torques grow by J^T F_e", distance(pushing - free, held), 1e-12),
         below("(7.33): tau_m = J^T tau", distance(coupling.motor_torques(coupled, free), J.T @ free), 1e-12),
-        below("(7.32): the motors do the joints' work", abs(work - free @ rate) / abs(free @ rate), 1e-12),
+        below("(7.32): motors and joints have the same power", abs(work - free @ rate) / abs(free @ rate), 1e-12),
     )
-    chosen = "Gears, rotors and a coupled wrist of our own; inertial parameters of the RX-90 as in the catalog."
-    return Outcome("The terms that motors and the tip add to (7.6), on the RX-90.", checks, chosen=chosen)
+    chosen = (
+        "Gear ratios, rotor inertias and a wrist coupling; the inertial parameters of the RX-90 are those of the "
+        "catalog."
+    )
+    return Outcome("The terms that motors and tip forces add to (7.6) are checked on the RX-90.", checks, chosen=chosen)
 
 
 def springy() -> Robot:
@@ -330,12 +337,14 @@ def figure_7_3() -> Outcome:
     still: Any = np.zeros(6)
     stored = elastic.energy(robot, at, still, turned, still) - lagrange.potential_energy(links, at)
     checks = (
-        below("(7.35a) with the accelerations found", float(np.abs(first).max()) / size, 1e-12),
-        below("(7.35b) with the accelerations found", float(np.abs(second - tau).max()) / size, 1e-12),
+        below("residual of (7.35a)", float(np.abs(first).max()) / size, 1e-12),
+        below("residual of (7.35b)", float(np.abs(second - tau).max()) / size, 1e-12),
         below("(7.34): energy of the springs", distance(stored, 0.5 * (at - turned) @ stretched), 1e-12),
     )
-    chosen = "Springs of 9 kN m/rad and friction on both sides of them; parameters of the RX-90 as in the catalog."
-    return Outcome("Accelerations of links and motors, put into the printed equations.", checks, chosen=chosen)
+    chosen = "Springs of 9 kN m/rad with friction on both sides; the parameters of the RX-90 are those of the catalog."
+    return Outcome(
+        "The accelerations of links and motors are substituted into the printed equations.", checks, chosen=chosen
+    )
 
 
 @chapter.item("Example 7.1", "A, U and Q of the first three links of the RX-90")
@@ -348,11 +357,13 @@ def example_7_1() -> Outcome:
         identity("linear velocities, ii", identical(v, printed_linear_velocities())),
         identity(f"A by {by}", all(identical(module.mass_matrix(ROBOT, q), A) for module in BY_ENERGY)),
         identity("U", identical(lagrange.potential_energy(ROBOT, q), printed_potential())),
-        identity("Q, four ways", all(identical(module.gravity(ROBOT, q), Q) for module in BY_ENERGY)),
-        identity("C of (7.7), three ways", all(identical(m.coriolis_matrix(ROBOT, q, qd), C) for m in WITH_MATRIX)),
+        identity("Q by four formulations", all(identical(module.gravity(ROBOT, q), Q) for module in BY_ENERGY)),
+        identity(
+            "C of (7.7) by three formulations", all(identical(m.coriolis_matrix(ROBOT, q, qd), C) for m in WITH_MATRIX)
+        ),
     )
     ours = newton_euler.mass_matrix(ROBOT, q)
     upper = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))
     lines = [f"A{i}{j} = {text(closed_form(ours[i - 1][j - 1]))}" for i, j in upper]
-    says = "The printed velocities, inertia matrix, potential energy and gravity torques, as identities in all letters."
+    says = "The printed velocities, inertia matrix, potential energy and gravity torques are identities in all symbols."
     return Outcome(says, checks, texts=("\n".join(lines),))

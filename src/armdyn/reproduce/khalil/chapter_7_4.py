@@ -1,4 +1,4 @@
-"""Khalil, sec. 7.4: the recursion of Newton and Euler, as printed and corrected."""
+"""Khalil, sec. 7.4: the Newton-Euler recursion, as printed and corrected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RateMatrix = Callable[[Vec3, Vec3], Mat3]
 
 
 class Recursion(NamedTuple):
-    """What the printed recursion computes, vectors in link frames."""
+    """Results of the printed recursion, vectors in link frames."""
 
     torques: list[Any]
     w: list[Vec3]
@@ -73,7 +73,7 @@ def printed_recursion(
 
 
 def arms() -> list[Robot]:
-    """Random chains of turning and sliding joints, with the rotors and the friction that (7.61) knows."""
+    """Random chains of revolute and prismatic joints, with the rotors and the friction of (7.61)."""
     found = []
     for seed in (1, 2, 3):
         robot = random_robot(seed, 5).bound()
@@ -117,5 +117,8 @@ def newton_euler_recursion() -> Outcome:
         equal("multiplications that U saves per link", plain.multiplications - shared.multiplications, 21),
         equal("additions that U saves per link", plain.additions - shared.additions, 6),
     )
-    says = "The printed recursion, run on random arms as printed and with (7.57) corrected; what U saves, counted."
+    says = (
+        "The recursion is run on random arms as printed and with (7.57) corrected; the operations that U saves are "
+        "counted."
+    )
     return Outcome(says, checks, (chapter.slip("Khalil-1"),))

@@ -1,4 +1,4 @@
-"""Khalil, sec. 7.5: the customised program, base parameters, and what they cost."""
+"""Khalil, sec. 7.5: customised programs, base parameters, and their operation counts."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ GEOMETRY: dict[str, tuple[str, Sequence[tuple[Any, Any, Any]]]] = {
 """Kinds of joints, and (alpha, d, r) of each; only those of the RX-90 are in the text."""
 
 
-def lettered(kinds: str, geometry: Sequence[tuple[Any, Any, Any]], simplified: bool) -> Robot:
-    """An arm whose links have all ten inertial parameters as letters, or diagonal tensors and one first moment."""
+def symbolic_arm(kinds: str, geometry: Sequence[tuple[Any, Any, Any]], simplified: bool) -> Robot:
+    """An arm whose links have all ten inertial parameters as symbols, or diagonal tensors and one first moment."""
     rows, values = [], {"G3": -9.81}
     for j, (kind, (alpha, a, d)) in enumerate(zip(kinds, geometry, strict=True), 1):
         letters: list[Any] = [f"{name}{j}" for name in TEN]
@@ -74,17 +74,17 @@ def arm(name: str, simplified: bool) -> Robot:
     """One of the arms of the table. The simplified RX-90 is that of the appendix, with symmetric links."""
     if name == "RX-90" and simplified:
         return load("rx90").without("friction")
-    return lettered(*GEOMETRY[name], simplified)
+    return symbolic_arm(*GEOMETRY[name], simplified)
 
 
 def inverse_operations(robot: Robot) -> Operations:
-    """Operations of the customised inverse dynamics; tip forces left out."""
+    """Operations of the customised inverse dynamics without tip forces."""
     inputs = {"q": robot.n, "qd": robot.n, "qdd": robot.n}
     return trace(lambda q, qd, qdd: newton_euler.inverse_dynamics(robot, q, qd, qdd), inputs).operations
 
 
 def customised(robot: Robot) -> Robot:
-    """The robot in the letters of its base parameters."""
+    """The robot in the symbols of its base parameters."""
     return base_parameters(robot, ("inertial", "rotor"), absent="zeros").symbolic_robot
 
 
@@ -92,7 +92,7 @@ def counted(operations: Operations) -> Counts:
     return operations.multiplications, operations.additions
 
 
-def told(counts: Counts) -> str:
+def counts_text(counts: Counts) -> str:
     return f"{counts[0]} / {counts[1]}"
 
 
@@ -101,7 +101,7 @@ def raibert_slip() -> Check:
     n, printed = 6, POLYNOMIALS["Raibert 78"][2][1]
     holds = 3**n + n**2 != printed and n**3 + n**2 == printed
     return Check(
-        "additions by Raibert's method for n = 6", holds, f"3^n + n^2 = {3**n + n**2}, n^3 + n^2 = {n**3 + n**2}"
+        "additions of Raibert's method for n = 6", holds, f"3^n + n^2 = {3**n + n**2}, n^3 + n^2 = {n**3 + n**2}"
     )
 
 
@@ -110,7 +110,7 @@ def multiplications_slip() -> Check:
     times, _ = operations(OFFLINE)
     holds = times == TABLE_7_6["simplified, base"][0] != 159
     return Check(
-        "multiplications of the appendix's program", holds, f"{times} counted; table 7.5 says 159, table 7.6 160"
+        "multiplications in the program of the appendix", holds, f"{times} counted; table 7.5 says 159, table 7.6 160"
     )
 
 
@@ -122,15 +122,24 @@ def table_7_5() -> Outcome:
     rows = []
     for name, printed in PRESENTED.items():
         ours = [counted(inverse_operations(customised(arm(name, simplified)))) for simplified in (False, True)]
-        rows.append((name, *(told(x) for pair in zip(printed, ours, strict=True) for x in pair)))
+        rows.append((name, *(counts_text(x) for pair in zip(printed, ours, strict=True) for x in pair)))
         for kind, mine, theirs in zip(("general", "simplified"), ours, printed, strict=True):
             fewer = mine[0] <= theirs[0] and mine[1] <= theirs[1]
-            checks.append(Check(f"{name}, {kind} links: ours at most", fewer, f"{told(mine)} (printed {told(theirs)})"))
+            checks.append(
+                Check(
+                    f"{name}, {kind} links: ours do not exceed the printed",
+                    fewer,
+                    f"{counts_text(mine)} (printed {counts_text(theirs)})",
+                )
+            )
     heads = ("robot", "general, printed", "general, ours", "simplified, printed", "simplified, ours")
-    note = "Multiplications / additions with base parameters. The printed ones include forces of the tip, ours do not."
+    note = "Multiplications / additions with base parameters. The printed counts include tip forces, ours do not."
     table = Section("The method of the text, and ours", tuple(map(Column, heads)), tuple(rows), note)
-    chosen = "Stanford and TH8, which the text does not describe: their geometry and which first moments they have."
-    says = "The polynomials of the table for n = 6, and our customised programs beside those of its last row."
+    chosen = "The geometry and first moments of the Stanford arm and the TH8, which the text does not describe."
+    says = (
+        "The polynomials of the table are evaluated for n = 6, and our customised programs are compared with its "
+        "last row."
+    )
     return Outcome(says, tuple(checks), (chapter.slip("Khalil-4"), chapter.slip("Khalil-6")), chosen, (table,))
 
 
@@ -188,13 +197,11 @@ def example_7_4() -> Outcome:
     program = trace(rates, {"q": 6, "qd": 6}).program()
     bad = {name for name, error in rate_errors(True).items() if error > 1e-9}
     checks = (
-        below("all 14 variables, with the row of 4w3 as in the appendix", max(rate_errors(False).values()), 1e-13),
-        equal("variables that follow from the misprinted row", bad, {"WI24", "W35", "WI16", "WI26"}),
-        equal("S1, C1 in our program", "sin(q1)" in program or "cos(q1)" in program, False),
+        below("all 14 variables, row of 4w3 as in the appendix", max(rate_errors(False).values()), 1e-13),
+        equal("variables that the misprinted row affects", bad, {"WI24", "W35", "WI16", "WI26"}),
+        equal("our program contains S1 or C1", "sin(q1)" in program or "cos(q1)" in program, False),
     )  # fmt: skip
-    says = (
-        "The printed variables against poses and Jacobians; below, the program that our trace of the same rates prints."
-    )
+    says = "The printed variables are compared with poses and Jacobians. Our program for the same velocities follows."
     return Outcome(says, checks, (chapter.slip("Khalil-3"),), texts=(program,))
 
 
@@ -202,7 +209,7 @@ def example_7_4() -> Outcome:
 
 
 def general_arm(n: int) -> Robot:
-    """A revolute arm as the text calls general: only r_1, d_1, alpha_1 and r_n vanish. Its geometry is numbers."""
+    """A general revolute arm as in the text: only r_1, d_1, alpha_1 and r_n vanish. Its geometry is numeric."""
     rows = []
     for j in range(1, n + 1):
         letters = [f"{name}{j}" for name in TEN]
@@ -217,7 +224,7 @@ def general_arm(n: int) -> Robot:
 
 
 def general_counts() -> tuple[list[Check], Section]:
-    """Operations for general arms of n joints beside 92 n - 127 and 81 n - 117."""
+    """Operations for general arms of n joints, and 92 n - 127 and 81 n - 117."""
     times, plus, _ = POLYNOMIALS["Khalil 87b"]
     sizes = (3, 4, 5, 6, 7)
     ours = [counted(inverse_operations(customised(general_arm(n)))) for n in sizes]
@@ -228,10 +235,12 @@ def general_counts() -> tuple[list[Check], Section]:
         ),
         equal("additions per joint", sorted(steps)[0][1], plus(7) - plus(6)),
     ]
-    rows = tuple((str(n), told((times(n), plus(n))), told(mine)) for n, mine in zip(sizes, ours, strict=True))
+    rows = tuple(
+        (str(n), counts_text((times(n), plus(n))), counts_text(mine)) for n, mine in zip(sizes, ours, strict=True)
+    )
     note = (
-        "Multiplications / additions. Ours, without forces of the tip, need three multiplications more per joint here, "
-        "and fewer on arms whose axes are parallel or at right angles (table 7.6)."
+        "Multiplications / additions. Ours, without tip forces, need three more multiplications per joint here, "
+        "and fewer for arms whose axes are parallel or perpendicular (table 7.6)."
     )
     heads = (Column("joints"), Column("92 n - 127 / 81 n - 117"), Column("ours"))
     return checks, Section("General revolute arms, base parameters", heads, rows, note)
@@ -251,18 +260,21 @@ def base_inertial_parameters() -> Outcome:
     whole = base_parameters(general, ("inertial", "rotor"), absent="zeros")
     bare = base_parameters(general.without("rotors"), ("inertial",), absent="zeros")
     checks = (
-        below("torques by the base parameters alone, against Lagrange with all", distance(grouped, truth), 1e-12),
+        below("torques from the base parameters, against Lagrange with all "
+            "parameters", distance(grouped, truth), 1e-12),
         Check("minimal: rank over exact rationals", base.proved and whole.proved and bare.proved,
               f"{base.count} for symmetric links; {bare.count} in general, {whole.count} with rotors"),
         equal("additions for friction", more.additions - less.additions, 2 * 6),
         equal("sign functions for friction", more.others - less.others, 6),
-        equal("multiplications for friction: by F_v, and of F_c with its sign, which the text counts as a sign",
+        equal("multiplications for friction by F_v (the text counts F_c sign(qd) as a sign)",
               more.multiplications - less.multiplications - 6, 6),
     )  # fmt: skip
     rows = tuple((name, text(group)) for name, group in base.groups.items())
     table = Section("Base parameters of the RX-90", (Column("name"), Column("combination", folds=True)), rows)
-    says = "The parameters that the appendix uses, found by grouping; the torques do not change."
-    chosen = "Inertial parameters of the RX-90, whose table of base parameters is not in the text; the general arms."
+    says = "Grouping gives the parameters that the appendix uses; the torques do not change."
+    chosen = (
+        "The inertial parameters of the RX-90, whose table of base parameters is not in the text, and the general arms."
+    )
     counts, costs = general_counts()
     return Outcome(says, (*checks, *counts), chosen=chosen, tables=(table, costs))
 
@@ -283,23 +295,25 @@ def table_7_6() -> Outcome:
         ours[f"{kind}, standard"] = counted(inverse_operations(robot.symbolic))
         ours[f"{kind}, base"] = counted(inverse_operations(customised(robot)))
     checks = [
-        Check(f"{name}: ours at most", ours[name][0] <= printed[0] and ours[name][1] <= printed[1],
-              f"{told(ours[name])} (printed {told(printed)})")
+        Check(f"{name}: ours do not exceed the printed", ours[name][0] <= printed[0] and ours[name][1] <= printed[1],
+              f"{counts_text(ours[name])} (printed {counts_text(printed)})")
         for name, printed in TABLE_7_6.items()
     ]  # fmt: skip
     kinds = ("general", "simplified")
     saved = {who: [1 - sum(t[f"{k}, base"]) / sum(t[f"{k}, standard"]) for k in kinds]
              for who, t in (("printed", TABLE_7_6), ("ours", ours))}  # fmt: skip
     checks.append(
-        Check("base parameters save; the text says about 25 %", all(0.1 < x < 0.35 for x in saved["ours"]),
+        Check("operations saved by base parameters (about 25 % in the "
+            "text)", all(0.1 < x < 0.35 for x in saved["ours"]),
               ", ".join(f"{100 * x:.0f} %" for x in saved["ours"])
               + " (printed " + ", ".join(f"{100 * x:.0f} %" for x in saved["printed"]) + ")")
     )  # fmt: skip
     heads = (Column("inertial parameters"), Column("printed"), Column("ours"))
-    rows = tuple((name, told(printed), told(ours[name])) for name, printed in TABLE_7_6.items())
-    note = (
-        "Multiplications / additions. The printed ones include forces of the tip (4 / 8 in the last row); ours do not."
+    rows = tuple((name, counts_text(printed), counts_text(ours[name])) for name, printed in TABLE_7_6.items())
+    note = "Multiplications / additions. The printed counts include tip forces (4 / 8 in the last row); ours do not."
+    says = (
+        "The operations of our programs are compared with the printed counts. The last row is the program of the "
+        "appendix."
     )
-    says = "Our programs beside the printed counts. The last row is the program of the appendix, counted there."
-    chosen = "Simplified links are those of the appendix. What is counted are programs, not one algorithm."
+    chosen = "The simplified links are those of the appendix. Different programs are counted, not one algorithm."
     return Outcome(says, tuple(checks), chosen=chosen, tables=(Section("RX-90", heads, rows, note),))

@@ -25,7 +25,7 @@ FIXED = {"cubic": (3 / 2, 6.0), "quintic": (15 / 8, 10 / math.sqrt(3)), "bang_ba
 """Largest |qd| t_f/|D| and |qdd| t_f^2/|D|. (8.8), (8.9), (8.12), (8.13), (8.16), (8.17)"""
 RAMPED = {"trapezoid": 1.0, "smooth": 1.5}
 """Factor c of tau = c lambda k_v / (nu k_a). (8.33), (8.41)"""
-CHOSEN_MOVE = "A move of 1 rad in 1 s: the figure has no numbers."
+CHOSEN_MOVE = "A motion of 1 rad in 1 s; the figure has no numbers."
 RNG_MOVES = 25
 
 
@@ -54,7 +54,7 @@ def printed_minimum_times(D: Any, k_v: Any, k_a: Any) -> dict[str, Any]:
 
 
 def synchronised(D: Array, k_v: Array, k_a: Array, c: float) -> tuple[Array, Array, float, float]:
-    """(lambda_j k_vj, nu_j k_aj, tau, t_f) with joint 1 for reference; moves too short for k_v by the notes.
+    """(lambda_j k_vj, nu_j k_aj, tau, t_f) with joint 1 as the reference; moves too short to reach k_v as in the notes.
 
     c = 1: (8.18)-(8.35); c = 3/2: (8.41)-(8.47).
     """
@@ -109,7 +109,7 @@ def compact_smooth(t: Any, tau: float, t_f: float) -> Any:
 
 
 def samples(motion: Trajectory, order: int) -> tuple[Array, Array]:
-    """(t, values) with both sides of every jump, and a little rest before and after."""
+    """(t, values) with both sides of every jump, and some time at rest before and after."""
     T = motion.duration
     tiny, knots = 1e-9 * T, motion.breaks
     t = np.unique(np.concatenate([np.linspace(-0.05 * T, 1.05 * T, 400), knots - tiny, knots + tiny]))
@@ -117,7 +117,7 @@ def samples(motion: Trajectory, order: int) -> tuple[Array, Array]:
 
 
 def profiles(motions: Mapping[str, Trajectory]) -> str:
-    """Position, velocity and acceleration of motions, joint by joint."""
+    """Chart of position, velocity and acceleration of motions, joint by joint."""
     panels = []
     for order, name in enumerate(("position, rad", "velocity, rad/s", "acceleration, rad/s²")):
         lines = []
@@ -130,13 +130,13 @@ def profiles(motions: Mapping[str, Trajectory]) -> str:
 
 
 def jump(motion: Trajectory, order: int) -> float:
-    """Largest jump of a derivative at the seams, the ends included."""
+    """Largest jump of a derivative at the breaks, including the ends."""
     step = 1e-9 * motion.duration
     return float(np.abs(motion(motion.breaks + step, order) - motion(motion.breaks - step, order)).max())
 
 
 def fixed_shape(name: str, continuous: int, caption: str) -> Outcome:
-    """A profile without a phase of constant velocity: its shape, its peaks, what is continuous."""
+    """A profile without a phase of constant velocity: its shape, its peaks, its continuity."""
     motion = point_to_point([0.0], [1.0], name, duration=1.0)
     t = np.linspace(0, 1, 401)
     v, a = FIXED[name]
@@ -144,14 +144,18 @@ def fixed_shape(name: str, continuous: int, caption: str) -> Outcome:
         below("interpolation function", distance(motion(t)[:, 0], printed_interpolation(t)[name]), 1e-14),
         below("largest velocity", abs(float(motion.peak(1)[0]) - v), 1e-12),
         below("largest acceleration", abs(float(motion.peak(2)[0]) - a), 1e-11),
-        below(f"jumps up to derivative {continuous}", max(jump(motion, k) for k in range(continuous + 1)), 1e-7),
+        below(
+            f"jumps of the derivatives up to order {continuous}",
+            max(jump(motion, k) for k in range(continuous + 1)),
+            1e-7,
+        ),
         Check(
-            f"derivative {continuous + 1} jumps",
+            f"derivative of order {continuous + 1} jumps",
             jump(motion, continuous + 1) > 1,
             f"{jump(motion, continuous + 1):.3g}",
         ),
     )
-    says = "The profile drawn, compared with its interpolation function and its printed peaks."
+    says = "The profile is drawn and compared with its interpolation function and its printed peaks."
     return Outcome(says, checks, chosen=CHOSEN_MOVE, figures=((profiles({name.replace("_", "-"): motion}), caption),))
 
 
@@ -172,8 +176,8 @@ def figures_8_1_and_8_2() -> Outcome:
     back = point_to_point(goal, start, "quintic", duration=1.0)
     checks = (
         below("task space: the path is the straight line, m", off[1], 1e-9),
-        Check("joint space: the path is another", off[0] > 0.01, f"off by {off[0]:.3g} m"),
-        below("joint space: the path is the same each time and back again",
+        Check("joint space: the path differs", off[0] > 0.01, f"off by {off[0]:.3g} m"),
+        below("joint space: the path back is the same",
               distance(dyn.pose(back(1 - t))[:, :2, 3], paths[0]), 1e-12),
         below("both arrive at the goal", distance(task(1.0), goal), 1e-9),
     )  # fmt: skip
@@ -186,8 +190,11 @@ def figures_8_1_and_8_2() -> Outcome:
         Line(path[:, 0], path[:, 1], where) for path, where in zip(paths, ("joint space", "task space"), strict=True)
     ]
     panels = (Panel("path of the tip", "x, m", "y, m", drawn, equal=True), Panel("joints", "time, s", "rad", lines))
-    says = "The two schemes between the same positions of a planar arm: what the text says of their paths."
-    chosen = "The planar arm of Siciliano, start and goal; the figures are block diagrams."
+    says = (
+        "Both schemes move a planar arm between the same configurations; the remarks of the text on their paths are "
+        "checked."
+    )
+    chosen = "The planar arm of Siciliano, start and goal. The figures are block diagrams."
     return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "Two ways to generate a motion"),))
 
 
@@ -226,7 +233,7 @@ def table_8_1() -> Outcome:
         for name, alone in printed_minimum_times(q1 - q0, k_v, k_a).items():
             motion = point_to_point(q0, q1, name, v_max=k_v, a_max=None if name == "linear" else k_a)
             errors.setdefault(name, []).append(abs(motion.duration / alone.max() - 1))
-    checks = [below(f"{name.replace('_', '-')}, {RNG_MOVES} random moves of three joints", max(e), 1e-12)
+    checks = [below(f"{name.replace('_', '-')}, {RNG_MOVES} random motions of three joints", max(e), 1e-12)
               for name, e in errors.items()]  # fmt: skip
     rows = []
     for name, time in printed_minimum_times(1.0, 2.0, 5.0).items():
@@ -234,7 +241,7 @@ def table_8_1() -> Outcome:
         rows.append((name.replace("_", "-"), f"{float(time):.4f}", f"{motion.duration:.4f}"))
     heads = (Column("interpolation"), Column("formula", "s"), Column("ours", "s"))
     table = Section("|D| = 1 rad, k_v = 2 rad/s, k_a = 5 rad/s²", heads, tuple(rows))
-    says = "The shortest motions within limits, against the table's formulas."
+    says = "The shortest motions within limits are compared with the formulas of the table."
     return Outcome(says, tuple(checks), tables=(table,))
 
 
@@ -243,7 +250,7 @@ def figure_8_5() -> Outcome:
     return fixed_shape("bang_bang", 1, "Bang-bang acceleration")
 
 
-@chapter.item("fig. 8.6", "Trapezoidal velocity beside bang-bang acceleration, (8.18)")
+@chapter.item("fig. 8.6", "Trapezoidal velocity and bang-bang acceleration, (8.18)")
 def figure_8_6() -> Outcome:
     limits = {"v_max": 1.0, "a_max": 4.0}
     both = {name: point_to_point([0.0], [1.0], key, **limits)
@@ -254,17 +261,17 @@ def figure_8_6() -> Outcome:
     checks = (
         Check("the trapezoid is faster where |D| > k_v^2/k_a", times["trapezoid"] < times["bang-bang"],
               f"{times['trapezoid']:.4g} s, bang-bang {times['bang-bang']:.4g} s"),
-        below("it uses the whole acceleration", abs(peaks[1] - 4.0), 1e-12),
-        Check("bang-bang does not", peaks[0] < 4.0, f"{peaks[0]:.3g} of 4 rad/s²"),
-        below("for |D| < k_v^2/k_a they are one", abs(short[0].duration - short[1].duration), 1e-12),
+        below("the trapezoid uses the full acceleration", abs(peaks[1] - 4.0), 1e-12),
+        Check("bang-bang does not reach it", peaks[0] < 4.0, f"{peaks[0]:.3g} of 4 rad/s²"),
+        below("for |D| < k_v^2/k_a the durations are equal", abs(short[0].duration - short[1].duration), 1e-12),
     )  # fmt: skip
     chosen = "|D| = 1 rad, k_v = 1 rad/s, k_a = 4 rad/s²."
-    figure = (profiles(both), "The same move with both profiles")
-    return Outcome("Both profiles at their minimum time.", checks, chosen=chosen, figures=(figure,))
+    figure = (profiles(both), "The same motion with both profiles")
+    return Outcome("Both profiles are drawn for their minimum time.", checks, chosen=chosen, figures=(figure,))
 
 
 def ramped_errors(name: str) -> dict[str, float]:
-    """Largest relative differences between our motion and the printed formulas over random moves."""
+    """Largest relative differences between our motion and the printed formulas over random motions."""
     worst: dict[str, float] = {}
     for q0, q1, k_v, k_a in moves():
         V, A, tau, t_f = synchronised(q1 - q0, k_v, k_a, RAMPED[name])
@@ -295,12 +302,17 @@ def figure_8_7() -> Outcome:
     motion = point_to_point([0.0], [1.0], "trapezoid", v_max=1.0, a_max=4.0)
     wanted = ("positions", "travelling time", "the compact form")
     checks = (
-        *(below(f"{name}, {RNG_MOVES} random moves", errors[name], 1e-9) for name in wanted),
+        *(below(f"{name}, {RNG_MOVES} random motions", errors[name], 1e-9) for name in wanted),
         below("(8.22): t_f = tau + |D|/k_v", abs(motion.duration - (0.25 + 1.0)), 1e-12),
-        below("(8.21): area below the velocity", abs(1.0 * motion.duration - 1 / 4 - 1.0), 1e-12),
+        below("(8.21): area under the velocity", abs(1.0 * motion.duration - 1 / 4 - 1.0), 1e-12),
     )
     figure = (profiles({"trapezoid": motion}), "Trapezoidal velocity, with k_v = 1 rad/s and k_a = 4 rad/s²")
-    return Outcome("The profile drawn; formulas on random moves.", checks, chosen="Move and limits.", figures=(figure,))
+    return Outcome(
+        "The profile is drawn; the formulas are checked on random motions.",
+        checks,
+        chosen="The motion and its limits.",
+        figures=(figure,),
+    )
 
 
 @chapter.item("fig. 8.8", "Homothetic velocity profiles, (8.23)-(8.35)")
@@ -313,13 +325,16 @@ def figure_8_8() -> Outcome:
     ]
     wanted = ("largest velocities", "largest accelerations", "homothetic velocities")
     checks = (
-        *(below(f"{name}, {RNG_MOVES} random moves of three joints", errors[name], 1e-8) for name in wanted),
-        Check("no joint could be faster alone than all together are", motion.duration >= max(alone) - 1e-12,
+        *(below(f"{name}, {RNG_MOVES} random motions of three joints", errors[name], 1e-8) for name in wanted),
+        Check("no joint alone would need longer than all together", motion.duration >= max(alone) - 1e-12,
               f"{motion.duration:.4g} s; alone {alone[0]:.4g} s and {alone[1]:.4g} s"),
     )  # fmt: skip
-    figure = (profiles({"synchronised": motion}), "Two joints with one duration of acceleration")
+    figure = (profiles({"synchronised": motion}), "Two joints with the same acceleration time")
     return Outcome(
-        "Synchronised joints, against the printed rule.", checks, chosen="Move and limits.", figures=(figure,)
+        "Synchronised motions are compared with the printed rule.",
+        checks,
+        chosen="The motion and its limits.",
+        figures=(figure,),
     )
 
 
@@ -332,13 +347,11 @@ def figure_8_9() -> Outcome:
     smooth = motions["a) second degree"]
     tau = 1.5 / 4
     checks = (
-        *(below(f"{name}, {RNG_MOVES} random moves", error, 1e-8) for name, error in errors.items()),
-        below(
-            "(8.41): 1.5 times the duration of the trapezoid's acceleration", abs(smooth.duration - (tau + 1.0)), 1e-12
-        ),
-        below("(8.44): way of the acceleration", abs(float(smooth(tau)[0]) - 0.75 / 4), 1e-12),
+        *(below(f"{name}, {RNG_MOVES} random motions", error, 1e-8) for name, error in errors.items()),
+        below("(8.41): 1.5 times the acceleration time of the trapezoid", abs(smooth.duration - (tau + 1.0)), 1e-12),
+        below("(8.44): distance covered while accelerating", abs(float(smooth(tau)[0]) - 0.75 / 4), 1e-12),
         *(below(f"{label}: jumps of the acceleration", jump(motions[label], 2), 1e-6) for label in list(names)[1:]),
     )
     figure = (profiles(motions), "The trapezoidal profile and its two modifications")
-    says = "Both modifications drawn; the first, which the text details, against all its formulas."
-    return Outcome(says, checks, chosen="Moves and limits.", figures=(figure,))
+    says = "Both modifications are drawn; the first, which the text details, is compared with all its formulas."
+    return Outcome(says, checks, chosen="The motions and their limits.", figures=(figure,))

@@ -18,7 +18,7 @@ Z, X = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
 
 
 FROM, TO = np.array([0.4, 0.9, -0.3]), np.array([1.1, 0.5, 0.6])
-"""Euler's angles phi, theta, psi of the two ends."""
+"""Euler angles phi, theta, psi of the two ends."""
 
 
 def by_euler(phi: float, theta: float, psi: float) -> Array:
@@ -67,11 +67,11 @@ def task_space() -> Outcome:
         below("(8.49)-(8.51): R^i rot(u, alpha) = R^f", distance(Ri @ rot(u, alpha), Rf), 1e-14),
         below("(8.53): positions", distance(ours["tool"].pose(t)[:, :3, 3], pi + r[:, None] * (pf - pi)), 1e-14),
         below("(8.54): rotations", distance(ours["tool"].pose(t)[:, :3, :3], turned), 1e-13),
-        below("(8.56): about an axis fixed in the base, the same motion",
+        below("(8.56): rotation about an axis fixed in the base, same motion",
               distance(ours["base"].pose(t), ours["tool"].pose(t)), 1e-12),
         below("(8.57): angular velocity", distance(ours["base"].velocity(t)[:, 3:], velocity), 1e-12),
-        below("(8.55) without R^i: rotations by Euler's angles", distance(euler.pose(t)[:, :3, :3], eulers), 1e-12),
+        below("(8.55) without R^i: rotations by Euler angles", distance(euler.pose(t)[:, :3, :3], eulers), 1e-12),
     )  # fmt: skip
-    chosen = "Two poses; quintic interpolation in 2 s."
-    says = "A motion between two poses by each of the three descriptions of rotation."
+    chosen = "Two poses, and quintic interpolation in 2 s."
+    says = "A motion between two poses is generated with each of the three descriptions of rotation."
     return Outcome(says, checks, (chapter.slip("Khalil-5"),), chosen)

@@ -1,4 +1,4 @@
-"""Khalil, chapter 9: every control scheme run in simulation, and what the text says about each."""
+"""Khalil, chapter 9: every control scheme in simulation, and the remarks of the text on each."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ chapter = Chapter("khalil")
 VISCOUS = (20.0, 25.0, 12.0, 4.0, 3.0, 2.0)
 START, GOAL = np.array([0.0, 0.9, -1.4, 0.0, 0.6, 0.0]), np.array([1.0, 0.3, -0.6, 0.8, -0.5, 1.2])
 W = 20.0
-"""Frequency of the loops, rad/s."""
+"""Natural frequency of the control loops, rad/s."""
 JOINTS = [f"joint {j}" for j in range(1, 7)]
 CHOSEN = (
-    "The RX-90 of the catalog with viscous friction, its motion (quintic), gains for 20 rad/s: the text has no data."
+    "The text has no data: the RX-90 of the catalog with viscous friction, a quintic motion, and gains for 20 rad/s."
 )
-PLANAR = "The planar arm of Siciliano (the text has no data), its motion and gains."
+PLANAR = "The text has no data: the planar arm of Siciliano, its motion and the gains."
 
 
 # Arms, motions, pictures --------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def motion(
     dt: float = 1e-3,
     control_period: float | None = None,
 ) -> Run:
-    """The arm under a law, by Runge-Kutta's method in steps of 1 ms."""
+    """The arm under a control law, integrated by the Runge-Kutta method in steps of 1 ms."""
     solver, actuation = Solver(integrator="rk4", dt=dt, compiled=False), Actuation(control_period=control_period)
     return simulate(plant or arm(), law, reference, duration, q0=q0, solver=solver, actuation=actuation)
 
@@ -87,7 +87,7 @@ def errors_figure(runs: Mapping[str, Run], labels: Sequence[str], unit: str = "r
 
 @dataclass(frozen=True)
 class Positions:
-    """A motion whose derivatives are kept from the law."""
+    """A reference whose derivatives are hidden from the control law."""
 
     moving: Trajectory
 
@@ -117,15 +117,15 @@ def equations_of_motion() -> Outcome:
     robot, u = motorised(), state(6, 22, 1)[0]
     N, K_T = 40.0 + 10 * np.arange(6), 0.3 + 0.1 * np.arange(6)
     checks = (
-        below("(9.1): the torques and their parts", distance(parts, tau), 1e-12),
+        below("(9.1): the torques are the sum of their terms", distance(parts, tau), 1e-12),
         below("(9.3): linear in the parameters", distance(dyn.regressor(q, qd, qdd) @ dyn.parameters, tau), 1e-12),
         below(
-            "(9.4): torques of amplifier inputs",
+            "(9.4): torques from the amplifier inputs",
             distance(coupling.torques_from_inputs(robot, u), N * 1.5 * K_T * u),
             1e-12,
         ),
     )
-    return Outcome("The equations that the schemes start from, on the RX-90.", checks, chosen=CHOSEN)
+    return Outcome("The equations on which the control schemes rest are checked on the RX-90.", checks, chosen=CHOSEN)
 
 
 # Sec. 9.3, PID ------------------------------------------------------------------------------------------------------
@@ -143,24 +143,31 @@ def figure_9_1() -> Outcome:
     dyn = arm()
     law = PID.designed(dyn, W)
     a = largest_inertias(dyn)
-    level = compiled_dynamics(dyn.robot.without("gravity"))  # else the integral's start hides what motion does
-    runs = {f"move of {T:g} s": motion(law, move(T), T, level, dt=1e-3 * T) for T in (4.0, 1.0)}
+    level = compiled_dynamics(
+        dyn.robot.without("gravity")
+    )  # otherwise the transient of the integral term hides the effect of speed
+    runs = {f"motion of {T:g} s": motion(law, move(T), T, level, dt=1e-3 * T) for T in (4.0, 1.0)}
     slow, fast = (float(run.largest_error().max()) for run in runs.values())
     blind = float(motion(law, Positions(move(1.0)), 1.0, level).largest_error().max())
     sagging, held = (motion(replace(law, ki=ki), GOAL, 1.5, q0=GOAL).error[-1] for ki in (0.0, law.ki))
     expected = dyn.gravity(GOAL) / law.kp
     checks = (
         below("(9.10): characteristic equation against a (s + w)^3", pole_error(law, a), 1e-12),
-        Check("fast motion is tracked worse", fast > 4 * slow, f"{fast:.2g} rad in 1 s, {slow:.2g} rad in 4 s"),
-        Check("K_d qd_d lowers the tracking error", fast < blind / 2, f"{fast:.2g} rad, without it {blind:.2g} rad"),
+        Check("faster motion, larger error", fast > 4 * slow, f"{fast:.2g} rad in 1 s, {slow:.2g} rad in 4 s"),
+        Check("K_d qd_d reduces the tracking error", fast < blind / 2, f"{fast:.2g} rad, without it {blind:.2g} rad"),
         below(
-            "without integral action the error left is about Q/K_p, rad", float(np.abs(sagging - expected).max()), 1e-3
+            "without integral action the steady error is about Q/K_p, rad",
+            float(np.abs(sagging - expected).max()),
+            1e-3,
         ),
-        Check("it is there", float(np.abs(sagging).max()) > 1e-3, f"{np.abs(sagging).max():.2g} rad"),
-        below("with integral action none is left, rad", float(np.abs(held).max()), 1e-6),
+        Check("this error is visible", float(np.abs(sagging).max()) > 1e-3, f"{np.abs(sagging).max():.2g} rad"),
+        below("steady error with integral action, rad", float(np.abs(held).max()), 1e-6),
     )
     figure = (errors_figure(runs, JOINTS), "Tracking errors of PID control, slow and fast, without gravity")
-    says = "Gains for a triple pole, and the arm under them: the remarks of the text on speed, gravity and prediction."
+    says = (
+        "The gains give a triple pole; simulation confirms the remarks of the text on speed, gravity and velocity "
+        "feedforward."
+    )
     return Outcome(says, checks, chosen=CHOSEN, figures=(figure,))
 
 
@@ -183,15 +190,17 @@ def lyapunov() -> Outcome:
             1e-4,
         ),
         below("the goal is reached, rad", float(np.abs(run.error[-1]).max()), 1e-3),
-        below("with Q(q_d) and K_p above the slope of gravity too, rad", float(np.abs(other.error[-1]).max()), 1e-2),
+        below(
+            "the same with Q(q_d) and K_p above the gravity gradient, rad", float(np.abs(other.error[-1]).max()), 1e-2
+        ),
     )
     panels = (
         Panel("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
-        Panel("V, and V(0) less what is dissipated", "time, s", "J",
+        Panel("V, and V(0) minus the dissipated energy", "time, s", "J",
               [Line(run.t, V, "V", wide=True), Line(run.t, V[0] - drop, "V(0) - integral of qdᵀ K_d qd", "--")]),
     )  # fmt: skip
-    says = "The RX-90 brought to rest at a goal: Lyapunov's function along the motion, and its rate."
-    chosen = f"The RX-90 of the catalog, without friction; gains; slope of gravity {least:.4g} N m/rad."
+    says = "The RX-90 is brought to rest at a goal; the Lyapunov function and its rate are evaluated along the motion."
+    chosen = f"The RX-90 of the catalog without friction, and the gains; largest gravity gradient {least:.4g} N m/rad."
     return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "PD control with gravity compensation"),))
 
 
@@ -201,7 +210,7 @@ def planar() -> Dynamics:
 
 
 def planar_line(duration: float) -> tuple[TaskTrajectory, Array]:
-    """A straight line of the tip, and the joint position at its start."""
+    """A straight line for the tip, and the configuration at its start."""
     start = np.array([-0.6, 1.9])
     tip = planar().pose(start)[:3, 3]
     return line(tip, tip + np.array([0.5, 0.4, 0.0]), "quintic", duration=duration), start
@@ -220,14 +229,16 @@ def figure_9_2() -> Outcome:
     rates = np.linalg.solve(J, task.velocity(t)[:, :2, None])[..., 0]
     pulls = np.linalg.solve(J, (task.acceleration(t)[:, :2] - drift)[..., None])[..., 0]
     checks = (
-        below("(9.17): error of the tip after rest, m", float(np.abs(run.error[-1]).max()), 1e-3),
-        Check("error on the way", 1e-4 < float(np.abs(run.error).max()) < 0.1, f"{np.abs(run.error).max():.2g} m"),
+        below("(9.17): final error of the tip, m", float(np.abs(run.error[-1]).max()), 1e-3),
+        Check(
+            "error during the motion", 1e-4 < float(np.abs(run.error).max()) < 0.1, f"{np.abs(run.error).max():.2g} m"
+        ),
         below("(9.18): positions", distance(dyn.pose(q)[:, :2, 3], task.pose(t)[:, :2, 3]), 1e-9),
         below("(9.19): joint velocities", distance(qd, rates), 1e-9),
         below("(9.20): joint accelerations", distance(qdd, pulls), 1e-8),
     )
     figure = (errors_figure({"error of the tip": run}, ["x", "y"], "m"), "PID control in the task space")
-    says = "The law run along a straight line; the same line turned into joint motion by (9.18)-(9.20)."
+    says = "The law follows a straight line; the same line is converted to a joint motion by (9.18)-(9.20)."
     return Outcome(says, checks, chosen=PLANAR, figures=(figure,))
 
 
@@ -263,21 +274,21 @@ def figure_9_3() -> Outcome:
     pid = float(motion(PID.designed(dyn, W), move(1.0), 1.0).largest_error().max())
     checks = (
         below("(9.25), (9.26): the error is (1 + w t) e^(-w t) e(0), rad", float(np.abs(first - exact).max()), 1e-6),
-        below("decoupled: errors of the joints that start right, rad", float(np.abs(alone).max()), 1e-8),
+        below("decoupled: errors of the joints that start on the reference, rad", float(np.abs(alone).max()), 1e-8),
         below("(9.28) at a random state", distance(left, printed_disturbance(model, q, qd, acceleration)), 1e-9),
         Check(
-            "errors fall as gains rise",
+            "higher gains, smaller errors",
             better < 0.5 * poor,
-            f"{poor:.2g} rad, for twice the frequency {better:.2g} rad",
+            f"{poor:.2g} rad, with twice the frequency {better:.2g} rad",
         ),
         Check(
-            "20 % off it still tracks better than PID for the same frequency",
+            "with masses 20 % wrong, still better than PID of the same frequency",
             poor < pid,
             f"{poor:.2g} rad, PID {pid:.2g} rad",
         ),
     )
     figure = (errors_figure(runs, JOINTS), "Computed torque: tracking errors")
-    says = "Tracking from a wrong start with the exact model, and from the right one with wrong masses."
+    says = "The arm tracks with the exact model from an initial error, and with wrong masses from the exact start."
     return Outcome(says, checks, chosen=CHOSEN, figures=(figure,))
 
 
@@ -287,15 +298,15 @@ def figure_9_4() -> Outcome:
     exact = critically_damped(run.t, GOAL - START, W / 2)
     over = np.max(-run.error * np.sign(GOAL - START), axis=0)
     checks = (
-        below("(9.30): a linear filter of the goal for every joint, rad", float(np.abs(run.error - exact).max()), 1e-6),
+        below("(9.30): each joint responds as a linear filter, rad", float(np.abs(run.error - exact).max()), 1e-6),
         below("no overshoot, rad", float(over.max()), 1e-6),
     )
     panels = (
         Panel("positions", "time, s", "rad", series(run.t, run.q, JOINTS)),
         Panel("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
     )
-    figure = (chart(*panels), "Position scheme: all joints alike, 10 rad/s, critically damped")
-    return Outcome("The arm sent to a goal.", checks, chosen=CHOSEN, figures=(figure,))
+    figure = (chart(*panels), "Position scheme: all joints with 10 rad/s, critically damped")
+    return Outcome("The arm moves to a fixed goal.", checks, chosen=CHOSEN, figures=(figure,))
 
 
 @chapter.item("sec. 9.4.2.4", "Predictive control, (9.31)")
@@ -312,18 +323,20 @@ def predictive() -> Outcome:
     ]
     checks = (
         below(
-            "on the reference both are one: difference of torques",
+            "equal torques on the reference",
             distance(runs["(9.31)"].tau, runs["(9.22)"].tau),
             1e-6,
         ),
-        below("started off it, the error dies out, rad", float(np.abs(off.error[-1]).max()), 1e-4),
-        Check("noise reaches the model of (9.22)", shaken[0] > 1e-3, f"{shaken[0]:.2g} N m for 1e-3 rad and rad/s"),
-        below("and not that of (9.31), N m", shaken[1], 0.0),
+        below("final error after an initial error, rad", float(np.abs(off.error[-1]).max()), 1e-4),
+        Check(
+            "noise affects the model terms of (9.22)", shaken[0] > 1e-3, f"{shaken[0]:.2g} N m for 1e-3 rad and rad/s"
+        ),
+        below("noise does not affect those of (9.31), N m", shaken[1], 0.0),
     )
-    return Outcome("Both laws on the same motion; noise in the measured state.", checks, chosen=CHOSEN)
+    return Outcome("Both laws track the same motion; then noise is added to the measured state.", checks, chosen=CHOSEN)
 
 
-@chapter.item("sec. 9.4.2.5", "The laws through one inverse dynamics")
+@chapter.item("sec. 9.4.2.5", "The control laws by one inverse dynamics")
 def practical_computation() -> Outcome:
     dyn = arm()
     worst = 0.0
@@ -336,7 +349,7 @@ def practical_computation() -> Outcome:
                         for way in ("newton_euler", "matrices"))  # fmt: skip
             worst = max(worst, distance(one, two))
     checks = (below("(9.22) and (9.31), both schemes, against A w + H", worst, 1e-12),)
-    return Outcome("Newton-Euler with w for the acceleration, against the matrices.", checks, chosen=CHOSEN)
+    return Outcome("Newton-Euler with w as the acceleration is compared with the matrices.", checks, chosen=CHOSEN)
 
 
 # Sec. 9.4.3, computed torque in the task space ----------------------------------------------------------------------
@@ -366,7 +379,9 @@ def figure_9_5() -> Outcome:
             "(9.36): the error of the tip is (1 + w t) e^(-w t) e(0), m", float(np.abs(run.error - exact).max()), 1e-5
         ),
         below(
-            "a redundant arm by the generalised inverse: the same, m", float(np.abs(other.error - alike).max()), 1e-5
+            "the same for a redundant arm with the generalised inverse, m",
+            float(np.abs(other.error - alike).max()),
+            1e-5,
         ),
     )
     panels = [
@@ -374,8 +389,8 @@ def figure_9_5() -> Outcome:
               [*series(r.t, r.error, ["x", "y"], wide=True), *series(r.t, e, ["x by (9.36)", "y by (9.36)"], "--")])
         for name, r, e in (("two joints", run, exact), ("three joints", other, alike))
     ]  # fmt: skip
-    figure = (chart(*panels), "Resolved acceleration control from a wrong start")
-    says = "The tip started beside its line: the error follows the printed equation, for a redundant arm too."
+    figure = (chart(*panels), "Resolved acceleration control from an initial error")
+    says = "The tip starts off its line; the error follows the printed equation, also for a redundant arm."
     return Outcome(says, checks, chosen=PLANAR, figures=(figure,))
 
 
@@ -388,9 +403,9 @@ def sampling() -> Outcome:
     gentle = motion(ComputedTorque.designed(arm(), 8.0), move(1.0), 1.0, q0=START + 0.02, control_period=2e-2)
     left = [float(np.abs(run.error[-1]).max()) for run in (quick, coarse, gentle)]
     checks = (
-        Check("1000 Hz: the motion is kept", quick.ok and left[0] < 1e-3, f"error at the end {left[0]:.2g} rad"),
+        Check("1000 Hz: the motion is tracked", quick.ok and left[0] < 1e-3, f"error at the end {left[0]:.2g} rad"),
         Check("50 Hz: the same gains fail", not coarse.ok or left[1] > 0.1, f"error at the end {left[1]:.2g} rad"),
-        Check("50 Hz: lower gains do", gentle.ok and left[2] < 0.01, f"error at the end {left[2]:.2g} rad"),
+        Check("50 Hz: lower gains work", gentle.ok and left[2] < 0.01, f"error at the end {left[2]:.2g} rad"),
     )
-    says = "The torques of computed torque control held between samples."
+    says = "The torques of computed torque control are held between samples."
     return Outcome(says, checks, chosen=f"{CHOSEN} Gains for 80 and 8 rad/s, samples at 1000 and 50 Hz.")

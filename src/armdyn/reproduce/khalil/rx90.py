@@ -53,7 +53,7 @@ def executed(robot: Robot, q: Any, qd: Any, qdd: Any, tip: Any) -> dict[str, flo
 
 
 def meanings(robot: Robot, q: Any, qd: Any, qdd: Any, tip: Any) -> dict[str, float]:
-    """The same variables from (7.51)-(7.61) with base parameters: what each name stands for."""
+    """The same variables from (7.51)-(7.61) with base parameters: the meaning of each name."""
     model = customised(robot).bound()
     force, moment = Vec3(*tip[:3]), Vec3(*tip[3:])
     free = printed_recursion(model, q, qd, qdd, newton_euler.rate_matrix)
@@ -81,7 +81,7 @@ def meanings(robot: Robot, q: Any, qd: Any, qdd: Any, tip: Any) -> dict[str, flo
 
 
 def ours_as_program(robot: Robot) -> str:
-    """Our customised program for the same arm, without forces of the tip."""
+    """Our customised program for the same arm, without tip forces."""
     model = customised(robot)
     inputs = {"QQ": 6, "QP": 6, "QDP": 6}
     return trace(lambda q, qd, qdd: {"GAM": newton_euler.inverse_dynamics(model, q, qd, qdd)}, inputs).program()
@@ -112,13 +112,13 @@ def appendix() -> Outcome:
         checks.append(below(f"{stem}: {len(names)} lines", error, 1e-12))
     bare, mine = operations(OFFLINE, TIP), counted(inverse_operations(customised(robot)))
     checks.append(
-        Check("without forces of the tip: ours at most", mine[0] <= bare[0] and mine[1] <= bare[1],
+        Check("without tip forces: ours do not exceed the printed", mine[0] <= bare[0] and mine[1] <= bare[1],
               f"{mine[0]} / {mine[1]} (printed program {bare[0]} / {bare[1]})")
     )  # fmt: skip
     says = (
-        "Every line executed and compared with what its name means in the recursion, the torques with Lagrange's. "
-        "Below, the printed program and ours."
+        "Every line is executed and compared with the quantity of the recursion that it names; the torques are "
+        "compared with Lagrange's. The printed program and ours follow."
     )
-    chosen = "Inertial parameters, lengths and state; the text's table of base parameters is missing (Khalil-8)."
+    chosen = "Inertial parameters, lengths and the state. The text's table of base parameters is missing (Khalil-8)."
     slips = (Slip("Khalil-6", multiplications_slip()), chapter.slip("Khalil-7"))
     return Outcome(says, tuple(checks), slips, chosen, texts=(rx90_program.PROGRAM, ours_as_program(robot)))

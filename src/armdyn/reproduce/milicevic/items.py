@@ -31,7 +31,7 @@ SIZES = range(2, 7)
 def sample(prismatic: float = 0.35) -> tuple[Robot, Any, Any, Any]:
     """A random arm of six joints in standard Denavit-Hartenberg frames, g = 9.8062 m/s^2 downwards, and a state.
 
-    Two of its joints slide, each between revolute ones; for prismatic = 0 none does.
+    Two of its joints are prismatic, each between revolute ones; for prismatic = 0 none is.
     """
     robot = random_robot(40, 6, convention="standard", prismatic=prismatic)
     robot = replace(robot, gravity=Vec3(0, 0, -text.G))
@@ -56,7 +56,7 @@ def sign_of_gravity_in_24() -> Check:
     _, _, c = text.lagrange_euler(robot, q)
     truth = newton_euler.inverse_dynamics(robot, q, qd, qdd)
     printed = distance(lagranges() - 2 * c, truth)
-    return misses("torques with + m_j g U_ji r_j, beside Newton-Euler", printed, distance(lagranges(), truth))
+    return misses("torques with + m_j g U_ji r_j, against Newton-Euler", printed, distance(lagranges(), truth))
 
 
 @chapter.item("(2.1)", "Homogeneous transformation between neighbouring links")
@@ -68,7 +68,7 @@ def transformation() -> Outcome:
     printed = [[ct, -st * ca, st * sa, a * ct], [st, ct * ca, -ct * sa, a * st], [0, sa, ca, d], [0, 0, 0, 1]]
     ours = kinematics.pose(robot.symbolic, (theta,))
     return Outcome(
-        "One joint of the standard convention, in all symbols.", (identity("(2.1)", identical(ours, printed)),)
+        "One joint of the standard convention, compared symbolically.", (identity("(2.1)", identical(ours, printed)),)
     )
 
 
@@ -80,16 +80,19 @@ def lagrange() -> Outcome:
     truth = newton_euler.inverse_dynamics(robot, q, qd, qdd)
     own = max(abs(h[i, i, i]) for i in n)
     return Outcome(
-        "The coefficients written out from the text, U_ij and U_ijk by differentiating the frames with dual numbers, "
-        "on a random arm of six joints of both kinds; beside the library's Lagrange-Euler and Newton-Euler modules.",
+        "The coefficients follow the text, with U_ij and U_ijk by differentiating the frames with dual numbers. On a "
+        "random arm of six revolute and prismatic joints they are compared with the library's Lagrange-Euler and "
+        "Newton-Euler modules.",
         checks=(
             below("D of (2.11)", distance(lagrange_euler.D(robot, q), D), 1e-12),
             below("h of (2.14)", distance(lagrange_euler.h(robot, q), h), 1e-12),
             below("c of (2.15)", distance(lagrange_euler.gravity(robot, q), c), 1e-12),
             below(
-                "torques of (2.2), energies differentiated", distance(lagrange_energies(*sample()), lagranges()), 1e-12
+                "torques of (2.2), by differentiating the energies",
+                distance(lagrange_energies(*sample()), lagranges()),
+                1e-12,
             ),
-            below("torques of (2.5), beside Newton-Euler", distance(lagranges(), truth), 1e-12),
+            below("torques of (2.5), against Newton-Euler", distance(lagranges(), truth), 1e-12),
             below("the text's D_ik = D_ki", distance(D, D.T), 1e-12),
             below("the text's h_ikm = h_imk", distance(h, h.transpose(0, 2, 1)), 1e-12),
             below("the text's h_iii = 0", own, 1e-12),
@@ -102,13 +105,13 @@ def lagrange() -> Outcome:
 
 
 def recursion(*tags: str) -> float:
-    """How far table 1 with some errata put back is from (2.5)."""
+    """Relative error of table 1, with the errata `tags` as printed, against (2.5)."""
     return distance(text.table_1(*sample(), tags), lagranges())
 
 
 @chapter.evidence("Milicevic-2")
 def acceleration_of_a_rotational_link() -> Check:
-    return misses("torques with the line of omega_dot for v_dot, beside (2.5)", recursion("Milicevic-2"), recursion())
+    return misses("torques with the line of omega_dot for v_dot, against (2.5)", recursion("Milicevic-2"), recursion())
 
 
 @chapter.evidence("Milicevic-3")
@@ -116,8 +119,10 @@ def acceleration_of_the_base() -> Check:
     """Not only a miss: the difference is exactly twice the torque of gravity."""
     _, _, c = text.lagrange_euler(*sample()[:2])
     shift = distance(text.table_1(*sample(), {"Milicevic-3"}), lagranges() - 2 * c)
-    found = misses("torques with the base accelerated by g, beside (2.5)", recursion("Milicevic-3"), recursion())
-    return Check(found.what, found.holds and shift < 1e-12, f"{found.figure}; plus twice gravity {shift:.1g}")
+    found = misses("torques with the base accelerated by g, against (2.5)", recursion("Milicevic-3"), recursion())
+    return Check(
+        found.what, found.holds and shift < 1e-12, f"{found.figure}; (2.5) minus twice gravity agrees to {shift:.1g}"
+    )
 
 
 @chapter.item("table 1", "Recursive Newton-Euler equations, base axes")
@@ -125,9 +130,9 @@ def table_1() -> Outcome:
     robot, q, qd, qdd = sample()
     ours = newton_euler_base.inverse_dynamics(robot, q, qd, qdd)
     return Outcome(
-        "The recursion written out from the text on the same arm, beside (2.5) and beside the library's module.",
+        "The recursion of the text is run on the same arm and compared with (2.5) and with the library's module.",
         checks=(
-            below("table 1, corrected, beside (2.5)", recursion(), 1e-12),
+            below("table 1, corrected, against (2.5)", recursion(), 1e-12),
             below("the library's recursion in base axes", distance(ours, text.table_1(*sample())), 1e-12),
         ),
         slips=(chapter.slip("Milicevic-2"), chapter.slip("Milicevic-3")),
@@ -139,11 +144,12 @@ def table_2() -> Outcome:
     robot, q, qd, qdd = sample()
     ours = newton_euler.inverse_dynamics(robot, q, qd, qdd)
     return Outcome(
-        "The text says that this is the recursion of table 1 in link axes, with less to compute.",
+        "According to the text this is the recursion of table 1 in link axes, with fewer operations.",
         checks=(
-            below("torques beside table 1", distance(ours, text.table_1(*sample())), 1e-12),
+            below("torques against table 1", distance(ours, text.table_1(*sample())), 1e-12),
             Check("fewer operations than in base axes", counted("newton_euler", 6) < counted("newton_euler_base", 6),
-                  f"{sum(counted('newton_euler', 6))} beside {sum(counted('newton_euler_base', 6))} for six joints"),
+                  f"{sum(counted('newton_euler', 6))}, in base axes {sum(counted('newton_euler_base', 6))} for six "
+                  f"joints"),
         ),
         slips=(chapter.slip("Milicevic-3"),),
         chosen="Half of the table is illegible; Siciliano (7.107) to (7.114) take its place (Milicevic-4).",
@@ -159,12 +165,12 @@ def generalized_dalembert() -> Outcome:
     D, h, c = text.dalembert(robot, q, qd)
     truth = newton_euler.inverse_dynamics(robot, q, qd, qdd)
     return Outcome(
-        "On a random arm of six revolute joints, beside the library's d'Alembert module and Newton-Euler.",
+        "A random arm of six revolute joints is compared with the library's d'Alembert and Newton-Euler modules.",
         checks=(
             below("D of (4.2)", distance(dalembert.mass_matrix(robot, q), D), 1e-12),
             below("h of (4.3), (4.4)", distance(dalembert.coriolis(robot, q, qd), h), 1e-12),
             below("c of (4.5)", distance(dalembert.gravity(robot, q), c), 1e-12),
-            below("torques of (4.1), beside Newton-Euler", distance(D @ qdd + h + c, truth), 1e-12),
+            below("torques of (4.1), against Newton-Euler", distance(D @ qdd + h + c, truth), 1e-12),
         ),
         chosen="(4.3) is damaged and (4.4) is missing; both are restored (Milicevic-5, Milicevic-6).",
     )
@@ -212,9 +218,9 @@ def table_3() -> Outcome:
         lines.append(Line(SIZES, [sum(counted(name, n)) for n in SIZES], f"{name}, here", "o-", COLORS[k]))
     svg = chart(Panel("Operations, multiplications and additions", "joints n", "operations", lines, log=True))
     return Outcome(
-        "The printed polynomials, and the operations of our programs for general arms of revolute joints. Ours share "
-        "common subexpressions and drop products with zeros, so that they are fewer; what must agree is the order of "
-        "the three, and that the recursion grows by the same amount with every joint.",
+        "The printed polynomials are compared with the operations of our programs for general arms of revolute joints. "
+        "Ours share common subexpressions and drop products with zero, so they are fewer. What must agree is the order "
+        "of the three formulations, and the linear growth of the recursion with the number of joints.",
         checks=(
             Check("the polynomials give whole numbers", whole, "for 1 to 12 joints"),
             Check("ours are fewer, n = 6", fewer, "see the table"),
@@ -222,7 +228,7 @@ def table_3() -> Outcome:
             Check("Newton-Euler grows linearly", bool(np.ptp(growth[1:]) <= 0.1 * growth[1:].mean()),
                   f"operations per further joint: {', '.join(map(str, growth))}"),
         ),
-        chosen="Counts are those of our programs; the text's are quoted from elsewhere (Milicevic-9).",
+        chosen="Our counts are those of our programs; the text quotes its counts from elsewhere (Milicevic-9).",
         tables=(Section("Operations for six joints", columns, rows),),
         figures=((svg, "Printed counts dashed, ours with dots."),),
     )  # fmt: skip

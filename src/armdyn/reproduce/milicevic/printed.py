@@ -1,6 +1,6 @@
-"""What Milićević prints: its three formulations for arms in standard Denavit-Hartenberg frames, in plain NumPy.
+"""The printed formulas of Milićević: three formulations for arms in standard DH frames, in plain NumPy.
 
-Each erratum has a switch: `printed` names those that are put back in. With none the formulas are right.
+Each erratum has a switch: `printed` names those that are used as printed. With none the formulas are right.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COUNTS: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """A serial arm at a position, in base axes, with the letters of fig. 1 and fig. 2.
+    """A serial arm in a configuration, in base axes, with the letters of fig. 1 and fig. 2.
 
     z[i], p[i]: axis and origin of frame i = 0 ... n. r[i], m[i], I[i]: centre of mass, mass, tensor of link i + 1.
     revolute[i]: kind of joint i + 1.

@@ -44,7 +44,7 @@ def pendulum_torque() -> Any:
 
 
 def friction_by_text(of: Any) -> Any:
-    """-F qd - F_m k_r^2 (...): what friction does, with the rate or, as printed, the angle in the second term."""
+    """-F qd - F_m k_r^2 (...): the friction torque, with the velocity or, as printed, the angle in the second term."""
     k = pendulum_letters()
     return -k.F * rate - k.Fm * k.kr**2 * of
 
@@ -56,7 +56,7 @@ def pendulum_slip() -> Check:
         name: identical(force - friction_by_text(of), pendulum_torque())
         for name, of in (("angle", angle), ("rate", rate))
     }
-    told = "the complete model follows from the rate" + ("" if holds["angle"] else ", not from the printed angle")
+    told = "the complete model follows from the velocity" + ("" if holds["angle"] else ", not from the printed angle")
     return Check("friction of the motor in xi of Example 7.1", holds["rate"] and not holds["angle"], told)
 
 
@@ -65,10 +65,15 @@ def example_7_1() -> Outcome:
     (force,) = lagrange.equations(pendulum_lagrangian, [angle], [rate], [acceleration])
     ours = [module.inverse_dynamics(PENDULUM, [angle], [rate], [acceleration])[0] for module in FOUR]
     checks = (
-        identity("Lagrange's equation of the printed L", identical(force - friction_by_text(rate), pendulum_torque())),
+        identity(
+            "Lagrange's equation with the printed L", identical(force - friction_by_text(rate), pendulum_torque())
+        ),
         identity(f"the complete model {BY}", all(identical(tau, pendulum_torque()) for tau in ours)),
     )
-    says = "The printed Lagrangian differentiated, and the catalog's pendulum, against the complete model."
+    says = (
+        "The complete model is compared with Lagrange's equation with the printed Lagrangian and with the pendulum "
+        "of the catalog."
+    )
     return Outcome(says, checks, (chapter.slip("Siciliano-7"),), texts=(f"tau = {text(pendulum_torque())}",))
 
 
@@ -76,14 +81,14 @@ def example_7_1() -> Outcome:
 
 
 def columns(vectors: Sequence[Vec3]) -> Any:
-    """Vectors side by side: (3, n)."""
+    """Vectors as the columns of a matrix, (3, n)."""
     return np.array([v.array() for v in vectors], dtype=float).T
 
 
 def by_jacobians(robot: Robot, at: Any) -> tuple[Any, Any]:
     """B by (7.32) and g by (7.39): links and rotors by the Jacobians (7.16)-(7.19) and (7.25)-(7.29).
 
-    Every motor is on the link before its joint; the tensor of a rotor is (7.66).
+    Every motor is on the link that precedes its joint; the tensor of a rotor is (7.66).
     """
     links, poses = robot.without("rotors").links, kinematics.link_poses(robot, at)
     B, g, g0 = np.zeros((robot.n, robot.n)), np.zeros(robot.n), np.array(robot.gravity.array(), dtype=float)
@@ -113,7 +118,7 @@ def by_jacobians(robot: Robot, at: Any) -> tuple[Any, Any]:
 
 
 def arms_with_rotors() -> list[Robot]:
-    """Random arms, turning and sliding joints, each with a rotor that is a body on the link before."""
+    """Random arms of revolute and prismatic joints, each with a rotor that is a body on the preceding link."""
     found = []
     for seed in (11, 12, 13):
         robot = random_robot(seed, 5, rotors=True)
@@ -137,5 +142,5 @@ def any_arm() -> Outcome:
         below("B by (7.32) against the kinetic energy differentiated twice, random arms", float(worst[0]), 1e-12),
         below("g by (7.39) against Newton-Euler", float(worst[1]), 1e-12),
     )
-    says = "The sums over links and motors, by their Jacobians, on arms with turning and sliding joints."
+    says = "The sums over links and motors are formed with their Jacobians, for arms of revolute and prismatic joints."
     return Outcome(says, checks, chosen="Random arms.")

@@ -1,4 +1,4 @@
-"""The three motions of Example 7.2 in Siciliano: the torques of a two-link arm, and what they are made of."""
+"""The three motions of Example 7.2 in Siciliano: the torques of a two-link arm and their contributions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def posture(distance: float) -> Array:
 
 
 def equal_durations() -> PiecewisePolynomial:
-    """Both joints turn by pi/2 in 0.5 s with triangular velocities. Siciliano fig. 7.5"""
+    """Both joints rotate by pi/2 in 0.5 s with triangular velocities. Siciliano fig. 7.5"""
     start = posture(NEAR)
     return point_to_point(start, start + np.pi / 2, "bang_bang", duration=0.5)
 
@@ -50,7 +50,7 @@ def straight_line() -> Trajectory:
 
 
 def side_by_side(*parts: PiecewisePolynomial) -> PiecewisePolynomial:
-    """Motions of different joints at the same time; those that end earlier stand still."""
+    """Motions of different joints at the same time; a joint that arrives early stands still."""
     knots = np.unique(np.concatenate([part.knots for part in parts]))
     knots = knots[np.concatenate([[True], np.diff(knots) > 1e-12 * knots[-1]])]
     degree = max(part.coefficients.shape[1] for part in parts) - 1

@@ -1,4 +1,4 @@
-"""Siciliano, sec. 7.2 to 7.3.2: notable properties, and two simple arms."""
+"""Siciliano, sec. 7.2 to 7.3.2: notable properties and two simple arms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ c1, s1, c2, s2, c12, s12 = q1.cos(), q1.sin(), q2.cos(), q2.sin(), (q1 + q2).cos
 ZERO = 0 * q1
 FOUR = (lagrange, gim_christoffel, lagrange_euler, kronecker)
 THREE = FOUR[1:]
-"""Formulations that give the matrix C too."""
+"""Formulations that also give the matrix C."""
 BY = "by Lagrange, Christoffel symbols, 4x4 matrices and Kronecker products"
 
 
@@ -52,7 +52,7 @@ def twice(A: Any) -> list[list[Any]]:
 
 
 def listed(name: str, expressions: Sequence[Any]) -> str:
-    """Numbered equations to read, one per line."""
+    """Equations as text, numbered, one per line."""
     return "\n".join(f"{name}{i} = {text(each)}" for i, each in enumerate(expressions, 1))
 
 
@@ -131,9 +131,9 @@ def planar_regressor() -> list[list[Any]]:
 
 
 def our_regressor() -> list[list[Any]]:
-    """Our columns, moved to the parameters of (7.83).
+    """Our columns, transformed to the parameters of (7.83).
 
-    The text has (m, m l_C, I) in the frame at the link's end. Moved by a to the joint: M = m, MX = m l_C + a m,
+    The text has (m, m l_C, I) in the frame at the link's end. Shifted by a to the joint: M = m, MX = m l_C + a m,
     ZZ = I + 2 a m l_C + a^2 m; columns follow by the chain rule. Its rotor columns belong to I_m, ours to k_r^2 I_m.
     """
     include = ("inertial", "rotor")
@@ -172,7 +172,7 @@ def christoffel_slip() -> Check:
     as_printed, right = symbols_by_7_45("i"), symbols_by_7_45("j")
     fails = not identical(as_printed[0][1][1], h) and not identical(as_printed[0][0][1], as_printed[0][1][0])
     holds = identical(right, printed_symbols())
-    told = "with q_i: c_122 is not h, and c_112 differs from c_121, against (7.46); with q_j all come out"
+    told = "with q_i, c_122 is not h, and c_112 differs from c_121, contrary to (7.46); with q_j all agree"
     return Check("(7.45) on the planar arm", fails and holds, told)
 
 
@@ -191,9 +191,9 @@ def skew_symmetry() -> Outcome:
         identity("(7.46): c_ijk = c_ikj", identical(symmetric, swapped)),
         identity("(7.48): w^T N w = 0 for any w", identical(form(u, N), ZERO)),
         identity("(7.49): qd^T N qd = 0", identical(form(qd, N), ZERO)),
-        identity("(7.50): the kinetic energy rises by the power of the torques", identical(rise, power)),
+        identity("(7.50): the rate of the kinetic energy is the power of the torques", identical(rise, power)),
     )
-    says = "On the planar arm of 7.3.2, in all its letters."
+    says = "The properties are checked symbolically on the planar arm of sec. 7.3.2."
     return Outcome(says, checks, (chapter.slip("Siciliano-4"),))
 
 
@@ -220,7 +220,7 @@ def linearity() -> Outcome:
         below("(7.80): blocks below the diagonal", max(lower), 0.0),
         equal("parameters, 13 per joint", counts, {13 * 5}),
     )
-    says = "The regressor of random arms with rotors, viscous and Coulomb friction."
+    says = "The regressor is evaluated for random arms with rotors, viscous and Coulomb friction."
     return Outcome(says, checks, chosen="Random arms.")
 
 
@@ -248,7 +248,7 @@ def section_7_3_1() -> Outcome:
         identity("g", all(identical(m.gravity(CARTESIAN, q), g) for m in FOUR)),
         identity("equations of motion", all(identical(m.inverse_dynamics(CARTESIAN, q, qd, qdd), tau) for m in FOUR)),
     )
-    return Outcome("Jacobians, B, C, g and the equations of motion, in all letters.", checks)
+    return Outcome("The Jacobians, B, C, g and the equations of motion are compared symbolically.", checks)
 
 
 @chapter.item("sec. 7.3.2", "Two-link planar arm, (7.82)-(7.84)")
@@ -267,15 +267,19 @@ def section_7_3_2() -> Outcome:
         identity("J_P and J_O of link 2", identical(J, [*tip, [0, 0], [0, 0], [1, 1]])),
         identity(f"B {BY}", all(identical(m.mass_matrix(PLANAR, q), B) for m in FOUR)),
         identity("Christoffel symbols", identical(gim_christoffel.christoffel_symbols(PLANAR, q), printed_symbols())),
-        identity("C, three ways", all(identical(m.coriolis_matrix(PLANAR, q, qd), C) for m in THREE)),
+        identity("C by three formulations", all(identical(m.coriolis_matrix(PLANAR, q, qd), C) for m in THREE)),
         identity("Bdot", identical(rate_of_inertia(), [[2 * h * v2, h * v2], [h * v2, 0]])),
         identity("N", all(identical(difference(rate_of_inertia(), twice(m.coriolis_matrix(PLANAR, q, qd))), N)
                           for m in THREE)),
-        identity("g, four ways", all(identical(m.gravity(PLANAR, q), g) for m in FOUR)),
-        identity("(7.82), four ways", all(identical(m.inverse_dynamics(PLANAR, q, qd, qdd), tau) for m in FOUR)),
+        identity("g by four formulations", all(identical(m.gravity(PLANAR, q), g) for m in FOUR)),
+        identity("(7.82) by four "
+            "formulations", all(identical(m.inverse_dynamics(PLANAR, q, qd, qdd), tau) for m in FOUR)),
         identity("(7.83): both augmented links", identical(augmented, [*pi[:3], *pi[4:7]])),
         identity("(7.84): all 16 entries", identical(our_regressor(), Y)),
         identity("(7.84) times (7.83) is (7.82)", identical(by_parameters, tau)),
     )  # fmt: skip
-    says = "Jacobian, inertia matrix, symbols, C, N, g, equations of motion and regressor, in all letters."
+    says = (
+        "The Jacobian, inertia matrix, Christoffel symbols, C, N, g, equations of motion and regressor are compared "
+        "symbolically."
+    )
     return Outcome(says, checks, texts=(listed("tau", tau),))

@@ -1,4 +1,4 @@
-"""Siciliano, sec. 7.4 to 7.6: identification, the recursion of Newton and Euler, direct dynamics."""
+"""Siciliano, sec. 7.4 to 7.6: identification, the Newton-Euler recursion, forward dynamics."""
 
 from __future__ import annotations
 
@@ -66,13 +66,16 @@ def identification() -> Outcome:
     checks = (
         equal("parameters of two links and rotors", len(names), 22),
         below("parameters found by (7.86) from 200 samples", distance(pi, base.values), 1e-9),
-        equal("the least number of parameters of (7.82), footnote 6", base.count, 5),
-        equal("rank of Y: two more, of centres of mass beside the links' axes", rank, base.count + 2),
+        equal("minimal number of parameters of (7.82), footnote 6", base.count, 5),
+        equal("rank of Y: two more, for centres of mass off the links' axes", rank, base.count + 2),
         Check("both numbers proved", base.proved and general.proved and general.count == rank, "over exact rationals"),
     )
     listed = ", ".join(seen)
-    says = f"Torques of random states, solved for base parameters. Columns of Y that are not null here: {listed}."
-    chosen = "The samples; frames at the joints, where fewer columns vanish than in the frames of (7.83)."
+    says = (
+        f"Base parameters are estimated from the torques at random states. Columns of Y that are not zero here: "
+        f"{listed}."
+    )
+    chosen = "The samples, and frames at the joints, in which fewer columns vanish than in the frames of (7.83)."
     return Outcome(says, checks, chosen=chosen, texts=(str(base),))
 
 
@@ -137,7 +140,7 @@ def gyroscopic_slip() -> Check:
     return misses("torques of a random arm with rotors by (7.107)-(7.114), against Lagrange", double, once)
 
 
-@chapter.item("(7.107)-(7.114)", "Recursion of Newton and Euler in link frames, fig. 7.14")
+@chapter.item("(7.107)-(7.114)", "Newton-Euler recursion in link frames, fig. 7.14")
 def recursion() -> Outcome:
     errors = []
     for seed in (3, 4, 5):
@@ -145,7 +148,7 @@ def recursion() -> Outcome:
         truth = lagrange.inverse_dynamics(robot, at, rate, acceleration)
         errors.append(distance(newton_euler.inverse_dynamics(robot, at, rate, acceleration), truth))
     checks = (below("our recursion against Lagrange, random arms with rotors", max(errors), 1e-11),)
-    says = "The printed recursion as printed and with w x (I w) once; ours on random arms."
+    says = "The recursion is run as printed and with w x (I w) once; ours is run on random arms."
     return Outcome(
         says, checks, (chapter.slip("Siciliano-3"),), chosen="Random arms of four revolute joints with rotors."
     )
@@ -155,7 +158,7 @@ def recursion() -> Outcome:
 
 
 def printed_example() -> dict[str, Any]:
-    """The steps of 7.5.3, in the parameters of links and rotors.
+    """The printed steps of sec. 7.5.3, in the parameters of links and rotors.
 
     With (7.83) m_1, m_2 and m_i (l_Ci + a_i) become sums over link and rotor; the moments of inertia about the centres
     of the augmented links enter through I_i + m_i (l_Ci + a_i)^2, the moment about the joint.
@@ -192,7 +195,7 @@ def printed_example() -> dict[str, Any]:
 
 
 def computed_example() -> dict[str, Any]:
-    """The same steps by the recursion over symbols."""
+    """The same steps by the symbolic recursion."""
     r = printed_recursion(PLANAR, q, qd, qdd, 1)
     return {
         "angular velocities": [list(x) for x in r.w],
@@ -215,11 +218,12 @@ def section_7_5_3() -> Outcome:
     printed, ours = printed_example(), computed_example()
     checks = [identity(name, identical(ours[name], printed[name])) for name in printed]
     model = planar_torques()
-    checks.append(identity("tau is that of (7.82)", identical([printed["tau_1"], printed["tau_2"]], model)))
+    checks.append(identity("tau agrees with (7.82)", identical([printed["tau_1"], printed["tau_2"]], model)))
     same = newton_euler.inverse_dynamics(PLANAR, q, qd, qdd)
-    checks.append(identity("and of our recursion", identical(same, model)))
+    checks.append(identity("tau agrees with our recursion", identical(same, model)))
     says = (
-        "Forward and backward steps over symbols, against the printed vectors, in the parameters of links and rotors."
+        "The forward and backward steps are computed symbolically, in the parameters of links and rotors, and "
+        "compared with the printed vectors."
     )
     return Outcome(says, tuple(checks))
 
@@ -227,7 +231,7 @@ def section_7_5_3() -> Outcome:
 # Sec. 7.6, direct dynamics ------------------------------------------------------------------------------------------
 
 
-@chapter.item("sec. 7.6", "Direct dynamics, (7.115), (7.116)")
+@chapter.item("sec. 7.6", "Forward dynamics, (7.115), (7.116)")
 def direct_dynamics() -> Outcome:
     robot = load("planar2r")
     dyn = compiled(robot)
@@ -243,13 +247,17 @@ def direct_dynamics() -> Outcome:
     run = simulate(dyn, Feedforward(dyn), move, dt=1e-3, integrator="rk4", solver=Solver(compiled=False))
     checks = (
         below("B column by column, g_0 = 0, qd = 0", distance(np.transpose(columns), dyn.mass_matrix(at)), 1e-12),
-        below("(7.116) is the recursion with qdd = 0", distance(rest, dyn.coriolis(at, rate) + dyn.gravity(at)), 1e-12),
+        below(
+            "(7.116) equals the recursion with qdd = 0", distance(rest, dyn.coriolis(at, rate) + dyn.gravity(at)), 1e-12
+        ),
         below("(7.115)", distance(found, acceleration), 1e-11),
         below("our module `forward`", distance(forward.forward_dynamics(robot, at, rate, tau), acceleration), 1e-11),
         below(
-            "integrated by Runge-Kutta, torques of fig. 7.5 give its motion, rad", float(np.abs(run.error).max()), 1e-6
+            "simulation with the torques of fig. 7.5 (Runge-Kutta) against its motion, rad",
+            float(np.abs(run.error).max()),
+            1e-6,
         ),
     )
-    says = "Accelerations from n + 1 inverse dynamics, and a simulation by them."
-    chosen = "A random state; both joints turn by pi/2 in 0.5 s. Orders of growth are not counted here (Siciliano-12)."
+    says = "The accelerations follow from n + 1 evaluations of the inverse dynamics, and are used in a simulation."
+    chosen = "A random state, and the motion of fig. 7.5. The order of growth is not examined (Siciliano-12)."
     return Outcome(says, checks, chosen=chosen)

@@ -29,7 +29,7 @@ lb3 = p.l3p - p.a1p
 
 
 def parallelogram(**changes: str) -> Robot:
-    """The arm of the catalog with a2' = a1'' and a3' = a1', and lengths or masses put in as told."""
+    """The arm of the catalog with a2' = a1'' and a3' = a1', and with the given lengths or masses."""
     text = Path(catalog.__file__ or "").with_name("parallelogram.toml").read_text(encoding="utf-8")
     text = text.replace('a2p = "a1s"\n', "").replace('a3p = "a1p"\n', "").replace("a2p", "a1s").replace("a3p", "a1p")
     text = text.replace("[parameters]", "[parameters]\nc = 2.0\nu = 0.3\nw = 1.1")
@@ -91,8 +91,8 @@ PRINTED_B22 = p.Il1p + p.ml1p * p.l1p**2 + p.Il2p + p.ml2p * p.l2p**2 + p.ml2p *
 
 
 def shown(what: str, printed: bool, right: bool, text: str) -> Check:
-    """Evidence in symbols: the printed form is not an identity, the right one is."""
-    return Check(what, right and not printed, f"as printed not an identity; {text} is one in every letter")
+    """Symbolic evidence: the printed form is not an identity, the right one is."""
+    return Check(what, right and not printed, f"as printed not an identity; {text} is one in every symbol")
 
 
 @chapter.evidence("Siciliano-1")
@@ -109,7 +109,7 @@ def b_33_slip() -> Check:
 
 
 def decoupled() -> Robot:
-    """m2', m3' and l3' that meet m_3' lb_3' / (m_2' l_2') = a_1' / a_1'' whatever c, u and the lengths are."""
+    """m2', m3' and l3' that satisfy m_3' lb_3' / (m_2' l_2') = a_1' / a_1'' whatever c, u and the lengths are."""
     return parallelogram(ml2p="c*u*a1s", ml3p="c*a1p*l2p", l3p="a1p + u")
 
 
@@ -145,7 +145,7 @@ def section_7_3_3() -> Outcome:
     off = [to_float(b, values) for b in (PRINTED_B22, RIGHT_B22)]
     checks = (
         identity("the loop closes", identical(closed_chain.constraints(ARM, CLOSED), [0] * 5)),
-        identity("G leaves it closed", identical(product(J, G), [[0, 0]] * 5)),
+        identity("G keeps the loop closed", identical(product(J, G), [[0, 0]] * 5)),
         identity(
             "B' of the virtual arm, with b_3'3' corrected", identical([row[:3] for row in tree[:3]], printed_tree())
         ),
@@ -155,9 +155,9 @@ def section_7_3_3() -> Outcome:
         identity("g_a", identical(gravity, printed_active_gravity())),
         identity("decoupled: b_a11 and the zeros", identical([diagonal[0], [diagonal[1][0]]], [[b11, 0], [0]])),
         below("decoupled: Coriolis and centrifugal torques, N m", float(free), 1e-12),
-        Check("else they are there", bool(coupled > 0.1), f"{coupled:.2g} N m"),
+        Check("without decoupling they do not vanish", bool(coupled > 0.1), f"{coupled:.2g} N m"),
     )
     slips = tuple(chapter.slip(f"Siciliano-{k}") for k in (1, 2, 5, 6))
-    says = "The tree, its projection onto the active joints and the decoupled design, in all letters."
+    says = "The tree, its projection onto the active joints and the decoupled design are compared symbolically."
     note = f"With the numbers of the catalog the printed b_a22 is {off[0]:.4g} kg m², the right one {off[1]:.4g} kg m²."
     return Outcome(f"{says} {note}", checks, slips)

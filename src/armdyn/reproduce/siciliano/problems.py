@@ -1,4 +1,4 @@
-"""Siciliano, problems 7.1 to 7.8: solved by hand, and by armdyn."""
+"""Siciliano, problems 7.1 to 7.8, solved by hand and by armdyn."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def oblique(angle: str) -> Robot:
 
 
 def oblique_model(cosine: Any) -> tuple[list[list[Any]], list[Any]]:
-    """(B, g) by hand: velocity of link 2 is d1' z0 + d2' z1 with z0.z1 = cosine, neither link turns, so
+    """(B, g) by hand: velocity of link 2 is d1' z0 + d2' z1 with z0.z1 = cosine, neither link rotates, so
 
     T = 1/2 (ml1 + mm2 + kr1^2 Im1) d1'^2 + 1/2 ml2 (d1'^2 + d2'^2 + 2 cosine d1' d2') + 1/2 kr2^2 Im2 d2'^2,
     U = (ml1 + mm2 + ml2) g d1 + ml2 g cosine d2.
@@ -97,8 +97,11 @@ def problem_7_1() -> Outcome:
         checks.append(identity(f"angle {letters}: B, C, g and tau {BY}", all(agree)))
     B, g = oblique_model(0 * q1)
     right, held, _ = cartesian_model()
-    checks.append(identity("at a right angle it is the arm of 7.3.1", identical([B, [g]], [right, [held]])))
-    says = "By hand from the energies, and by four formulations: a coupling ml2 cos(angle), gravity on both joints."
+    checks.append(identity("at a right angle: the arm of sec. 7.3.1", identical([B, [g]], [right, [held]])))
+    says = (
+        "Derived by hand from the energies and by four formulations. The joints are coupled by ml2 cos(angle), and "
+        "gravity acts on both."
+    )
     return Outcome(says, tuple(checks))
 
 
@@ -107,7 +110,7 @@ def problem_7_1() -> Outcome:
 
 @chapter.item("problem 7.2", "A matrix C with (7.49) but without (7.48)")
 def problem_7_2() -> Outcome:
-    """By hand from (7.41): h_112 = 2h, h_122 = h, h_211 = -h, h_212 = h/2, h_221 = -h/2, the others 0."""
+    """Derived by hand from (7.41): h_112 = 2h, h_122 = h, h_211 = -h, h_212 = h/2, h_221 = -h/2, the others 0."""
     coefficients = gim_christoffel.velocity_coefficients(PLANAR, q)
     by_hand = [[[0, 2 * h], [0, h]], [[-h, h / 2], [-h / 2, 0]]]
     C = christoffel.matrix_from_symbols(coefficients, qd)
@@ -118,9 +121,9 @@ def problem_7_2() -> Outcome:
         identity("(7.43): the same torques", identical(times(C, qd), gim_christoffel.coriolis(PLANAR, q, qd))),
         identity("(7.49): qd^T N qd = 0", identical(form(qd, N), ZERO)),
         Check("(7.48) does not hold", not identical(form(u, N), ZERO), "w^T N w is not zero for every w"),
-        identity("with Christoffel symbols it does", identical(form(u, right), ZERO)),
+        identity("it holds with Christoffel symbols", identical(form(u, right), ZERO)),
     )
-    return Outcome("C taken straight from the coefficients h_ijk, on the planar arm.", checks)
+    return Outcome("C is taken directly from the coefficients h_ijk of the planar arm.", checks)
 
 
 # 7.3, SCARA ---------------------------------------------------------------------------------------------------------
@@ -129,7 +132,7 @@ SCARA = "a1 a2 l1 l2 m1 m2 m3 m4 I1 I2 I3 I4 g"
 
 
 def scara() -> Robot:
-    """Two revolute joints, a slide and a last revolute joint, all axes vertical; z upwards; motors left out."""
+    """Two revolute joints, a prismatic and a last revolute joint, all axes vertical, z upwards, without motors."""
     rows: list[dict[str, Any]] = [
         {"a": f"a{i}", "mass": f"m{i}", "com": [f"l{i} - a{i}", 0, 0], "inertia": [0, 0, 0, 0, 0, f"I{i}"]}
         for i in (1, 2)
@@ -140,7 +143,7 @@ def scara() -> Robot:
 
 
 def scara_model() -> tuple[list[list[Any]], list[Any], list[Any]]:
-    """(B, C qd, g) by hand: a planar arm with m3 + m4 at its end, I3 and I4 turning with it, I4 also by itself."""
+    """(B, C qd, g) by hand: a planar arm with m3 + m4 at its end, I3 and I4 rotating with it, I4 also by itself."""
     a1, a2, l1, l2, m1, m2, m3, m4, I1, I2, I3, I4, g = (symbol(name, "parameter") for name in SCARA.split())
     x, v = symbols("q1 q2 q3 q4"), symbols("v1 v2 v3 v4")
     M, turning = m3 + m4, I3 + I4
@@ -166,7 +169,8 @@ def problem_7_3() -> Outcome:
     )
     chosen = "Figure 2.36 is not in the text: axes vertical, z upwards, centres of mass on the links, no motors."
     lines = [f"b{i + 1}{j + 1} = {text(B[i][j])}" for i in range(4) for j in range(i, 4)]
-    return Outcome("By hand as a planar arm that carries slide and wrist, and by four formulations.", checks,
+    return Outcome("Derived by hand, as a planar arm that carries the prismatic joint and the wrist, and by four "
+        "formulations.", checks,
                    chosen=chosen, texts=("\n".join(lines),))  # fmt: skip
 
 
@@ -194,11 +198,13 @@ def problem_7_4() -> Outcome:
     base = base_parameters(load("planar2r"), ("inertial", "rotor"), absent="zeros")
     checks = (
         identity("Y pi with five parameters is (7.82)", identical(tau, planar_torques())),
-        equal("no fewer do: rank over exact rationals (footnote 6 says five)", base.count, 5),
-        Check("proved", base.proved, "rules of grouping and exact rank agree"),
+        equal("minimal: rank over exact rationals (footnote 6 says five)", base.count, 5),
+        Check("proved", base.proved, "grouping rules and exact rank agree"),
     )
     return Outcome(
-        "Five parameters by hand; that there are no fewer by exact rank.", checks, texts=(listed("pi", parameters),)
+        "Five parameters are found by hand; an exact rank shows that no fewer suffice.",
+        checks,
+        texts=(listed("pi", parameters),),
     )
 
 
@@ -206,10 +212,10 @@ def problem_7_4() -> Outcome:
 
 
 def slider(loaded: bool = False) -> Robot:
-    """Joint 1 slides along z0, joint 2 turns about y0; l2 from its axis to the centre of mass of link 2.
+    """Joint 1 is prismatic along z0, joint 2 revolute about y0; l2 from its axis to the centre of mass of link 2.
 
-    Gravity has both components in the plane, so any standing of the arm is covered (gx = 0: upright slide, gz = 0:
-    level slide). loaded: a mass mL at the tip, the origin of frame 2.
+    Gravity has both components in the plane, so any mounting of the arm is covered (gx = 0: vertical axis, gz = 0:
+    horizontal axis). loaded: a mass mL at the tip, the origin of frame 2.
     """
     mass = "ml2 + mL" if loaded else "ml2"
     rows: list[dict[str, Any]] = [
@@ -221,7 +227,7 @@ def slider(loaded: bool = False) -> Robot:
 
 
 def slider_parameters(load_mass: Any) -> list[Any]:
-    """Masses that slide, rotor 1, first moment, moment of inertia about the axis, rotor 2."""
+    """Translating masses, rotor 1, first moment, moment of inertia about the axis, rotor 2."""
     return [
         p.ml1 + p.mm2 + p.ml2 + load_mass, p.Im1, p.ml2 * p.l2 + load_mass * p.a2,
         p.Il2 + p.ml2 * p.l2**2 + load_mass * p.a2**2, p.Im2,
@@ -250,7 +256,8 @@ def slider_torques(load_mass: Any) -> list[Any]:
 
 
 SLIDER_CHOSEN = (
-    "Fig. 7.16 is not in the text: a slide along z0 and a hinge about y0, gravity in any direction of their plane."
+    "Fig. 7.16 is not in the text: a prismatic joint along z0 and a revolute joint about y0, gravity in any "
+    "direction of their plane."
 )
 
 
@@ -262,7 +269,10 @@ def problem_7_5() -> Outcome:
                  all(identical(m.inverse_dynamics(robot, q, qd, qdd), slider_torques(mass)) for m in FOUR))
         for name, (robot, mass) in robots.items()
     ]  # fmt: skip
-    says = "By hand from the energies, linear in five parameters; the payload changes their values alone."
+    says = (
+        "Derived by hand from the energies. The model is linear in five parameters; a payload changes only their "
+        "values."
+    )
     return Outcome(says, tuple(checks), chosen=SLIDER_CHOSEN, texts=(listed("tau", slider_torques(p.mL)),))
 
 
@@ -270,7 +280,7 @@ def problem_7_5() -> Outcome:
 
 
 def relative(absolute: Any) -> list[Any]:
-    """Joint angles (or rates) from the links' angles to the base frame."""
+    """Joint angles (or velocities) from the absolute angles of the links."""
     first, second = absolute
     return [first, second - first]
 
@@ -282,7 +292,7 @@ def absolute_lagrangian(angles: Any, rates: Any) -> Any:
 
 
 def absolute_torques() -> list[Any]:
-    """By hand. Rotor 2, on link 1, turns with (1 - kr2) f1' + kr2 f2'. With f = absolute angles and k = ml2 a1 l2
+    """By hand. Rotor 2, on link 1, rotates with (1 - kr2) f1' + kr2 f2'. With f = absolute angles and k = ml2 a1 l2
 
     2T = (Il1 + ml1 l1^2 + kr1^2 Im1 + (ml2 + mm2) a1^2) f1'^2 + (Il2 + ml2 l2^2) f2'^2 + 2 k cos(f2 - f1) f1' f2'
          + Im2 ((1 - kr2) f1' + kr2 f2')^2,
@@ -310,7 +320,7 @@ def problem_7_6() -> Outcome:
         identity("Lagrange's equations by hand", identical(found, absolute_torques())),
         identity("against (7.82): torques (tau1 - tau2, tau2)", all(tied)),
     )
-    says = "Same motion, same power; of the velocity terms only centrifugal ones are left, and gravity is decoupled."
+    says = "The motion and its power are the same. Only centrifugal velocity terms remain, and gravity is decoupled."
     return Outcome(says, checks, texts=(listed("xi", absolute_torques()),))
 
 
@@ -336,7 +346,7 @@ def problem_7_7() -> Outcome:
     figure = (chart(*panels, columns=3), "Torques along the three motions, free and with forces at the tip")
     chosen = "f is what the arm exerts on its environment, in base axes; g = 9.81 m/s²."
     return Outcome(
-        "The three motions with a constant force of the tip.", tuple(checks), chosen=chosen, figures=(figure,)
+        "The three motions with a constant force at the tip.", tuple(checks), chosen=chosen, figures=(figure,)
     )
 
 
@@ -346,7 +356,7 @@ def problem_7_8() -> Outcome:
     loaded = newton_euler.inverse_dynamics(slider(loaded=True), q, qd, qdd)
     checks = (
         identity("the recursion gives the model of problem 7.5", identical(tau, slider_torques(0 * p.mL))),
-        identity("with payload too", identical(loaded, slider_torques(p.mL))),
+        identity("with payload, the same", identical(loaded, slider_torques(p.mL))),
     )
-    says = "The recursion over symbols: one step forwards and one backwards for each joint."
+    says = "The recursion is run symbolically: one forward and one backward step for each joint."
     return Outcome(says, checks, chosen=SLIDER_CHOSEN)

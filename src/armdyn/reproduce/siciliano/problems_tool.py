@@ -15,7 +15,7 @@ chapter = Chapter("siciliano")
 
 
 def inertia_rate(model: Any, at: Any, rate: Any, **options: Any) -> Any:
-    """d B_A/dt along the motion, by differences of fourth order."""
+    """d B_A/dt along the motion, by fourth-order differences."""
     step = 1e-3
     masses = [operational_space(model, at + k * step * rate, **options).mass for k in (-2, -1, 1, 2)]
     return (masses[0] - 8 * masses[1] + 8 * masses[2] - masses[3]) / (12 * step)
@@ -40,7 +40,9 @@ def problem_7_9() -> Outcome:
         "With X = B_A Jdot Jbar, dB_A/dt = Jbar^T Bdot Jbar - X - X^T. So C_A = Jbar^T C Jbar - X leaves "
         "dB_A/dt - 2 C_A = Jbar^T (Bdot - 2 C) Jbar + X - X^T, which is skew-symmetric."
     )
-    return Outcome(says, tuple(checks), chosen="Arms of the catalog at random states; derivatives by differences.")
+    return Outcome(
+        says, tuple(checks), chosen="Arms of the catalog at random states; derivatives by finite differences."
+    )
 
 
 @chapter.item("problem 7.10", "General solution of (7.140)")
@@ -55,19 +57,24 @@ def problem_7_10() -> Outcome:
     cost = [float(t @ np.linalg.solve(M, t)) for t in (particular, particular + P @ other)]
     checks = (
         below("Jbar^T J^T = 1: J^T gamma is a solution", distance(Jbar.T @ J.T, np.eye(2)), 1e-11),
-        below("Jbar^T P = 0: what is added stays one", float(np.abs(Jbar.T @ P).max()), 1e-11),
+        below("Jbar^T P = 0: adding P tau_0 keeps it a solution", float(np.abs(Jbar.T @ P).max()), 1e-11),
         below("P P = P", distance(P @ P, P), 1e-11),
-        equal("rank of P: all of the null space", int(np.linalg.matrix_rank(P, tol=1e-9)), 1),
+        equal("rank of P: the whole null space", int(np.linalg.matrix_rank(P, tol=1e-9)), 1),
         below(
             "every solution tau is J^T gamma + P tau_0, with tau_0 = tau",
             distance(particular + P @ torque, torque),
             1e-11,
         ),
         Check("J^T gamma is the solution of least tau^T B^-1 tau", cost[0] < cost[1], f"{cost[0]:.3g} < {cost[1]:.3g}"),
-        below("weighted: P tau_0 is orthogonal to it", abs(float(particular @ np.linalg.solve(M, P @ other))), 1e-11),
+        below(
+            "P tau_0 is orthogonal to it in that norm", abs(float(particular @ np.linalg.solve(M, P @ other))), 1e-11
+        ),
     )
-    says = "J^T is the right inverse of Jbar^T weighted by B^-1; P projects on the null space of Jbar^T along it."
-    return Outcome(says, checks, chosen="The three-link arm of the catalog at a random position.")
+    says = (
+        "J^T is the right inverse of Jbar^T weighted by B^-1; P projects onto the null space of Jbar^T along the "
+        "range of J^T."
+    )
+    return Outcome(says, checks, chosen="The three-link arm of the catalog at a random configuration.")
 
 
 @chapter.item("problem 7.11", "Dynamic manipulability and manipulability")
@@ -79,8 +86,10 @@ def problem_7_11() -> Outcome:
         ratio = dynamic_manipulability(dyn, at, rows=rows) * np.linalg.det(dyn.mass_matrix(at))
         checks.append(
             below(
-                f"{name}: w_d det B against w, 20 positions", distance(ratio, manipulability(dyn, at, rows=rows)), 1e-9
+                f"{name}: w_d det B against w, 20 configurations",
+                distance(ratio, manipulability(dyn, at, rows=rows)),
+                1e-9,
             )
         )
     says = "The axes of (7.149) are the singular values of J B^-1; their product is w_d = |det J| / det B = w / det B."
-    return Outcome(says, tuple(checks), chosen="Arms of the catalog at random positions.")
+    return Outcome(says, tuple(checks), chosen="Arms of the catalog at random configurations.")

@@ -25,7 +25,7 @@ chapter = Chapter("siciliano")
 
 
 def moving_torques(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> Array:
-    """tau_s of (7.123): the torques less gravity."""
+    """tau_s of (7.123): the torques without gravity."""
     tau: Array = dyn.inverse_dynamics(q, qd, qdd) - dyn.gravity(q)
     return tau
 
@@ -60,12 +60,12 @@ def scaling() -> Outcome:
     scaled = (torques[1] - weight[1])[5:-5] - slower.c**2 * (torques[0] - weight[0])[5:-5]
     away = np.abs(np.linspace(0, 1, 801)[5:-5] - 0.5) > 0.01  # off the jump of the acceleration
     checks = (
-        below("(7.117): C qd from products of rates", distance(quadratic, dyn.coriolis(q, qd)), 1e-12),
+        below("(7.117): C qd from products of velocities", distance(quadratic, dyn.coriolis(q, qd)), 1e-12),
         below("(7.126) with r = t + 0.3 t²", distance(moving_torques(dyn, q, qd, qdd), by_text), 1e-12),
         below("r = c t: torques without gravity scale by c²", float(np.abs(scaled[away]).max()) / limits[0], 1e-9),
         Check("fig. 7.5 exceeds the limits", bool(used[0] > 1), f"{used[0]:.3f} of a limit"),
         below("scaled, one torque is at its limit", abs(float(used[1]) - 1), 1e-3),
-        Check("and the motion is slower", slower.c < 1, f"c = {slower.c:.4f}, {slower.duration:.4f} s, not 0.5 s"),
+        Check("the scaled motion is slower", slower.c < 1, f"c = {slower.c:.4f}, {slower.duration:.4f} s, not 0.5 s"),
     )  # fmt: skip
     panels = [
         Panel(f"joint {j + 1}, limit {limits[j]:g} N m", "time, s", "torque, N m",
@@ -73,8 +73,11 @@ def scaling() -> Outcome:
                *(Line([0, slower.duration], [s * limits[j]] * 2, "", ":", "#8a93a3") for s in (-1, 1))])
         for j in (0, 1)
     ]  # fmt: skip
-    says = "The relations of the section on the planar arm; the motion of fig. 7.5 scaled to torque limits."
-    chosen = f"The timing r(t); limits of {limits[0]:g} and {limits[1]:g} N m."
+    says = (
+        "The relations of the section are checked on the planar arm, and the motion of fig. 7.5 is scaled to torque "
+        "limits."
+    )
+    chosen = f"The timing r(t), and torque limits of {limits[0]:g} and {limits[1]:g} N m."
     return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "A motion scaled to its torque limits"),))
 
 
@@ -108,18 +111,18 @@ def operational() -> Outcome:
     euler = operational_space(spatial, a, ad, angles="zyz")
     x_euler = euler.J @ add + euler.drift
     checks = (
-        below("(7.134)-(7.136), an arm that is not redundant", max(errors), 1e-10),
+        below("(7.134)-(7.136), non-redundant arm", max(errors), 1e-10),
         below("(7.133) with h_e: tau = J^T gamma", distance(J.T @ gamma, tau), 1e-10),
-        below("(7.133) of a redundant arm: gamma = Jbar^T tau, (7.139), (7.140)",
+        below("(7.133), redundant arm: gamma = Jbar^T tau, (7.139), (7.140)",
               distance(there.force(there.J @ rdd + there.drift), there.tool_force(full)), 1e-10),
         below("(7.130): B_A = (J B^-1 J^T)^-1", distance(there.mass @ mobility, np.eye(2)), 1e-11),
         below("(7.138): J^T is a right inverse of Jbar^T", distance(there.inverse.T @ there.J.T, np.eye(2)), 1e-11),
         below("(7.141): torques of the null space do not accelerate the tip, m/s²", float(np.abs(moved).max()), 1e-10),
-        Check("but the joints", float(np.abs(np.linalg.solve(M, inner)).max()) > 1, "internal motion"),
+        Check("they accelerate the joints", float(np.abs(np.linalg.solve(M, inner)).max()) > 1, "internal motion"),
         below("(7.128), (7.129) with Euler's angles on the RX-90: acceleration of the tool",
               distance(euler.acceleration(spatial.inverse_dynamics(a, ad, add)), x_euler), 1e-9),
     )  # fmt: skip
-    says = "The model seen from the tool, for arms with two, three and six joints."
+    says = "The operational space model is evaluated for arms of two, three and six joints."
     chosen = "The planar arms and the RX-90 of the catalog, at random states."
     return Outcome(says, checks, chosen=chosen)
 
@@ -156,10 +159,10 @@ def figure_7_15() -> Outcome:
         below("the centre is -J B^-1 g", distance(text.centre, -J @ np.linalg.solve(M, g)), 1e-11),
         below("gravity translates the ellipsoid: half axes without it", distance(free.lengths, text.lengths), 1e-11),
         below("surface of (7.148): |B J+ (x - centre)| = 1", float(np.abs(norms - 1).max()), 1e-11),
-        below("accelerations of torques in the ball lie in the exact set", float(levels.max()) - 1, 1e-9),
-        Check("larger accelerations downward", down > up, f"{down:.0f} m/s² down, {up:.0f} m/s² up"),
-        below("not redundant: (7.149) is the exact set", distance(pair[0].lengths, pair[1].lengths), 1e-10),
-        Check("redundant: by what (7.147) drops, torques on the surface of (7.148) have another norm (Siciliano-13)",
+        below("accelerations due to torques in the ball lie in the exact set", float(levels.max()) - 1, 1e-9),
+        Check("accelerations are larger downwards", down > up, f"{down:.0f} m/s² down, {up:.0f} m/s² up"),
+        below("non-redundant: (7.149) is the exact set", distance(pair[0].lengths, pair[1].lengths), 1e-10),
+        Check("redundant: (7.147) drops a term, so torques on the surface of (7.148) have another norm (Siciliano-13)",
               float(np.abs(true_norms - 1).max()) > 1e-3, f"{true_norms.min():.3f} to {true_norms.max():.3f} of it"),
     )  # fmt: skip
     svg = as_svg(gravity_figure(dyn, SHOWN, tau_max=STRENGTH))

@@ -27,7 +27,7 @@ chapter = Chapter("siciliano")
 DATA = {"a": 1, "l": 0.5, "ml": 50, "Il": 10, "kr": 100, "mm": 5, "Im": 0.01}
 """The same for both links and motors; g is not given."""
 G = 9.81
-CHOSEN = "g = 9.81 m/s²; the figures are pictures, so remarks of the text and closed forms are what is compared."
+CHOSEN = "g = 9.81 m/s². The figures have no numbers, so the remarks of the text and closed forms are compared."
 MARGIN = 1e-11
 """Rounding of torques, relative to the largest one."""
 
@@ -58,7 +58,7 @@ def own_inertia() -> float:
 
 
 def found_terms(parts: TorqueBreakdown) -> dict[str, Array]:
-    """Ours, by the same names."""
+    """Our contributions under the same names."""
     return {
         "inertia 11": parts.inertia[:, 0, 0],
         "inertia 12": parts.inertia[:, 0, 1],
@@ -84,7 +84,7 @@ def torques(name: str) -> TorqueBreakdown:
 
 
 def total_error(name: str) -> float:
-    """Largest difference of our torques and the sum of (7.82), relative."""
+    """Largest relative difference between our torques and the sum of (7.82)."""
     parts = torques(name)
     terms = printed_terms(parts.q, parts.qd, parts.qdd)
     total = np.stack([sum(terms[key] for key in keys) for keys in AT_JOINT], axis=1)
@@ -119,7 +119,7 @@ def data() -> Outcome:
     checks = [equal(f"{name}1, {name}2", (values[f"{name}1"], values[f"{name}2"]), (x, x)) for name, x in DATA.items()]
     worst = max(total_error(name) for name in MOTIONS)
     checks.append(below("torques of the three motions against (7.82)", worst, MARGIN))
-    return Outcome("The arm of the catalog has the printed data; its torques are those of (7.82).", tuple(checks))
+    return Outcome("The arm of the catalog has the printed data, and its torques are those of (7.82).", tuple(checks))
 
 
 # Equal durations ----------------------------------------------------------------------------------------------------
@@ -132,16 +132,16 @@ def figure_7_5() -> Outcome:
     checks = [
         below("the tip starts at (0.2, 0) m", float(np.abs(tip_at(start) - [0.2, 0]).max()), 1e-12),
         Check("elbow below the line to the tip", start[0] < 0 < start[1], f"q = {start[0]:.4f}, {start[1]:.4f} rad"),
-        below("both joints turn by pi/2", float(np.abs(move(0.5) - start - np.pi / 2).max()), 1e-12),
+        below("both joints rotate by pi/2", float(np.abs(move(0.5) - start - np.pi / 2).max()), 1e-12),
         below("in 0.5 s", abs(move.duration - 0.5), 1e-15),
-        below("triangular velocity: its peak encloses the way", float(np.abs(move.peak(1) - 2 * np.pi).max()), 1e-12),
-        below("accelerations of 8 pi rad/s², then the opposite",
+        below("triangular velocity: peak from the distance", float(np.abs(move.peak(1) - 2 * np.pi).max()), 1e-12),
+        below("accelerations of 8 pi, then -8 pi rad/s²",
               float(np.abs(move([0.1, 0.4], 2) - 8 * np.pi * np.array([[1.0], [-1.0]])).max()), 1e-11),
         below("torques against (7.82)", total_error("equal durations"), MARGIN),
     ]  # fmt: skip
     parts = torques("equal durations")
-    says = "Positions, velocities, accelerations and torques of the motion."
-    return outcome(says, checks, motion_figure(parts), "Both joints turn by pi/2 in 0.5 s")
+    says = "The positions, velocities, accelerations and torques of the motion are drawn and checked."
+    return outcome(says, checks, motion_figure(parts), "Both joints rotate by pi/2 in 0.5 s")
 
 
 @chapter.item("fig. 7.6", "Torque contributions, equal durations")
@@ -156,15 +156,15 @@ def figure_7_6() -> Outcome:
         *contribution_checks("equal durations"),
         Check("inertia torque 11 has the sign of the acceleration", bool(signs.all()), f"at all {len(signs)} samples"),
         below("inertia torque 22 is piecewise constant, N m", flat, 1e-8),
-        below("its size is b22 8 pi", abs(float(parts.inertia[0, 1, 1]) - own_inertia() * 8 * np.pi), 1e-8),
-        below("inertia torques 12 and 21 are alike", distance(parts.inertia[:, 0, 1], parts.inertia[:, 1, 0]), 1e-12),
-        Check("the Coriolis effect is at joint 1", float(np.abs(parts.coriolis[:, 0]).max()) > 1000,
+        below("its magnitude is 8 pi b22", abs(float(parts.inertia[0, 1, 1]) - own_inertia() * 8 * np.pi), 1e-8),
+        below("inertia torques 12 and 21 are equal", distance(parts.inertia[:, 0, 1], parts.inertia[:, 1, 0]), 1e-12),
+        Check("the Coriolis effect acts at joint 1", float(np.abs(parts.coriolis[:, 0]).max()) > 1000,
               f"up to {np.abs(parts.coriolis[:, 0]).max():.0f} N m"),
         below("centrifugal torques are opposite",
               distance(parts.centrifugal[:, 0, 1], -parts.centrifugal[:, 1, 0]), 1e-12),
         below("Coriolis effects vanish where s_2 = 0, s", abs(float(zero[0]) - passes), 1e-3),
     ]  # fmt: skip
-    says = "Each contribution drawn; the remarks of the text, checked one by one."
+    says = "Each contribution is drawn, and the remarks of the text are checked one by one."
     return outcome(says, checks, contributions_figure(parts), "Contributions to the torques at the two joints")
 
 
@@ -172,7 +172,7 @@ def figure_7_6() -> Outcome:
 
 
 def ends() -> tuple[float, float]:
-    """Times at which the joints arrive, s: way / velocity + acceleration time."""
+    """Times at which the joints arrive, s: distance / velocity + acceleration time."""
     turn = float(np.arccos(0.1) - np.arccos(0.9))
     return turn / 5 + 0.15, 2 * turn / 5 + 0.15
 
@@ -184,15 +184,15 @@ def figure_7_7() -> Outcome:
     standing = move(np.linspace(first, last, 9)[1:-1], 1)[:, 0]
     checks = [
         below("the tip starts at (0.2, 0) m", float(np.abs(tip_at(move(0.0)) - [0.2, 0]).max()), 1e-12),
-        below("and ends at (1.8, 0) m", float(np.abs(tip_at(move(move.duration)) - [1.8, 0]).max()), 1e-12),
+        below("the tip ends at (1.8, 0) m", float(np.abs(tip_at(move(move.duration)) - [1.8, 0]).max()), 1e-12),
         below("largest velocities of 5 rad/s", float(np.abs(move.peak(1) - 5).max()), 1e-12),
         below("after 0.15 s", float(np.abs(move.peak(2) - 5 / 0.15).max()), 1e-10),
-        below("durations from way, velocity and acceleration time, s", abs(move.duration - last), 1e-12),
-        below("joint 1 stands after its own, rad/s", float(np.abs(standing).max()), 1e-12),
+        below("durations from distance, velocity and acceleration time, s", abs(move.duration - last), 1e-12),
+        below("joint 1 is at rest after its own duration, rad/s", float(np.abs(standing).max()), 1e-12),
         below("torques against (7.82)", total_error("different durations"), MARGIN),
     ]
     parts = torques("different durations")
-    says = "Positions, velocities, accelerations and torques of the motion."
+    says = "The positions, velocities, accelerations and torques of the motion are drawn and checked."
     return outcome(
         says, checks, motion_figure(parts), f"Joint 1 arrives after {first:.3f} s, joint 2 after {last:.3f} s"
     )
@@ -216,12 +216,13 @@ def figure_7_8() -> Outcome:
         below("inertia torques 12 and 21 are opposite then", distance(pair[:, 0, 1], -pair[:, 1, 0]), 1e-11),
         Check("the centrifugal effect at joint 1 dies out later", over[0] > over[1] + 0.1,
               f"at {over[0]:.3f} s, at joint 2 at {over[1]:.3f} s"),
-        below("gravity at joint 2 while both joints turn alike: it changes by", float(np.ptp(weight[early, 1])), 1e-6),
-        Check("later it changes", float(np.ptp(weight[:, 1])) > 50, f"by {np.ptp(weight[:, 1]):.0f} N m"),
+        below("change of gravity at joint 2 while the joint velocities are "
+            "opposite", float(np.ptp(weight[early, 1])), 1e-6),
+        Check("it changes later", float(np.ptp(weight[:, 1])) > 50, f"by {np.ptp(weight[:, 1]):.0f} N m"),
         Check("gravity at joint 1 grows as the arm stretches", bool((np.diff(weight[:, 0]) > -1e-6).all()),
               f"from {weight[0, 0]:.0f} to {weight[-1, 0]:.0f} N m"),
     ]  # fmt: skip
-    says = "Each contribution drawn; the remarks of the text, checked one by one."
+    says = "Each contribution is drawn, and the remarks of the text are checked one by one."
     return outcome(says, checks, contributions_figure(parts), "Contributions to the torques at the two joints")
 
 
@@ -229,7 +230,7 @@ def figure_7_8() -> Outcome:
 
 
 def tip_speed(t: Array, duration: float) -> Array:
-    """The trapezoid of fig. 7.9."""
+    """The trapezoidal profile of fig. 7.9."""
     return np.minimum(np.minimum(t, duration - t) * 5 / 0.15, 5.0)
 
 
@@ -243,15 +244,20 @@ def figure_7_9() -> Outcome:
     checks = [
         below("1.6 m, from (0.2, 0)", float(np.abs(tip[[0, -1]] - [[0.2, 0], [1.8, 0]]).max()), 1e-9),
         below("off the horizontal axis, m", float(np.abs(tip[:, 1]).max()), 1e-9),
-        below("duration from way, velocity and acceleration time, s", abs(move.duration - (1.6 / 5 + 0.15)), 1e-12),
+        below(
+            "duration from distance, velocity and acceleration time, s", abs(move.duration - (1.6 / 5 + 0.15)), 1e-12
+        ),
         below(
             "trapezoidal velocity along x, m/s", float(np.abs(velocity[:, 0] - tip_speed(t, move.duration)).max()), 1e-8
         ),
-        Check("the same posture throughout", bool((q[:, 0] < 0).all() and (q[:, 1] > 0).all()), "elbow below"),
+        Check("same elbow posture throughout", bool((q[:, 0] < 0).all() and (q[:, 1] > 0).all()), "elbow below"),
     ]
     parts = torques("straight line")
     return outcome(
-        "Position, velocity and acceleration of the tip.", checks, tip_figure(parts), "The tip moves by 1.6 m"
+        "The position, velocity and acceleration of the tip are drawn and checked.",
+        checks,
+        tip_figure(parts),
+        "The tip moves by 1.6 m",
     )
 
 
@@ -262,10 +268,12 @@ def figure_7_10() -> Outcome:
     varies = float(np.ptp(parts.qd[middle], axis=0).min())
     checks = [
         below("torques against (7.82)", total_error("straight line"), MARGIN),
-        Check("joint rates vary while the tip's speed is constant", varies > 0.5, f"by {varies:.2g} rad/s"),
-        below("q_2 = -2 q_1, links being alike, rad", float(np.abs(parts.q[:, 1] + 2 * parts.q[:, 0]).max()), 1e-9),
+        Check("joint velocities vary while the speed of the tip is constant", varies > 0.5, f"by {varies:.2g} rad/s"),
+        below(
+            "q_2 = -2 q_1, since the links are equal, rad", float(np.abs(parts.q[:, 1] + 2 * parts.q[:, 0]).max()), 1e-9
+        ),
     ]
-    says = "Inverse kinematics of the straight line, and the torques for it."
+    says = "The joint motion follows by inverse kinematics of the straight line, the torques from it."
     return outcome(says, checks, motion_figure(parts), "The straight line at the joints")
 
 
@@ -277,5 +285,5 @@ def figure_7_11() -> Outcome:
         Check("gravity at joint 1 grows as the arm stretches", bool((np.diff(parts.gravity[:, 0]) > -1e-6).all()),
               f"from {parts.gravity[0, 0]:.0f} to {parts.gravity[-1, 0]:.0f} N m"),
     ]  # fmt: skip
-    says = "Each contribution drawn, and compared with its term in (7.82)."
+    says = "Each contribution is drawn and compared with its term in (7.82)."
     return outcome(says, checks, contributions_figure(parts), "Contributions to the torques at the two joints")

@@ -34,8 +34,8 @@ class Swing:
 def feedforward_tracking(dt: float = 5e-5) -> Run:
     """Truc sec. 5: the three-link arm under feedforward alone, (72), on the reference (73), from rest.
 
-    Nothing holds the arm on the reference: what goes wrong in a step grows about a thousandfold until t = 5 s. So the
-    steps are short, and their increments are added without loss.
+    Nothing corrects the arm: the error of a step grows about a thousandfold until t = 5 s. So the steps are short, and
+    their increments are summed without loss.
     """
     dyn = compiled_dynamics(load("three_link"))
     return simulate(dyn, Feedforward(dyn), Swing(), dt=dt, integrator="rk4", solver=Solver(compiled=True))

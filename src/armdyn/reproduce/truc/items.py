@@ -46,7 +46,7 @@ def tracked() -> Run:
 
 @cache
 def sample() -> tuple[Robot, Any, Any, Any]:
-    """A random arm of six joints of both kinds, and a state."""
+    """A random arm of six revolute and prismatic joints, and a state."""
     robot = random_robot(7, 6, prismatic=0.3)
     at, rate, acceleration = np.random.default_rng(7).uniform(-2, 2, (3, robot.n))
     return robot, tuple(at), tuple(rate), tuple(acceleration)
@@ -92,16 +92,16 @@ def velocities() -> Outcome:
     last = robot.joints[-1].body.name
     M = floats(composite_body.mass_matrix(robot, at))
     return Outcome(
-        "On a random arm of six joints of both kinds: rotations differentiated with dual numbers, beside the library's "
-        "Jacobian, its energies, and the inertia matrix of composite bodies.",
+        "On a random arm of six revolute and prismatic joints, rotations differentiated with dual numbers are "
+        "compared with the library's Jacobian, its energies, and its inertia matrix by composite bodies.",
         checks=(
-            below("(12), the last link, beside its Jacobian",
+            below("(12), last link, against its Jacobian",
                   distance(base[-1], floats(kinematics.velocity(robot, at, rate, last))[3:]), 1e-12),
             below("(21): omega in the base = R omega", distance(base, turned), 1e-12),
             below("(17), potential energy", distance(P, kronecker.potential_energy(robot, at)), 1e-12),
             below("(22), kinetic energy", distance(K, kronecker.kinetic_energy(robot, at, rate)), 1e-12),
             below("(27), (28): K = 1/2 qd^T M qd", distance(K, np.array(rate) @ M @ np.array(rate) / 2), 1e-12),
-            below("(28) beside composite bodies", distance(kronecker.mass_matrix(robot, at), M), 1e-12),
+            below("(28) against composite bodies", distance(kronecker.mass_matrix(robot, at), M), 1e-12),
         ),
     )  # fmt: skip
 
@@ -125,12 +125,13 @@ def euler_lagrange() -> Outcome:
     )
     truth = newton_euler.inverse_dynamics(robot, at, rate, acceleration)
     return Outcome(
-        "The Lagrangian of the same arm differentiated with dual numbers, step by step beside the printed terms.",
+        "The Lagrangian of the same arm is differentiated with dual numbers and compared step by step with the "
+        "printed terms.",
         checks=(
             below("(38): dL/dqd = qd^T M", distance(by_rates, v @ M), 1e-12),
             below("(39): d/dt dL/dqd = M qdd + Mdot qd", distance(momentum, M @ a + U @ v), 1e-12),
-            below("(43): dL/dq, by positions as (41) has it", distance(by_positions, V.T @ v / 2 - g), 1e-12),
-            below("(44), (46): torques beside Newton-Euler",
+            below("(43): dL/dq, with respect to positions as in (41)", distance(by_positions, V.T @ v / 2 - g), 1e-12),
+            below("(44), (46): torques against Newton-Euler",
                   distance(M @ a + U @ v - V.T @ v / 2 + g, truth), 1e-12),
         ),
     )  # fmt: skip
@@ -140,13 +141,13 @@ def euler_lagrange() -> Outcome:
 
 
 def example_matrix(x: Any) -> list[list[Any]]:
-    """A 2 x 3 matrix of two variables: as many columns as (33) needs to tell q from r."""
+    """A 2 x 3 matrix of two variables: its number of columns tells q from r in (33)."""
     a, b = x
     return [[a * b, b * b, a + 3 * b], [a * a * a, a * b * b, 5 * b]]
 
 
 def example_factor(x: Any) -> list[list[Any]]:
-    """3 x 2, to be multiplied with the other."""
+    """A 3 x 2 matrix, by which the other one is multiplied."""
     a, b = x
     return [[a, b * b], [a * b, 2 * a], [b, a * a + b]]
 
@@ -186,12 +187,12 @@ def operators() -> Outcome:
     ours = kronecker.time_derivative(kronecker.matrix_derivative(example_matrix, X), XD)
     D, V = example_matrix(X), [[x] for x in XD]
     return Outcome(
-        "The definitions on a 2 x 3 and a 3 x 2 matrix of two variables, beside NumPy's Kronecker product and central "
-        "differences.",
+        "The definitions are evaluated on a 2 x 3 and a 3 x 2 matrix of two variables and compared with NumPy's "
+        "Kronecker product and central differences.",
         checks=(
-            below("(30), beside NumPy", distance(kronecker.kronecker_product(D, V), np.kron(D, v)), 0.0),
+            below("(30), against NumPy", distance(kronecker.kronecker_product(D, V), np.kron(D, v)), 0.0),
             below("(32), both sides", distance(rule, kronecker.matrix_derivative(both, X)), 1e-12),
-            below("(33) with 1_q, beside central differences", distance(ours, slope(example_matrix)), 1e-8),
+            below("(33) with 1_q, against central differences", distance(ours, slope(example_matrix)), 1e-8),
             below("(47): (1 (x) x) x = (x (x) 1) x", distance(np.kron(one, v) @ v, np.kron(v, one) @ v), 0.0),
         ),
         slips=(chapter.slip("Truc-2"),),
@@ -205,11 +206,11 @@ def skew_symmetry() -> Outcome:
     U, V = (floats(each) for each in kronecker.velocity_matrices(robot, at, rate))
     N = U - 2 * C
     return Outcome(
-        "On a random arm of six joints of both kinds, (52) beside the Christoffel symbols of another module, which "
-        "know nothing of Kronecker products.",
+        "On a random arm of six revolute and prismatic joints, (52) is compared with the Christoffel symbols of "
+        "another module, which does not use Kronecker products.",
         checks=(
             below(
-                "(52) beside Christoffel symbols", distance(C, gim_christoffel.coriolis_matrix(robot, at, rate)), 1e-12
+                "(52) against Christoffel symbols", distance(C, gim_christoffel.coriolis_matrix(robot, at, rate)), 1e-12
             ),
             below("(55): Mdot - 2C = V^T - V", distance(N, V.T - V), 1e-12),
             below("Mdot - 2C + its transpose", distance(N, -N.T), 1e-12),
@@ -224,7 +225,7 @@ def skew_symmetry() -> Outcome:
 def table_1() -> Outcome:
     checks, table = dh.compared(load("three_link"), ("q1", "q2", "q3"), text.TABLE_1)
     figure = robot_figure(load("three_link"), {"q = (0.4, -0.6, 0.9) rad": np.array([0.4, -0.6, 0.9])})
-    return Outcome("The table of the catalog robot `three_link`, in its symbols.", checks, tables=(table,),
+    return Outcome("The table of the catalog robot three_link, in its symbols.", checks, tables=(table,),
                    figures=((figure, "The arm of fig. 2."),))  # fmt: skip
 
 
@@ -234,7 +235,7 @@ def transformations() -> Outcome:
         identity(f"T of frame {i + 1}", identical(kinematics.pose(arm(), q, link), text.transformation(i)))
         for i, link in enumerate(text.LINKS)
     )
-    return Outcome("Poses of the three link frames, compared with the printed matrices in all symbols.", checks)
+    return Outcome("The poses of the three link frames are compared symbolically with the printed matrices.", checks)
 
 
 @chapter.item("(58)-(59)", "Angular velocities and rotational Jacobians, in link axes")
@@ -248,7 +249,7 @@ def angular_velocities() -> Outcome:
             identity(f"omega_{i + 1}", identical(product(back, w), [[x] for x in text.ANGULAR[i]])),
             identity(f"J_R{i + 1}", identical(product(back, J), text.ROTATIONAL[i])),
         ]
-    return Outcome("Velocities of the links turned into their own axes.", tuple(checks))
+    return Outcome("The angular velocities of the links are expressed in their own axes.", tuple(checks))
 
 
 @chapter.item("(60)-(62)", "Centres of mass and translational Jacobians")
@@ -268,7 +269,8 @@ def centres_of_mass() -> Outcome:
                      identical(derivative(text.CENTRES[i], q), text.TRANSLATIONAL[i])),
         ]  # fmt: skip
     return Outcome(
-        "Centres of mass in link axes and in the world; their Jacobians from the joint axes and by differentiation.",
+        "The centres of mass in link axes and in the world, and their Jacobians from the joint axes and by "
+        "differentiation.",
         tuple(checks),
     )
 
@@ -284,7 +286,7 @@ def inertia_matrix() -> Outcome:
             ("Milićević (2.11)", lagrange_euler),
         )
     )
-    return Outcome("By three formulations.", checks, texts=(_written("M"),))
+    return Outcome("The inertia matrix by three formulations.", checks, texts=(_written("M"),))
 
 
 @chapter.item("(66)-(67)", "Coriolis and centrifugal matrix")
@@ -295,7 +297,7 @@ def coriolis_matrix() -> Outcome:
         for name, module in (("Truc (52)", kronecker), ("Christoffel symbols", gim_christoffel),
                              ("Milićević (2.14)", lagrange_euler))
     )  # fmt: skip
-    return Outcome("By three formulations, all nine entries.", checks, texts=(_written("C"),))
+    return Outcome("All nine entries by three formulations.", checks, texts=(_written("C"),))
 
 
 @chapter.item("(68)-(69)", "Potential energy and gravity torques")
@@ -305,7 +307,7 @@ def gravity() -> Outcome:
         identity("(69), g", identical(kronecker.gravity(arm(), q), text.gravity())),
         identity("(45): g is the gradient of (68)", identical(derivative(text.potential_energy(), q), text.gravity())),
     )
-    return Outcome("In all symbols.", checks, texts=(_written("g"),))
+    return Outcome("Compared symbolically.", checks, texts=(_written("g"),))
 
 
 def _written(name: str) -> str:
@@ -336,7 +338,7 @@ def third_moment_of_inertia() -> Check:
     printed, right = text.skew_matrix(text.p.I3zz), text.skew_matrix(text.p.I3xx)
     wrong = [f"{i + 1}{j + 1}" for i in range(3) for j in range(i + 1, 3) if not identical(N[i][j], printed[i][j])]
     holds = wrong == ["12", "13"] and bool(identical(N, right))
-    return Check("(70) with I_3zz beside Mdot - 2C", holds, f"entries {' and '.join(wrong)} differ; with I_3xx none")
+    return Check("(70) with I_3zz against Mdot - 2C", holds, f"entries {' and '.join(wrong)} differ; with I_3xx none")
 
 
 @chapter.item("(70)", "Mdot - 2C, entry by entry")
@@ -348,7 +350,9 @@ def skew_matrix() -> Outcome:
         identity("entries 12 and 13 with I_3xx", bool(identical(N[0], right[0]))),
         identity("skew symmetry", all(identical(N[i][j], -N[j][i]) for i in range(3) for j in range(3))),
     )
-    return Outcome("The derivative of the inertia matrix minus twice (67).", checks, (chapter.slip("Truc-1"),))
+    return Outcome(
+        "The derivative of the inertia matrix minus twice (67), entry by entry.", checks, (chapter.slip("Truc-1"),)
+    )
 
 
 @chapter.item("(71)", "Properties of the links")
@@ -357,11 +361,11 @@ def properties() -> Outcome:
     checks = [equal(name, robot.parameters[name], printed) for name, printed in text.DATA_71.items()]
     for i, printed in enumerate(text.CENTRES_71):
         com = np.array([float(x) for x in robot.joints[i].body.inertia.about_com().com])
-        checks.append(below(f"r_C{i + 1} of (60) beside (71)", float(np.abs(com - printed).max()), 1e-15))
+        checks.append(below(f"r_C{i + 1} of (60) against (71)", float(np.abs(com - printed).max()), 1e-15))
     radii = [float(np.sqrt(robot.parameters[f"I{i}zz"] / robot.parameters[f"m{i}"])) for i in (2, 3)]
-    said = "Centres of mass of (60) follow from the lengths. " + (
+    said = "The centres of mass of (60) follow from the lengths. " + (
         f"The radii of gyration of links 2 and 3, {radii[0]:.3f} m and {radii[1]:.3f} m, exceed half of their lengths "
-        "(Truc-6): numbers are kept."
+        "(Truc-6); the numbers are kept."
     )
     return Outcome(said, tuple(checks))
 
@@ -381,13 +385,13 @@ def figure_5() -> Outcome:
     svg = chart(Panel("Torques (72) on the reference (73)", "t (s)", "tau (N m)",
                       series(run.t, run.tau, JOINTS)))  # fmt: skip
     return Outcome(
-        "Torques of (72) along (73) with the data of (71). The curves of the text are a picture without numbers; what "
-        "can be checked is that they start at M(0) qdd(0) + g(0) and repeat every second.",
+        "The torques of (72) along (73) with the data of (71). The figure of the text has no numbers; the torques must "
+        "start at M(0) qdd(0) + g(0) and repeat every second.",
         checks=(
-            below("torques at t = 0 beside (64), (65), (69)", distance(run.tau[0], start), 1e-12),
-            below("second period beside the first", distance(run.tau[second], run.tau[period]), 1e-9),
+            below("torques at t = 0 against (64), (65), (69)", distance(run.tau[0], start), 1e-12),
+            below("second period against the first", distance(run.tau[second], run.tau[period]), 1e-9),
         ),
-        chosen="No data: the printed ones suffice. But the curves are a picture; there are no numbers to compare with.",
+        chosen="No data had to be chosen, but the figure has no numbers to compare with.",
         figures=((svg, "Input torques; compare fig. 5 of the text."),),
     )
 
@@ -403,12 +407,12 @@ def figure_6() -> Outcome:
         Panel("(b) tracking error", "t (s)", "e (rad)", series(run.t, run.error, JOINTS)),
     )  # fmt: skip
     return Outcome(
-        "The arm integrated with RK4 in steps of 50 us. Nothing but the exact model holds it on the reference, so that "
-        "errors of the integration grow; the text says that they stay below 1e-12 rad for its own solver.",
+        "The arm is integrated with RK4 in steps of 50 us. Only the exact model keeps it on the reference, so "
+        "integration errors grow; in the text they stay below 1e-12 rad.",
         checks=(
             below("largest error over 5 s, rad", largest, 1e-12),
             *(close(f"largest angle of {name}, rad", float(peak), printed, 1e-6)
               for name, peak, printed in zip(JOINTS, peaks, (2.0, 1.5, 1.0), strict=True)),
         ),
-        figures=((svg, "References and responses lie on each other; errors of the order of rounding."),),
+        figures=((svg, "References and responses coincide; the errors are of the order of rounding."),),
     )  # fmt: skip

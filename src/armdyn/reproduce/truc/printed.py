@@ -1,4 +1,4 @@
-"""What Truc prints about its three-link manipulator, (56) to (70), in the symbols of the catalog robot `three_link`."""
+"""The printed equations (56) to (70) of Truc, in the symbols of the catalog robot `three_link`."""
 
 from __future__ import annotations
 
