@@ -22,7 +22,7 @@ def test_analyse_prints_draws_and_maps(run: Run, tmp_path: Path) -> None:
     status, text, _ = run("analyse", "planar3r", *at, *over)
     assert status == 0
     expected = float(payload_capability(ARM, np.radians([30, 40, 50]), tau_max=[120, 60, 20]))
-    assert f"Largest payload held still at the tool: {expected:.4g} kg" in text
+    assert f"Largest payload held at rest: {expected:.4g} kg" in text
     assert "Jacobian of the tool" in text and "effective mass" in text
     assert "velocity" in picture.read_text(encoding="utf-8") or picture.stat().st_size > 10000
     with (tmp_path / "maps" / "payload.csv").open() as file:
@@ -40,7 +40,7 @@ def test_analyse_prints_draws_and_maps(run: Run, tmp_path: Path) -> None:
         (("planar2r", "--map", "payload"), "Give tau_max"),
         (("planar2r", "--at", "1"), "the robot takes 2"),
         (("planar2r", "--plot", "x.txt"), ".png, .svg, .pdf"),
-        (("planar2r", "--map", "gravity", "--points", "1"), "2 or more"),
+        (("planar2r", "--map", "gravity", "--points", "1"), "2 points or more"),
     ],
 )
 def test_analyse_refuses(run: Run, arguments: tuple[str, ...], message: str) -> None:

@@ -194,7 +194,7 @@ def test_study_prints_facts_time_and_memory(run: Run, tmp_path: Path) -> None:
     assert status == 0
     assert "Tool positions" in out
     assert re.search(r"base parameters +\d+ of \d+", out)
-    assert re.search(r"Done in \d+\.\d s(, \d+ MB of memory at most)?\.", out)
+    assert re.search(r"Done in \d+\.\d s(, \d+ MB peak memory)?\.", out)
 
 
 def test_brackets_in_names_are_text_not_markup(run: Run, tmp_path: Path) -> None:

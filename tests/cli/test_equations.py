@@ -58,7 +58,7 @@ def test_an_unknown_robot_ends_with_status_2(run: Run, verb: str) -> None:
 def test_a_robot_that_cannot_move_ends_with_status_2(run: Run, verb: str) -> None:
     status, out, err = run(verb, "pendulum", "--lock", "pivot=0.3")
     assert (status, out) == (2, "")
-    assert "No joint is left that moves" in err
+    assert "No movable joint is left" in err
 
 
 def test_formulations(run: Run) -> None:
@@ -186,7 +186,7 @@ def test_derive_errors(run: Run, tmp_path: Path) -> None:
     assert status == 2
     status, _, err = run("derive", "pendulum", "--out", str(tmp_path), "--format", "text")
     assert status == 2
-    assert "cannot be written" in err
+    assert "cannot be written" in err.lower()
     status, _, err = run("derive", "pendulum", "--out", str(tmp_path / "equations.pdf"))
     assert status == 2
     assert ".tex" in err
@@ -205,7 +205,7 @@ def test_compare(run: Run, columns: int) -> None:
     for words in (
         "All agree",
         "Milićević table 3",
-        "other authors' counts",
+        "counts of other authors",
         "Khalil (7.4), Siciliano (7.1)-(7.3)",
         "off-line",
     ):
@@ -250,7 +250,7 @@ def test_certify(run: Run, columns: int) -> None:
     assert status == 0
     assert fits(out, columns)
     flat = " ".join(out.split())
-    for words in ("Certificate of scara5", "checks hold", "at 1 random point:", "the chance that random points hide",
+    for words in ("Certificate of scara5", "checks hold", "at 1 random point.", "the probability that a difference",
                   "skew Mdot - 2C skew-symmetric", "articulated_body"):  # fmt: skip
         assert words in flat
     assert out.count("✓") >= 60

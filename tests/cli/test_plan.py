@@ -63,7 +63,7 @@ def test_a_straight_line_of_the_tool(run: Run, tmp_path: Path) -> None:
 def test_a_line_of_an_arm_that_cannot_choose_its_rotation(run: Run) -> None:
     status, out, _ = run("plan", "planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", "--line", "--duration", "1")
     assert status == 0
-    assert "rotation is left free" in out
+    assert "orientation of the tool is left free" in out
     assert re.search(r"elbow\s+rad\s+0.9000\s+1.3000", out)
 
 
@@ -161,7 +161,7 @@ def test_a_line_timed_by_torques(run: Run, tmp_path: Path) -> None:
     status, out, _ = run("plan", "planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", *options)
     assert status == 0
     assert "time-optimal, straight line of the tool" in out
-    assert "For the motion that is retimed: The tool's rotation is left free" in out
+    assert "For the motion before retiming: The orientation of the tool is left free" in out
     assert png.read_bytes().startswith(b"\x89PNG")
 
 
@@ -171,17 +171,17 @@ def test_a_line_timed_by_torques(run: Run, tmp_path: Path) -> None:
         (("--from", "0,0", "--to", TO), "2 numbers; the robot takes 5"),
         (("--from", "0,0,x,0,0", "--to", TO), "'x' is not a number"),
         (("--from", FROM, "--to", TO, "--profile", "trapez"), "unknown profile 'trapez'"),
-        (("--from", FROM, "--to", TO, "--v-max", "-1"), "limits are positive"),
+        (("--from", FROM, "--to", TO, "--v-max", "-1"), "limits must be positive"),
         (("--from", FROM, "--to", TO, "--plot", "x.gif"), ".png, .svg, .pdf"),
         (("--from", FROM, "--to", TO, "--out", "no/such/dir/x.csv"), "cannot be written"),
         (("--from", FROM, "--to", TO, "--duration", "0.1", "--v-max", "1"), "breaks the limits"),
         (("--from", FROM, "--to", TO, "--timing", "fast"), "is not one of 'given', 'scaled', 'optimal'"),
-        (("--from", FROM, "--to", TO, "--timing", "scaled"), "no limit of torque is known"),
+        (("--from", FROM, "--to", TO, "--timing", "scaled"), "no torque limit is known"),
         (("--from", FROM, "--to", TO, "--timing", "optimal"), "Give --tau-max"),
         (("--from", FROM, "--to", TO, "--timing", "scaled", "--tau-max", "9", "--duration", "1"), "follows from"),
         (
             ("--from", FROM, "--to", TO, "--timing", "scaled", "--tau-max", "9", "--profile", "linear"),
-            "jump of velocity",
+            "jump in velocity",
         ),
         (("--from", FROM, "--to", TO, "--tau-max", "1,2"), "2 numbers; the robot takes 5 or 1"),
         (("--from", FROM, "--to", FROM, "--timing", "scaled", "--tau-max", "900"), "nothing limits the speed"),

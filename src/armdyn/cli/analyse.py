@@ -1,26 +1,14 @@
-"""armdyn analyse: what an arm can do at a position, and over its workspace."""
+"""armdyn analyse: the abilities of an arm at a configuration and over its workspace."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import (
-    PICTURES,
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    check_ending,
-    console,
-    load_moving_robot,
-    tables,
-    working,
-)
-from armdyn.cli.plan import numbers
+from armdyn.cli import parse
+from armdyn.cli.console import compiled, console, created, load_moving_robot, show, show_path, working, write_figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,54 +19,48 @@ if TYPE_CHECKING:
 
 
 def analyse(
-    robot: RobotArgument,
+    robot: parse.RobotArgument,
     at: Annotated[
         str | None,
-        typer.Option(metavar="Q", help="Position: one number per joint, as in 0,30deg,-1.2; else mid-range."),
+        typer.Option(metavar="Q", help="Configuration, one number per joint as in 0,30deg,-1.2 (default: mid-range)."),
     ] = None,
-    tau_max: Annotated[
-        str | None, typer.Option(metavar="T", help="Torque limits, one or one per joint; else the robot's.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the ellipsoids: .png, .svg or .pdf.")] = None,
+    tau_max: parse.TorqueOption = None,
+    plot: parse.PlotOption = None,
     map_of: Annotated[
         str | None,
-        typer.Option("--map", metavar="WHAT", help="payload, gravity, inertia, acceleration or manipulability."),
+        typer.Option("--map", metavar="WHAT", help="Map of payload, gravity, inertia, acceleration or manipulability."),
     ] = None,
     over: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Two joints, or two of x,y,z, that the map runs over.")
+        str | None, typer.Option(metavar="A,B", help="Axes of the map: two joints, or two of x, y, z.")
     ] = None,
     points: Annotated[int, typer.Option(metavar="N", help="Points of the map along each axis.")] = 61,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where the map goes; out/ROBOT if not given.")] = None,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the map (default: out/ROBOT).")] = None,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
-    """Analyse an arm: Jacobian, mass at the tool, ellipsoids, payload, acceleration; maps over the workspace."""
-    made = load_moving_robot(robot, tip, base, lock)
-    q = None if at is None else numbers(at, made.n, "--at")
-    strongest = None if tau_max is None else numbers(tau_max, made.n, "--tau-max", single=True)
-    check_ending(plot, PICTURES, "--plot")
+    """Analyse an arm: Jacobian, effective mass, ellipsoids, payload, acceleration; maps over the workspace."""
+    loaded = load_moving_robot(robot, tip, base, lock)
+    q = None if at is None else parse.numbers(at, loaded.n, "--at")
+    strongest = None if tau_max is None else parse.numbers(tau_max, loaded.n, "--tau-max", single=True)
+    parse.check_extension(plot, parse.PICTURES, "--plot")
     if points < 2:
-        raise typer.BadParameter("2 or more", param_hint="--points")
+        raise typer.BadParameter("a map needs 2 points or more along each axis", param_hint="--points")
     with working("analysing") as say:
         from armdyn.analysis.summary import summary
-        from armdyn.dynamics import compile as compiled
 
-        with warnings.catch_warnings(record=True) as doubts:  # loops that are left open
-            warnings.simplefilter("always")
-            dyn = compiled(made)
+        dyn = compiled(loaded)
         found = summary(dyn, q, tau_max=strongest)
         drawn = None
         if map_of is not None:
             say(f"map of {map_of}")
             drawn = _map(dyn, map_of, over, found, points, strongest)
     screen = console()
-    _print(screen, found, [str(doubt.message) for doubt in doubts])
+    _print(screen, found)
     if plot is not None:
         from armdyn.report.figures.ellipsoid_figures import ellipsoid_figure
 
-        _write(plot, ellipsoid_figure(dyn, found.q, tau_max=strongest))
-        screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
+        write_figure(screen, plot, ellipsoid_figure(dyn, found.q, tau_max=strongest))
     if drawn is not None:
         _save(screen, drawn, out or Path("out") / Path(robot).stem)
 
@@ -94,45 +76,30 @@ def _map(dyn: Dynamics, quantity: str, over: str | None, found: Summary, points:
     return workspace_map(dyn, quantity, pair, at=found.q, counts=(points, points), **options)
 
 
-def _print(screen: Console, found: Summary, doubts: list[str]) -> None:
+def _print(screen: Console, found: Summary) -> None:
     from rich.text import Text
 
     place = ", ".join(f"{round(x, 4) + 0.0:.4f}" for x in found.position)
     screen.print(Text.assemble((f"{found.robot.name}", "bold"), f": tool at ({place}) m"))
-    for section in found.sections():
-        for table in tables(section, screen.width):
-            screen.print(table)
+    show(screen, *found.sections())
     if found.payload is not None and found.acceleration is not None:
-        held = "none: it cannot hold itself" if found.payload != found.payload else f"{found.payload:.4g} kg"
-        screen.print(f"Largest payload held still at the tool: {held}")
+        held = (
+            "none, the arm cannot hold its own weight" if found.payload != found.payload else f"{found.payload:.4g} kg"
+        )
+        screen.print(f"Largest payload held at rest: {held}")
         rate, rows = max(round(found.acceleration, 9), 0.0), " ".join(found.ellipsoids[0].rows)
-        screen.print(f"Largest acceleration in every direction of {rows}: {rate:.4g} m/s²")
-    for warning in (*found.warnings, *doubts):
+        screen.print(f"Acceleration available in every direction of {rows}: {rate:.4g} m/s²")
+    for warning in found.warnings:
         screen.print(Text(warning, style="yellow"))
 
 
 def _save(screen: Console, drawn: WorkspaceMap, folder: Path) -> None:
-    from armdyn.errors import FileError
     from armdyn.report.figures.ellipsoid_figures import map_figure
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot be made: {error.strerror}", where=str(folder)) from None
+    created(folder)
     for k, label in enumerate(drawn.labels):
         (low, *_), (high, *_) = drawn.extreme(largest=False, column=k), drawn.extreme(column=k)
         name = drawn.title if label == drawn.quantity else f"{drawn.title} {label}"
         screen.print(f"{name}: {low:.4g} to {high:.4g} {drawn.label_units[k]}")
-    table = drawn.save(folder / f"{drawn.quantity}.csv")
-    picture = folder / f"{drawn.quantity}.png"
-    _write(picture, map_figure(drawn))
-    screen.print(f"Map: [bold green]{table}[/], [bold green]{picture}[/]", soft_wrap=True)
-
-
-def _write(path: Path, figure: Any) -> None:
-    from armdyn.errors import FileError
-
-    try:
-        figure.savefig(path, dpi=150, facecolor="white")
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    show_path(screen, "Map", drawn.save(folder / f"{drawn.quantity}.csv"))
+    write_figure(screen, folder / f"{drawn.quantity}.png", map_figure(drawn))

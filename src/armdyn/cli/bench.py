@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import console, robot_names, tables, working
+from armdyn.cli.console import console, tables, working
+from armdyn.cli.parse import robot_names
 
 if TYPE_CHECKING:
     from armdyn.bench import Report

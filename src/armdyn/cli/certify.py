@@ -6,16 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import (
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    console,
-    load_moving_robot,
-    mark,
-    working,
-)
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_moving_robot, mark, print_json, working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,31 +27,29 @@ HEADS = {
     "forward dynamics inverts inverse dynamics": "qdd",
     "torques linear in the inertial parameters": "linear",
 }
-"""Statement -> head of its column. One that is not here gets a number."""
+"""Statement -> head of its column. Any other statement gets a number."""
 
 
 def certify(
-    robot: RobotArgument,
-    points: Annotated[int, typer.Option(min=1, metavar="N", help="Random states at which everything is checked.")] = 3,
+    robot: parse.RobotArgument,
+    points: Annotated[int, typer.Option(min=1, metavar="N", help="Number of random states to check.")] = 3,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random states.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    json: parse.JsonOption = False,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
     """Certify, in exact arithmetic, that all formulations agree and obey the laws of mechanics.
 
-    What is certified holds for any inertias on this robot's geometry. Exit status: 0 holds, 1 fails, 2 error.
+    The certificate covers the robot's geometry with any inertias. Exit status: 0 it holds, 1 it fails, 2 error.
     """
-    made = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock)
     with working("exact numbers") as say:
         from armdyn.equations import certify as run
 
-        result = run(made, points=points, seed=seed, progress=say)
+        result = run(loaded, points=points, seed=seed, progress=say)
     if json:
-        from json import dumps
-
-        print(dumps(_record(result, seed), indent=2, ensure_ascii=False))
+        print_json(_record(result, seed))
     else:
         _print(console(), result)
     raise typer.Exit(HOLDS if result.holds else FAILS)
@@ -79,14 +69,14 @@ def _record(result: Certificate, seed: int) -> dict[str, Any]:
 
 
 def _print(out: Console, result: Certificate) -> None:
-    """The matrix formulations x statements, what its heads mean, and the verdict."""
+    """The matrix of formulations and statements, a legend, and the verdict."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from armdyn.equations.certificate import REFERENCE
 
-    made = {(check.formulation, check.statement): check.holds for check in result.checks}
+    loaded = {(check.formulation, check.statement): check.holds for check in result.checks}
     statements = _in_order({check.statement for check in result.checks})
     names = list(dict.fromkeys(check.formulation for check in result.checks))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0), title_justify="left",
@@ -96,7 +86,7 @@ def _print(out: Console, result: Certificate) -> None:
         table.add_column(head, justify="center", no_wrap=True, min_width=3)
     for name in names:
         cells = [Text("ref" if name == REFERENCE and statement.startswith("same") else "", style="dim")
-                 if (name, statement) not in made else mark(out, made[name, statement])
+                 if (name, statement) not in loaded else mark(out, loaded[name, statement])
                  for statement in statements]  # fmt: skip
         table.add_row(name, *cells)
     out.print(table)
@@ -113,7 +103,7 @@ def _print(out: Console, result: Certificate) -> None:
 
 
 def _in_order(statements: set[str]) -> dict[str, str]:
-    """Statement -> head, in the order of HEADS, then whatever else there is."""
+    """Statement -> head, in the order of HEADS, then all others."""
     heads = {statement: head for statement, head in HEADS.items() if statement in statements}
     return heads | {statement: f"({i})" for i, statement in enumerate(sorted(statements - set(heads)), 1)}
 
@@ -124,16 +114,16 @@ def _verdict(result: Certificate) -> Any:
     count, failed = len(result.checks), sum(not check.holds for check in result.checks)
     at = f"at {result.points} random point{'s' if result.points > 1 else ''}"
     if failed:
-        return Text.assemble("\n", (f"{failed} of {count} checks fail", "bold red"), f", in exact arithmetic {at}: "
-                             "where numbers are exact, one difference is a disproof.")  # fmt: skip
+        return Text.assemble("\n", (f"{failed} of {count} checks fail", "bold red"), f", in exact arithmetic {at}. "
+                             "With exact numbers, a single difference is a disproof.")  # fmt: skip
     return Text.assemble(
-        "\n", (f"All {count} checks hold", "bold green"), f", in exact arithmetic {at}: if two formulas differed (they "
-        f"are polynomials of degree {result.degree} at most), the chance that random points hide it would be below "
+        "\n", (f"All {count} checks hold", "bold green"), f", in exact arithmetic {at}. The formulas are "
+        f"polynomials of degree {result.degree} at most; the probability that a difference went unnoticed is below "
         f"{_rounded_up(result.error_probability)}.")  # fmt: skip
 
 
 def _rounded_up(probability: float) -> str:
-    """A power of ten that is not below the probability: 2e-49 -> 1e-48."""
+    """The next power of ten above the probability: 2e-49 -> 1e-48."""
     from math import floor, log10
 
     return f"1e{floor(log10(probability)) + 1}" if 0 < probability < 1 else f"{probability:.0e}"

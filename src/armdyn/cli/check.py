@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import STYLE, BaseOption, LockOption, TipOption, console, locked, robot_names, show_error
+from armdyn.cli import parse
+from armdyn.cli.console import console, print_json, show_error, show_findings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,33 +17,29 @@ if TYPE_CHECKING:
     from armdyn.findings import Checkup
 
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
-NARROW = 100
-"""Below this width of the terminal findings are stacked instead of tabled."""
 
 
 def check(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="ROBOT...", help="Robot files, or names from `armdyn robots`.", autocompletion=robot_names
+            metavar="ROBOT...", help="Robot files, or names from `armdyn robots`.", autocompletion=parse.robot_names
         ),
     ],
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
+    json: parse.JsonOption = False,
 ) -> None:
     """Report what is invalid or suspicious in robot files.
 
     Exit status: 0 clean (notes do no harm), 1 findings, 2 unreadable.
     """
     out = console()
-    held = locked(lock)
+    held = parse.locked(lock)
     results: list[tuple[str, Checkup | ArmdynError]] = [(file, _examined(file, tip, base, held)) for file in files]
     if json:
-        from json import dumps
-
-        print(dumps(_record(results), indent=2, ensure_ascii=False))
+        print_json(_record(results))
     else:
         for file, result in results:
             _print(out, file, result, several=len(files) > 1)
@@ -62,7 +59,7 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any) -> Checku
             return error
         where = (error.where or "robot").removeprefix(f"{file}, ").removeprefix(file) or "robot"
         finding = Finding("description", "invalid", where, error.what, error.expected or "",
-                          cause="No robot can be made of this description",
+                          cause="The description contradicts itself",
                           advice=_advice(error))  # fmt: skip
         return Checkup(Path(file).stem, (finding,))
     except ArmdynError as error:
@@ -103,48 +100,7 @@ def _print(out: Console, file: str, result: Checkup | ArmdynError, several: bool
         return
     from rich.text import Text
 
-    mark = ("clean", "bold green") if result.ok else ("findings", "bold red")
+    verdict = ("clean", "bold green") if result.ok else ("findings", "bold red")
     name = file if several or result.robot == file else f"{result.robot} ({file})"
-    out.print(Text.assemble(mark, "  ", (name, "bold"), f": {result.summary}"), soft_wrap=True)
-    print_findings(out, result)
-
-
-def print_findings(out: Console, checkup: Checkup) -> None:
-    """The findings as a table, or stacked where the terminal is narrow; then the notes of the file."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    rows = checkup.section().rows
-    if rows and out.width >= NARROW:
-        table = Table(box=box.SIMPLE_HEAD, show_lines=True, pad_edge=False, header_style="bold", expand=True)
-        for head, ratio in (
-            ("", 0),
-            ("where", 3),
-            ("what is wrong", 6),
-            ("value", 3),
-            ("likely cause, advice", 7),
-        ):
-            table.add_column(
-                head, ratio=ratio or None, no_wrap=not ratio, overflow="fold", min_width=10 if not ratio else None
-            )
-        for severity, *cells in rows:
-            table.add_row(Text(severity, style=STYLE[severity]), *map(Text, cells))
-        out.print(table)
-    else:
-        for severity, where, what, amount, advice in rows:
-            out.print(Text.assemble("\n", (severity, STYLE[severity]), "  ", (where, "bold")))
-            for text in (what, f"By how much: {amount}" if amount else "", advice):
-                if text:
-                    out.print(_indented(text))
-    for note in checkup.notes:
-        out.print(_indented(note, "-"))
-
-
-def _indented(text: str, mark: str = " ") -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    line = Table.grid(padding=(0, 1))
-    line.add_row(Text(mark, style="dim"), Text(text))
-    return line
+    out.print(Text.assemble(verdict, "  ", (name, "bold"), f": {result.summary}"), soft_wrap=True)
+    show_findings(out, result)

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armdyn.cli.console import (
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    console,
-    load_moving_robot,
-    tables,
-    working,
-)
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_moving_robot, print_json, show, working
 
 if TYPE_CHECKING:
     from armdyn.equations import Comparison
@@ -27,25 +19,23 @@ AGREE, DIFFER = 0, 1
 
 
 def compare(
-    robot: RobotArgument,
-    json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    robot: parse.RobotArgument,
+    json: parse.JsonOption = False,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
-    """Compare all formulations: agreement, operation counts, times.
+    """Compare all formulations of a robot: agreement, operation counts, computing times.
 
     Exit status: 0 they agree, 1 they do not, 2 error.
     """
-    made = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock)
     with working("comparing") as say:
         from armdyn.equations import compare as run
 
-        result = run(made, progress=say)
+        result = run(loaded, progress=say)
     if json:
-        from json import dumps
-
-        print(dumps(_record(result), indent=2, ensure_ascii=False))
+        print_json(_record(result))
     else:
         _print(result)
     raise typer.Exit(AGREE if result.agrees else DIFFER)
@@ -55,23 +45,21 @@ def _print(result: Comparison) -> None:
     from rich.text import Text
 
     out = console()
-    for table in tables(_section(result), out.width):
-        out.print(table)
+    show(out, _section(result))
     largest = max(row.difference for row in result.rows)
     words = "All agree" if result.agrees else "They do NOT agree"
     style = "bold green" if result.agrees else "bold red"
-    out.print(Text.assemble((words, style), f": torques differ by at most {largest:.0e} of the largest one (floats). "
-                            "Exact agreement: armdyn certify."))  # fmt: skip
+    out.print(Text.assemble((words, style), f": torques differ by at most {largest:.0e} of the largest (floats). "
+                            "For exact agreement use armdyn certify."))  # fmt: skip
     for label, note in NOTES.items():
         out.print(Text.assemble((f"{label}: ", "bold"), (note, "dim")))
 
 
 NOTES = {
-    "as written": "multiplications / additions of one evaluation, each carried out where it is written; zeros and "
-    "ones left out.",
-    "shared": "the same with common subexpressions once and parameters known beforehand; off-line: what depends on "
-    "parameters alone.",
-    "Milićević table 3": "polynomials in n for n general revolute joints: other authors' counts.",
+    "as written": "multiplications / additions of one evaluation, without sharing; products with 0 and 1 do not count.",
+    "shared": "the same with common subexpressions computed once and parameters folded in; off-line: operations that "
+    "depend on parameters only, done once.",
+    "Milićević table 3": "counts of other authors, as polynomials in n for n general revolute joints.",
 }
 
 
@@ -96,7 +84,7 @@ def _section(result: Comparison) -> Section:
 
 
 def _pairs(counts: list[tuple[int, int] | None]) -> list[str]:
-    """Two counts in one cell, slashes below one another."""
+    """Two counts per cell, with the slashes aligned."""
     left, right = (max((len(str(pair[k])) for pair in counts if pair), default=1) for k in (0, 1))
     return [f"{pair[0]:>{left}} / {pair[1]:>{right}}" if pair else "" for pair in counts]
 

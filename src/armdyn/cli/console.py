@@ -1,16 +1,14 @@
-"""What the verbs share: consoles, tables that fit the terminal, errors, robots, marks, progress."""
+"""How the verbs write: consoles, tables that fit the terminal, findings, errors, files, marks, progress."""
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich import box
 from rich.console import Console, Group
 from rich.markup import escape
@@ -18,41 +16,23 @@ from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
+from armdyn.cli.parse import locked
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from armdyn.dynamics import Dynamics
     from armdyn.errors import ArmdynError
+    from armdyn.findings import Checkup
     from armdyn.robot.robot import Robot
     from armdyn.tables import Section
 
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
 STYLE = {"invalid": "bold red", "suspicious": "yellow", "note": "cyan"}
-ROBOT_FILES = (".toml", ".urdf", ".xml")
+NARROW = 100
+"""Width of the terminal below which findings are stacked instead of tabled."""
 _GAP = 3  # columns between two cells of a rich table without edges
-
-
-def robot_names(incomplete: str) -> list[str]:
-    """What the TAB key offers for a robot: catalog names, robot files and folders."""
-    from pathlib import Path
-
-    from armdyn import catalog
-
-    start = Path(incomplete)
-    folder, prefix = (start, "") if incomplete.endswith(os.sep) else (start.parent, start.name)
-    found = [path for path in folder.glob(f"{glob.escape(prefix)}*") if path.is_dir() or path.suffix in ROBOT_FILES]
-    return [*(name for name in catalog.names() if name.startswith(incomplete)), *sorted(map(str, found))]
-
-
-RobotArgument = Annotated[
-    str,
-    typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a file.", autocompletion=robot_names),
-]
-TipOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame.")]
-BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body on which the robot stands.")]
-LockOption = Annotated[
-    list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Hold a joint at a position (rad or m); repeatable.")
-]
 
 
 def console(stderr: bool = False) -> Console:
@@ -87,54 +67,93 @@ def _sentence(text: str) -> str:
 
 
 def load_robot(name: str, tip: str | None = None, base: str | None = None, lock: list[str] | None = None) -> Robot:
-    """The robot; the first warning of `load` as a line on stderr, the others are for `armdyn check`."""
-    from armdyn.formats import ModelWarning, load
+    """The robot; the first warning of `load` goes to stderr as one line, the others are for `armdyn check`."""
+    from armdyn.formats import load
 
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", ModelWarning)
-        robot = load(name, tip=tip, base=base, lock=locked(lock))
-    if said:
-        more = f" And {len(said) - 1} more: armdyn check {name}" if len(said) > 1 else ""
-        console(stderr=True).print(Text(f"Warning: {str(said[0].message).rstrip('.')}.{more}", style="yellow"))
-    return robot
+    with _first_warning(name):
+        return load(name, tip=tip, base=base, lock=locked(lock))
 
 
 def load_moving_robot(
     name: str, tip: str | None = None, base: str | None = None, lock: list[str] | None = None
 ) -> Robot:
-    """The same for verbs that speak of motion: a robot with at least one joint."""
+    """The robot, for verbs about motion: it must have a movable joint."""
     from armdyn.errors import RobotError
 
     robot = load_robot(name, tip, base, lock)
     if not robot.n:
-        raise RobotError("no joint is left that moves", where=f"robot {robot.name!r}",
+        raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",
                          expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip
     return robot
 
 
-def locked(pairs: list[str] | None) -> Mapping[str, float]:
-    """`["elbow=0.5"]` -> {"elbow": 0.5}."""
-    values: dict[str, float] = {}
-    for pair in pairs or ():
-        name, _, value = pair.rpartition("=")
-        try:
-            values[name] = float(value)
-        except ValueError:
-            name = ""
-        if not name:
-            raise typer.BadParameter(f"{pair!r}: give a joint and its position, as in elbow=0.5", param_hint="--lock")
-    return values
+def compiled(robot: Robot) -> Dynamics:
+    """The compiled dynamics; a warning (loops that are left open) goes to stderr as one line."""
+    from armdyn.dynamics import compile as compile_dynamics
+
+    with _first_warning(robot.name):
+        return compile_dynamics(robot)
 
 
-# Files --------------------------------------------------------------------------------------------------------------
+@contextmanager
+def _first_warning(name: str) -> Iterator[None]:
+    from armdyn.formats import ModelWarning
 
-PICTURES = (".png", ".svg", ".pdf")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        yield
+    if caught:
+        more = f" {len(caught) - 1} more: armdyn check {name}" if len(caught) > 1 else ""
+        console(stderr=True).print(Text(f"Warning: {str(caught[0].message).rstrip('.')}.{more}", style="yellow"))
 
 
-def check_ending(path: Path | None, endings: tuple[str, ...], option: str) -> None:
-    """Refuse a file that could not be written in the end, before the work begins."""
-    if path is not None and path.suffix.lower() not in endings:
-        raise typer.BadParameter(f"{path.name!r}: {', '.join(endings)}", param_hint=option)
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """An OSError becomes an error that names the path."""
+    from armdyn.errors import FileError
+
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror}", where=str(path),
+                        advice="Choose another place.") from None  # fmt: skip
+
+
+def write_figure(screen: Console, path: Path, figure: Any) -> None:
+    """Write a Matplotlib figure, and print where it is."""
+    with _writing(path):
+        figure.savefig(path, dpi=150, facecolor="white")
+    show_path(screen, "Figure", path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file; its folder is created if necessary."""
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def created(folder: Path) -> Path:
+    """The folder, created if necessary."""
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def show_path(screen: Console, label: str, *paths: object) -> None:
+    """`Report: out/report.html`; never broken into lines, so that it can be copied."""
+    shown = Text(", ").join(Text(str(path), style="bold green") for path in paths)
+    screen.print(Text.assemble(f"{label}: ", shown), soft_wrap=True)
+
+
+def print_json(record: object) -> None:
+    """The record as indented JSON on stdout."""
+    from json import dumps
+
+    print(dumps(record, indent=2, ensure_ascii=False))
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -146,6 +165,13 @@ def tables(section: Section, width: int) -> Iterator[Table]:
 
     for part in split(section, width, _GAP):
         yield _table(part)
+
+
+def show(screen: Console, *sections: Section) -> None:
+    """Print sections as tables that fit the screen."""
+    for section in sections:
+        for table in tables(section, screen.width):
+            screen.print(table)
 
 
 def _table(section: Section) -> Table:
@@ -172,11 +198,52 @@ def _padded(cells: list[str], numeric: bool) -> list[str]:
     return [cell.rjust(width) for cell in cells] if numeric else cells
 
 
-# Marks and progress -----------------------------------------------------------------------------------------------
+# Findings ------------------------------------------------------------------------------------------------------------
+
+
+def show_findings(out: Console, checkup: Checkup) -> None:
+    """The findings as a table, or stacked where the terminal is narrow; then the notes of the file."""
+    rows = checkup.section().rows
+    if rows and out.width >= NARROW:
+        table = Table(box=box.SIMPLE_HEAD, show_lines=True, pad_edge=False, header_style="bold", expand=True)
+        table.add_column("", no_wrap=True, min_width=10)
+        for head, ratio in (("where", 3), ("what is wrong", 6), ("value", 3), ("likely cause, advice", 7)):
+            table.add_column(head, ratio=ratio, overflow="fold")
+        for severity, *cells in rows:
+            table.add_row(Text(severity, style=STYLE[severity]), *map(Text, cells))
+        out.print(table)
+    else:
+        for severity, where, what, amount, advice in rows:
+            out.print(Text.assemble("\n", (severity, STYLE[severity]), "  ", (where, "bold")))
+            for text in (what, f"Value: {amount}" if amount else "", advice):
+                if text:
+                    out.print(bullet(text, " "))
+    for note in checkup.notes:
+        out.print(bullet(note))
+
+
+# Facts, notes, marks and progress ------------------------------------------------------------------------------------
+
+
+def show_facts(out: Console, title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """A panel of labelled facts, one per line."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for label, fact in facts:
+        grid.add_row(label, Text(fact))
+    out.print(Panel(grid, title=Text(title, style="bold"), title_align="left", border_style="blue"))
+
+
+def bullet(text: str, sign: str = "-") -> Table:
+    """The text behind a sign or a label; further lines are indented."""
+    line = Table.grid(padding=(0, 1))
+    line.add_row(Text(sign, style="dim"), Text(text))
+    return line
 
 
 def mark(out: Console, holds: bool) -> Text:
-    """A green tick or a red cross; words where the terminal knows no such letters."""
+    """A green tick or a red cross; words where the terminal cannot show these characters."""
     ascii_only = not out.encoding.startswith("utf")
     if holds:
         return Text("ok" if ascii_only else "✓", style="green")

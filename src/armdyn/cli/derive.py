@@ -1,4 +1,4 @@
-"""armdyn derive: the equations of motion, to read or to keep."""
+"""armdyn derive: the equations of motion in explicit form, on the screen or in a file."""
 
 from __future__ import annotations
 
@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import (
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    console,
-    load_moving_robot,
-    tables,
-    working,
-)
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_moving_robot, show, show_facts, working, write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,12 +21,12 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 MOST_TERMS = 1000
-"""Terms of a quantity, multiplied out, beyond which a terminal is spared."""
+"""Terms of a quantity, multiplied out, that are printed on a terminal at most."""
 MOST_LINES = 1000
 
 
 class Format(StrEnum):
-    """What the equations are written as."""
+    """Output formats."""
 
     text = "text"
     latex = "latex"
@@ -45,7 +37,7 @@ class Format(StrEnum):
 
 
 class Symbols(StrEnum):
-    """What stands for the inertias."""
+    """Symbols for the inertial parameters."""
 
     named = "named"
     inertial = "inertial"
@@ -56,53 +48,57 @@ SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, "
 
 
 def derive(
-    robot: RobotArgument,
+    robot: parse.RobotArgument,
     by: Annotated[
-        str, typer.Option("--by", metavar="NAME", help="Formulation, see `armdyn formulations`.")
+        str, typer.Option("--by", metavar="NAME", help="Formulation; `armdyn formulations` lists them.")
     ] = "newton_euler",
     symbols: Annotated[
         Symbols,
-        typer.Option(metavar="KIND", help="named: the file's parameters; inertial: ten standard parameters per link."),
+        typer.Option(
+            metavar="KIND", help="named: the robot file's parameters; inertial: ten standard parameters per link."
+        ),
     ] = Symbols.named,
     format: Annotated[
         Format | None,
-        typer.Option("--format", "-f", metavar="FORMAT", help="text if not given, or what FILE is called."),
+        typer.Option(
+            "--format", "-f", metavar="FORMAT", help="Output format (default: text, or inferred from FILE's extension)."
+        ),
     ] = None,
-    terms: Annotated[bool, typer.Option("--terms", help="Also the torques cause by cause.")] = False,
-    bodies: Annotated[bool, typer.Option("--bodies", help="Also the torques body by body.")] = False,
+    terms: Annotated[bool, typer.Option("--terms", help="Also give the torques split by physical effect.")] = False,
+    bodies: Annotated[bool, typer.Option("--bodies", help="Also give the torques split by body.")] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file: .txt, .tex, .md, .py, .json.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Print everything, however long it is.")] = False,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    everything: Annotated[bool, typer.Option("--all", help="Print everything, however long.")] = False,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
     """Derive the equations of motion: M, C, g in explicit form.
 
-    FORMAT is text, latex, markdown, json, program (the torques as short assignments) or python (a function that runs).
+    FORMAT is text, latex, markdown, json, program (the torques as a list of assignments) or python (a function).
     """
     style = format or (Format.text if out is None else _style_of(out))
     to_screen = out is None and style is Format.text
     with working("reading the robot") as say:
-        made = load_moving_robot(robot, tip, base, lock)
+        loaded = load_moving_robot(robot, tip, base, lock)
         from armdyn.equations import derive as run
 
-        equations = run(made, by, symbols=symbols, progress=say)
-        spared = out is None and not everything and (to_screen or sys.stdout.isatty())
-        large = _large(equations, style) if spared else ()
+        equations = run(loaded, by, symbols=symbols, progress=say)
+        short = out is None and not everything and (to_screen or sys.stdout.isatty())
+        large = _large(equations, style) if short else ()
         blocks = _blocks(equations, large, terms and not large, bodies and not large, say) if to_screen else []
-        text = "" if to_screen or large else _written(equations, made, style, terms, bodies, say)
+        text = "" if to_screen or large else _written(equations, loaded, style, terms, bodies, say)
     if out is not None:
-        _save(out, text)
+        write_text(out, text)
         done = f"Wrote {out} ({style}, {len(text.splitlines())} lines; derived in {equations.seconds:.2f} s)."
         console().print(done, soft_wrap=True, markup=False)
     elif text:
         print(text.rstrip("\n"))
     else:
         _print(console(), equations, symbols, blocks, large)
-        if any(joint.friction is not None for joint in made.joints):
-            console().print("Friction is not part of these equations.", style="dim")
+        if any(joint.friction is not None for joint in loaded.joints):
+            console().print("These equations do not include friction.", style="dim")
 
 
 def _style_of(out: Path) -> Format:
@@ -110,10 +106,10 @@ def _style_of(out: Path) -> Format:
         return SUFFIXES[out.suffix.lower()]
     except KeyError:
         known = ", ".join(SUFFIXES)
-        raise typer.BadParameter(f"{out.name!r}: {known}, or say --format", param_hint="--out") from None
+        raise typer.BadParameter(f"{out.name!r} must end in {known}; or give --format", param_hint="--out") from None
 
 
-# To keep --------------------------------------------------------------------------------------------------------
+# Into a file ------------------------------------------------------------------------------------------------------
 
 
 def _written(
@@ -147,7 +143,7 @@ def _written(
 def _blocks(
     equations: Equations, without: tuple[str, ...], terms: bool, bodies: bool, say: Callable[..., None]
 ) -> list[Block]:
-    """What is asked for, with a word about each while it is made."""
+    """The requested parts of the equations; `say` reports progress."""
     from armdyn.equations import typesetting
 
     blocks: list[Block] = []
@@ -155,7 +151,7 @@ def _blocks(
         say(f"closed form of {name}: {_terms(equations, name)} terms")
         blocks += typesetting.matrices(equations, (name,))
     if terms:
-        say("torques by cause")
+        say("torques by physical effect")
         blocks += typesetting.causes(equations)
     if bodies:
         say("torques by body")
@@ -164,30 +160,19 @@ def _blocks(
 
 
 def _python(equations: Equations, robot: Robot) -> str:
-    """A module: the function and, where they are known, the values of its parameters."""
+    """A Python module: the function and, if they are known, the values of its parameters."""
     names = [str(node.value) for node in equations.graph.parameters]
     values = {name: robot.parameters[name] for name in names if name in robot.parameters}
     head = (
-        f"Inverse dynamics of {equations.robot.name}, by {equations.formulation}: joint torques of a motion.\n\n"
-        "function(q, qd, qdd, **PARAMETERS) gives {'tau': (tau1, ...)}; q, qd, qdd have one entry per joint.\n"
+        f"Inverse dynamics of {equations.robot.name}, by {equations.formulation}: the torques of a motion.\n\n"
+        "function(q, qd, qdd, **PARAMETERS) returns {'tau': (tau1, ...)}; q, qd, qdd have one entry per joint.\n"
     )
     table = [f'    "{name}": {value!r},\n' for name, value in values.items()]
     known = f"\nPARAMETERS = {{\n{''.join(table)}}}\n" if len(values) == len(names) else ""
     return f'"""{head}"""\n{known}\n\n{equations.graph.program("python")}'
 
 
-def _save(path: Path, text: str) -> None:
-    from armdyn.errors import FileError
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"the file cannot be written: {error.strerror}", where=str(path),
-                        advice="Give another place with --out.") from None  # fmt: skip
-
-
-# To read --------------------------------------------------------------------------------------------------------
+# On the screen --------------------------------------------------------------------------------------------------
 
 
 def _terms(equations: Equations, name: str) -> int:
@@ -195,14 +180,14 @@ def _terms(equations: Equations, name: str) -> int:
 
 
 def _large(equations: Equations, style: Format) -> tuple[str, ...]:
-    """The quantities that would flood a terminal."""
+    """The quantities that are too long to print on a terminal."""
     if style in (Format.program, Format.python):
         return ("tau",) if equations.program().count("\n") > MOST_LINES else ()
     return tuple(name for name in ("M", "C", "g") if _terms(equations, name) > MOST_TERMS)
 
 
 def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block], large: tuple[str, ...]) -> None:
-    """Head, then the quantities that are short enough; the others as tables of their sizes."""
+    """Head, then the quantities that are short enough; of the others, the number of terms."""
     from rich.text import Text
 
     from armdyn.equations import typesetting
@@ -219,35 +204,27 @@ def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block]
 
 
 def _print_head(out: Console, equations: Equations, symbols: str) -> None:
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text
-
     from armdyn.equations import typesetting
     from armdyn.mechanics.registry import formulation
 
     entry, size, count = formulation(equations.formulation), equations.size, equations.operations
     offline = count.offline.total if count.offline else 0
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column()
-    own = symbols == "named"
-    parameters = "those of the robot's file" if own else "ten inertial symbols per link, in its joint frame"
-    for label, fact in (
+    parameters = (
+        "named in the robot file" if symbols == "named" else "ten inertial symbols per link, in its joint frame"
+    )
+    operations = (
+        f"{count.multiplications} multiplications, {count.additions} additions, "
+        f"{count.trigonometric} sines and cosines, {offline} operations off-line"
+    )
+    facts = (
         ("equation", typesetting.MOTION),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("parameters", parameters),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
-        (
-            "program of tau",
-            f"{count.multiplications} multiplications, {count.additions} additions, "
-            f"{count.trigonometric} sines and cosines, {offline} operations off-line",
-        ),
+        ("program for tau", operations),
         ("derived in", f"{equations.seconds:.2f} s"),
-    ):
-        facts.add_row(label, Text(fact))
-    title = Text(f"Equations of motion of {equations.robot.name}", style="bold")
-    out.print(Panel(facts, title=title, title_align="left", border_style="blue"))
+    )
+    show_facts(out, f"Equations of motion of {equations.robot.name}", facts)
 
 
 def _print_block(out: Console, block: Block) -> None:
@@ -266,7 +243,7 @@ def _print_block(out: Console, block: Block) -> None:
 
 
 def _print_sizes(out: Console, equations: Equations, large: tuple[str, ...]) -> None:
-    """How many terms each entry has, and how to get them."""
+    """The number of terms in each entry, and how to get them."""
     from rich.text import Text
 
     from armdyn.equations import typesetting
@@ -278,13 +255,12 @@ def _print_sizes(out: Console, equations: Equations, large: tuple[str, ...]) -> 
         rows = [[entry] for entry in entries] if name == "g" else entries
         heads = (Column(""), *(Column(str(j + 1)) for j in range(len(rows[0]))))
         counts = tuple((f"{name}{i + 1}", *(str(len(x)) for x in row)) for i, row in enumerate(rows))
-        for table in tables(Section(f"{typesetting.QUANTITIES[name]}: terms of each entry", heads, counts), out.width):
-            out.print(table)
+        show(out, Section(f"{typesetting.QUANTITIES[name]}: terms of each entry", heads, counts))
     total = equations.operations.total
     if "tau" in large:
-        advice = [f"A program of {total} operations is too long for a screen.", "."]
+        advice = [f"A program of {total} operations is too long to print.", "."]
     else:
         terms = sum(_terms(equations, name) for name in large)
-        advice = [f"{terms} terms are too many for a screen.", f"; --format program has {total} operations."]
+        advice = [f"{terms} terms are too long to print.", f"; --format program has {total} operations."]
     out.print(Text.assemble((advice[0], "yellow"), " Write them to a file with ", ("--out FILE", "bold"),
                             ", print them with ", ("--all", "bold"), advice[1]))  # fmt: skip

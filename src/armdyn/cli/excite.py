@@ -1,4 +1,4 @@
-"""armdyn excite: the motion from which a robot's parameters are best identified, and the error bars to expect."""
+"""armdyn excite: an exciting motion for identification, and the error bars to expect from it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import (
-    PICTURES,
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    check_ending,
-    console,
-    load_moving_robot,
-    tables,
-    working,
-)
-from armdyn.cli.plan import numbers
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
 
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
@@ -27,63 +16,66 @@ if TYPE_CHECKING:
     from armdyn.tables import Section
 
 NOISE = 0.01
-"""Noise of the torques taken where none is given, as a share of the torque limit (of the peak torque without one)."""
+"""Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
 def excite(
-    robot: RobotArgument,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write samples: .csv (t, q, qd, qdd).")] = None,
-    harmonics: Annotated[int, typer.Option(metavar="K", help="Harmonics of the Fourier series.")] = 10,
+    robot: parse.RobotArgument,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd (.csv).")
+    ] = None,
+    harmonics: Annotated[int, typer.Option(metavar="K", help="Number of harmonics of the Fourier series.")] = 10,
     period: Annotated[float, typer.Option(metavar="S", help="Period of the motion, s.")] = 10.0,
     criterion: Annotated[
-        str, typer.Option(help="condition (number of the observation matrix) or D (determinant).")
+        str, typer.Option(help="condition (number of the observation matrix) or D (its determinant).")
     ] = "condition",
     include: Annotated[
         str,
         typer.Option(
-            metavar="FAMILIES", help="Parameters sought: inertial, rotor, friction, offset; as `identify --include`."
+            metavar="FAMILIES",
+            help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset.",
         ),
     ] = "inertial,friction",
-    starts: Annotated[int, typer.Option(metavar="N", help="Random motions from which the best is sought.")] = 2,
-    seconds: Annotated[float | None, typer.Option(metavar="S", help="Stop after this time with the best.")] = None,
+    starts: Annotated[int, typer.Option(metavar="N", help="Number of random starting points of the optimisation.")] = 2,
+    seconds: Annotated[
+        float | None, typer.Option(metavar="S", help="Time limit, s; the best motion found so far is kept.")
+    ] = None,
     seed: Annotated[
-        int, typer.Option(metavar="N", help="The same seed gives the same motion (without --seconds).")
+        int, typer.Option(metavar="N", help="Random seed; the same seed gives the same motion (without --seconds).")
     ] = 0,
-    share: Annotated[float, typer.Option(metavar="X", help="Share of every limit that may be used, up to 1.")] = 1.0,
-    periodic: Annotated[
-        bool, typer.Option("--periodic", help="Need not start and end at rest: the robot is moving already.")
-    ] = False,
-    v_max: Annotated[str | None, typer.Option(metavar="V", help="Largest velocities; else the robot's.")] = None,
-    a_max: Annotated[str | None, typer.Option(metavar="A", help="Largest accelerations; else the robot's.")] = None,
-    tau_max: Annotated[str | None, typer.Option(metavar="T", help="Largest torques; else the robot's.")] = None,
+    share: Annotated[
+        float, typer.Option(metavar="X", help="Fraction of every limit that may be used, at most 1.")
+    ] = 1.0,
+    periodic: Annotated[bool, typer.Option("--periodic", help="The motion need not start and end at rest.")] = False,
+    v_max: parse.VelocityOption = None,
+    a_max: parse.AccelerationOption = None,
+    tau_max: parse.TorqueOption = None,
     noise: Annotated[
-        str | None, typer.Option(metavar="N", help="Standard deviation of measured torques, N m or N.")
+        str | None, typer.Option(metavar="N", help="Standard deviation of the measured torques, N m or N.")
     ] = None,
-    rate: Annotated[float, typer.Option(metavar="HZ", help="Rate at which torques will be measured, 1/s.")] = 100.0,
-    periods: Annotated[float, typer.Option(metavar="N", help="Periods that will be measured and written.")] = 1.0,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep finished work here, and go on from it.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
-    dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples written, s.")] = 1e-3,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    rate: Annotated[float, typer.Option(metavar="HZ", help="Sampling rate of the measurement, Hz.")] = 100.0,
+    periods: Annotated[float, typer.Option(metavar="N", help="Number of periods to write and to measure.")] = 1.0,
+    resume: Annotated[Path | None, typer.Option(metavar="FILE", help="Save progress here, and resume from it.")] = None,
+    plot: parse.PlotOption = None,
+    dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
-    """Optimise a motion for identification within the robot's limits, and predict the error bars."""
+    """Design an exciting motion for identification within the robot's limits, and predict the error bars."""
     from armdyn.identification import Harmonics, Search, predicted_std
     from armdyn.identification import excite as optimised
 
-    made = load_moving_robot(robot, tip, base, lock)
-    check_ending(plot, PICTURES, "--plot")
+    loaded = load_moving_robot(robot, tip, base, lock)
+    parse.check_extension(plot, parse.PICTURES, "--plot")
     fastest, steepest, strongest = (
-        None if text is None else numbers(text, made.n, option, single=True)
+        None if text is None else parse.numbers(text, loaded.n, option, single=True)
         for text, option in ((v_max, "--v-max"), (a_max, "--a-max"), (tau_max, "--tau-max"))
     )
-    families = tuple(word.strip() for word in include.split(","))
+    families = parse.words(include)
     with working("optimising the motion") as say:
         found = optimised(
-            made,
+            loaded,
             include=families,
             criterion=criterion,
             harmonics=Harmonics(count=harmonics, period=period, rest=not periodic),
@@ -96,23 +88,24 @@ def excite(
             progress=say,
         )
     motion = found.repeated(periods)
-    deviation = _noise(found) if noise is None else numbers(noise, made.n, "--noise", single=True)
-    prediction = predicted_std(found.base, motion, deviation if len(deviation) == made.n else deviation[0], rate=rate)
+    deviation = _noise(found) if noise is None else parse.numbers(noise, loaded.n, "--noise", single=True)
+    prediction = predicted_std(found.base, motion, deviation if len(deviation) == loaded.n else deviation[0], rate=rate)
     screen = console()
-    for section in (_uses(made, found), prediction.section()):
-        for table in tables(section, screen.width):
-            screen.print(table)
+    show(screen, _uses(loaded, found), prediction.section())
     screen.print(str(found))
     for note in found.notes:
         screen.print(f"[yellow]{note}[/]")
     if noise is None:
-        screen.print(f"Noise: {NOISE:.0%} of the torque limit or peak taken (--noise to choose).")
+        screen.print(
+            f"Assumed torque noise: {NOISE:.0%} of the torque limit, or of the peak torque (change with --noise)."
+        )
     if out is not None:
         motion.save(out, dt)
-        screen.print(f"Samples: [bold green]{out}[/]", soft_wrap=True)
+        show_path(screen, "Samples", out)
     if plot is not None:
-        _draw(found, plot)
-        screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
+        from armdyn.report.figures.excitation_figures import excitation_figure
+
+        write_figure(screen, plot, excitation_figure(found))
 
 
 def _noise(found: Excitation) -> list[float]:
@@ -130,15 +123,10 @@ def _uses(robot: Robot, found: Excitation) -> Section:
     rows = []
     for j, joint in enumerate(robot.joints):
         rows.append((joint.name, *(f"{use[name][j]:.1%}" if use[name][j] > 0 else "-" for name in quantities)))
-    title = f"{robot.name}: share of the limits that the motion uses"
-    return Section(title, tuple(map(Column, ("joint", *quantities))), tuple(rows), "Position: share of half the range.")
-
-
-def _draw(found: Excitation, path: Path) -> None:
-    from armdyn.errors import FileError
-    from armdyn.report.figures.excitation_figures import excitation_figure
-
-    try:
-        excitation_figure(found).savefig(path, dpi=150)
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    title = f"{robot.name}: share of the limits used by the motion"
+    return Section(
+        title,
+        tuple(map(Column, ("joint", *quantities))),
+        tuple(rows),
+        "Position: distance from mid-range as a share of half the range.",
+    )

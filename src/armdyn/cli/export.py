@@ -1,4 +1,4 @@
-"""armdyn export: the functions of a robot as code."""
+"""armdyn export: the dynamics of a robot as source code."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables, working
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_robot, show, working
 
 
 class Language(StrEnum):
-    """What the functions are written in."""
+    """Target languages."""
 
     c = "c"
     python = "python"
@@ -22,39 +23,41 @@ class Language(StrEnum):
 
 
 def export(
-    robot: RobotArgument,
+    robot: parse.RobotArgument,
     to: Annotated[
         Language, typer.Option("--to", metavar="LANGUAGE", help="c, python, latex, casadi or jax.")
     ] = Language.c,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files; made if it is not there.")] = Path(),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files; created if necessary.")] = Path(),
     functions: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Functions, separated by commas; `all` for every one.")
+        str | None, typer.Option(metavar="NAMES", help="Functions, separated by commas, or `all`.")
     ] = None,
     prefix: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Begins the names of files and of C functions.")
+        str | None,
+        typer.Option(metavar="NAME", help="Prefix of file names and functions (default: the robot's name)."),
     ] = None,
     parameters: Annotated[
-        bool, typer.Option("--parameters", help="Keep the file's named parameters as arguments.")
+        bool, typer.Option("--parameters", help="Keep the named parameters of the robot file as arguments.")
     ] = False,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
     """Export a robot's dynamics as code: C for a controller, Python, LaTeX, CasADi, JAX.
 
-    C comes with a header, a test program with reference vectors, and a CMake file. Default functions: inverse and
-    forward dynamics, mass matrix, Coriolis torques, gravity torques, pose and Jacobian of the tool.
+    C comes with a header, a test program with reference vectors, and a CMake file. Functions exported by default:
+    inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix, Coriolis torques, gravity torques
+    (gravity compensation), pose and Jacobian of the tool.
     """
     with working("reading the robot") as say:
-        made = load_robot(robot, tip, base, lock)
+        loaded = load_robot(robot, tip, base, lock)
         from armdyn.dynamics.quantities import QUANTITIES
         from armdyn.export import DEFAULT, model
         from armdyn.export.export import save, texts
         from armdyn.tables import Column, Section
 
-        names = tuple(name.strip() for name in functions.split(",") if name.strip()) if functions else DEFAULT
+        names = parse.words(functions) if functions else DEFAULT
         say("tracing the functions")
-        built = model(made, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
+        built = model(loaded, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
         say("writing")
         written = texts(built, to)
         paths = save(written, out)
@@ -67,11 +70,10 @@ def export(
         other = count.square_roots + count.others + count.negations
         values = (count.multiplications, count.additions, count.divisions, count.trigonometric, other, offline)
         rows.append((function.name, *map(str, values)))
-    note = "Operations of one call; of parameters: those that depend on named parameters only."
+    note = "Operations of one call. Of parameters: operations that depend on named parameters only."
     width = len(heads) if parameters else len(heads) - 1
-    section = Section(f"Functions of {made.name}", tuple(Column(head) for head in heads[:width]),
+    section = Section(f"Functions of {loaded.name}", tuple(Column(head) for head in heads[:width]),
                       tuple(row[:width] for row in rows), note if parameters else "")  # fmt: skip
-    for table in tables(section, screen.width):
-        screen.print(table)
+    show(screen, section)
     for path, text in zip(paths, written.values(), strict=True):
         screen.print(f"Wrote {path} ({len(text.splitlines())} lines).", soft_wrap=True, markup=False)

@@ -1,16 +1,16 @@
-"""armdyn formulations: the ways to the equations of motion."""
+"""armdyn formulations: the formulations of the equations of motion."""
 
 from __future__ import annotations
 
-from armdyn.cli.console import console, mark
+from armdyn.cli.console import bullet, console, mark
 
 HEADS = {
-    "inverse_dynamics": ("tau", "torques of a motion"),
-    "mass_matrix": ("M", "inertia matrix"),
-    "coriolis_matrix": ("C", "Christoffel matrix"),
-    "coriolis": ("C qd", "its torques"),
+    "inverse_dynamics": ("tau", "inverse dynamics"),
+    "mass_matrix": ("M", "mass matrix"),
+    "coriolis_matrix": ("C", "Coriolis matrix (Christoffel symbols)"),
+    "coriolis": ("C qd", "Coriolis and centrifugal torques"),
     "gravity": ("g", "gravity torques"),
-    "forward_dynamics": ("qdd", "accelerations of given torques"),
+    "forward_dynamics": ("qdd", "forward dynamics"),
     "kinetic_energy": ("T", "kinetic energy"),
     "potential_energy": ("U", "potential energy"),
 }
@@ -18,7 +18,7 @@ SOURCES = "El Baji et al., Milićević et al., Khalil, Truc et al., Siciliano et
 
 
 def formulations() -> None:
-    """List the formulations: names for `derive --by`, sources, what each gives."""
+    """List the formulations: their names for `derive --by`, their sources, and what each computes."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -32,16 +32,9 @@ def formulations() -> None:
     for quantity in QUANTITIES:
         table.add_column(HEADS[quantity][0], justify="center", no_wrap=True)
     for entry in formulations():
-        given = entry.gives
-        marks = [mark(out, True) if quantity in given else Text("") for quantity in QUANTITIES]
+        marks = [mark(out, True) if quantity in entry.gives else Text("") for quantity in QUANTITIES]
         table.add_row(entry.name, Text.assemble(entry.title, "\n", (entry.source, "dim")), *marks)
     out.print(table)
-    meanings = ", ".join(f"{head} {meaning}" for head, meaning in HEADS.values())
-    for label, note in (
-        ("gives", meanings),
-        ("sources", SOURCES),
-        ("derive", "takes those that give tau, M and g"),
-    ):
-        line = Table.grid(padding=(0, 1))
-        line.add_row(Text(f"{label}:", style="dim"), Text(note))
-        out.print(line)
+    out.print(bullet(", ".join(f"{head} {meaning}" for head, meaning in HEADS.values()), "columns:"))
+    out.print(bullet(SOURCES, "sources:"))
+    out.print(bullet("accepts the formulations that give tau, M and g", "derive:"))

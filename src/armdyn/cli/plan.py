@@ -1,4 +1,4 @@
-"""armdyn plan: a motion between two joint positions, as a file and as a picture."""
+"""armdyn plan: a motion between two configurations, as a file and as a figure."""
 
 from __future__ import annotations
 
@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import (
-    PICTURES,
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    check_ending,
-    console,
-    load_moving_robot,
-    tables,
-)
+from armdyn.cli import parse
+from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, write_figure
 
 if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
@@ -29,11 +20,11 @@ if TYPE_CHECKING:
     from armdyn.trajectory.trajectory import Trajectory
 
 REACHED = 0.999
-"""Share of a limit from which on it is said to be reached."""
+"""Share of a limit from which it counts as reached."""
 
 
 class Timing(StrEnum):
-    """How fast the path is travelled."""
+    """How the motion along the path is timed."""
 
     given = "given"
     scaled = "scaled"
@@ -41,105 +32,89 @@ class Timing(StrEnum):
 
 
 def plan(
-    robot: RobotArgument,
+    robot: parse.RobotArgument,
     start: Annotated[
-        str, typer.Option("--from", metavar="Q", help="Start: one number per joint, as in 0,30deg,-1.2 (rad, m).")
+        str,
+        typer.Option(
+            "--from", metavar="Q", help="Start configuration, one number per joint as in 0,30deg,-1.2 (rad, m)."
+        ),
     ],
-    end: Annotated[str, typer.Option("--to", metavar="Q", help="End, in the same form.")],
+    end: Annotated[str, typer.Option("--to", metavar="Q", help="End configuration, in the same form.")],
     profile: Annotated[
         str,
-        typer.Option(help="linear, cubic, quintic, bang_bang, trapezoid, smooth or smooth_trapezoid."),
+        typer.Option(
+            help="Velocity profile: linear, cubic, quintic, bang_bang, trapezoid, smooth or smooth_trapezoid."
+        ),
     ] = "trapezoid",
-    v_max: Annotated[
-        str | None, typer.Option(metavar="V", help="Largest velocities, one or one per joint; else the robot's.")
-    ] = None,
-    a_max: Annotated[
-        str | None, typer.Option(metavar="A", help="Largest accelerations, one or one per joint; else the robot's.")
-    ] = None,
+    v_max: parse.VelocityOption = None,
+    a_max: parse.AccelerationOption = None,
     timing: Annotated[
         Timing,
         typer.Option(
-            help="given: by profile and limits. scaled: all of it faster or slower, until a torque or another limit of "
-            "a joint is reached. optimal: the fastest timing of the path; the profile then does not matter."
+            help="given: by profile and limits. scaled: the whole motion is sped up or slowed down until a joint "
+            "reaches a limit of torque, velocity or acceleration. optimal: the fastest timing of the path; the profile "
+            "is not used."
         ),
     ] = Timing.given,
-    tau_max: Annotated[
-        str | None, typer.Option(metavar="T", help="Largest torques, one or one per joint, N m or N; else the robot's.")
-    ] = None,
-    duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s, instead of the least time.")] = None,
+    tau_max: parse.TorqueOption = None,
+    duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s (default: the shortest).")] = None,
     line: Annotated[
-        bool, typer.Option("--line", help="Move the tool on a straight line; V and A are then m/s, m/s^2 of the tool.")
+        bool,
+        typer.Option(
+            "--line", help="Move the tool along a straight line; V and A are then limits of the tool, m/s and m/s^2."
+        ),
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw it, torques too if their limits are known: .png, .svg, .pdf."),
+    plot: parse.PlotOption = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd (.csv).")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write samples: .csv (t, q, qd, qdd).")] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
-    """Plan a motion between two joint positions within limits of velocity and acceleration, or of torque."""
-    made = load_moving_robot(robot, tip, base, lock)
-    q0, q1 = (numbers(text, made.n, option) for text, option in ((start, "--from"), (end, "--to")))
-    limits = _limits(made, None if line else v_max, None if line else a_max, tau_max)
+    """Plan a motion between two configurations within velocity and acceleration limits, or torque limits."""
+    loaded = load_moving_robot(robot, tip, base, lock)
+    parse.check_extension(plot, parse.PICTURES, "--plot")
+    q0, q1 = (parse.numbers(text, loaded.n, option) for text, option in ((start, "--from"), (end, "--to")))
+    limits = _limits(loaded, None if line else v_max, None if line else a_max, tau_max)
     if timing is not Timing.given:
-        _refuse_timing(made, limits, timing, profile, duration)
+        _refuse_timing(loaded, limits, timing, profile, duration)
     planned = _line if line else _joints
-    motion, note = planned(made, q0, q1, profile, v_max, a_max, duration)
-    dyn = _dynamics(made) if _has_torque_limits(limits) else None
+    motion, note = planned(loaded, q0, q1, profile, v_max, a_max, duration)
+    dyn = compiled(loaded) if _has_torque_limits(limits) else None
     told = ""
     if dyn is not None and timing is not Timing.given:
         # A path that never slows down is its own parameter: nothing has to be solved for its length.
-        path = planned(made, q0, q1, "linear", None, None, 1.0)[0] if timing is Timing.optimal else motion
+        path = planned(loaded, q0, q1, "linear", None, None, 1.0)[0] if timing is Timing.optimal else motion
         motion, told = _retimed(dyn, motion, path, timing, limits)
-        note = f"For the motion that is retimed: {note}" if note else ""
+        note = f"For the motion before retiming: {note}" if note else ""
     verdict = None if dyn is None else _verdict(dyn, motion, limits)
     screen = console()
-    shape = "straight line of the tool" if line else "straight in joint space"
-    title = f"{made.name}: {motion.duration:.4f} s, {_manner(timing, profile)}, {shape}"
-    for table in tables(_section(made, motion, title, verdict), screen.width):
-        screen.print(table)
-    for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(made, limits))):
+    shape = "straight line of the tool" if line else "straight line in joint space"
+    title = f"{loaded.name}: {motion.duration:.4f} s, {_manner(timing, profile)}, {shape}"
+    show(screen, _section(loaded, motion, title, verdict))
+    for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(loaded, limits))):
         screen.print(text)
-    for warning in [*_beyond_limits(made, motion), *_too_strong(verdict)]:
+    for warning in [*_beyond_limits(loaded, motion), *_too_strong(verdict)]:
         screen.print(f"[yellow]{warning}[/]")
     if out is not None:
         motion.save(out, dt)
-        screen.print(f"Samples: [bold green]{out}[/]", soft_wrap=True)
+        show_path(screen, "Samples", out)
     if plot is not None:
-        _draw(motion, made, plot, limits)
-        screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
-
-
-def numbers(text: str, count: int, option: str, single: bool = False) -> list[float]:
-    """`"0.1, 30deg, -2"` -> numbers in rad and m."""
-    values = []
-    for word in text.replace(",", " ").split():
-        degrees = word.endswith("deg")
-        try:
-            value = float(word.removesuffix("deg"))
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise typer.BadParameter(f"{word!r} is not a number: rad, m, or degrees as in 30deg", param_hint=option)
-        values.append(math.radians(value) if degrees else value)
-    if len(values) != count and not (single and len(values) == 1):
-        one = " or 1" if single and count != 1 else ""
-        raise typer.BadParameter(f"{len(values)} numbers; the robot takes {count}{one}", param_hint=option)
-    return values
+        torques = limits.tau_max if _has_torque_limits(limits) else None
+        write_figure(screen, plot, motion.plot(robot=loaded, tau_max=torques))
 
 
 def _joints(
     robot: Robot, q0: list[float], q1: list[float], profile: str, v: str | None, a: str | None, duration: float | None
 ) -> tuple[Trajectory, str]:
-    """The motion, and a note on limits that were taken because nobody gave any."""
+    """The motion, and a note on limits that had to be assumed."""
     from armdyn.trajectory.joint import point_to_point
 
-    if duration is not None:  # enough by itself; limits that are given must hold
-        v_max = None if v is None else _given(v, robot.n, "--v-max")
-        a_max = None if a is None else _given(a, robot.n, "--a-max")
+    if duration is not None:  # sufficient on its own; limits given as well must hold
+        v_max = None if v is None else parse.limits(v, robot.n, "--v-max")
+        a_max = None if a is None else parse.limits(a, robot.n, "--a-max")
         return point_to_point(q0, q1, profile, v_max=v_max, a_max=a_max, duration=duration), ""
     fastest, note_v = _limit(robot, v, "velocity")
     strongest, note_a = _limit(robot, a, "acceleration")
@@ -147,26 +122,19 @@ def _joints(
 
 
 def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str]:
-    """Limits from the command line, the robot's, or those of a careful motion; and a note about the last."""
+    """Limits from the command line, from the robot, or those of a careful motion; and a note on the last."""
     from armdyn.robot.limits import careful_rates, joint_units, motion_limits
 
     option = f"--{name[0]}-max"
     if given is not None:
-        return _given(given, robot.n, option), ""
+        return parse.limits(given, robot.n, option), ""
     known = getattr(motion_limits(robot), name)
     careful = careful_rates(robot)[name == "acceleration"]
     missing = sorted({f"{rate:g} {getattr(unit, name)}"
                       for limit, rate, unit in zip(known, careful, joint_units(robot), strict=True)
                       if math.isinf(limit)})  # fmt: skip
     values = [float(y if math.isinf(x) else x) for x, y in zip(known, careful, strict=True)]
-    return values, f"No {name} limits known: {', '.join(missing)} taken ({option} to choose)." if missing else ""
-
-
-def _given(text: str, count: int, option: str) -> list[float]:
-    values = numbers(text, count, option, single=True)
-    if min(values) <= 0:
-        raise typer.BadParameter("limits are positive", param_hint=option)
-    return values if len(values) == count else values * count
+    return values, f"No {name} limits known; assumed: {', '.join(missing)} (change with {option})." if missing else ""
 
 
 def _line(
@@ -183,10 +151,10 @@ def _line(
     if duration is None:
         (v_max, a_max), (w_max, wd_max) = CAREFUL["prismatic"], CAREFUL["revolute"]
         limits = {"v_max": v_max, "a_max": a_max, "w_max": w_max, "wd_max": wd_max}
-        note = f"Rotation of the tool at most {w_max:g} rad/s and {wd_max:g} rad/s^2."
+        note = f"The tool rotates at {w_max:g} rad/s and {wd_max:g} rad/s^2 at most."
     for text, name in ((v, "v_max"), (a, "a_max")):
         if text is not None:
-            limits[name] = _given(text, 1, f"--{name[0]}-max")[0]
+            limits[name] = parse.limits(text, 1, f"--{name[0]}-max")[0]
     start, end = np.asarray(pose(robot, q0)), np.asarray(pose(robot, q1))
     try:
         motion = follow(robot, line(start, end, profile, duration=duration, **limits), q0)  # type: ignore[arg-type]
@@ -195,9 +163,9 @@ def _line(
             raise
         path = line(start[:3, 3], end[:3, 3], profile, duration=duration, **limits)  # type: ignore[arg-type]
         motion = follow(robot, path, q0)
-        note = "The tool's rotation is left free: the arm cannot turn it along with the line."
+        note = "The orientation of the tool is left free: the arm cannot control it along the line."
     if abs(motion(motion.duration) - q1).max() > 1e-6:
-        note += " The line arrives at the pose of --to with other joint positions."
+        note += " The line reaches the pose of --to in another configuration."
     return motion, note.strip()
 
 
@@ -205,12 +173,12 @@ def _line(
 
 
 def _limits(robot: Robot, v: str | None, a: str | None, tau: str | None) -> MotionLimits:
-    """Limits of the joints: those of the command line, else the robot's."""
+    """Limits of the joints: from the command line, otherwise the robot's."""
     from armdyn.motion import motion_limits
 
     given = {"v_max": v, "a_max": a, "tau_max": tau}
     options = {"v_max": "--v-max", "a_max": "--a-max", "tau_max": "--tau-max"}
-    known = {name: _given(text, robot.n, options[name]) for name, text in given.items() if text is not None}
+    known = {name: parse.limits(text, robot.n, options[name]) for name, text in given.items() if text is not None}
     return motion_limits(robot, **known)
 
 
@@ -219,41 +187,30 @@ def _has_torque_limits(limits: MotionLimits) -> bool:
 
 
 def _unlimited(robot: Robot, limits: MotionLimits) -> str:
-    """Which joints have no limit of torque, if others have one."""
+    """Joints without a torque limit, if others have one."""
     free = [joint.name for joint, tau in zip(robot.joints, limits.tau_max, strict=True) if not math.isfinite(tau)]
     return f"No torque limit known: {', '.join(free)}." if 0 < len(free) < robot.n else ""
 
 
 def _refuse_timing(robot: Robot, limits: MotionLimits, timing: Timing, profile: str, duration: float | None) -> None:
-    """What does not go together with a timing by torques, before anything is planned."""
+    """Refuse options that contradict a timing by torques, before anything is planned."""
     from armdyn.motion import Infeasible
 
     if duration is not None:
         raise typer.BadParameter(f"the duration follows from --timing {timing.value}", param_hint="--duration")
     if timing is Timing.scaled and profile == "linear":
-        raise typer.BadParameter("linear starts and ends with a jump of velocity, which no torque gives",
+        raise typer.BadParameter("linear starts and ends with a jump in velocity, which no torque can produce",
                                  param_hint="--profile")  # fmt: skip
     if not _has_torque_limits(limits):
-        raise Infeasible("no limit of torque is known", where=f"robot {robot.name!r}",
-                         expected=f"torque limits of the joints or their motors, for --timing {timing.value}",
+        raise Infeasible("no torque limit is known", where=f"robot {robot.name!r}",
+                         expected=f"torque limits of the joints or motors for --timing {timing.value}",
                          advice="Give --tau-max, or put limits = {torque = ...} into the robot's file.")  # fmt: skip
-
-
-def _dynamics(robot: Robot) -> Dynamics:
-    import warnings
-
-    from armdyn.dynamics import compile as compiled
-    from armdyn.formats import ModelWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # as for all that is loaded here: `armdyn check` speaks of it
-        return compiled(robot)
 
 
 def _retimed(
     dyn: Dynamics, reference: Trajectory, path: Trajectory, timing: Timing, limits: MotionLimits
 ) -> tuple[Trajectory, str]:
-    """The path at the speed that the limits allow, and how that compares with the reference."""
+    """The path at the speed that the limits allow, and a comparison with the reference."""
     from armdyn.motion import scale_to_torque, time_optimal
 
     velocity, acceleration, torque = limits.velocity, limits.acceleration, limits.tau_max
@@ -292,7 +249,7 @@ def _limits_reached(verdict: Feasibility | None) -> str:
 
 
 def _too_strong(verdict: Feasibility | None) -> list[str]:
-    """Limits of torque that the motion does not keep, and whether slowing down helps."""
+    """Torque limits that the motion exceeds, and whether slowing down helps."""
     excesses = [] if verdict is None else [excess for excess in verdict.excesses if excess.quantity == "torque"]
     texts = [
         f"{joint} exceeds its torque limit {abs(limit):g}: {abs(value):.4g} at {time:.4g} s."
@@ -300,7 +257,9 @@ def _too_strong(verdict: Feasibility | None) -> list[str]:
     ]
     heavy = verdict is not None and verdict.status.name == "TOO_HEAVY"
     advice = (
-        "Gravity alone asks for more: no timing helps." if heavy else "--timing scaled or optimal keeps the limits."
+        "Gravity alone exceeds a limit: no timing helps."
+        if heavy
+        else "--timing scaled or optimal respects the limits."
     )
     return [*texts, advice] if texts else []
 
@@ -309,7 +268,7 @@ def _manner(timing: Timing, profile: str) -> str:
     return {"given": f"profile {profile}", "scaled": f"profile {profile}, scaled", "optimal": "time-optimal"}[timing]
 
 
-# Tables and pictures -----------------------------------------------------------------------------------------------
+# Tables ------------------------------------------------------------------------------------------------------------
 
 
 def _section(robot: Robot, motion: Trajectory, title: str, verdict: Feasibility | None) -> Section:
@@ -332,7 +291,7 @@ def _section(robot: Robot, motion: Trajectory, title: str, verdict: Feasibility 
 
 
 def _torque_cells(verdict: Feasibility | None, j: int) -> list[str]:
-    """Peak, limit and share of it in per cent."""
+    """Peak torque, limit, and use of the limit in per cent."""
     if verdict is None:
         return []
     peak, limit = f"{verdict.peak['torque'][j]:.2f}", verdict.limits.tau_max[j]
@@ -340,7 +299,7 @@ def _torque_cells(verdict: Feasibility | None, j: int) -> list[str]:
 
 
 def _beyond_limits(robot: Robot, motion: Trajectory) -> list[str]:
-    """Joint limits that the motion does not keep, in words."""
+    """Joint limits that the motion exceeds."""
     from armdyn.robot.limits import joint_names, motion_limits
 
     sample = motion(motion.breaks) if motion.highest is None else motion.sample(motion.duration / 500).q
@@ -359,13 +318,3 @@ def _beyond_limits(robot: Robot, motion: Trajectory) -> list[str]:
             if peak > limit * (1 + 1e-9):
                 found.append(f"{name} exceeds its {what} limit {limit:g}: {peak:.4g}.")
     return found
-
-
-def _draw(motion: Trajectory, robot: Robot, path: Path, limits: MotionLimits) -> None:
-    from armdyn.errors import FileError
-
-    check_ending(path, PICTURES, "--plot")
-    try:
-        motion.plot(path, robot, tau_max=limits.tau_max if _has_torque_limits(limits) else None)
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None

@@ -6,7 +6,7 @@ from armdyn.cli.console import console
 
 
 def robots() -> None:
-    """List the robots that armdyn knows by name."""
+    """List the robots of the catalog."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

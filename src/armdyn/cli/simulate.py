@@ -1,4 +1,4 @@
-"""armdyn simulate: an arm under a control law. Exit status 0 the motion reached its end, 1 it did not, 2 error."""
+"""armdyn simulate: an arm under a control law. Exit status 0 the motion was completed, 1 it was not, 2 error."""
 
 from __future__ import annotations
 
@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import (
-    PICTURES,
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    check_ending,
-    console,
-    load_moving_robot,
-    tables,
-    working,
-)
-from armdyn.cli.plan import numbers
+from armdyn.cli import parse
+from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, working, write_figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +19,7 @@ if TYPE_CHECKING:
     from armdyn.simulation import Plant, Run
     from armdyn.tables import Section
 
-TO_THE_END, CUT_OFF = 0, 1
+COMPLETED, STOPPED = 0, 1
 CURVES = {"curve40": "scara5", "swing": "three_link"}
 """References of the source texts, and the robot each is for."""
 CONTROLLERS = {
@@ -43,63 +32,73 @@ CONTROLLERS = {
     "adaptive": {"rate": 10.0, "kd": 10.0, "adaptation": 0.05},
     "none": {},
 }
-"""The laws of the command line and their usual gains."""
+"""Control laws and their default gains."""
 
 
 def simulate(
-    robot: RobotArgument,
-    controller: Annotated[str, typer.Option(help=f"{', '.join(CONTROLLERS)}.")] = "computed_torque",
+    robot: parse.RobotArgument,
+    controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",
     gain: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A gain of the law, as kp=200; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A gain of the control law, as in kp=200; repeatable."),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
             metavar="REF",
-            help="Where to go, as 0.5,30deg,1; a .csv of `armdyn plan`; curve40 (El Baji), swing (Truc); "
-            "else every joint 0.5 rad or 0.1 m on.",
+            help="Reference motion: an end configuration as in 0.5,30deg,1; a .csv file of `armdyn plan`; curve40 "
+            "(El Baji) or swing (Truc). Default: every joint moves by 0.5 rad or 0.1 m.",
         ),
     ] = None,
-    start: Annotated[str | None, typer.Option("--from", metavar="Q", help="Start; else on the reference.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", metavar="Q", help="Start configuration (default: the start of the reference)."),
+    ] = None,
     duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s.")] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step, s.")] = 1e-3,
     integrator: Annotated[
-        str, typer.Option(help="euler_taylor, semi_implicit, rk4, variational, dop853.")
+        str, typer.Option(help="Integrator: euler_taylor, semi_implicit, rk4, variational or dop853.")
     ] = "euler_taylor",
     control_period: Annotated[
-        float | None, typer.Option(metavar="S", help="Torques are computed and held at this period.")
+        float | None, typer.Option(metavar="S", help="Period of a digital controller, s; torques are held in between.")
     ] = None,
-    payload: Annotated[float, typer.Option(metavar="KG", help="A load at the tool that the law does not know.")] = 0.0,
-    saturate: Annotated[bool, typer.Option("--saturate", help="Cut torques off at the robot's limits.")] = False,
-    stiction: Annotated[bool, typer.Option("--stiction", help="Joints at rest stick.")] = False,
+    payload: Annotated[float, typer.Option(metavar="KG", help="Payload at the tool, unknown to the controller.")] = 0.0,
+    saturate: Annotated[bool, typer.Option("--saturate", help="Saturate torques at the robot's limits.")] = False,
+    stiction: Annotated[bool, typer.Option("--stiction", help="Model sticking of joints at rest.")] = False,
     imperfect: Annotated[
-        bool, typer.Option("--imperfect", help="Compare with models without Coriolis, gravity, friction, wrong masses.")
+        bool,
+        typer.Option(
+            "--imperfect",
+            help="Compare with controllers whose model lacks Coriolis, gravity or friction, or has wrong masses.",
+        ),
     ] = False,
-    monte_carlo: Annotated[int, typer.Option(metavar="N", help="N arms with parameters drawn around the model's.")] = 0,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write samples: .csv, .npz or .parquet.")] = None,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    monte_carlo: Annotated[int, typer.Option(metavar="N", help="Simulate N arms with random parameter errors.")] = 0,
+    plot: parse.PlotOption = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the run as samples: .csv, .npz or .parquet.")
+    ] = None,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
     """Simulate an arm under a control law: tracking, torques, energy, imperfect models.
 
-    Exit status: 0 the motion reached its end, 1 it did not, 2 error.
+    The control laws include computed torque, PD with gravity compensation, PID, feedforward, sliding mode and adaptive
+    control. Exit status: 0 the motion was completed, 1 it was not, 2 error.
     """
-    made = load_moving_robot(robot, tip, base, lock)
-    check_ending(plot, PICTURES, "--plot")
-    check_ending(out, (".csv", ".npz", ".parquet"), "--out")
+    loaded = load_moving_robot(robot, tip, base, lock)
+    parse.check_extension(plot, parse.PICTURES, "--plot")
+    parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:
-        from armdyn.dynamics import compile as compiled
         from armdyn.simulation import Actuation, Plant
         from armdyn.simulation import simulate as run_simulation
 
-        dyn = compiled(made)
+        dyn = compiled(loaded)
         law = _law(dyn, controller, _gains(gain, controller))
-        course, options = _reference(made, reference, start, duration)
+        course, options = _reference(loaded, reference, start, duration)
         options |= {"dt": dt, "integrator": integrator}
         actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
-        plant = Plant(compiled(made.with_payload(payload)) if payload else dyn, stiction=stiction)
+        plant = Plant(compiled(loaded.with_payload(payload)) if payload else dyn, stiction=stiction)
         say("simulating")
         run = run_simulation(plant, law, course, **options, actuation=actuation)
         others = _imperfect(plant, law, course, options | {"actuation": actuation}) if imperfect else {}
@@ -108,7 +107,7 @@ def simulate(
             from armdyn.simulation.studies import monte_carlo as many
 
             say(f"simulating {monte_carlo} arms")
-            study = many(made, law, course, samples=monte_carlo, **options)
+            study = many(loaded, law, course, samples=monte_carlo, **options)
     screen = console()
     _print_loops(screen, law, dyn)
     _print(screen, run)
@@ -121,29 +120,27 @@ def simulate(
         screen.print()
         screen.print(str(study), soft_wrap=True)
     if out is not None:
-        screen.print(f"Samples: [bold green]{run.save(out)}[/]", soft_wrap=True)
+        show_path(screen, "Samples", run.save(out))
     if plot is not None:
         from armdyn.report.figures.run_figures import run_figure
 
-        run_figure(run, others).savefig(plot, dpi=150)
-        screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
-    raise typer.Exit(TO_THE_END if run.ok else CUT_OFF)
+        write_figure(screen, plot, run_figure(run, others))
+    raise typer.Exit(COMPLETED if run.ok else STOPPED)
 
 
 def _gains(given: list[str] | None, controller: str) -> dict[str, float]:
-    """Gains of the law: the usual ones, changed by the user's."""
+    """Gains of the control law: the defaults, overridden by the user's."""
     if controller not in CONTROLLERS:
-        raise typer.BadParameter(f"{controller!r}; known: {', '.join(CONTROLLERS)}", param_hint="--controller")
+        raise typer.BadParameter(
+            f"{controller!r} is unknown; known: {', '.join(CONTROLLERS)}", param_hint="--controller"
+        )
     gains = dict(CONTROLLERS[controller])
     for pair in given or ():
-        name, _, value = pair.partition("=")
+        name, value = parse.numeric_pair(pair, "--gain", "kp=200")
         if name not in gains:
             known = ", ".join(gains) or "none"
-            raise typer.BadParameter(f"{name!r} is no gain of {controller}; known: {known}", param_hint="--gain")
-        try:
-            gains[name] = float(value)
-        except ValueError:
-            raise typer.BadParameter(f"{pair!r}: give a name and a number, as kp=200", param_hint="--gain") from None
+            raise typer.BadParameter(f"{name!r} is not a gain of {controller}; known: {known}", param_hint="--gain")
+        gains[name] = value
     return gains
 
 
@@ -178,17 +175,17 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
 
 
 def _reference(robot: Robot, text: str | None, start: str | None, duration: float | None) -> tuple[Any, dict[str, Any]]:
-    """The reference, and what simulate is to know about start and end."""
+    """The reference, and the start and duration of the simulation."""
     from armdyn.reproduce.elbaji.scara_tracking import SCARA_RATE, SCARA_START, ScaraCurve
     from armdyn.reproduce.truc.feedforward_tracking import Swing
     from armdyn.robot.limits import start_position
     from armdyn.trajectory import point_to_point, read_trajectory
 
-    q0 = None if start is None else numbers(start, robot.n, "--from")
+    q0 = None if start is None else parse.numbers(start, robot.n, "--from")
     options: dict[str, Any] = {"q0": q0, "duration": duration}
     if text in CURVES:
         if robot.name != CURVES[text]:
-            raise typer.BadParameter(f"{text} is a motion of {CURVES[text]}", param_hint="--reference")
+            raise typer.BadParameter(f"{text} is a motion for {CURVES[text]} only", param_hint="--reference")
         if text == "swing":
             return Swing(), options
         return ScaraCurve(), options | {"q0": SCARA_START if q0 is None else q0, "qd0": SCARA_RATE}
@@ -198,7 +195,7 @@ def _reference(robot: Robot, text: str | None, start: str | None, duration: floa
     if text is None:
         end = [x + (0.5 if joint.kind == "revolute" else 0.1) for x, joint in zip(begin, robot.joints, strict=True)]
     else:
-        end = numbers(text, robot.n, "--reference")
+        end = parse.numbers(text, robot.n, "--reference")
     motion = point_to_point(begin, end, "quintic", duration=2.0 if duration is None else duration)
     return motion, {"q0": begin, "duration": motion.duration * 1.25 if duration is None else duration}
 
@@ -208,7 +205,7 @@ def _imperfect(plant: Plant, law: Law, course: Any, options: dict[str, Any]) -> 
     from armdyn.simulation.studies import imperfect_models
 
     if not isinstance(law, ComputedTorque):
-        raise typer.BadParameter("only computed torque has parts to leave out", param_hint="--imperfect")
+        raise typer.BadParameter("only computed torque has model terms to leave out", param_hint="--imperfect")
     runs = imperfect_models(plant, law, course, **options)
     return {name: run for name, run in runs.items() if name != "full model"}
 
@@ -216,13 +213,12 @@ def _imperfect(plant: Plant, law: Law, course: Any, options: dict[str, Any]) -> 
 def _print(screen: Console, run: Run) -> None:
     from rich.text import Text
 
-    for table in tables(_section(run), screen.width):
-        screen.print(table)
+    show(screen, _section(run))
     style = "green" if run.ok else "bold red"
     screen.print(Text.assemble((run.status.value, style), f" {run.detail}" if run.detail else ""))
     how = "machine code" if run.compiled else "Python"
     speed = run.duration / run.seconds
-    screen.print(Text(f"{len(run.t) - 1} steps in {run.seconds:.3f} s ({how}, preparation included): "
+    screen.print(Text(f"{len(run.t) - 1} steps in {run.seconds:.3f} s ({how}, including preparation): "
                       f"{speed:.3g} times real time.", style="dim"))  # fmt: skip
 
 
@@ -239,17 +235,16 @@ def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
         figures = (f"{loop.frequency:.4g}", f"{loop.damping:.3f}", f"{loop.bandwidth:.4g}", loop.advice)
         rows.append((loop.name, loop.poles_text, *figures))
     note = (
-        "Linear loop of each joint; for PID at its largest inertia. Fastest: the largest distance of a pole from 0; "
-        "damping: the least of a pair of poles, 1 where all are real."
+        "Linear loop of each joint, for PID at its largest inertia. Fastest: largest distance of a pole from 0. "
+        "Damping: smallest of all pole pairs, 1 if all poles are real."
     )
-    for table in tables(Section("Closed loops", tuple(map(Column, heads)), tuple(rows), note), screen.width):
-        screen.print(table)
+    show(screen, Section("Closed loops", tuple(map(Column, heads)), tuple(rows), note))
 
 
 def _section(run: Run) -> Section:
     from armdyn.tables import Column, Section
 
-    heads = ("joint", "unit", "largest error", "rms error", "error at the end", "largest rate", "largest torque")
+    heads = ("joint", "unit", "peak error", "rms error", "final error", "peak velocity", "peak torque")
     numbers_of = [
         run.largest_error(),
         run.rms_error(),
@@ -262,4 +257,4 @@ def _section(run: Run) -> Section:
         unit = "rad" if joint.kind == "revolute" else "m"
         rows.append((joint.name, unit, *(f"{float(column[j]):.3g}" for column in numbers_of)))
     title = f"{run.dynamics.robot.name}: {run.controller}, {run.integrator}, {run.duration:g} s"
-    return Section(title, tuple(map(Column, heads)), tuple(rows), "Rates per s, torques in N m or N.")
+    return Section(title, tuple(map(Column, heads)), tuple(rows), "Velocity per s, torque in N m or N.")

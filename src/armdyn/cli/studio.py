@@ -6,30 +6,31 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_moving_robot, working
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_moving_robot, working
 
 
 def studio(
-    robot: RobotArgument,
-    port: Annotated[int, typer.Option(help="Port on this machine; 0 takes any that is free.", min=0, max=65535)] = 0,
+    robot: parse.RobotArgument,
+    port: Annotated[int, typer.Option(help="Port on this machine; 0 chooses a free one.", min=0, max=65535)] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
-    """Open a robot in the browser: move it, see torques, inertia, ellipsoids, motions, equations.
+    """Open a robot in the browser: move it, and see torques, inertia, ellipsoids, motions and equations.
 
-    Nothing leaves this machine. Ctrl-C ends it.
+    The page is served to this machine only and needs no network. Press Ctrl-C to stop.
     """
-    made = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock)
     with working("compiling"):
         from armdyn.studio import serve
 
-        running = serve(made, port)
+        running = serve(loaded, port)
         answers = running.server.answers
         answers.state(answers.about()["start"])  # compiled before the page asks
     screen = console()
-    screen.print(f"{made.name} is at [bold green]{running.address}[/]; Ctrl-C ends it.", soft_wrap=True)
+    screen.print(f"{loaded.name} is at [bold green]{running.address}[/]. Press Ctrl-C to stop.", soft_wrap=True)
     if browser:
         import webbrowser
 

@@ -1,4 +1,4 @@
-"""armdyn study: everything about one robot in one command, with a report."""
+"""armdyn study: a full report on one robot."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.check import print_findings
-from armdyn.cli.console import BaseOption, LockOption, RobotArgument, TipOption, console, load_robot, tables, working
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_robot, show, show_findings, working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,36 +17,33 @@ if TYPE_CHECKING:
 
 
 def study(
-    robot: RobotArgument,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the report goes; out/ROBOT if not given.")
-    ] = None,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    robot: parse.RobotArgument,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the report (default: out/ROBOT).")] = None,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
-    """Study a robot: check-up, equations, certificate, compiled code, a motion, control, exported code, report.
+    """Study a robot and write a report: check-up, equations, certificate, compiled code, motion, control, export.
 
-    Writes report.html, which needs no network, and its data beside it.
+    Writes report.html, which needs no network, and the data behind it.
     """
     from rich.text import Text
 
     screen = console()
     folder = out or Path("out") / Path(robot).stem
     with working("reading the robot"):
-        made = load_robot(robot, tip, base, lock)
-        checkup = made.checkup()
+        loaded = load_robot(robot, tip, base, lock)
+        checkup = loaded.checkup()
         from armdyn.report.pages.study_page import study as run
         from armdyn.report.pages.study_page import told
     with working("check-up") as say:
-        result = run(made, folder, say)
-    _print_facts(screen, made.name, result.facts)
+        result = run(loaded, folder, say)
+    _print_facts(screen, loaded.name, result.facts)
     if not checkup.ok:
-        print_findings(screen, checkup)
-    for table in tables(result.poses, screen.width):
-        screen.print(table)
+        show_findings(screen, checkup)
+    show(screen, result.poses)
     if result.agrees is not None:
-        verdict = ("all agree exactly", "green") if result.agrees else ("DO NOT agree: see the report", "bold red")
+        verdict = ("all agree exactly", "green") if result.agrees else ("they DO NOT agree; see the report", "bold red")
         screen.print(Text.assemble("Formulations: ", verdict))
     for reason in dict.fromkeys(result.missing.values()):
         titles = ", ".join(title for title, why in result.missing.items() if why == reason)
@@ -55,13 +52,14 @@ def study(
         screen.print(Text(note, style="yellow"))
     names = ", ".join(path.relative_to(folder).as_posix() for path in result.files if path != result.report)
     screen.print(
-        Text.assemble("Report: ", (str(result.report), "bold green"), f"   beside it: {names}"), soft_wrap=True
+        Text.assemble("Report: ", (str(result.report), "bold green"), f"   also in this folder: {names}"),
+        soft_wrap=True,
     )
     screen.print(Text(f"Done in {told(result.seconds, result.peak_megabytes)}.", style="dim"))
 
 
 def _print_facts(screen: Console, name: str, facts: tuple[Fact, ...]) -> None:
-    """The key facts, one below the other."""
+    """The key facts, one per line."""
     from rich.table import Table
     from rich.text import Text
 

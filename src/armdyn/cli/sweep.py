@@ -1,4 +1,4 @@
-"""armdyn sweep: many variants of a robot, measured alike. Exit status 0 done, 2 error."""
+"""armdyn sweep: compare design variants of a robot. Exit status 0 done, 2 error."""
 
 from __future__ import annotations
 
@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import (
-    PICTURES,
-    BaseOption,
-    LockOption,
-    RobotArgument,
-    TipOption,
-    check_ending,
-    console,
-    load_moving_robot,
-    tables,
-    working,
-)
+from armdyn.cli import parse
+from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
 
 if TYPE_CHECKING:
     from armdyn.sweeps import Sweep
@@ -26,35 +16,36 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    robot: RobotArgument,
+    robot: parse.RobotArgument,
     vary: Annotated[
         list[str],
-        typer.Option(metavar="NAME=A:B:N", help="A parameter from A to B in N steps, or NAME=1,2,5; repeatable."),
+        typer.Option(metavar="NAME=A:B:N", help="A parameter and its N values from A to B, or NAME=1,2,5; repeatable."),
     ],
     measure: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="What to measure; repeatable. `--measure list` shows all.")
+        list[str] | None, typer.Option(metavar="NAME", help="What to measure; repeatable. `--measure list` lists all.")
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(metavar="N", help="Draw N variants from the ranges, instead of the whole grid.")
+        int | None, typer.Option(metavar="N", help="Draw N random variants from the ranges instead of the full grid.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table: .csv.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table (.csv).")] = None,
+    plot: parse.PlotOption = None,
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep finished parts here; an interrupted sweep goes on.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep finished chunks here, so that an interrupted sweep resumes."),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="WHERE", help="Address of a Dask scheduler, or a number of processes.")
     ] = None,
-    chunk: Annotated[int, typer.Option(metavar="N", help="Variants done at a time.")] = 64,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the variants drawn.")] = 0,
-    tip: TipOption = None,
-    base: BaseOption = None,
-    lock: LockOption = None,
+    chunk: Annotated[int, typer.Option(metavar="N", help="Variants per chunk.")] = 64,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random variants.")] = 0,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
 ) -> None:
-    """Vary masses, lengths, friction or payload of a robot, and measure torques, reach, inertia.
+    """Compare design variants: vary masses, lengths, friction or payload; measure torques, reach, inertia.
 
-    Names are those of the robot file's parameters, standard parameters (M3, MX2, ZZ1, Fv4, ...) or payload (kg).
-    Torques and power are those of a motion over the middle half of all ranges in 2 s (in Python: of any motion).
+    NAME is a parameter of the robot file, a standard parameter (M3, MX2, ZZ1, Fv4, ...) or payload (kg).
+    Torques and power are those of a 2 s motion over the middle half of all joint ranges (in Python: of any motion).
     """
     from armdyn.sweeps import MEASURES
     from armdyn.sweeps import sweep as run_sweep
@@ -65,12 +56,12 @@ def sweep(
         for name, known in MEASURES.items():
             screen.print(f"{name:<16} {known.title}{f', {known.unit}' if known.unit else ''}")
         raise typer.Exit
-    check_ending(plot, PICTURES, "--plot")
-    made = load_moving_robot(robot, tip, base, lock)
+    parse.check_extension(plot, parse.PICTURES, "--plot")
+    loaded = load_moving_robot(robot, tip, base, lock)
     where: Any = int(scheduler) if scheduler is not None and scheduler.isdigit() else scheduler
     with working("sweeping") as say:
         found = run_sweep(
-            made,
+            loaded,
             dict(_values(text) for text in vary),
             measures=measure or DEFAULT,
             samples=samples,
@@ -81,23 +72,22 @@ def sweep(
             progress=say,
         )
     if found.taken:
-        screen.print(f"{found.taken} parts were finished already and taken from {folder}.")
-    for table in tables(_section(found), screen.width):
-        screen.print(table)
+        screen.print(f"{found.taken} finished chunks were read from {folder}.")
+    show(screen, _section(found))
     if out is not None:
-        screen.print(f"Table: [bold green]{found.save(out)}[/]", soft_wrap=True)
+        show_path(screen, "Table", found.save(out))
     if plot is not None:
         from armdyn.report.figures.sweep_figures import sweep_figure
 
-        sweep_figure(found).savefig(plot, dpi=150)
-        screen.print(f"Picture: [bold green]{plot}[/]", soft_wrap=True)
+        write_figure(screen, plot, sweep_figure(found))
 
 
 def _values(text: str) -> tuple[str, Any]:
     """`l2=0.2:0.5:7` -> ("l2", seven values)."""
     import numpy as np
 
-    name, _, values = text.partition("=")
+    form = "l2=0.2:0.5:7 or l2=0.2,0.3"
+    name, values = parse.pair(text, "--vary", form)
     try:
         if ":" in values:
             low, high, *count = values.split(":")
@@ -105,12 +95,12 @@ def _values(text: str) -> tuple[str, Any]:
         else:
             axis = [float(word) for word in values.split(",")]
     except (ValueError, IndexError):
-        raise typer.BadParameter(f"{text!r}: as in l2=0.2:0.5:7 or l2=0.2,0.3", param_hint="--vary") from None
-    return name.strip(), axis
+        raise typer.BadParameter(f"{text!r} is not of the form {form}", param_hint="--vary") from None
+    return name, axis
 
 
 def _section(found: Sweep) -> Section:
-    """Range of every result, and how each parameter moves it."""
+    """Range of every measure, and the influence of each parameter."""
     import numpy as np
 
     from armdyn.tables import Column, Section
@@ -124,7 +114,7 @@ def _section(found: Sweep) -> Section:
         rows.append((label, *(f"{x if abs(x) > found.rounding else 0:.5g}" for x in (low, middle, high)),
                      *("" if np.isnan(mark) else f"{mark:+.2f}" for mark in marks)))  # fmt: skip
     failed = int(np.isnan(found.results).any(axis=1).sum())
-    note = "with NAME: rank correlation, +1 if the number only grows with the parameter, -1 if it only falls."
+    note = "with NAME: rank correlation, +1 if the measure always grows with the parameter, -1 if it always falls."
     if failed:
         note += f" {failed} variants could not be evaluated."
     return Section(f"{found.robot}: {len(found.points)} variants", heads, tuple(rows), note)

@@ -1,0 +1,83 @@
+"""The program `armdyn`: its verbs, its help, its errors.
+
+Verbs import what they need when they run, so that the command line starts at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from armdyn import __version__
+from armdyn.cli.analyse import analyse
+from armdyn.cli.bench import bench
+from armdyn.cli.certify import certify
+from armdyn.cli.check import check
+from armdyn.cli.cite import cite
+from armdyn.cli.compare import compare
+from armdyn.cli.derive import derive
+from armdyn.cli.excite import excite
+from armdyn.cli.export import export
+from armdyn.cli.formulations import formulations
+from armdyn.cli.identify import identify
+from armdyn.cli.plan import plan
+from armdyn.cli.reproduce import reproduce
+from armdyn.cli.robots import robots
+from armdyn.cli.show import show
+from armdyn.cli.simulate import simulate
+from armdyn.cli.studio import studio
+from armdyn.cli.study import study
+from armdyn.cli.sweep import sweep
+from armdyn.errors import ArmdynError
+
+app = typer.Typer(
+    name="armdyn",
+    help="Dynamics of robot manipulators: equations, fast code, motion, control and identification.",
+    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF). "
+    "Start with: armdyn study scara5",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+VERBS = {
+    "Model": (robots, show, check),
+    "Equations": (derive, compare, certify, formulations),
+    "Motion": (plan, simulate, analyse, sweep),
+    "Data": (excite, identify),
+    "Results": (study, studio, export, reproduce, bench, cite),
+}
+"""Panels of the help and their verbs."""
+for _panel, _verbs in VERBS.items():
+    for _verb in _verbs:  # paragraphs are refilled: rich would keep the line ends of the docstring
+        _help = "\n\n".join(" ".join(part.split()) for part in (_verb.__doc__ or "").split("\n\n"))
+        app.command(rich_help_panel=_panel, help=_help)(_verb)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"armdyn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program `armdyn`. An error in the input ends it with a message and status 2, without a traceback."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="armdyn")
+    except ArmdynError as error:
+        from armdyn.cli.console import show_error
+
+        show_error(error)
+        sys.exit(2)

@@ -1,0 +1,124 @@
+"""How the verbs read their input: shared arguments and options, numbers, pairs, file names.
+
+Options whose value depends on the robot (one number per joint) arrive as text and are read when the robot is known.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ROBOT_FILES = (".toml", ".urdf", ".xml")
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def robot_names(incomplete: str) -> list[str]:
+    """Completions of a robot for the TAB key: catalog names, robot files and folders."""
+    from armdyn import catalog
+
+    start = Path(incomplete)
+    folder, prefix = (start, "") if incomplete.endswith(os.sep) else (start.parent, start.name)
+    found = [path for path in folder.glob(f"{glob.escape(prefix)}*") if path.is_dir() or path.suffix in ROBOT_FILES]
+    return [*(name for name in catalog.names() if name.startswith(incomplete)), *sorted(map(str, found))]
+
+
+# Arguments and options that several verbs take -----------------------------------------------------------------------
+
+RobotArgument = Annotated[
+    str,
+    typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
+]
+TipOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame.")]
+BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body that becomes the fixed base.")]
+LockOption = Annotated[
+    list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Lock a joint at a position (rad or m); repeatable.")
+]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+VelocityOption = Annotated[
+    str | None,
+    typer.Option(metavar="V", help="Velocity limits, one for all joints or one each (default: the robot's)."),
+]
+AccelerationOption = Annotated[
+    str | None,
+    typer.Option(metavar="A", help="Acceleration limits, one for all joints or one each (default: the robot's)."),
+]
+TorqueOption = Annotated[
+    str | None,
+    typer.Option(metavar="T", help="Torque limits in N m or N, one for all joints or one each (default: the robot's)."),
+]
+
+
+# Texts of options ----------------------------------------------------------------------------------------------------
+
+
+def numbers(text: str, count: int, option: str, single: bool = False) -> list[float]:
+    """`"0.1, 30deg, -2"` as numbers in rad and m.
+
+    count:  how many numbers the robot needs
+    option: name of the option, for the error message
+    single: accept one number for all joints as well
+    """
+    values = []
+    for word in text.replace(",", " ").split():
+        degrees = word.endswith("deg")
+        try:
+            value = float(word.removesuffix("deg"))
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise typer.BadParameter(f"{word!r} is not a number (rad, m, or degrees as in 30deg)", param_hint=option)
+        values.append(math.radians(value) if degrees else value)
+    if len(values) != count and not (single and len(values) == 1):
+        one = " or 1" if single and count != 1 else ""
+        raise typer.BadParameter(f"got {len(values)} numbers; the robot takes {count}{one}", param_hint=option)
+    return values
+
+
+def limits(text: str, count: int, option: str) -> list[float]:
+    """Positive limits, one per joint; a single number holds for all."""
+    values = numbers(text, count, option, single=True)
+    if min(values) <= 0:
+        raise typer.BadParameter("limits must be positive", param_hint=option)
+    return values if len(values) == count else values * count
+
+
+def words(text: str) -> tuple[str, ...]:
+    """`"inertial, friction"` as ("inertial", "friction")."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def pair(text: str, option: str, example: str) -> tuple[str, str]:
+    """`"NAME=VALUE"` as (NAME, VALUE); example: shown in the error message."""
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not (name and sign and value):
+        raise typer.BadParameter(f"{text!r} is not of the form {example}", param_hint=option)
+    return name, value
+
+
+def numeric_pair(text: str, option: str, example: str) -> tuple[str, float]:
+    """`"kp=200"` as ("kp", 200.0)."""
+    name, value = pair(text, option, example)
+    try:
+        return name, float(value)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not of the form {example}", param_hint=option) from None
+
+
+def locked(pairs: list[str] | None) -> Mapping[str, float]:
+    """`["elbow=0.5"]` as {"elbow": 0.5}."""
+    return dict(numeric_pair(text, "--lock", "elbow=0.5") for text in pairs or ())
+
+
+def check_extension(path: Path | None, extensions: tuple[str, ...], option: str) -> None:
+    """Refuse a file name that could not be written in the end, before the work begins."""
+    if path is not None and path.suffix.lower() not in extensions:
+        raise typer.BadParameter(f"{path.name!r} must end in {', '.join(extensions)}", param_hint=option)
