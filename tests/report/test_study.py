@@ -8,7 +8,9 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import warnings
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,15 @@ import pytest
 
 import armdyn
 from armdyn.analysis.configurations import configurations
+from armdyn.cli import main
 from armdyn.errors import PhysicsError
+from armdyn.kernels import cache
 from armdyn.report.chapters.chapter import Chapter
 from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.chapters.usual_motion import usual_motion
 from armdyn.report.pages.study_page import Study, study
+from armdyn.robot import checkup
 from armdyn.robot.robot import Robot
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -216,7 +221,7 @@ def test_the_exported_module_answers(planar: Study) -> None:
 def test_a_robot_without_joints(tmp_path: Path) -> None:
     made = study(robot_of(POST, tmp_path), tmp_path / "out")
     assert set(CHAPTERS) - set(made.missing) == {"Check-up", "Geometry", "Parameters", "Conventions", "References"}
-    assert all("no joint moves" in reason for reason in made.missing.values())
+    assert all("no movable joint" in reason for reason in made.missing.values())
     assert made.agrees is None
     assert made.report.read_text(encoding="utf-8").count('class="missing"') == len(made.missing) + 1  # and the summary
 
@@ -301,3 +306,33 @@ def test_configurations_of_a_robot_with_loops_are_closed() -> None:
     for q in shown.values():
         gaps = np.asarray(armdyn.mechanics.closed_chain.constraints(robot, q), dtype=float)
         assert np.abs(gaps).max() < 1e-9
+
+
+# Work ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_study_computes_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """`armdyn study scara5` with nothing in the cache. It took 3 check-ups and 81 traces before results were shared."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    checkups, traces = _Counted(checkup.checkup), _Counted(sys.modules["armdyn.graph.trace"].trace)
+    for counted in (checkups, traces):
+        for name, module in list(sys.modules.items()):
+            if name.startswith("armdyn"):
+                for attribute in [key for key, value in vars(module).items() if value is counted.function]:
+                    monkeypatch.setattr(module, attribute, counted)
+    with pytest.raises(SystemExit) as end:
+        main(["study", "scara5", "--out", str(tmp_path / "out")])
+    assert end.value.code == 0, capsys.readouterr().err
+    assert checkups.calls == 1
+    assert 0 < traces.calls <= 40
+
+
+class _Counted:
+    """A function that counts its calls."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.calls = function, 0
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        self.calls += 1
+        return self.function(*given, **options)

@@ -197,8 +197,9 @@ def _derivable(name: str) -> Formulation:
 def must_move(robot: Robot) -> None:
     """A robot without joints has no equations of motion."""
     if robot.n == 0:
-        raise RobotError("no joint moves", where=f"robot {robot.name!r}", expected="at least one revolute or "
-                         "prismatic joint", advice="Check the joint types, or what was locked.")  # fmt: skip
+        raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}",
+                         expected="at least one revolute or prismatic joint",
+                         advice="Check the joint types, or what was locked.")  # fmt: skip
 
 
 def symbolic_robot(robot: Robot, symbols: str) -> Robot:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from armdyn.dynamics import compile
+from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.quantities import QUANTITIES, Definition
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.labels import labels_of
@@ -56,11 +56,11 @@ class Model:
 
 
 def model(
-    robot: Robot, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
+    robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
 ) -> Model:
     """The graphs of the functions to export.
 
-    robot: with at least one movable joint.
+    robot: with at least one movable joint; or its Dynamics, which keep the graphs that they have traced.
     functions: names from QUANTITIES.
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
@@ -73,8 +73,8 @@ def model(
             raise unknown_name("function", name, QUANTITIES, where="export")
     if not names:
         raise ArmdynError("no function to export", where="export", expected=f"some of: {', '.join(QUANTITIES)}")
-    dynamics = compile(robot)
-    stem = file_stem(robot.name) if prefix is None else checked_prefix(prefix)
+    dynamics = compile(robot) if isinstance(robot, Robot) else robot
+    stem = file_stem(dynamics.robot.name) if prefix is None else checked_prefix(prefix)
     graphs = {name: dynamics.graph(name, parameters=parameters) for name in names}
     free = tuple(sorted({node for graph in graphs.values() for node in graph.parameters}, key=natural_order))
     if free:

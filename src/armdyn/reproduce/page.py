@@ -55,12 +55,7 @@ def prepared(folder: Path) -> Path:
 
 def write(made: Reproduction, folder: Path) -> Path:
     """Write the page as index.html into a folder, which is created if needed."""
-    path = prepared(folder) / "index.html"
-    try:
-        path.write_text(page(made), encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
-    return path
+    return html.save(page(made), prepared(folder) / "index.html")
 
 
 def page(made: Reproduction) -> str:

@@ -27,10 +27,10 @@ def code(subject: Subject) -> Chapter:
     subject.say("exporting code")
     blocked = ""
     try:
-        built = model(subject.robot, names)
+        built = model(subject.dyn, names)
     except PhysicsError as error:  # a singular mass matrix: all but what needs its inverse
         blocked = f"Without forward_dynamics: {error.message}"
-        built = model(subject.robot, [name for name in names if name != "forward_dynamics"])
+        built = model(subject.dyn, [name for name in names if name != "forward_dynamics"])
     files = []
     for language in LANGUAGES:
         subject.say(f"exporting {language}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ from pathlib import Path
 from armdyn.analysis.configurations import configurations, pose_table
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
-from armdyn.errors import FileError, NotApplicable
+from armdyn.errors import NotApplicable
 from armdyn.formats import ModelWarning
 from armdyn.report.chapters.chapter import File
 from armdyn.report.chapters.usual_motion import UsualMotion, usual_motion
 from armdyn.report.figures.robot_figures import two_views
+from armdyn.report.pages import html
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Array, Progress
@@ -82,13 +84,7 @@ class Subject:
 
     def text(self, name: str, text: str, what: str) -> File:
         """Write a text beside the report."""
-        path = self.folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
-        return File(path, what)
+        return File(html.save(text, self.folder / name), what)
 
     def table(self, name: str, section: Section, what: str) -> File:
         """Write a table of the report as CSV, units in the header."""
@@ -97,12 +93,6 @@ class Subject:
 
     def rows(self, name: str, heads: Sequence[str], rows: Iterable[Sequence[object]], what: str) -> File:
         """Write rows as CSV."""
-        path = self.folder / name
-        try:
-            with path.open("w", newline="", encoding="utf-8") as file:
-                out = csv.writer(file, lineterminator="\n")
-                out.writerow(heads)
-                out.writerows(rows)
-        except OSError as error:
-            raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
-        return File(path, what)
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([heads, *rows])
+        return self.text(name, out.getvalue(), what)

@@ -8,7 +8,6 @@ from typing import get_args
 
 import numpy as np
 
-from armdyn.errors import FileError
 from armdyn.findings import Checkup
 from armdyn.identification.fit import Fit, Identifiability
 from armdyn.parameters import physical_consistency
@@ -25,12 +24,7 @@ WHITE = 0.01
 
 def write_report(fit: Fit, path: str | Path) -> Path:
     """Write the report as one self-contained HTML file."""
-    target = Path(path)
-    try:
-        target.write_text(identification_page(fit), encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(target)) from None
-    return target
+    return html.save(identification_page(fit), Path(path))
 
 
 def identification_page(fit: Fit) -> str:
