@@ -148,7 +148,7 @@ def test_delay(samples: int) -> None:
 def test_torques_of_another_motion() -> None:
     arm = rubbing("ur5")
     log, other = simulated(arm, 2), simulated(arm, 3)
-    assert "torque unexplained" in rules(change(log, tau=other.tau), arm)
+    assert "large residual" in rules(change(log, tau=other.tau), arm)
 
 
 # What the log tells by itself ---------------------------------------------------------------------------------------

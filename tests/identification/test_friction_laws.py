@@ -72,7 +72,7 @@ def test_decimated_rows_tell_the_same() -> None:
     robot = rubbing([TRUTH["coulomb and viscous"]] * 6)
     study = select_friction(robot, samples(robot, 0.02, 4, decimation=5), laws=("viscous", "coulomb and viscous"))
     for each in study.joints:
-        assert each.best.law == "coulomb and viscous" and each.rows == 600
+        assert each.best.law == "coulomb and viscous" and each.samples == 600
         assert each.best.friction.coulomb == pytest.approx(3.0, abs=0.02)
 
 

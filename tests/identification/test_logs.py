@@ -153,7 +153,7 @@ def test_empty_cells_and_a_cut_last_line(tmp_path: Path) -> None:
     log = read_log(path, ROBOT)
     kept = np.delete(np.arange(N), [9, N - 1])
     np.testing.assert_array_equal(log.q, data["q"][kept])
-    assert [f.rule for f in log.findings] == ["broken rows"]
+    assert [f.rule for f in log.findings] == ["broken samples"]
 
 
 def test_broken_text_names_its_line(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_broken_rows_and_stamps_are_left_out_and_told() -> None:
     log = read_log(data | {"q": q, "t": t}, ROBOT)
     assert np.isfinite(log.q).all() and (np.diff(log.t) > 0).all()
     told = {finding.rule: finding.value for finding in log.findings}
-    assert told == {"broken rows": 2.0, "repeated stamps": 1.0, "backward stamps": pytest.approx(0.045)}
+    assert told == {"broken samples": 2.0, "repeated stamps": 1.0, "backward stamps": pytest.approx(0.045)}
     assert len(log) == N - 2 - 1 - 5
     with pytest.raises(ShapeError, match="usable samples"):
         read_log(data | {"q": np.full((N, 3), np.nan)}, ROBOT)

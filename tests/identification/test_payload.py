@@ -59,7 +59,7 @@ def test_from_two_logs(name: str) -> None:
         logs = (samples(robot, 2, 0.05, rng), samples(carrying, 1, 0.05, rng))
         estimates = [(base, Weighted(white=True)(observe(robot, log, base))) for log in logs]
         found = payload_from_estimates(*estimates)
-        assert found.untold == ()
+        assert found.undetermined == ()
         error = found.parameters - _about_origin()
         total += float(error @ np.linalg.solve(found.covariance, error))
         value, deviation = (np.array(list(x.values())) for x in (found.values, found.std))
@@ -95,12 +95,14 @@ def test_what_an_arm_cannot_tell_is_said() -> None:
     rng = np.random.default_rng(3)
     found = identify_payload(robot, samples(carrying, 1, 0.5, rng), samples(robot, 2, 0.5, rng),
                              include=("inertial",), method=Weighted(white=True))  # fmt: skip
-    assert {"cz", "Ixx", "Iyy", "Ixy"} <= set(found.untold) and not {"mass", "cx", "cy", "Izz"} & set(found.untold)
+    assert {"cz", "Ixx", "Iyy", "Ixy"} <= set(found.undetermined) and not {"mass", "cx", "cy", "Izz"} & set(
+        found.undetermined
+    )
     for label, value in (("mass", 5.0), ("cx", 0.2), ("cy", 0.1), ("Izz", 0.3)):
         assert abs(found.values[label] - value) < 4 * found.std[label]
     assert found.std["cz"] == np.inf
     with pytest.raises(PhysicsError, match="do not tell"):
-        found.made_possible()
+        found.made_consistent()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -151,9 +153,9 @@ def test_an_impossible_payload_becomes_possible() -> None:
     sigma = np.repeat([2.0, 1.0], 3)
     rng = np.random.default_rng(6)
     found = payload_from_sensor(robot, q, qd, qdd, exact + sigma * rng.normal(size=exact.shape))
-    assert not found.possible
-    better = found.made_possible()
-    assert better.possible and isinstance(better, Payload)
+    assert not found.physically_consistent
+    better = found.made_consistent()
+    assert better.physically_consistent and isinstance(better, Payload)
     given, kept = (
         (x - _about_origin()) @ np.linalg.solve(found.covariance, x - _about_origin())
         for x in (found.parameters, better.parameters)

@@ -1,7 +1,7 @@
-"""Is a log what it is said to be? Findings in plain words, for who has to correct it.
+"""Checks of a log: findings in plain words for whoever has to correct it.
 
-What the log says by itself (clock, motion, limits, saturation, resolution, velocities) and what the torques say about
-the motion (`evidence`: order of columns, signs, units, gravity, delay). A good log gives none of these findings.
+The log by itself: clock, motion, limits, saturation, resolution, velocities. The torques against the motion
+(`evidence`): order of columns, signs, units, gravity, delay. A good log gives no findings.
 """
 
 from __future__ import annotations
@@ -26,22 +26,21 @@ from armdyn.robot import Robot
 from armdyn.typing import Array
 
 STILL = 1e-3
-"""A joint whose positions stay within this, rad or m, does not move."""
+"""Range of positions, rad or m, below which a joint does not move."""
 FARTHEST = {"revolute": 6 * math.pi, "prismatic": 20.0}
-"""Largest |q| and |qd| that a joint without limits may have, rad or m: three turns; 20 m."""
-FASTEST = {"revolute": 60.0, "prismatic": 20.0}
+"""Largest plausible |q| of a joint without limits, rad or m: three turns; 20 m."""
 COARSE = {"q": 1000, "tau": 100}
-"""Levels within the range of a signal below which it is coarse."""
+"""Number of levels within its range below which a signal is coarse."""
 SATURATED = 0.002
-"""Share of samples at the very extreme of a torque, while moving, from which on it is saturated."""
-UNEXPLAINED = 0.6
-"""Share of a torque that the motion leaves unexplained from which on something is wrong with it."""
+"""Share of samples at the extreme of a torque, while moving, above which it is saturated."""
+LARGE = 0.6
+"""Relative error of a torque, fitted freely, above which something is wrong with it."""
 DELAY = 0.1
-"""Longest delay that is looked for, s."""
+"""Largest delay that is searched, s."""
 LEAST_DELAY = 1.5
-"""Delays up to this many samples are what sampling itself makes."""
+"""Delays up to this many samples come from sampling itself."""
 SURE = 6.0
-"""Standard deviations from which on a sign is certain."""
+"""Standard deviations above which a sign is certain."""
 MIXED_UP = {
     math.pi / 180: "rad against deg",
     180 / math.pi: "deg against rad",
@@ -51,11 +50,11 @@ MIXED_UP = {
     1e-3: "s against ms, or m against mm",
     -1.0: "a reversed sign",
 }
-"""Ratios of velocity to the derivative of position, and the mix-up that each betrays."""
+"""Ratios of velocity to the derivative of position, and the mix-up that each indicates."""
 
 
 def check_log(log: Log, robot: Robot, samples: Samples | None = None) -> tuple[Finding, ...]:
-    """What is wrong with a log, the worst first: its own findings and those of the checks.
+    """Findings on a log, the worst first: those of the reader and those of the checks.
 
     log: joint side, SI units
     robot: whose joints were logged
@@ -83,7 +82,7 @@ def check_log(log: Log, robot: Robot, samples: Samples | None = None) -> tuple[F
 
 
 def _still(log: Log, samples: Samples) -> Array:
-    """(n,) joints that do not move: within a milliradian, or never faster than the noise of their velocity."""
+    """(n,) joints that do not move: within a milliradian, or hardly ever faster than their velocity noise."""
     still: Array = (np.ptp(samples.q, axis=0) < STILL) | (samples.keep.mean(axis=0) < 0.02)
     return still
 
@@ -92,13 +91,13 @@ def still_findings(robot: Robot, still: Array) -> list[Finding]:
     return [
         Finding("joint at rest", "suspicious", joint.name, "the joint does not move in this log",
                 condition="motion of every joint", cause="it was held, or its position was not recorded",
-                advice="Its friction and its inertia cannot be identified: move it, or lock it in the model.")
+                advice="Its friction and inertia cannot be identified: move it, or lock it in the model.")
         for joint, rests in zip(robot.joints, still, strict=True) if rests
     ]  # fmt: skip
 
 
 def range_findings(robot: Robot, log: Log) -> list[Finding]:
-    """Positions outside the limits of joints, or where no joint goes."""
+    """Positions outside the joint limits, or implausibly far."""
     found = []
     for j, joint in enumerate(robot.joints):
         low, high = float(log.q[:, j].min()), float(log.q[:, j].max())
@@ -113,7 +112,7 @@ def range_findings(robot: Robot, log: Log) -> list[Finding]:
             beyond, slack = max(abs(low), abs(high)) - FARTHEST[joint.kind], 0.0
         if beyond > slack:
             allowed = (
-                "no joint goes so far"
+                "no joint goes that far"
                 if lower is None
                 else f"its limits are {float(lower):.4g} to {float(upper or math.inf):.4g} {unit}"
             )
@@ -133,7 +132,7 @@ def _far(kind: str, beyond: float) -> str:
 
 
 def _velocities(robot: Robot, log: Log, samples: Samples, still: Array) -> list[Finding]:
-    """Velocities of the log against the derivative of its positions."""
+    """Measured velocities against the derivative of the positions."""
     if log.qd is None:
         return []
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
@@ -150,15 +149,15 @@ def _velocities(robot: Robot, log: Log, samples: Samples, still: Array) -> list[
         near = min(MIXED_UP, key=lambda r: abs(math.log(abs(ratio / r))) + 10 * (ratio * r < 0) if ratio else math.inf)
         like = ratio * near > 0 and abs(ratio / near - 1) < 0.1 and rest < 0.5
         what = f"the velocity is {ratio:.4g} times the derivative of the position" if rest < 0.5 else (
-            "the velocity has little to do with the derivative of the position")  # fmt: skip
+            "the velocity does not follow the derivative of the position")  # fmt: skip
         found.append(Finding("velocity against position", "suspicious", joint.name, what, condition="a ratio of 1",
-                             value=ratio, cause=MIXED_UP[near] if like else "other columns, units or time stamps",
-                             advice="Correct units or columns of q, qd and t."))  # fmt: skip
+                             value=ratio, cause=MIXED_UP[near] if like else "wrong columns, units or time stamps",
+                             advice="Correct the units or columns of q, qd and t."))  # fmt: skip
     return found
 
 
 def _saturation(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
-    """Torques that stay at their extreme while the joint moves, or at the joint's limit."""
+    """Torques that stay at their extreme, or at the joint's limit, while the joint moves."""
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
     found = []
     for j, joint in enumerate(robot.joints):
@@ -172,10 +171,10 @@ def _saturation(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
         if share > SATURATED:
             most, unit = float(abs(tau).max()), "N m" if joint.kind == "revolute" else "N"
             found.append(Finding("saturated torque", "suspicious", joint.name,
-                                 f"{share:.1%} of the torques lie at the extreme, {most:.4g} {unit}",
+                                 f"{share:.1%} of the torques are at the extreme, {most:.4g} {unit}",
                                  condition="torques below their limit", value=100 * share, unit="%",
-                                 cause="drive or sensor is at its limit, so the true torque is not known there",
-                                 advice="Log a slower motion, or cut these stretches out."))  # fmt: skip
+                                 cause="the drive or the sensor is at its limit, so the true torque is unknown there",
+                                 advice="Log a slower motion, or leave these parts out."))  # fmt: skip
     return found
 
 
@@ -209,19 +208,19 @@ def _resolution(robot: Robot, log: Log, still: Array) -> list[Finding]:
                 continue
             word = "position" if name == "q" else "torque"
             found.append(Finding("resolution", "suspicious", joint.name,
-                                 f"the {word} knows only about {levels:.0f} steps of {step:.3g} within its range",
+                                 f"the {word} has only about {levels:.0f} steps of {step:.3g} within its range",
                                  condition=f"at least {COARSE[name]} steps", value=levels, unit="steps",
-                                 cause="a coarse sensor, or numbers written with few digits",
-                                 advice="Log more digits, or move more: derivatives of steps are poor."))  # fmt: skip
+                                 cause="a coarse sensor, or too few digits in the log",
+                                 advice="Log more digits, or a larger motion."))  # fmt: skip
     return found
 
 
-# What the torques say -----------------------------------------------------------------------------------------------
+# Torques and motion -------------------------------------------------------------------------------------------------
 
 
 def _torque_findings(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
     evidence = Evidence(robot, samples)
-    readings = evidence.explained()
+    readings = evidence.readings()
     found = []
     for before, after in pairwise(readings):
         found += _changed(robot, evidence, before, after)
@@ -233,7 +232,7 @@ def _torque_findings(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
         if last.gravity and not reversed_:
             found += _gravity(robot, evidence, last, log)
         found += _delay(evidence, last, 1 / log.period)
-    return [*found, *_unexplained(robot, evidence, last)]
+    return [*found, *_large_residuals(robot, evidence, last)]
 
 
 def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) -> list[Finding]:
@@ -241,14 +240,16 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
     errors = evidence.errors(before), evidence.errors(after)
     worst = int(np.nanargmax(errors[0] - errors[1]))
     names = [joint.name for joint in robot.joints]
-    told = f"(unexplained torque of {names[worst]}: {errors[0][worst]:.0%} as declared, {errors[1][worst]:.0%} so)"
+    gain = (
+        f"(residual of {names[worst]}: {errors[0][worst]:.0%} of the torque as declared, {errors[1][worst]:.0%} then)"
+    )
     if before.torques != after.torques or before.positions != after.positions:
         what = "torques" if before.torques != after.torques else "positions"
         order = getattr(after, what)
         moved = [names[j] for j in range(robot.n) if order[j] != j]
         given = [names[order[j]] for j in range(robot.n) if order[j] != j]
         return [Finding(f"order of {what}", "suspicious", ", ".join(moved),
-                        f"the {what} of {listed(moved)} fit if taken from the columns of {listed(given)} {told}",
+                        f"the {what} of {listed(moved)} fit if taken from the columns of {listed(given)} {gain}",
                         condition="columns in the order of the joints", value=errors[0][worst],
                         cause=f"columns of {what} are swapped", advice="Correct `columns`.")]  # fmt: skip
     if before.scales != after.scales:
@@ -258,13 +259,13 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
         are = f"are in {unit[0]}" if factor < 1 else f"were converted from {unit[0]} although they were in SI units"
         advice = f'Declare units={{"q": "{unit[1]}"}}.' if factor < 1 else "Declare no unit of q."
         return [Finding("unit of position", "suspicious", "positions",
-                        f"the positions {are}, as the torques tell {told}",
+                        f"the positions {are}, judging by the torques {gain}",
                         condition="the declared unit", value=factor, cause="a wrong unit of positions",
                         advice=advice)]  # fmt: skip
     if before.gravity != after.gravity:
-        return [_no_gravity(f"the torques fit a robot without gravity {told}", errors[0][worst])]
+        return [_no_gravity(f"the torques fit a robot without gravity {gain}", errors[0][worst])]
     j = next(j for j in range(robot.n) if before.signs[j] != after.signs[j])
-    return [_sign(names[j], f"the torque fits with the opposite sign {told}", errors[0][worst])]
+    return [_sign(names[j], f"the torque fits with the opposite sign {gain}", errors[0][worst])]
 
 
 def _merged(robot: Robot, found: Sequence[Finding]) -> list[Finding]:
@@ -281,14 +282,14 @@ def _merged(robot: Robot, found: Sequence[Finding]) -> list[Finding]:
 
 def _sign(joint: str, what: str, value: float) -> Finding:
     return Finding("sign of torque", "suspicious", joint, what, condition="torque that acts on +q", value=value,
-                   cause="the effort counts positive the other way round, or the joint's axis is reversed in the model",
-                   advice="Give the joint a negative gain, or turn its axis in the model.")  # fmt: skip
+                   cause="the effort has the opposite sign convention, or the joint's axis is reversed in the model",
+                   advice="Give the joint a negative gain, or reverse its axis in the model.")  # fmt: skip
 
 
 def _no_gravity(what: str, value: float) -> Finding:
-    return Finding("gravity missing", "suspicious", "effort", what, condition="torques that hold the robot's weight",
+    return Finding("gravity missing", "suspicious", "effort", what, condition="torques that support the robot's weight",
                    value=value, cause="the controller reports efforts without its gravity compensation",
-                   advice='Declare effort="gravity_compensated", or log the whole torque.')  # fmt: skip
+                   advice='Declare effort="gravity_compensated", or log the full torque.')  # fmt: skip
 
 
 def _reversed(robot: Robot, evidence: Evidence, reading: Reading) -> list[Finding]:
@@ -308,15 +309,15 @@ def _reversed(robot: Robot, evidence: Evidence, reading: Reading) -> list[Findin
 
 
 def _gravity(robot: Robot, evidence: Evidence, reading: Reading, log: Log) -> list[Finding]:
-    """How much of the model's gravity is in the torques: about 1 if they hold the robot, 0 or 2 if not as declared."""
+    """Share of the model's gravity in the torques: about 1 if they support the robot, 0 or 2 if wrongly declared."""
     share, deviation = _held(robot, evidence, reading)
     if not deviation < 0.1:  # gravity hardly acts on this robot, or its model has no masses
         return []
     if share < 0.25:
-        return [_no_gravity(f"the torques hold {share:.0%} of the weight of the model's links", share)]
+        return [_no_gravity(f"the torques support {share:.0%} of the weight of the model's links", share)]
     if share > 1.75 and any(finding.rule == "gravity added" for finding in log.findings):
         return [Finding("gravity twice", "suspicious", "effort",
-                        f"with the gravity that was added the torques hold {share:.0%} of the model's weight",
+                        f"with the gravity that was added, the torques support {share:.0%} of the model's weight",
                         condition="about 100 %", value=share, cause="the efforts contained gravity already",
                         advice='Declare effort="torque".')]  # fmt: skip
     return []
@@ -348,7 +349,7 @@ def _held(robot: Robot, evidence: Evidence, reading: Reading) -> tuple[float, fl
 
 
 def _delay(evidence: Evidence, reading: Reading, rate: float) -> list[Finding]:
-    """Torques that fit better some samples later or earlier: clocks that do not agree."""
+    """Torques that fit better some samples later or earlier: clocks that are not synchronised."""
     most = max(2, math.ceil(DELAY * rate))
     step = max(1, most // 20)
     lags = np.unique([*range(-most, most + 1, step), 0])
@@ -364,22 +365,22 @@ def _delay(evidence: Evidence, reading: Reading, rate: float) -> list[Finding]:
     now = float(squares[list(lags).index(0)])
     if abs(lag) <= LEAST_DELAY or values[lag] > 0.7 * now:
         return []
-    told = f"{abs(lag) / rate * 1e3:.4g} ms {'later' if lag > 0 else 'earlier'}"
+    shift = f"{abs(lag) / rate * 1e3:.4g} ms {'later' if lag > 0 else 'earlier'}"
     return [Finding("delay", "suspicious", "time",
-                    f"the torques fit the motion best if they are taken {told} than stamped",
+                    f"the torques fit the motion best if they are taken {shift} than stamped",
                     condition="positions and torques of the same instant", value=lag / rate, unit="s",
-                    cause="clocks of positions and torques that are not synchronised, or a filter on one of them",
-                    advice="Shift one against the other, or log both by one clock.")]  # fmt: skip
+                    cause="unsynchronised clocks of positions and torques, or a filter on one of them",
+                    advice="Shift one against the other, or log both with one clock.")]  # fmt: skip
 
 
-def _unexplained(robot: Robot, evidence: Evidence, reading: Reading) -> list[Finding]:
+def _large_residuals(robot: Robot, evidence: Evidence, reading: Reading) -> list[Finding]:
     return [
-        Finding("torque unexplained", "suspicious", joint.name,
-                f"{error:.0%} of the torque do not follow from the motion, whatever the parameters",
-                condition=f"at most {UNEXPLAINED:.0%}", value=100 * float(error), unit="%",
-                cause="noise, a wrong column or unit, contact, or a robot that is not this one",
+        Finding("large residual", "suspicious", joint.name,
+                f"the residual is {error:.0%} of the torque (rms), whatever the parameters",
+                condition=f"at most {LARGE:.0%}", value=100 * float(error), unit="%",
+                cause="noise, a wrong column or unit, contact, or another robot",
                 advice="Plot torque and velocity of the joint.")
-        for joint, error in zip(robot.joints, evidence.errors(reading), strict=True) if error > UNEXPLAINED
+        for joint, error in zip(robot.joints, evidence.errors(reading), strict=True) if error > LARGE
     ]  # fmt: skip
 
 

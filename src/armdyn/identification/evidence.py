@@ -1,9 +1,8 @@
-"""Evidence: does the torque follow from the motion, and would it follow better if the log meant something else?
+"""Evidence: do the torques follow from the motion, and would they follow better if the log were read differently?
 
-All torques are fitted at once by the regressor with parameters of their own choice: nothing is asked of the model but
-its geometry, so robots whose masses are unknown are served too. A log whose columns, signs or units are not what they
-are said to be contradicts itself in such a fit. Readings of the log (`Reading`) are tried until none explains it
-better. Torque and regressor are low-passed and thinned alike.
+All torques are fitted at once by the regressor with free parameters: only the geometry of the model is used, so the
+masses may be unknown. Wrong columns, signs or units leave a large residual in such a fit. Other readings of the log
+(`Reading`) are tried until none fits better. Torque and regressor are low-passed and decimated alike.
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ from armdyn.typing import Array
 INCLUDE = ("inertial", "rotor", "friction", "offset")
 MOST = 2000
 """Samples at which the regressor is evaluated, at most."""
-THINNED = 4
-"""How much torque and regressor are thinned afterwards, alike."""
+DECIMATION = 4
+"""Decimation factor of torque and regressor after that."""
 FEWEST = 50
-"""Rows of a joint below which nothing is said about it."""
+"""Samples of a joint below which it is not judged."""
 SINGULAR = 1e-11
-"""Eigenvalues of the normal equations below this share of the largest are dependent columns (squared, so 3e-6)."""
+"""Eigenvalues of the normal equations below this share of the largest count as zero (squared: 3e-6 for columns)."""
 NOISE = 0.03
-"""Share of a torque that may remain unexplained without any doubt: smaller differences are not evidence."""
+"""Relative error of a torque below which differences are not evidence."""
 CLEAR = 2 * NOISE
-"""Largest unexplained share of any torque up to which no other reading is tried."""
+"""Largest relative error of any torque up to which no other reading is tried."""
 POOR = 0.1
-"""Largest unexplained share from which on readings of the motion are tried too."""
+"""Largest relative error above which other readings of the motion are tried too."""
 BETTER = 2.5
-"""Product of the joints' improvements from which on another reading of a log is preferred."""
+"""Product of the joints' improvements above which another reading of a log is preferred."""
 DEGREE = math.pi / 180
 
 
@@ -46,8 +45,10 @@ DEGREE = math.pi / 180
 class Reading:
     """How the columns of a log are read: the declared reading is the identity.
 
-    torques, positions: which column belongs to each joint. signs: of the torques. scales: of the positions. gravity:
-    whether torques contain it.
+    torques, positions: (n,) column of each joint
+    signs: (n,) of the torques
+    scales: (n,) of the positions
+    gravity: whether the torques contain it
     """
 
     torques: tuple[int, ...]
@@ -71,8 +72,11 @@ class Reading:
 class Rows:
     """The regressor and torques under one reading of the motion, condensed.
 
-    Y: (m, n, p). keep: (m, n). gram: (n, p, p) Y_j^T Y_j. product: (n, n, p) Y_j^T tau_k. square: (n, n) tau_k^T tau_k
-    over the rows of joint j.
+    Y: (m, n, p) regressor
+    keep: (m, n) bool, samples that count
+    gram: (n, p, p) Y_j^T Y_j
+    product: (n, n, p) Y_j^T tau_k
+    square: (n, n) tau_k^T tau_k over the samples of joint j
     """
 
     Y: Array
@@ -95,10 +99,10 @@ class Evidence:
         return max(1, math.ceil(len(self.samples) / MOST))
 
     def torques(self, lag: int = 0) -> Array:
-        """(m, n) torques, thinned; each row as it was measured `lag` samples later."""
+        """(m, n) decimated torques, each as measured `lag` samples later."""
         tau = self.samples.tau
         index = np.clip(np.arange(len(tau)) + lag, 0, len(tau) - 1)
-        return decimated(decimated(tau[index], self.stride), THINNED)
+        return decimated(decimated(tau[index], self.stride), DECIMATION)
 
     @cached_property
     def tau(self) -> Array:
@@ -115,8 +119,8 @@ class Evidence:
         s, order, scale = self.samples, list(reading.positions), np.array(reading.scales)
         robot = self.robot if reading.gravity else self.robot.without("gravity")
         q, qd, qdd = (x[:: self.stride][:, order] * scale for x in (s.q, s.qd, s.qdd))
-        Y = decimated(np.asarray(regressor(robot, q, qd, qdd, INCLUDE)), THINNED)
-        keep = decimated_keep(decimated_keep(s.keep, self.stride), THINNED)[:, order]
+        Y = decimated(np.asarray(regressor(robot, q, qd, qdd, INCLUDE)), DECIMATION)
+        keep = decimated_keep(decimated_keep(s.keep, self.stride), DECIMATION)[:, order]
         return condensed(Y, keep, self.tau)
 
     # Fits ----------------------------------------------------------------------------------------------------------
@@ -136,7 +140,7 @@ class Evidence:
         return parameters, sigma * root
 
     def errors(self, reading: Reading) -> Array:
-        """(n,) what the fit leaves of each joint's torque, as a share of its spread; NaN where nothing is known."""
+        """(n,) residual of the fit over the standard deviation of each joint's torque; NaN where there are no data."""
         return self._solved(self.rows(reading), reading)[1]
 
     def errors_at(self, lag: int, reading: Reading) -> Array:
@@ -145,14 +149,14 @@ class Evidence:
         return self._solved(condensed(rows.Y, rows.keep, self.torques(lag), rows.gram), reading)[1]
 
     def weights(self, rows: Rows, reading: Reading) -> Array:
-        """(n,) one over the variance of each joint's torque; 0 where it is not known."""
+        """(n,) one over the variance of each joint's torque; 0 where there are too few data."""
         counts = rows.keep.sum(axis=0)
         spread = [self.tau[rows.keep[:, j], k].var() if counts[j] else 0.0 for j, k in enumerate(reading.torques)]
         known = (counts >= FEWEST) & (np.array(spread) > 0)
         return np.where(known, 1 / np.where(known, spread, 1.0), 0.0)
 
     def _solved(self, rows: Rows, reading: Reading) -> tuple[Array, Array]:
-        """Parameters and what they leave of each joint's torque."""
+        """Parameters and the relative residual of each joint's torque."""
         joint, column = np.arange(self.robot.n), list(reading.torques)
         weight = self.weights(rows, reading)
         product = rows.product[joint, column] * np.array(reading.signs)[:, None]
@@ -163,14 +167,14 @@ class Evidence:
         return parameters, np.where(weight > 0, np.sqrt(mean * weight), np.nan)
 
     def improvement(self, before: Array, after: Array) -> float:
-        """Product of the joints' ratios of errors, differences below the noise left out."""
+        """Product of the joints' ratios of errors, ignoring differences below the noise."""
         ratio = np.fmax(before, NOISE) / np.fmax(after, NOISE)
         return float(np.exp(np.log(ratio[np.isfinite(before) & np.isfinite(after)]).sum()))
 
     # Other readings ------------------------------------------------------------------------------------------------
 
-    def explained(self) -> list[Reading]:
-        """The declared reading and then, one change after the other, those that explain the log better."""
+    def readings(self) -> list[Reading]:
+        """The declared reading and then, one change after the other, those that fit better."""
         readings = [Reading.declared(self.robot.n)]
         errors = self.errors(readings[0])
         while len(readings) <= self.robot.n and np.nanmax(errors, initial=0.0) > CLEAR:
@@ -185,7 +189,7 @@ class Evidence:
         return readings
 
     def _best(self, errors: Array, readings: Iterator[Reading]) -> tuple[float, Reading | None]:
-        """How much better, and the reading; the first one that explains everything ends the search."""
+        """How much better, and the reading; the first one that fits clearly ends the search."""
         gain, best = 1.0, None
         for reading in readings:
             better = self.improvement(errors, self.errors(reading))
@@ -228,7 +232,7 @@ def _swapped(values: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
 
 
 def condensed(Y: Array, keep: Array, tau: Array, gram: Array | None = None) -> Rows:
-    """Rows with the products that fits need."""
+    """Regressor and torques with the products that fits need."""
     kept = Y * keep[:, :, None]
     if gram is None:
         gram = np.stack([kept[:, j].T @ kept[:, j] for j in range(Y.shape[1])])

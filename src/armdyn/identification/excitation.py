@@ -28,11 +28,10 @@ from armdyn.identification.design import Design
 from armdyn.identification.harmonics import Harmonics
 from armdyn.identification.observation import base_regressor
 from armdyn.identification.progress_file import ProgressFile
-from armdyn.motion.sampling import states
+from armdyn.motion.limits import MotionLimits, motion_limits, states
 from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.parameters import BaseParameters, base_parameters
 from armdyn.robot import Robot
-from armdyn.robot.limits import MotionLimits, careful_rates, motion_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.trajectory.fourier import Fourier
 from armdyn.trajectory.trajectory import Trajectory
@@ -43,6 +42,9 @@ STAGES = ((1.0, 1e-2), (4.0, 3e-3), (8.0, 1e-3), (16.0, 3e-4))
 weight is how much log(condition) a motion gives away for keeping clear of its limits: a percent."""
 PER_HARMONIC = 20
 """Samples per period of the highest harmonic at which a motion is looked at while it is sought."""
+USUAL = {"revolute": {"reach": np.pi, "velocity": 1.0, "acceleration": 4.0},
+         "prismatic": {"reach": 0.25, "velocity": 0.25, "acceleration": 1.0}}  # fmt: skip
+"""Limits taken where neither the user nor the robot gives any: a careful motion. rad, m, s"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +132,7 @@ def excite(
     tau_max: Any = None,
     share: float = 1.0,
     resume: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = quiet,
 ) -> Excitation:
     """Optimise a motion for identification.
 
@@ -144,7 +146,7 @@ def excite(
              tau_max: largest torques, (n,) or one for all, N m or N (default: the robot's)
              share: share of every limit that may be used (default 1)
              resume: file in which finished work is kept; if it exists, the search continues from it
-             progress: called with a sentence about what is being done
+             progress: called with what is being done and the share of the work done
     Raises:  ArmdynError if no motion keeps the limits, or the file belongs to another problem.
     """
     base = base_parameters(robot, include)
@@ -152,7 +154,7 @@ def excite(
     kind, search = harmonics or Harmonics(), search or Search()
     design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count))
     criterion_named(criterion)
-    run = _Run(design, criterion, search, progress or quiet)
+    run = _Run(design, criterion, search, progress)
     record = ProgressFile.opened(resume, run.problem())
     for start in range(len(record.done), search.starts):
         x = run.start(start, record)
@@ -170,18 +172,19 @@ def excitation_limits(
     if not 0 < share <= 1:
         raise ArmdynError(f"share = {share}", expected="above 0, at most 1: the share of every limit that may be used")
     known = motion_limits(robot, v_max=v_max, a_max=a_max, tau_max=tau_max)
-    careful = careful_rates(robot)
+    usual = {key: np.array([USUAL[joint.kind][key] for joint in robot.joints]) for key in USUAL["revolute"]}
+    low, high = known.lower.copy(), known.upper.copy()
     notes = []
-    missing = ~(np.isfinite(known.lower) & np.isfinite(known.upper))
-    low, high = working_range(robot)
+    missing = ~(np.isfinite(low) & np.isfinite(high))
     if missing.any():
-        half = (high - low)[missing] / 2
-        notes.append(f"No range known of joints {_listed(missing)}: {_listed_values(half)} either way taken.")
+        reach = usual["reach"]
+        low, high = _closed(low, high, reach)
+        notes.append(f"No range known of joints {_listed(missing)}: {_listed_values(reach[missing])} either way taken.")
     velocity, acceleration = known.velocity.copy(), known.acceleration.copy()
-    for name, values, usual in zip(("velocity", "acceleration"), (velocity, acceleration), careful, strict=True):
+    for name, values in (("velocity", velocity), ("acceleration", acceleration)):
         unknown = ~np.isfinite(values)
         if unknown.any():
-            values[unknown] = usual[unknown]
+            values[unknown] = usual[name][unknown]
             notes.append(
                 f"No {name} limit known of joints {_listed(unknown)}: {_listed_values(values[unknown])} taken."
             )
@@ -191,6 +194,14 @@ def excitation_limits(
     limits = MotionLimits(middle - half, middle + half, share * velocity, share * acceleration,
                           share * known.tau_min, share * known.tau_max, known.power)  # fmt: skip
     return limits, tuple(notes)
+
+
+def _closed(low: Array, high: Array, reach: Array) -> tuple[Array, Array]:
+    """Ranges with both ends: from the one that is known, or about zero."""
+    a, b = np.isfinite(low), np.isfinite(high)
+    lower = np.where(a, low, np.where(b, high - 2 * reach, -reach))
+    upper = np.where(b, high, np.where(a, low + 2 * reach, reach))
+    return lower, upper
 
 
 def _listed(chosen: Array) -> str:

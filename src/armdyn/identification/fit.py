@@ -202,7 +202,7 @@ def identify(
     log_format: LogFormat | None = None,
     processing: Processing | None = None,
     check: bool = True,
-    progress: Progress | None = None,
+    progress: Progress = quiet,
 ) -> Fit:
     """Identify a robot's parameters from a log of its motion. Khalil sec. 7.3.3 f, Siciliano sec. 7.4
 
@@ -216,27 +216,26 @@ def identify(
              log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
              processing: filter, derivatives, dead band, decimation (default: chosen from the log)
              check: look for gaps, swapped columns, wrong units and signs
-             progress: called with the step and the share done
+             progress: called with what is being done and the share of the work done
     Returns: a Fit; print it.
     Raises:  ArmdynError if the motion does not determine the parameters; it names them.
     """
     estimator = _estimator(method)
-    say = progress or quiet
     log_format = log_format or LogFormat()
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
-    say("base parameters", 0.0)
+    progress("base parameters", 0.0)
     base = base_parameters(robot, include)
-    data = _split(robot, log, validation, _Preparation(log_format, processing, check), say)
+    data = _split(robot, log, validation, _Preparation(log_format, processing, check), progress)
     subtract = known_torques(robot, include)
     training = subtract(data.training)
-    observation = observe(robot, training, base, progress=lambda step, done: say(step, 0.4 + 0.4 * done))
-    say("estimation", 0.8)
+    observation = observe(robot, training, base, progress=lambda step, done: progress(step, 0.3 + 0.4 * done))
+    progress("estimation", 0.7)
     full = estimate = estimator(observation)
     if essential:
         estimate = essential_parameters(observation, full)
     # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
     identified = _physical(base, full) if physical else with_standard_parameters(robot, nearest(base, estimate))
-    say("validation", 0.9)
+    progress("validation", 0.8)
     judged = observation
     if data.held_out is not None:
         judged = observe(robot, subtract(data.held_out), base)
@@ -295,16 +294,16 @@ class _Preparation:
     processing: Processing | None
     check: bool
 
-    def samples(self, robot: Robot, log: Any, say: Progress) -> tuple[Samples, str]:
+    def samples(self, robot: Robot, log: Any, progress: Progress) -> tuple[Samples, str]:
         """(samples, source of the log)."""
         if isinstance(log, Samples):
             return log, "samples"
-        say("reading the log", 0.1)
+        progress("reading the log", 0.1)
         read = read_log(log, robot, self.log_format)
-        say("processing the log", 0.2)
+        progress("processing the log", 0.15)
         samples = process(read, robot, self.processing)
         if self.check:
-            say("checking the log", 0.3)
+            progress("checking the log", 0.2)
             samples = replace(samples, findings=check_log(read, robot, samples))
         return samples, read.source
 
@@ -319,8 +318,8 @@ class _Data:
     held_out_source: str = ""
 
 
-def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, say: Progress) -> _Data:
-    samples, source = prepared.samples(robot, log, say)
+def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, progress: Progress) -> _Data:
+    samples, source = prepared.samples(robot, log, progress)
     if validation is None:
         return _Data(samples, source, None, source)
     if isinstance(validation, float):
@@ -330,7 +329,7 @@ def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, say:
         cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
         first, last = _part(samples, slice(0, cut)), _part(samples, slice(cut, None))
         return _Data(first, f"first {1 - validation:.0%} of {source}", last, f"last {validation:.0%} of {source}")
-    return _Data(samples, source, *replace(prepared, check=False).samples(robot, validation, say))
+    return _Data(samples, source, *replace(prepared, check=False).samples(robot, validation, progress))
 
 
 def _part(samples: Samples, part: slice) -> Samples:

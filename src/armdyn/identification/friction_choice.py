@@ -1,14 +1,13 @@
-"""Which law of friction a joint obeys, told by its torques.
+"""Selection of the friction law of each joint from its torques.
 
 Every candidate is fitted to the torques of one joint together with the inertial parameters that these torques depend
-on, so that friction is neither helped nor hurt by an inertial model found under another law: both are projected on what
-the inertial columns cannot explain. Rates and widths, in which laws are not linear, are searched. The law with the
-smallest
+on, so that no law profits from an inertial model found under another one: both are projected on the complement of the
+inertial columns. Velocities and widths, in which laws are not linear, are searched. The law with the smallest
 
     BIC = N log(RSS / N) + k log N                                                                              [FR-1]
 
-is chosen: N the rows, divided by how many are worth one where residuals are correlated; k its parameters. A difference
-of 10 is strong evidence (Kass, Raftery 1995).
+is selected: N the number of samples, divided by the autocorrelation time of the residuals; k the number of parameters.
+A difference of 10 is strong evidence (Kass, Raftery 1995).
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
 RATES = np.geomspace(0.002, 0.5, 25)
-"""Rates of Stribeck's law and widths of the smooth one that are tried first, as shares of the joint's fastest rate."""
+"""Stribeck velocities and widths of the smooth law that are tried first, as shares of the joint's largest velocity."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A candidate: its units, one per linear parameter, by the searched rate; friction is their weighted sum."""
+    """A candidate: unit laws, one per linear parameter, for a given velocity; friction is their weighted sum."""
 
     name: str
     units: Callable[[float], tuple[Friction, ...]]
     searched: bool = False
-    """Whether it has a rate."""
+    """Whether it has a velocity, which is searched."""
 
     def columns(self, rate: float, qd: Array) -> Array:
         """(N, k) torques of the units."""
@@ -85,12 +84,19 @@ LAWS = {
         Law("smooth", _smooth, searched=True),
     )
 }
-"""What is tried; see `armdyn.mechanics.friction` for the laws themselves."""
+"""Candidates; see `armdyn.mechanics.friction` for the laws themselves."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One law fitted to one joint: parameters (count k), residual's standard deviation, N m or N, and BIC."""
+    """One law fitted to one joint.
+
+    law: its name
+    friction: with the fitted parameters
+    count: number of parameters
+    sigma: standard deviation of the residuals, N m or N
+    bic: Bayesian information criterion
+    """
 
     law: str
     friction: Friction
@@ -101,12 +107,18 @@ class Candidate:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """All candidates of one joint, the best first. rows: how many told it, and how many are worth one."""
+    """All candidates of one joint, the best first.
+
+    joint: its name
+    candidates: the fitted laws
+    samples: how many were used
+    autocorrelation_time: of the residuals, in samples
+    """
 
     joint: str
     candidates: tuple[Candidate, ...]
-    rows: int
-    correlation: float
+    samples: int
+    autocorrelation_time: float
 
     @property
     def best(self) -> Candidate:
@@ -114,13 +126,13 @@ class JointFriction:
 
     @property
     def evidence(self) -> float:
-        """By how much the second best has the larger BIC; above 10 the choice is clear."""
+        """Difference of BIC between the second best and the best; above 10 the choice is clear."""
         return self.candidates[1].bic - self.best.bic if len(self.candidates) > 1 else float("inf")
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionStudy:
-    """The law of every joint."""
+    """The friction law of every joint."""
 
     base: Robot
     joints: tuple[JointFriction, ...]
@@ -133,13 +145,13 @@ class FrictionStudy:
         return replace(self.base, tree=tree, expressions=None)
 
     def section(self) -> Section:
-        """A row per joint and law: BIC above the best, residual, parameters."""
+        """Table of joints and laws: BIC above the best, residual, parameters."""
         heads = ("joint", "law", "BIC - best", "residual", "parameters")
         rows = []
         for each in self.joints:
             for candidate in each.candidates:
                 rows.append((each.joint, candidate.law, f"{candidate.bic - each.best.bic:.1f}",
-                             f"{candidate.sigma:.4g}", _told(candidate.friction)))  # fmt: skip
+                             f"{candidate.sigma:.4g}", _parameters(candidate.friction)))  # fmt: skip
         note = "A difference of 10 is strong evidence. SI units; residuals in N m or N."
         return Section(f"{self.base.name}: friction", tuple(map(Column, heads)), tuple(rows), note)
 
@@ -147,7 +159,7 @@ class FrictionStudy:
         return render(self.section())
 
 
-def _told(friction: Friction) -> str:
+def _parameters(friction: Friction) -> str:
     fields = ("viscous", "coulomb", "static", "stribeck", "width", "offset")
     return ", ".join(f"{name} {getattr(friction, name):.4g}" for name in fields if getattr(friction, name) != 0) or "-"
 
@@ -160,11 +172,14 @@ def select_friction(
     include: tuple[str, ...] = ("inertial", "rotor"),
     white: bool = False,
 ) -> FrictionStudy:
-    """Choose the law of friction of every joint by its torques. [FR-1]
+    """Select the friction law of every joint by its torques. [FR-1]
 
-    Args:    samples: a processed log. laws: names of the candidates, keys of `LAWS`. include: what else acts on the
-             joints. white: take residuals for white.
-    Raises:  ArmdynError for a joint with too few rows.
+    Args:    robot: its friction is ignored
+             samples: a processed log
+             laws: names of the candidates, keys of `LAWS` (default: all)
+             include: families of parameters fitted along with friction
+             white: assume white residuals (default: measure their autocorrelation)
+    Raises:  ArmdynError for a joint with too few samples.
     """
     wanted = tuple(laws)
     for name in wanted:
@@ -182,7 +197,7 @@ def select_friction(
 
 
 class _Joint:
-    """The rows of one joint, less what its inertial columns explain."""
+    """The samples of one joint, projected on the complement of its inertial columns."""
 
     def __init__(self, name: str, Y: Array, tau: Array, keep: Array, qd: Array, factor: int) -> None:
         self.name, self.keep, self.qd, self.factor = name, keep, qd, factor
@@ -190,14 +205,14 @@ class _Joint:
         lengths = np.linalg.norm(A, axis=0)
         A = A[:, lengths > 0] / lengths[lengths > 0]
         if len(A) < 2 * A.shape[1] + 20:
-            raise ArmdynError(f"{len(A)} rows tell {A.shape[1]} inertial parameters", where=f"friction of {name!r}",
+            raise ArmdynError(f"{len(A)} samples for {A.shape[1]} inertial parameters", where=f"friction of {name!r}",
                               expected="many times more", advice="Use a longer log.")  # fmt: skip
         U, s, _ = np.linalg.svd(A, full_matrices=False)
         self.Q = U[:, s > 1e-9 * s[0]]
         self.y = self._left(tau[keep])
 
     def _left(self, x: Array) -> Array:
-        """What of columns (or of the torque) is not a combination of the inertial columns."""
+        """The part of columns (or of the torque) that is not a combination of the inertial columns."""
         left: Array = x - self.Q @ (self.Q.T @ x)
         return left
 
@@ -206,7 +221,7 @@ class _Joint:
         return self._left(decimated(columns, self.factor)[self.keep])
 
     def fitted(self, law: Law) -> tuple[Array, float, Array]:
-        """(linear parameters, rate, residuals), the rate being the best one."""
+        """(linear parameters, best velocity, residuals)."""
         rate = self._best_rate(law) if law.searched else 0.0
         A = self._design(law, rate)
         x = np.linalg.lstsq(A, self.y, rcond=None)[0] if A.shape[1] else np.zeros(0)
@@ -225,8 +240,8 @@ class _Joint:
     def judged(self, laws: Sequence[Law], white: bool) -> JointFriction:
         fits = {law.name: self.fitted(law) for law in laws}
         richest = min(fits.values(), key=lambda fit: float(np.sum(fit[2] ** 2)))
-        correlation = 1.0 if white else float(autocorrelation_time(self._in_time(richest[2]))[0])
-        rows = len(self.y) / correlation
+        time = 1.0 if white else float(autocorrelation_time(self._in_time(richest[2]))[0])
+        rows = len(self.y) / time
         candidates = []
         for law in laws:
             x, rate, residual = fits[law.name]
@@ -236,10 +251,10 @@ class _Joint:
             bic = rows * np.log(mean) + (k + self.Q.shape[1]) * np.log(rows)
             candidates.append(Candidate(law.name, law.friction(x.tolist(), rate), k, sigma, float(bic)))
         candidates.sort(key=lambda candidate: candidate.bic)
-        return JointFriction(self.name, tuple(candidates), len(self.y), correlation)
+        return JointFriction(self.name, tuple(candidates), len(self.y), time)
 
     def _in_time(self, residual: Array) -> Array:
-        """(all rows, 1): with gaps where rows are left out."""
+        """(N, 1) residuals in time, NaN where samples are left out."""
         full = np.full((len(self.keep), 1), np.nan)
         full[self.keep, 0] = residual
         return full

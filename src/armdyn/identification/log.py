@@ -15,9 +15,13 @@ from armdyn.typing import Array
 class Log:
     """Measured motion and torques of all joints, in `robot.joints` order.
 
-    t: (N,) s, increasing. q: (N, n) rad or m. tau: (N, n) N m or N, torques of the actuators acting on +q. qd, qdd:
-    the same, where the log has them (None: derived from q). source: where it comes from. findings: what the reader
-    noticed.
+    t: (N,) s, increasing
+    q: (N, n) rad or m
+    tau: (N, n) N m or N, torques of the actuators acting on +q
+    qd, qdd: (N, n), if logged (default: derived from q)
+    joints: names
+    source: name of the file
+    findings: what the reader noticed
     """
 
     t: Array

@@ -1,10 +1,9 @@
-"""Observation: a log seen by the regressor, tau = Y(q, qd, qdd) pi, condensed to one small triangle per joint.
+"""Observation: the regressor along a log, tau = Y(q, qd, qdd) pi, condensed to one small triangle per joint.
 
-Source: Khalil sec. 7.3.3 f, Siciliano (7.85)-(7.86). All rows of joint j, [Y_j | tau_j], are turned into a triangular
-factor F_j with F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j]: whatever least squares asks of the rows, weights by joint
-included, the factors answer without another look at the samples. They are built chunk by chunk (a QR of the factor so
-far and the rows of a chunk), so that memory does not grow with the log; unlike sums of Y^T Y they do not square the
-condition number.
+Source: Khalil sec. 7.3.3 f, Siciliano (7.85)-(7.86). All samples of joint j, [Y_j | tau_j], are reduced to a triangular
+factor F_j with F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j], which is all that least squares needs, weights by joint
+included. The factors are built chunk by chunk (a QR of the factor so far and the samples of a chunk), so that memory
+does not grow with the log; unlike sums of Y^T Y they do not square the condition number.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from armdyn.parameters.base import BaseParameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import parameter_names
 from armdyn.robot import Robot
-from armdyn.typing import Array, Progress
+from armdyn.typing import Array, Progress, quiet
 
 CHUNK = 20_000
 """Samples whose regressor is held at a time: 7 joints, 70 parameters, 80 MB."""
 HALO = 12
-"""Rows after decimation by which neighbouring chunks overlap: the window of `decimated` reaches over 10."""
+"""Decimated samples by which neighbouring chunks overlap: the window of `decimated` reaches over 10."""
 BLOCK = 16
-"""Rows after decimation that are filtered by one product."""
+"""Decimated samples that are filtered by one product."""
 LARGEST_BLOCK = 100
-"""Factor of decimation up to which this is done: the matrix of the filter grows with its square."""
+"""Decimation factor up to which this is done: the matrix of the filter grows with its square."""
 KEPT = 200e6
-"""Bytes of rows that are kept for later looks; beyond, they are computed again."""
+"""Bytes of regressor that are kept for later use; beyond, it is computed again."""
 
 
 class Rows(NamedTuple):
-    """Consecutive rows, decimated: t (m,), Y (m, n, p), tau (m, n), keep (m, n)."""
+    """Consecutive decimated samples: t (m,), regressor Y (m, n, p), tau (m, n), keep (m, n)."""
 
     t: Array
     Y: Array
@@ -51,10 +50,13 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What a log says about the base parameters.
+    """Regressor and torques of a log, condensed.
 
-    factors: (n, p + 1, p + 1) upper triangles, F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j] over the rows kept. counts:
-    (n,) how many rows these are. length: rows after decimation, kept or not.
+    base: the base parameters
+    samples: the processed log
+    factors: (n, p + 1, p + 1) upper triangles, F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j] over the samples that count
+    counts: (n,) number of samples that count, by joint
+    length: number of samples after decimation
     """
 
     base: BaseParameters
@@ -76,33 +78,35 @@ class Observation:
 
     @cached_property
     def active(self) -> Array:
-        """(n, p) bool: the base parameters that the rows of each joint depend on."""
+        """(n, p) bool: the base parameters that the torque of each joint depends on."""
         lengths = np.sqrt((self.factors[:, :, :-1] ** 2).sum(axis=1))
         active: Array = lengths > 1e-10 * np.maximum(lengths.max(axis=0), 1e-300)
         return active
 
     def rows(self) -> Iterator[Rows]:
-        """The rows themselves, in order, some at a time."""
+        """The decimated samples with their regressor, in order, some at a time."""
         yield from _rows(self.base, self.samples) if self._rows is None else self._rows
 
     def residuals(self, values: Array) -> Array:
-        """(length, n) tau - Y pi of every row; those not kept are NaN."""
+        """(length, n) tau - Y pi of every sample; NaN where it does not count."""
         parts = [np.where(r.keep, r.tau - r.Y @ values, np.nan) for r in self.rows()]
         return np.concatenate(parts)
 
     def condition(self, weights: Array | None = None) -> float:
-        """Condition number of all rows together, columns scaled to length 1."""
+        """Condition number of the regressor of all joints, columns scaled to length 1."""
         A = stacked(self, np.ones(self.n) if weights is None else weights)[:, :-1]
         lengths = np.linalg.norm(A, axis=0)
         return float(np.linalg.cond(A / np.where(lengths > 0, lengths, 1.0)))
 
 
-def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: Progress | None = None) -> Observation:
-    """The observation of processed samples.
+def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: Progress = quiet) -> Observation:
+    """Evaluate the regressor along processed samples.
 
-    Args:    robot: whose regressor it is, that of `base`. samples: at the rate of the log; torque and regressor are
-             decimated alike, as `samples.decimation` says. progress: called with the step and the share done.
-    Raises:  ShapeError if the samples are of another number of joints; ArmdynError if no row counts.
+    Args:    robot: of the base parameters
+             samples: at the rate of the log; torque and regressor are decimated alike
+             base: the base parameters
+             progress: called with what is being done and the share of the work done
+    Raises:  ShapeError if the samples have another number of joints; ArmdynError if no sample counts.
     """
     if samples.q.shape[1:] != (robot.n,) or base.robot.n != robot.n:
         raise ShapeError(f"samples of {samples.q.shape[1]} joints", where=f"robot {robot.name!r}",
@@ -111,11 +115,11 @@ def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: P
 
 
 def condensed(
-    base: BaseParameters, samples: Samples, source: Iterable[Rows], progress: Progress | None = None
+    base: BaseParameters, samples: Samples, source: Iterable[Rows], progress: Progress = quiet
 ) -> Observation:
-    """The observation of rows that come some at a time, however they were made from the samples.
+    """The observation of decimated samples that come some at a time.
 
-    Rows of one's own are kept; those of `observe` only as far as memory allows.
+    A list of them is kept; those of `observe` only as far as memory allows.
     """
     n, p = base.robot.n, base.count
     factors, counts, length = np.zeros((n, p + 1, p + 1)), np.zeros(n, dtype=int), 0
@@ -130,17 +134,16 @@ def condensed(
         length += len(rows.t)
         if kept is not None:
             kept.append(rows)
-        if progress is not None:
-            progress("regressor", length / expected)
+        progress("evaluating the regressor", min(length / expected, 1.0))
     if not counts.any():
-        raise ArmdynError("no row of the log counts", where=f"robot {base.robot.name!r}",
+        raise ArmdynError("no sample of the log counts", where=f"robot {base.robot.name!r}",
                           expected="joints that move faster than their dead band",
                           advice="Log a motion in which the joints move, or process it with dead_band=0.")  # fmt: skip
     return Observation(base, samples, factors, counts, length, None if kept is None else tuple(kept))
 
 
 def extended(factor: Array, rows: Array) -> Array:
-    """The triangle of the rows below a triangle; only columns that are not zero take part."""
+    """The triangle of a triangle with rows added below it; only nonzero columns take part."""
     full = np.flatnonzero(factor.any(axis=0) | rows.any(axis=0))
     if not len(rows) or not len(full):
         return factor
@@ -153,16 +156,16 @@ def extended(factor: Array, rows: Array) -> Array:
 
 
 def stacked(observation: Observation, weights: Array) -> Array:
-    """(m, p + 1) rows that stand for all rows of all joints, those of joint j times weights[j]."""
+    """(m, p + 1) rows equivalent to all samples of all joints, those of joint j times weights[j]."""
     parts = [w * factor[factor.any(axis=1)] for w, factor in zip(weights, observation.factors, strict=True)]
     return np.vstack(parts)
 
 
-# Rows by chunks -----------------------------------------------------------------------------------------------------
+# Chunks -------------------------------------------------------------------------------------------------------------
 
 
 def _rows(base: BaseParameters, samples: Samples) -> Iterator[Rows]:
-    """Decimated rows: each chunk is computed with a margin on both sides, which is cut off after filtering."""
+    """Decimated samples: each chunk is computed with a margin on both sides, which is cut off after filtering."""
     factor = samples.decimation
     entries = _entries(base)
     step = max(CHUNK // factor, 1) * factor
@@ -175,15 +178,15 @@ def _rows(base: BaseParameters, samples: Samples) -> Iterator[Rows]:
         t = samples.t[start : start + step : factor]
         before, first = (start - low) // factor, start // factor
         inside = before == HALO and high == start + step + margin
-        thin = _thinned(found, factor) if inside else decimated(found, factor)[before : before + len(t)]
-        Y = entries.placed(thin[:, : -base.robot.n])
-        yield Rows(t, Y, thin[:, -base.robot.n :], keep[first : first + len(t)])
+        kept_rows = _decimated_inside(found, factor) if inside else decimated(found, factor)[before : before + len(t)]
+        Y = entries.placed(kept_rows[:, : -base.robot.n])
+        yield Rows(t, Y, kept_rows[:, -base.robot.n :], keep[first : first + len(t)])
 
 
-def _thinned(x: Array, factor: int) -> Array:
-    """`decimated` of all rows but the HALO first and last, as products with blocks of its matrix: several times faster.
+def _decimated_inside(x: Array, factor: int) -> Array:
+    """`decimated` but for the first and last HALO samples, as products with blocks of its matrix: several times faster.
 
-    The filter is the same for every row that is far enough from the ends.
+    The filter is the same for every sample that is far enough from the ends.
     """
     if factor == 1 or factor > LARGEST_BLOCK:
         return decimated(x, factor)[HALO:-HALO] if factor > 1 else x
@@ -202,7 +205,7 @@ def _thinned(x: Array, factor: int) -> Array:
 
 @lru_cache(maxsize=4)
 def _window(factor: int) -> Array:
-    """((2 HALO + 1) factor,) what `decimated` takes of the samples around a row far from the ends."""
+    """((2 HALO + 1) factor,) weights with which `decimated` averages around a sample far from the ends."""
     window: Array = decimated(np.eye((2 * HALO + 1) * factor), factor)[HALO]
     return window
 
@@ -210,8 +213,10 @@ def _window(factor: int) -> Array:
 class Entries(NamedTuple):
     """The entries of the base regressor that are not zero by structure.
 
-    kernel: (m, n) thrice -> (m, k). places: (k,) in the flat (n, c) matrix of the chosen columns. mixing: (c, p) from
-    these to base parameters; None: they are the same.
+    kernel: q, qd, qdd, (m, n) each -> (m, k)
+    places: (k,) in the flat (n, c) matrix of the chosen columns
+    shape: (n, c)
+    mixing: (c, p) from these columns to base parameters; None: they are the same
     """
 
     kernel: Callable[[Array, Array, Array], Array]
@@ -229,7 +234,7 @@ class Entries(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _entries(base: BaseParameters) -> Entries:
-    """The base regressor in machine code. Made once for each `base`."""
+    """The compiled base regressor, made once for each `base`."""
     robot, n = base.robot, base.robot.n
     names = parameter_names(robot, base.include)
     chosen = [names.index(name) for name in base.columns]
@@ -247,7 +252,7 @@ def _entries(base: BaseParameters) -> Entries:
 
 
 def base_regressor(base: BaseParameters) -> Callable[[Array, Array, Array], Array]:
-    """The base regressor in machine code: (m, n) thrice -> (m, n, p)."""
+    """The compiled base regressor: q, qd, qdd, (m, n) each -> (m, n, p)."""
     entries = _entries(base)
     return lambda q, qd, qdd: entries.placed(entries.kernel(q, qd, qdd))
 

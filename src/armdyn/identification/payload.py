@@ -1,12 +1,12 @@
 """The payload: mass, centre and inertia of what an arm carries, with error bars. Siciliano sec. 7.4, last paragraph.
 
-From two logs. A payload is a change of the last link: its ten parameters phi change the base parameters by B_P phi,
+From two logs. A payload changes the last link: its ten parameters phi change the base parameters by B_P phi,
 with B_P the columns of that link in the map from standard to base parameters. Two estimates, with and without it, give
 
     beta_loaded - beta_unloaded = B_P phi + error,    covariance S = S_loaded + S_unloaded                        [PL-1]
 
 and phi follows by generalised least squares. Estimates and covariances hold all that least squares of both logs
-together would use, so nothing is lost. Friction may change with the load: rows of other families are left out.
+together would use, so no information is lost. Friction may change with the load: rows of other families are left out.
 
 From a sensor at the wrist. Force and moment that the robot exerts on the payload are linear in phi with coefficients
 of the measured motion (`Inertia.wrench`); constant errors of the sensor are estimated with it.
@@ -35,11 +35,11 @@ from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
 from armdyn.tables import Column, Section, render
-from armdyn.typing import Array, Progress
+from armdyn.typing import Array, Progress, quiet
 
 LABELS = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 UNIT_OF = dict(zip(LABELS, ("kg", *["m"] * 3, *["kg m^2"] * 6), strict=True))
-TOLD = 1e-6
+DETERMINED = 1e-6
 """Smallest singular value that counts, relative to the largest, each parameter in its own size."""
 
 
@@ -47,15 +47,17 @@ TOLD = 1e-6
 class Payload:
     """An identified payload, in the axes and at the origin of `frame`.
 
-    parameters: (10,) XX XY XZ YY YZ ZZ MX MY MZ M about the frame's origin, in which everything is linear. covariance:
-    (10, 10) of these. untold: labels of what the data do not tell, given as zero. residual: weighted misfit over its
-    degrees of freedom, near 1 if the noise is what it was taken for.
+    parameters: (10,) XX XY XZ YY YZ ZZ MX MY MZ M about the frame's origin, in which everything is linear
+    covariance: (10, 10) of these
+    frame: name of the frame
+    undetermined: labels of what the data do not determine, given as zero
+    residual: weighted misfit over its degrees of freedom, near 1 if the noise is as assumed
     """
 
     parameters: Array
     covariance: Array
     frame: str
-    untold: tuple[str, ...] = ()
+    undetermined: tuple[str, ...] = ()
     residual: float = 1.0
 
     @cached_property
@@ -65,22 +67,22 @@ class Payload:
 
     @cached_property
     def std(self) -> dict[str, float]:
-        """Standard deviations of the values, to first order; infinite where the data do not tell."""
+        """Standard deviations of the values, to first order; infinite where the data do not determine them."""
         J = np.array([_slope(self.parameters, k) for k in range(10)]).T
         deviations = np.sqrt(np.maximum(np.diag(J @ self.covariance @ J.T), 0.0))
         return {
-            label: float("inf") if label in self.untold else float(s)
+            label: float("inf") if label in self.undetermined else float(s)
             for label, s in zip(LABELS, deviations, strict=True)
         }
 
     @property
     def mass(self) -> float:
-        """Kg."""
+        """Mass, kg."""
         return self.values["mass"]
 
     @property
     def com(self) -> Array:
-        """(3,) m."""
+        """(3,) centre of mass, m."""
         return np.array([self.values[x] for x in LABELS[1:4]])
 
     @property
@@ -89,20 +91,20 @@ class Payload:
         return np.array([self.values[x] for x in LABELS[4:]])
 
     @property
-    def possible(self) -> bool:
+    def physically_consistent(self) -> bool:
         """Whether a body can have these parameters."""
         names = [f"{kind}1" for kind in INERTIAL]
         return physical_consistency(dict(zip(names, self.parameters.tolist(), strict=True))).possible
 
-    def made_possible(self) -> Payload:
-        """The nearest payload that a body can have, by the covariance (needs the extra `physical`)."""
-        from armdyn.identification.physical_fit import possible_body
+    def made_consistent(self) -> Payload:
+        """The nearest physically consistent payload, by the covariance (needs the extra `physical`)."""
+        from armdyn.identification.physical_fit import consistent_body
 
-        if self.untold:
-            raise PhysicsError(f"the data do not tell {', '.join(self.untold)}", where="payload",
+        if self.undetermined:
+            raise PhysicsError(f"the data do not determine {', '.join(self.undetermined)}", where="payload",
                                advice="Measure a motion that turns the payload about all its axes.")  # fmt: skip
-        found = possible_body(self.parameters, self.covariance)
-        return Payload(found, self.covariance, self.frame, self.untold, self.residual)
+        found = consistent_body(self.parameters, self.covariance)
+        return Payload(found, self.covariance, self.frame, self.undetermined, self.residual)
 
     def added_to(self, robot: Robot) -> Robot:
         """The robot with this payload."""
@@ -112,8 +114,8 @@ class Payload:
     def __str__(self) -> str:
         rows = []
         for label, value in self.values.items():
-            told = label not in self.untold
-            rows.append((label, f"{value:.5g}" if told else "-", f"{self.std[label]:.2g}" if told else "-",
+            known = label not in self.undetermined
+            rows.append((label, f"{value:.5g}" if known else "-", f"{self.std[label]:.2g}" if known else "-",
                          UNIT_OF[label]))  # fmt: skip
         heads = tuple(map(Column, ("payload", "value", "std", "unit")))
         return render(Section(f"Payload in frame {self.frame!r}", heads, tuple(rows), "Tensor at the centre of mass."))
@@ -152,7 +154,7 @@ def identify_payload(
     method: Method | Estimator = "weighted",
     log_format: LogFormat | None = None,
     processing: Processing | None = None,
-    progress: Progress | None = None,
+    progress: Progress = quiet,
 ) -> Payload:
     """Identify the payload from a log with it and one without it, by two identifications of the robot.
 
@@ -162,11 +164,12 @@ def identify_payload(
              friction_changes: let friction, rotors and offsets differ between the logs
              include, method, log_format, processing, progress: as in `identify`
     """
-    before, after = (
-        identify(robot, log, include=include, method=method, log_format=log_format, processing=processing,
-                 progress=progress)
-        for log in (unloaded, loaded)
-    )  # fmt: skip
+
+    def fitted(log: Any, start: float) -> Fit:
+        return identify(robot, log, include=include, method=method, log_format=log_format, processing=processing,
+                        progress=lambda step, done: progress(step, start + done / 2))  # fmt: skip
+
+    before, after = fitted(unloaded, 0.0), fitted(loaded, 0.5)
     return payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
 
 
@@ -206,38 +209,38 @@ def _carried(base: BaseParameters, frame: str) -> Array:
 
 
 def _least_squares(A: Array, y: Array, S: Array, frame: str, *, scaled: bool) -> Payload:
-    """Generalised least squares y = A phi + error of covariance S, where A may leave some of phi untold."""
+    """Generalised least squares y = A phi + error of covariance S, where A may leave some of phi undetermined."""
     std = np.sqrt(np.diag(S))
     R = np.linalg.cholesky(np.linalg.inv(S / np.outer(std, std))).T / std
     W, z = R @ A, R @ y
     size = np.linalg.norm(W, axis=0)
     size[size == 0] = 1.0
     U, s, Vt = np.linalg.svd(W / size, full_matrices=False)
-    kept = s > TOLD * max(float(s[0]), TOLD)
+    kept = s > DETERMINED * max(float(s[0]), DETERMINED)
     inverse = (Vt[kept].T / s[kept]) @ U[:, kept].T / size[:, None]
     phi = inverse @ z
-    told = (Vt[kept] ** 2).sum(axis=0) > 1 - 1e-6
+    determined = (Vt[kept] ** 2).sum(axis=0) > 1 - 1e-6
     freedom = max(len(z) - int(kept.sum()), 1)
     misfit = float(np.sum((z - W @ phi) ** 2)) / freedom
     covariance = inverse @ inverse.T * (misfit if scaled else 1.0)
-    return _payload(np.where(told, phi, 0.0), covariance, told, frame, misfit)
+    return _payload(np.where(determined, phi, 0.0), covariance, determined, frame, misfit)
 
 
-def _payload(phi: Array, covariance: Array, told: Array, frame: str, misfit: float) -> Payload:
-    """With what follows from parameters that are not told marked: a centre needs its moment, a tensor its centre."""
-    if not told[9]:
-        raise PhysicsError("the data do not tell the mass", where="payload",
+def _payload(phi: Array, covariance: Array, determined: Array, frame: str, misfit: float) -> Payload:
+    """Mark what follows from undetermined parameters: a centre of mass needs its moment, a tensor its centre."""
+    if not determined[9]:
+        raise PhysicsError("the data do not determine the mass", where="payload",
                            advice="Measure a motion in which gravity or acceleration acts on the joints.")  # fmt: skip
     if not phi[9] > 0:
         raise PhysicsError(f"the mass comes out as {phi[9]:.4g} kg", where="payload",
-                           advice="Is the first log the loaded one? Are torques and their signs right?")  # fmt: skip
-    untold = [LABELS[1 + k] for k in range(3) if not told[6 + k]]
+                           advice="Check which log is the loaded one, and the signs of the torques.")  # fmt: skip
+    undetermined = [LABELS[1 + k] for k in range(3) if not determined[6 + k]]
     pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     for k, (i, j) in enumerate(pairs):
         needed = set(range(3)) - {i} if i == j else {i, j}
-        if not told[k] or not all(told[6 + m] for m in needed):
-            untold.append(LABELS[4 + k])
-    return Payload(phi, covariance, frame, tuple(untold), misfit)
+        if not determined[k] or not all(determined[6 + m] for m in needed):
+            undetermined.append(LABELS[4 + k])
+    return Payload(phi, covariance, frame, tuple(undetermined), misfit)
 
 
 # From a sensor at the wrist -----------------------------------------------------------------------------------------
@@ -256,9 +259,13 @@ def payload_from_sensor(
 ) -> Payload:
     """The payload beyond a force and moment sensor at the wrist.
 
-    Args:    q, qd, qdd: (N, n) motion. wrench: (N, 6) force and moment that the robot exerts on the payload, in the
-             axes of `frame` and about its origin, N, N m. noise: standard deviations of "force" and "moment" (None:
-             found from the residuals). bias: the sensor's constant errors are estimated too.
+    Args:    robot: that moves the payload
+             q, qd, qdd: (N, n) motion
+             wrench: (N, 6) force and moment that the robot exerts on the payload, in the axes of `frame` and about
+                     its origin, N, N m
+             frame: in which the payload is given
+             noise: standard deviations of "force" and "moment", N, N m (default: estimated from the residuals)
+             bias: estimate the sensor's constant errors too
     """
     states = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
     measured = np.asarray(wrench, dtype=float)
@@ -282,7 +289,9 @@ def payload_from_sensor(
     F: Array = np.linalg.qr(np.column_stack([W, z]), mode="r")  # type: ignore[assignment]
     rest = float(F[-1, -1] ** 2) / max(len(z) - A.shape[2], 1)
     found = _least_squares(F[:-1, :-1], F[:-1, -1], np.eye(10), frame, scaled=False)
-    return Payload(found.parameters, found.covariance * (rest if noise is None else 1.0), frame, found.untold, rest)
+    return Payload(
+        found.parameters, found.covariance * (rest if noise is None else 1.0), frame, found.undetermined, rest
+    )
 
 
 def _residual_noise(A: Array, measured: Array) -> Array:
@@ -290,7 +299,7 @@ def _residual_noise(A: Array, measured: Array) -> Array:
     W, sigma = A.reshape(-1, A.shape[2]), np.ones(6)
     for _ in range(2):
         weights = np.tile(1 / sigma, len(A))
-        fit = np.linalg.lstsq(W * weights[:, None], measured.ravel() * weights, rcond=TOLD)[0]
+        fit = np.linalg.lstsq(W * weights[:, None], measured.ravel() * weights, rcond=DETERMINED)[0]
         residual = (measured - A @ fit).reshape(len(A), 2, 3)
         sigma = np.repeat(np.sqrt(np.maximum((residual**2).mean(axis=(0, 2)), 1e-24)), 3)
     return sigma

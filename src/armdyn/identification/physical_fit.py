@@ -1,10 +1,10 @@
-"""Physically possible standard parameters, as near to an estimate of base parameters as physics allows.
+"""Physically consistent standard parameters nearest to an estimate of base parameters.
 
     minimise    (B pi - beta)^T Sigma^-1 (B pi - beta)  +  rho |N^T (pi - pi_prior) / scale|^2
     subject to  pseudo-inertia of every link >= margin,   Ia, Fv, Fc >= 0
 
 beta, Sigma: estimate and covariance. B: the map from standard to base parameters. N: its null space, the directions of
-pi that no torque depends on, hence no data: there, and only there, the prior robot decides. The pseudo-inertia of
+pi that no torque depends on: there, and only there, the prior robot decides. The pseudo-inertia of
 `parameters.physical` is linear in pi, so this is a semidefinite program: Wensing, Kim, Slotine 2018; Sousa, Cortesao
 2014. Needs the extra `physical` (cvxpy with Clarabel).
 """
@@ -44,11 +44,15 @@ UNITS = np.array([pseudo_inertia(Inertia.from_parameters(*row)) for row in np.ey
 
 @dataclass(frozen=True, eq=False)
 class PhysicalParameters:
-    """A physically possible robot for an estimate.
+    """A physically consistent robot for an estimate.
 
-    robot: with these parameters. parameters: standard ones. offsets: constant torques by joint, N m or N. values: (p,)
-    its base parameters. shift: (p,) how far they are from the estimate, in its standard deviations. distance: sqrt of
-    the first term of the objective; of p standard normal errors it would be sqrt(p).
+    base: the base parameters that were estimated
+    robot: with these parameters
+    parameters: its standard parameters
+    offsets: (n,) constant torques by joint, N m or N
+    values: (p,) its base parameters
+    shift: (p,) how far they are from the estimate, in its standard deviations
+    distance: square root of the first term of the objective; sqrt(p) for p standard normal errors
     """
 
     base: BaseParameters
@@ -66,9 +70,9 @@ class PhysicalParameters:
     def __str__(self) -> str:
         worst = int(np.argmax(np.abs(self.shift)))
         return (
-            f"{self.robot.name}: physically {'possible' if self.consistency.possible else 'impossible'}; "
-            f"{self.distance:.3g} standard deviations from the estimate in all, {self.base.names[worst]} "
-            f"{self.shift[worst]:+.2g} of its own"
+            f"{self.robot.name}: {'' if self.consistency.possible else 'not '}physically consistent; "
+            f"{self.distance:.3g} standard deviations from the estimate, most of all {self.base.names[worst]} "
+            f"({self.shift[worst]:+.2g})"
         )
 
 
@@ -81,13 +85,17 @@ def consistent(
     margin: float = MARGIN,
     weight: float = PRIOR,
 ) -> PhysicalParameters:
-    """The physically possible robot that is nearest to an estimate of its base parameters.
+    """The physically consistent robot nearest to an estimate of its base parameters.
 
-    Args:    estimate: (p,) base parameters. covariance: (p, p) of the estimate. prior: decides what the data do not
-             (None: base.robot). margin: least eigenvalue of the pseudo-inertias. weight: rho.
+    Args:    base: the base parameters that were estimated
+             estimate: (p,) their values
+             covariance: (p, p) of the estimate
+             prior: decides what the data do not (default: base.robot)
+             margin: smallest eigenvalue of the pseudo-inertias, in units of mass and extent of the link
+             weight: rho, weight of the prior
     Returns: PhysicalParameters; its robot passes `physical_consistency`.
-    Raises:  MissingExtra without cvxpy; PhysicsError if no physical robot has parameters of this form, as with
-             parameters that were declared absent although they cannot be.
+    Raises:  MissingExtra without cvxpy; PhysicsError if no physically consistent robot has such parameters, as when
+             parameters were declared absent that cannot be.
     """
     beta = np.asarray(estimate, dtype=float)
     sigma = np.asarray(covariance, dtype=float)
@@ -110,8 +118,8 @@ def _result(
     offsets = np.array([found.get(f"off{j + 1}", 0.0) for j in range(base.robot.n)])
     robot = with_standard_parameters(prior, found)
     if not physical_consistency(robot).possible:
-        raise PhysicsError("the solver's parameters are not possible to the last digit", where=f"robot {robot.name!r}",
-                           advice="Give a larger margin.")  # fmt: skip
+        raise PhysicsError("the solver's parameters are not physically consistent to the last digit",
+                           where=f"robot {robot.name!r}", advice="Give a larger margin.")  # fmt: skip
     error = values - beta
     distance = float(np.linalg.norm(whitening(sigma) @ error))
     shift = error / np.sqrt(np.diag(sigma))
@@ -168,7 +176,7 @@ def _solved(
         raise PhysicsError(f"the solver failed: {error}", where=f"robot {base.robot.name!r}",
                            advice="Estimate fewer parameters, or give a larger margin.") from None  # fmt: skip
     if problem.status not in ("optimal", "optimal_inaccurate"):
-        raise PhysicsError(f"no physical robot has such parameters ({problem.status})",
+        raise PhysicsError(f"no physically consistent robot has such parameters ({problem.status})",
                            where=f"robot {base.robot.name!r}",
                            advice="Take base parameters without `absent`: a mass cannot be absent.")  # fmt: skip
     return np.asarray(x.value)
@@ -191,8 +199,8 @@ def _physics(cp: Any, base: BaseParameters, x: Any, margin: float) -> list[Any]:
     return [*constraints, x[signs] >= 0] if signs else constraints
 
 
-def possible_body(parameters: Array, covariance: Array, margin: float = MARGIN) -> Array:
-    """(10,) parameters of a possible body nearest to an estimate (XX XY XZ YY YZ ZZ MX MY MZ M), by its covariance."""
+def consistent_body(parameters: Array, covariance: Array, margin: float = MARGIN) -> Array:
+    """(10,) parameters of the physically consistent body nearest to an estimate (XX ... ZZ MX MY MZ M)."""
     cp = _cvxpy()
     mass = max(abs(float(parameters[9])), 1e-6)
     length = max(np.sqrt(np.abs(np.trace(np.tensordot(parameters, UNITS, 1)[:3, :3])) / mass), 1e-3)
@@ -215,4 +223,4 @@ def _cvxpy() -> Any:
     return cvxpy
 
 
-__all__ = ["PhysicalParameters", "consistent", "possible_body", "whitening"]
+__all__ = ["PhysicalParameters", "consistent", "consistent_body", "whitening"]

@@ -23,35 +23,32 @@ from scipy.interpolate import make_interp_spline
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.identification.log import Log
 from armdyn.identification.samples import Samples
+from armdyn.identification.stamps import FEWEST, GAP
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
 Derivative = Literal["central", "spline", "savgol"]
 
 JITTER = 0.01
-"""Time steps that differ by more than this share from their median are put on an even grid first."""
-GAP = 2.5
-"""A time step this many times the median is a gap: what is interpolated there is left out."""
-FEWEST = 20
-"""Samples below which there is nothing to filter."""
+"""Logs whose time steps differ by more than this share from their median are resampled first."""
 SIGNIFICANT = 1e3
-"""Largest density of power over that of the noise from which on a joint counts as moving."""
+"""Peak power density over that of the noise above which a joint counts as moving."""
 BAND = 2**0.125
 """Ratio of the ends of a frequency band: eight bands to the octave."""
 SAFETY = 1.5
-"""Cut-off over the best one: the motion then loses nothing that matters, and noise grows little."""
+"""Cut-off over the best one: the motion then loses little, and noise grows little."""
 HIGHEST = 0.2
-"""Largest cut-off, as a share of the rate of the log: five samples to the period, which differences follow."""
+"""Largest cut-off as a share of the sampling rate: five samples per period, which differences resolve."""
 FAR = 15.0
-"""Cut-off over the frequency below which 99 % of the acceleration lie from which on there is nothing to gain."""
+"""Largest cut-off over the frequency below which 99 % of the acceleration lie: beyond it nothing is gained."""
 ENOUGH = 500
-"""Rows that decimation leaves at least, if there are as many."""
+"""Samples that decimation leaves at least, if there are as many."""
 SETTLING = 3.0
 """Periods of the cut-off after which the start of a 4th-order Butterworth filter has decayed below 0.1 %."""
 DEAD_BAND = 5.0
-"""Standard deviations of the noise of velocity within which a sign is not trusted."""
+"""Standard deviations of the velocity noise within which the sign of a velocity is not trusted."""
 SLOWEST = 0.005
-"""Share of a joint's largest velocity below which dry friction is not the constant that the model says."""
+"""Share of a joint's largest velocity below which dry friction is not constant, as the model assumes."""
 SAVGOL_ORDER = 4
 
 
@@ -101,17 +98,17 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
     rate = 1 / log.period
     spectra = [Spectrum.of(log.q[:, j], rate) for j in range(log.n)]
     cutoff, how = _cutoff(spectra, rate, settings)
-    steps["low-pass"] = f"{_told_filter(settings)}, {cutoff:.4g} Hz: {how}"
+    steps["low-pass"] = f"{_filter_text(settings)}, {cutoff:.4g} Hz: {how}"
     q, qd, qdd = _derivatives(log, cutoff, settings)
-    steps["derivatives"] = _told_derivative(settings, log)
+    steps["derivatives"] = _derivative_text(settings, log)
     edge = min(settings.edges if settings.edges is not None else SETTLING / cutoff, log.duration / 10)
     inner = slice(round(edge * rate), len(log) - round(edge * rate))
     steps["edges"] = f"{edge:.3g} s left out at both ends, where the filter has not settled"
     band, chosen = _dead_bands(spectra, qd, cutoff, settings)
     keep = ((np.abs(qd) >= band) & ~_widened(bad, round(SETTLING * rate / cutoff))[:, None])[inner]
-    steps["dead band"] = f"{chosen}: {_told_bands(names, band, keep)}"
+    steps["dead band"] = f"{chosen}: {_bands_text(names, band, keep)}"
     factor = settings.decimation or _decimation(rate, cutoff, len(keep))
-    steps["decimation"] = _told_decimation(rate, factor)
+    steps["decimation"] = _decimation_text(rate, factor)
     motion = (q[inner], qd[inner], qdd[inner], log.tau[inner])
     return Samples(log.t[inner], *motion, keep, factor, steps, log.findings)
 
@@ -124,11 +121,11 @@ def _names(log: Log, robot: Robot | None) -> tuple[str, ...]:
     return tuple(joint.name for joint in robot.joints)
 
 
-# An even grid of time -----------------------------------------------------------------------------------------------
+# An even time grid --------------------------------------------------------------------------------------------------
 
 
 def _even(log: Log) -> tuple[Log, Array, dict[str, str]]:
-    """The log on an even grid, where on it there are no samples, (N,), and what was done."""
+    """The log on an even time grid, (N,) bool where the grid has no samples, and what was done."""
     finite = np.isfinite(log.t) & np.isfinite(log.q).all(axis=1) & np.isfinite(log.tau).all(axis=1)
     order = np.flatnonzero(finite)
     t, first = np.unique(log.t[order], return_index=True)
@@ -145,7 +142,7 @@ def _even(log: Log) -> tuple[Log, Array, dict[str, str]]:
     if len(grid) > 4 * len(log):
         raise ArmdynError(f"{span:.4g} s with {len(log)} samples, most of them {h:.4g} s apart",
                           where=f"log {log.source}", expected="a log without long gaps",
-                          advice="Cut the log at its gaps, or correct its time stamps.")  # fmt: skip
+                          advice="Split the log at its gaps, or correct its time stamps.")  # fmt: skip
 
     def put(x: Array | None) -> Array | None:
         return None if x is None else make_interp_spline(t, x[order], k=1)(grid)
@@ -156,8 +153,8 @@ def _even(log: Log) -> tuple[Log, Array, dict[str, str]]:
     for k in gaps:
         bad |= (grid > t[k]) & (grid < t[k + 1])
     even = Log(grid, smooth, np.asarray(put(log.tau)), put(log.qd), put(log.qdd), log.joints, log.source, log.findings)
-    text = f"{len(log)}, put on an even grid of {len(grid)} at {1 / h:.6g} Hz"
-    text += f"; {len(gaps)} gaps, {bad.sum()} samples in them left out" if len(gaps) else ""
+    text = f"{len(log)}, resampled to an even grid of {len(grid)} at {1 / h:.6g} Hz"
+    text += f"; {bad.sum()} samples in {len(gaps)} gaps left out" if len(gaps) else ""
     return even, bad, {"samples": text}
 
 
@@ -177,12 +174,15 @@ def _widened(bad: Array, width: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Power of a position over frequency, parted into motion and noise.
+    """Power spectrum of a position, split into motion and noise.
 
-    The spectrum of the acceleration falls where the motion ends and rises where differentiated noise takes over: what
-    lies below its valley is motion, what lies above is noise, going on below as strong as it is there.
+    The spectrum of the acceleration falls where the motion ends and rises where differentiated noise takes over: below
+    its valley is motion, above is noise, which continues below as strong as it is there.
 
-    f: (F,) Hz. motion, noise: (F,) densities of power, unit^2/Hz. valley: Hz. moves: the motion stands out.
+    f: (F,) Hz
+    motion, noise: (F,) power densities, unit^2/Hz
+    valley: Hz
+    moves: the motion stands out from the noise
     """
 
     f: Array
@@ -194,7 +194,7 @@ class Spectrum:
     @staticmethod
     def of(x: Array, rate: float) -> Spectrum:
         """The spectrum of a position, (N,), sampled at a rate, Hz."""
-        # A line through both ends is taken off and the window is a high power of a sine: ends that do not meet would
+        # A line through both ends is subtracted and the window is a high power of a sine: ends that do not meet would
         # leak into all frequencies, many decades above the noise of an encoder.
         line = np.linspace(x[0], x[-1], len(x))
         f, power = signal.periodogram(x - line, rate, window=np.sin(np.linspace(0, np.pi, len(x))) ** 4)
@@ -211,13 +211,13 @@ class Spectrum:
         return math.sqrt(float(np.trapezoid(((2 * np.pi * self.f) ** order * gain) ** 2 * self.noise, self.f)))
 
     def acceleration_error(self, gain: Array) -> float:
-        """Mean square of what a filter takes from the acceleration and of the noise it leaves."""
+        """Mean square of what a filter takes from the acceleration plus the noise it passes."""
         weight = (2 * np.pi * self.f) ** 4
         return float(np.trapezoid(weight * ((1 - gain) ** 2 * self.motion + gain**2 * self.noise), self.f))
 
 
 def _banded(f: Array, density: Array) -> tuple[Array, Array]:
-    """Centres of frequency bands, eight to the octave and five lines at least, and the mean density in each."""
+    """Centres of frequency bands, eight per octave and at least five lines each, and the mean density in each."""
     ends = [0]
     while ends[-1] < len(f):
         ends.append(max(ends[-1] + 5, int(np.searchsorted(f, f[ends[-1]] * BAND))))
@@ -233,17 +233,17 @@ def _gain(f: Array, cutoff: float, order: int) -> Array:
 
 
 def _cutoff(spectra: Sequence[Spectrum], rate: float, settings: Processing) -> tuple[float, str]:
-    """Cut-off in Hz and how it was found: the largest of the joints' best ones."""
+    """Cut-off frequency in Hz, the largest of the joints' best ones, and how it was found."""
     if settings.cutoff is not None:
         if settings.cutoff >= rate / 2:
             raise ArmdynError(f"cut-off {settings.cutoff} Hz", where="processing",
-                              expected=f"less than half the rate of the log, {rate / 2:.4g} Hz")  # fmt: skip
+                              expected=f"less than half the sampling rate, {rate / 2:.4g} Hz")  # fmt: skip
         return settings.cutoff, "as given"
     moving = [s for s in spectra if s.moves]
     if not moving:
-        return 0.1 * rate, "a tenth of the rate: nothing moves"
+        return 0.1 * rate, "a tenth of the sampling rate, because no joint moves"
     best = [_best_cutoff(s, settings.order, HIGHEST * rate / SAFETY) for s in moving]
-    return SAFETY * max(best), f"{SAFETY} times where the acceleration is least wrong, from motion and noise"
+    return SAFETY * max(best), f"{SAFETY} times the cut-off of smallest acceleration error"
 
 
 def _best_cutoff(spectrum: Spectrum, order: int, highest: float) -> float:
@@ -256,7 +256,7 @@ def _best_cutoff(spectrum: Spectrum, order: int, highest: float) -> float:
 
 
 def _decimation(rate: float, cutoff: float, samples: int) -> int:
-    """As far as twice the cut-off passes (torques have products of the motion's harmonics) and rows are left."""
+    """Largest factor that passes twice the cut-off (torques have products of harmonics) and leaves enough samples."""
     return max(1, min(math.floor(0.8 * rate / (2 * 2 * cutoff)), samples // ENOUGH))
 
 
@@ -268,7 +268,7 @@ def _dead_bands(
     gain = _gain(spectra[0].f, cutoff, settings.order)
     sigma = np.array([s.noise_of(1, gain) for s in spectra])
     return np.maximum(DEAD_BAND * sigma, SLOWEST * np.abs(qd).max(axis=0)), (
-        f"{DEAD_BAND:g} standard deviations of the noise of velocity, at least {SLOWEST:.1%} of the largest one"
+        f"{DEAD_BAND:g} standard deviations of the velocity noise, at least {SLOWEST:.1%} of the largest velocity"
     )
 
 
@@ -276,9 +276,11 @@ def _dead_bands(
 
 
 def low_passed(x: Array, cutoff: float, rate: float, order: int = 4) -> Array:
-    """(N, ...) low-passed along the first axis without delay: Butterworth, forwards and backwards.
+    """Return x, (N, ...), low-passed along the first axis without delay: Butterworth, forwards and backwards.
 
-    cutoff, Hz: where the gain is 1/2. rate, Hz: samples per second.
+    cutoff: frequency at which the gain is 1/2, Hz
+    rate: sampling rate, Hz
+    order: of the Butterworth filter
     """
     sections = signal.butter(order, cutoff, fs=rate, output="sos")
     pad = min(len(x) - 1, max(round(SETTLING * rate / cutoff), 3 * (2 * len(sections) + 1)))
@@ -317,7 +319,7 @@ def _spline(q: Array, h: float) -> tuple[Array, Array]:
 
 
 def _savgol(q: Array, cutoff: float, h: float) -> tuple[Array, Array, Array]:
-    """Position and derivatives of local polynomials over a window whose own cut-off is the one asked for."""
+    """Position and derivatives of local polynomials over a window with the given cut-off frequency."""
     # half width M for a cut-off f at order N: f h 2 = (N + 1) / (3.2 M - 4.6) (Schafer 2011)
     half = round(((SAVGOL_ORDER + 1) / (2 * cutoff * h) + 4.6) / 3.2)
     window = min(2 * max(half, SAVGOL_ORDER) + 1, (len(q) - 1) // 2 * 2 - 1)
@@ -328,22 +330,22 @@ def _savgol(q: Array, cutoff: float, h: float) -> tuple[Array, Array, Array]:
 
 
 def _reflected(x: Array, width: int) -> Array:
-    """x, (N, ...), gone on beyond both ends by point reflection."""
+    """x, (N, ...), extended beyond both ends by point reflection."""
     return np.concatenate([2 * x[:1] - x[width:0:-1], x, 2 * x[-1:] - x[-2 : -2 - width : -1]])
 
 
 def decimated(x: Array, factor: int) -> Array:
-    """(ceil(N / factor), ...) what is left of x, (N, ...), at every factor-th row after a low-pass without delay.
+    """Return x, (N, ...), at every factor-th sample after a low-pass without delay: (ceil(N / factor), ...).
 
-    A symmetric window about every kept row, with its cut-off at 0.8 of the new half rate; x goes on beyond its ends by
-    point reflection. Linear in x, ends included: if tau = Y pi holds for all rows, it holds for the decimated ones.
+    A symmetric window about every kept sample, with its cut-off at 0.8 of the new Nyquist frequency; x is extended by
+    point reflection. Linear in x, ends included: if tau = Y pi holds for all samples, it holds for the decimated ones.
     """
     if factor <= 1:
         return x
     half = min(10 * factor, len(x) - 1)
     window = signal.firwin(2 * half + 1, 0.8 / factor, window=("kaiser", 5.0))
     extended = _reflected(x, half)
-    # Row i of x is row half + i of `extended` and row 2 half + i of the convolution; that is where counting starts.
+    # Sample i of x is half + i of `extended` and 2 half + i of the convolution, where counting starts.
     ahead = -2 * half % factor
     window = np.concatenate([np.zeros(ahead), window])
     first = (2 * half + ahead) // factor
@@ -352,7 +354,7 @@ def decimated(x: Array, factor: int) -> Array:
 
 
 def decimated_keep(keep: Array, factor: int) -> Array:
-    """(ceil(N / factor), n) which rows count after `decimated`: those whose neighbours within factor all count."""
+    """(ceil(N / factor), n) samples that count after `decimated`: those whose neighbours within factor all count."""
     if factor <= 1:
         return keep
     columns = [~_widened(~keep[:, j], factor) for j in range(keep.shape[1])]
@@ -362,18 +364,18 @@ def decimated_keep(keep: Array, factor: int) -> Array:
 # In words -----------------------------------------------------------------------------------------------------------
 
 
-def _told_filter(settings: Processing) -> str:
+def _filter_text(settings: Processing) -> str:
     if settings.derivative == "savgol":
         return "local polynomials (Savitzky-Golay)"
     return f"Butterworth of order {settings.order}, forwards and backwards"
 
 
-def _told_bands(names: Sequence[str], band: Array, keep: Array) -> str:
+def _bands_text(names: Sequence[str], band: Array, keep: Array) -> str:
     left_out = 1 - keep.mean(axis=0)
     return ", ".join(f"{name} {b:.3g} ({s:.1%} left out)" for name, b, s in zip(names, band, left_out, strict=True))
 
 
-def _told_decimation(rate: float, factor: int) -> str:
+def _decimation_text(rate: float, factor: int) -> str:
     if factor == 1:
         return "none"
     return (
@@ -381,9 +383,9 @@ def _told_decimation(rate: float, factor: int) -> str:
     )
 
 
-def _told_derivative(settings: Processing, log: Log) -> str:
+def _derivative_text(settings: Processing, log: Log) -> str:
     if settings.measured and log.qd is not None:
-        return "velocities of the log" + (", accelerations of the log" if log.qdd is not None else ", differentiated")
+        return "measured velocities" + (" and accelerations" if log.qdd is not None else ", differentiated")
     return {
         "central": "central differences over five points",
         "spline": "quintic spline through the filtered positions",

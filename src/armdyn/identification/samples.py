@@ -10,12 +10,16 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Filtered motion and torques at the rate of the log, what to keep of them, and how it was decided.
+    """Filtered motion and torques at the rate of the log, which of them count, and how they were processed.
 
-    t: (N,) s. q, qd, qdd: (N, n). tau: (N, n). keep: (N, n) bool, rows of the regressor that count (a joint that is
-    slower than its dead band is left out there). decimation: torque and every column of the regressor are low-passed
-    and thinned by this factor, alike (Khalil sec. 7.3.3 f, "parallel filtering"); 1: not at all. steps: what was done,
-    by name, in words and figures. findings: what was noticed.
+    t: (N,) s
+    q, qd, qdd: (N, n) rad or m, per s, per s^2
+    tau: (N, n) N m or N
+    keep: (N, n) bool, samples that count (a joint slower than its dead band does not)
+    decimation: factor by which torque and every column of the regressor are low-passed and decimated, alike (Khalil
+                sec. 7.3.3 f, "parallel filtering"); 1: none
+    steps: what was done, by name
+    findings: what was noticed
     """
 
     t: Array
