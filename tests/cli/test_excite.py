@@ -18,7 +18,7 @@ def test_writes_a_motion_within_limits_and_says_what_it_is_worth(run: Run, tmp_p
     options = ("--out", str(out), "--plot", str(plot), "--resume", str(state), "--dt", "0.01", "--noise", "0.5")
     status, shown, _ = run("excite", "planar2r", *QUICK, *options)
     assert status == 0
-    assert "error bars to expect" in shown and "condition number" in shown
+    assert "expected standard deviations" in shown and "condition number" in shown
     assert "No velocity limit known" in shown  # limits that were chosen are told
     motion = armdyn.read_trajectory(out)
     assert motion.duration == pytest.approx(6.0)

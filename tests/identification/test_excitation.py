@@ -127,7 +127,7 @@ def test_interrupted_work_goes_on_to_the_same_end(tmp_path: Path, planar) -> Non
     again = excite(planar.robot, resume=file, **FOUR, tau_max=TORQUES)
     np.testing.assert_array_equal(again.motion.a, planar.motion.a)
     np.testing.assert_array_equal(again.motion.q0, planar.motion.q0)
-    with pytest.raises(FileError, match="other seed"):
+    with pytest.raises(FileError, match="another seed"):
         excite(
             planar.robot,
             resume=file,
@@ -136,7 +136,7 @@ def test_interrupted_work_goes_on_to_the_same_end(tmp_path: Path, planar) -> Non
             tau_max=TORQUES,
         )
     file.write_text("{}")
-    with pytest.raises(FileError, match="not a file of unfinished excitation"):
+    with pytest.raises(FileError, match="not a progress file"):
         excite(planar.robot, resume=file, **FOUR, tau_max=TORQUES)
 
 

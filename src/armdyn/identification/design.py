@@ -1,4 +1,4 @@
-"""The problem of excitation: what a Fourier motion is worth and how that changes with its coefficients.
+"""The objective of excitation: how well a Fourier motion excites the parameters, with its gradient.
 
 The base regressor at the samples of the motion is compiled, and so is the gradient of any weighted sum of its entries,
 by reverse mode on the expression graph. A criterion J of G = W^T W has dJ/dW = 2 W dJ/dG; contracted with the compiled
@@ -31,19 +31,19 @@ from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
 SMOOTH = 0.02
-"""Share of the velocity limit over which dry friction changes sign while a motion is sought: it has then a slope."""
+"""Share of the velocity limit over which dry friction is smoothed during the search, so that it has a slope."""
 RELAXED = 1e-3
-"""Distance to a limit, as a share of it, below which the logarithm of the barrier goes on as a parabola."""
+"""Distance to a limit, as a share of it, below which the logarithmic barrier continues as a parabola."""
 FINE = 400
 """Samples per period of the highest harmonic at which the limits of a finished motion are checked: between two of them
 a sine rises by 1 - cos(pi/400) = 3e-5 at most."""
 BETWEEN = 5e-5
-"""Share of the limits left free for what happens between samples."""
+"""Share of the limits kept free for what happens between samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A robot, the base parameters sought, the kind of motion, and its limits. samples: per period."""
+    """A robot, the base parameters to identify, the kind of motion, its limits, and the samples per period."""
 
     robot: Robot
     base: BaseParameters
@@ -185,7 +185,7 @@ class Design:
         return self.harmonics.sampling(np.arange(count) * self.harmonics.period / count)
 
     def use(self, x: Array) -> float:
-        """Largest share of any limit that the motion of x takes, looked at on a fine grid."""
+        """Largest share of any limit that the motion of x uses, on a fine grid."""
         return float(max(share.max() for share in self._shares(x))) / (1 - BETWEEN)
 
     def _shares(self, x: Array) -> list[Array]:
@@ -194,7 +194,7 @@ class Design:
         return [np.abs((v - m) / h).max(axis=0) for v, (m, h) in zip((q, qd, qdd, tau), self.bands, strict=True)]
 
     def shrunk(self, x: Array, share: float = 1.0) -> Array | None:
-        """The motion of x, made smaller about its mean until it keeps all limits; None if even rest does not."""
+        """The motion of x, scaled down about its mean until it keeps all limits; None if even rest does not."""
         if self.use(x) <= share:
             return x
         low, high = 0.0, 1.0
@@ -208,8 +208,8 @@ class Design:
     def random(self, rng: np.random.Generator, share: float = 1.0) -> Array:
         """Random coefficients of a motion that is as large as its limits allow.
 
-        The mean lies in the middle half of the range; each joint alone is made so large that it touches its first limit
-        of position, velocity or acceleration; if torques are then too large, all become smaller together.
+        The mean lies in the middle half of the range; each joint is scaled until it touches its first limit of
+        position, velocity or acceleration; if torques are then too large, all joints are scaled down together.
         """
         middle, half = self.bands[0]
         reach = np.where(np.isfinite(half), half, np.pi)
@@ -222,7 +222,7 @@ class Design:
                 return kept
         raise ArmdynError(
             "no random motion keeps the limits", where=f"robot {self.robot.name!r}",
-            expected="torque limits that hold the arm in its middle postures",
+            expected="torque limits that hold the arm in the middle of its ranges",
             advice="Give larger tau_max, or narrower ranges.",
         )  # fmt: skip
 

@@ -1,13 +1,13 @@
-"""Excitation: the motion from which a robot's base parameters are best identified, within its limits.
+"""Excitation: the motion that best identifies a robot's base parameters, within its limits.
 
-Periodic Fourier motions (Khalil sec. 7.3.3 f, Siciliano sec. 7.4) are optimised, from several random ones, for
+Periodic Fourier motions (Khalil sec. 7.3.3 f, Siciliano sec. 7.4) are optimised, from several random starts, for
 
-    "condition"   the condition number of the observation matrix W of the base parameters, as they are, in SI units
+    "condition"   the condition number of the observation matrix W of the base parameters, in SI units
     "D"           the determinant of W^T W: the volume of the confidence ellipsoid
 
 under limits of position, velocity, acceleration and torque. A start goes through `STAGES`: from a smooth criterion far
-from the limits to a sharp one close to them, each by L-BFGS with exact gradients (`design`). At last the motion is
-made smaller, by a percent or so, until it keeps its limits on a fine grid too.
+from the limits to a sharp one close to them, each by L-BFGS with exact gradients (`design`). Finally the motion is
+scaled down, by a percent or so, until it keeps its limits on a fine grid too.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from armdyn.identification.design import Design
 from armdyn.identification.harmonics import Harmonics
 from armdyn.identification.observation import base_regressor
 from armdyn.identification.progress_file import ProgressFile
-from armdyn.motion.limits import MotionLimits, motion_limits, states
+from armdyn.motion.sampling import states
 from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.parameters import BaseParameters, base_parameters
 from armdyn.robot import Robot
+from armdyn.robot.limits import MotionLimits, careful_rates, motion_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.trajectory.fourier import Fourier
 from armdyn.trajectory.trajectory import Trajectory
@@ -39,20 +40,20 @@ from armdyn.typing import Array, Progress, quiet
 
 STAGES = ((1.0, 1e-2), (4.0, 3e-3), (8.0, 1e-3), (16.0, 3e-4))
 """(sharpness of the criterion, weight of the barrier). The sum of the barrier's terms, four per joint, times the last
-weight is how much log(condition) a motion gives away for keeping clear of its limits: a percent."""
+weight is what keeping clear of the limits costs in log(condition): a percent."""
 PER_HARMONIC = 20
-"""Samples per period of the highest harmonic at which a motion is looked at while it is sought."""
-USUAL = {"revolute": {"reach": np.pi, "velocity": 1.0, "acceleration": 4.0},
-         "prismatic": {"reach": 0.25, "velocity": 0.25, "acceleration": 1.0}}  # fmt: skip
-"""Limits taken where neither the user nor the robot gives any: a careful motion. rad, m, s"""
+"""Samples per period of the highest harmonic during the search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
-    """An optimised motion and what it is worth.
+    """An optimised motion and how well it excites the parameters.
 
-    motion: one period. criterion: what was optimised. starts: its value (the condition number, or -log det(W^T W) /
-    2p) after every start that was finished. notes: limits that were taken because none is known.
+    design: robot, base parameters, kind of motion and limits
+    motion: one period
+    criterion: what was optimised
+    starts: its value (the condition number, or -log det(W^T W) / 2p) after every finished start
+    notes: limits that were assumed because none are known
     """
 
     design: Design
@@ -92,15 +93,15 @@ class Excitation:
                            tau_max=limits.tau_max, tau_min=limits.tau_min)  # fmt: skip
 
     def repeated(self, periods: float) -> Fourier:
-        """The motion over several periods: the same rows again, with other noise."""
+        """The motion over several periods."""
         return replace(self.motion, periods=float(periods))
 
     def __str__(self) -> str:
         h = self.design.harmonics
         return (
-            f"{self.robot.name}: {h.count} harmonics of {h.period:g} s, {self.base.count} base parameters "
-            f"({', '.join(self.base.include)}): condition number {self.condition:.2f} "
-            f"({self.scaled_condition:.2f} with columns of length 1)"
+            f"{self.robot.name}: {h.count} harmonics, period {h.period:g} s; {self.base.count} base parameters "
+            f"({', '.join(self.base.include)}); condition number {self.condition:.2f} "
+            f"({self.scaled_condition:.2f} with columns scaled to length 1)"
         )
 
 
@@ -168,40 +169,33 @@ def excite(
 def excitation_limits(
     robot: Robot, share: float = 1.0, *, v_max: Any = None, a_max: Any = None, tau_max: Any = None
 ) -> tuple[MotionLimits, tuple[str, ...]]:
-    """The limits of a robot for excitation, each `share` of what is known; and notes on those that had to be chosen."""
+    """Limits of a robot for excitation, `share` of each limit; and notes on those that had to be assumed."""
     if not 0 < share <= 1:
         raise ArmdynError(f"share = {share}", expected="above 0, at most 1: the share of every limit that may be used")
     known = motion_limits(robot, v_max=v_max, a_max=a_max, tau_max=tau_max)
-    usual = {key: np.array([USUAL[joint.kind][key] for joint in robot.joints]) for key in USUAL["revolute"]}
-    low, high = known.lower.copy(), known.upper.copy()
+    careful = careful_rates(robot)
     notes = []
-    missing = ~(np.isfinite(low) & np.isfinite(high))
+    missing = ~(np.isfinite(known.lower) & np.isfinite(known.upper))
+    low, high = working_range(robot)
     if missing.any():
-        reach = usual["reach"]
-        low, high = _closed(low, high, reach)
-        notes.append(f"No range known of joints {_listed(missing)}: {_listed_values(reach[missing])} either way taken.")
+        half = (high - low)[missing] / 2
+        notes.append(
+            f"Joints {_listed(missing)} have no position limits: plus and minus {_listed_values(half)} is assumed."
+        )
     velocity, acceleration = known.velocity.copy(), known.acceleration.copy()
-    for name, values in (("velocity", velocity), ("acceleration", acceleration)):
+    for name, values, usual in zip(("velocity", "acceleration"), (velocity, acceleration), careful, strict=True):
         unknown = ~np.isfinite(values)
         if unknown.any():
-            values[unknown] = usual[name][unknown]
+            values[unknown] = usual[unknown]
             notes.append(
-                f"No {name} limit known of joints {_listed(unknown)}: {_listed_values(values[unknown])} taken."
+                f"Joints {_listed(unknown)} have no {name} limit: {_listed_values(values[unknown])} is assumed."
             )
     if not np.isfinite(known.tau_max).all():
-        notes.append(f"No torque limit known of joints {_listed(~np.isfinite(known.tau_max))}.")
+        notes.append(f"Joints {_listed(~np.isfinite(known.tau_max))} have no torque limit.")
     middle, half = (low + high) / 2, share * (high - low) / 2
     limits = MotionLimits(middle - half, middle + half, share * velocity, share * acceleration,
                           share * known.tau_min, share * known.tau_max, known.power)  # fmt: skip
     return limits, tuple(notes)
-
-
-def _closed(low: Array, high: Array, reach: Array) -> tuple[Array, Array]:
-    """Ranges with both ends: from the one that is known, or about zero."""
-    a, b = np.isfinite(low), np.isfinite(high)
-    lower = np.where(a, low, np.where(b, high - 2 * reach, -reach))
-    upper = np.where(b, high, np.where(a, low + 2 * reach, reach))
-    return lower, upper
 
 
 def _listed(chosen: Array) -> str:
@@ -237,7 +231,7 @@ class _Run:
         }  # fmt: skip
 
     def start(self, start: int, record: ProgressFile) -> Array | None:
-        """One start; None if time is over, what there is by then being the record's current one."""
+        """One start; None if time is over: the record then holds the current motion."""
         x = record.current
         if x is None:
             rng = np.random.default_rng([self.search.seed, start])
@@ -280,7 +274,7 @@ def _best(design: Design, criterion: str, found: Sequence[Array], notes: tuple[s
     if not kept:
         raise ArmdynError("no motion was found that keeps the limits", where=f"robot {design.robot.name!r}",
                           expected="limits in which the arm can move",
-                          advice="Give it more time, or more torque.")  # fmt: skip
+                          advice="Give it more time, or larger torque limits.")  # fmt: skip
     motions = [design.harmonics.motion(x) for x in kept]
     values = [_worth(design.observation(motion), criterion) for motion in motions]
     return Excitation(design, motions[int(np.argmin(values))], criterion, tuple(values), notes)
@@ -292,15 +286,18 @@ def _worth(W: Array, criterion: str) -> float:
     return criterion_named(criterion)(np.linalg.svd(W, compute_uv=False) ** 2, 1.0)[0]
 
 
-# Error bars before the robot moves ------------------------------------------------------------------------------------
+# Expected standard deviations -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What an identification from a motion will be worth.
+    """Expected standard deviations of an identification from a motion.
 
-    std: (p,) standard deviations of the base parameters, in their units. noise: (n,) of the torques, N m or N. samples:
-    how many, taken to be independent.
+    base: the base parameters
+    std: (p,) their standard deviations, in their units
+    covariance: (p, p)
+    noise: (n,) standard deviation of the measured torques, N m or N
+    samples: number of samples, assumed independent
     """
 
     base: BaseParameters
@@ -317,14 +314,16 @@ class Prediction:
         return share
 
     def section(self) -> Section:
-        """A table: name, value of the model, predicted standard deviation, and its share."""
-        heads = ("parameter", "model", "predicted std", "share")
+        """Table: name, value of the model, predicted standard deviation, and its share of the value."""
+        heads = ("parameter", "model value", "predicted std", "relative")
         rows = []
         for name, value, std, share in zip(self.base.names, self.base.values, self.std, self.relative, strict=True):
             rows.append((name, f"{value:.6g}", f"{std:.3g}", f"{share:.2%}" if np.isfinite(share) else "-"))
         noise = ", ".join(f"{x:.3g}" for x in self.noise)
-        note = f"{self.samples} independent samples, torque noise {noise} N m or N by joint; SI units."
-        return Section(f"{self.base.robot.name}: error bars to expect", tuple(map(Column, heads)), tuple(rows), note)
+        note = f"{self.samples} independent samples; torque noise by joint: {noise} N m or N. SI units."
+        return Section(
+            f"{self.base.robot.name}: expected standard deviations", tuple(map(Column, heads)), tuple(rows), note
+        )
 
 
 def predicted_std(
@@ -339,7 +338,11 @@ def predicted_std(
 
         covariance = (W^T S^-1 W)^-1,    S = diag(noise^2), joint by joint
 
-    Args:    noise: standard deviation of the measured torques, (n,) or one for all, N m or N, white at `rate`, 1/s.
+    Args:    robot: or its base parameters
+             motion: to be measured
+             noise: standard deviation of the measured torques, (n,) or one for all, N m or N, white
+             include: families of parameters, if a robot is given
+             rate: samples per second, Hz (default 100)
     Raises:  ArmdynError if the motion does not determine all of them.
     """
     base = robot if isinstance(robot, BaseParameters) else base_parameters(robot, include)

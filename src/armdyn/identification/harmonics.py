@@ -1,4 +1,4 @@
-"""Fourier motions as a linear space: a few numbers per joint, from which position and its derivatives are linear.
+"""Fourier motions as a linear space: positions and derivatives are linear in a few numbers per joint.
 
 With x = (mean, sine and cosine coefficients of the velocity) the samples of a motion are q = S0 x, qd = S1 x,
 qdd = S2 x, joint by joint with the same matrices, so that limits are linear in x and gradients come back by the

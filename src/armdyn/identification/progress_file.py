@@ -1,4 +1,4 @@
-"""Finished work of an optimisation in a file, so that an interrupted one goes on where it was."""
+"""Finished work of an optimisation in a file, so that an interrupted one can be resumed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armdyn.typing import Array
 
 
 class ProgressFile:
-    """What is done: results of finished starts, the stage that the current one has reached. None: nothing is kept."""
+    """Results of finished starts, and the stage that the current one has reached; without a path nothing is kept."""
 
     def __init__(self, path: Path | None, settings: dict[str, Any]) -> None:
         self.path, self.settings = path, settings
@@ -37,11 +37,11 @@ class ProgressFile:
             current = None if content["current"] is None else np.array(content["current"], dtype=float)
             stage = int(content["stage"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise FileError(f"not a file of unfinished excitation: {error}", where=str(path),
+            raise FileError(f"not a progress file of `excite`: {error}", where=str(path),
                             advice="Give the name of a new file.") from None  # fmt: skip
         differing = [key for key in self.settings if known.get(key) != self.settings[key]]
         if differing:
-            raise FileError(f"it belongs to a search with other {', '.join(differing)}", where=str(path),
+            raise FileError(f"it belongs to a search with another {', '.join(differing)}", where=str(path),
                             advice="Give the options of that search, or the name of a new file.")  # fmt: skip
         self.done, self.current, self.stage = done, current, stage
 
@@ -65,7 +65,7 @@ class ProgressFile:
             "stage": self.stage,
             "current": None if self.current is None else self.current.tolist(),
         }
-        beside = self.path.with_name(self.path.name + ".part")  # whole or not at all, whenever the power fails
+        beside = self.path.with_name(self.path.name + ".part")  # renamed when complete: never half written
         try:
             beside.write_text(json.dumps(content), encoding="utf-8")
             os.replace(beside, self.path)
