@@ -80,6 +80,6 @@ def test_errors() -> None:
     robot = rubbing([None] * 6)
     with pytest.raises(UnknownName, match="friction law"):
         select_friction(robot, samples(robot, 0.1, 0), laws=("sticky",))
-    with pytest.raises(ArmdynError, match="rows tell"):
+    with pytest.raises(ArmdynError, match="samples for"):
         select_friction(robot, samples(robot, 0.1, 0, count=40))
     assert "none" in LAWS

@@ -101,7 +101,7 @@ def test_what_an_arm_cannot_tell_is_said() -> None:
     for label, value in (("mass", 5.0), ("cx", 0.2), ("cy", 0.1), ("Izz", 0.3)):
         assert abs(found.values[label] - value) < 4 * found.std[label]
     assert found.std["cz"] == np.inf
-    with pytest.raises(PhysicsError, match="do not tell"):
+    with pytest.raises(PhysicsError, match="do not determine"):
         found.made_consistent()
 
 
@@ -173,5 +173,5 @@ def test_errors() -> None:
     with pytest.raises(ArmdynError, match="does not move"):
         wrench_regressor(robot, q, qd, qdd, frame=robot.root.name)
     still = np.zeros_like(q)
-    with pytest.raises(PhysicsError, match="do not tell the mass"):
+    with pytest.raises(PhysicsError, match="do not determine the mass"):
         payload_from_sensor(robot, q[:1].repeat(50, 0), still, still, np.ones((50, 6)))

@@ -134,7 +134,7 @@ def test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArmdynError, match="positive finite variances"):
         consistent(base, base.values, np.zeros((base.count, base.count)))
     absent = base_parameters(armdyn.load("pendulum"), absent=("M1",))  # first moments without mass
-    with pytest.raises(PhysicsError, match="no physical robot"):
+    with pytest.raises(PhysicsError, match="no physically consistent robot"):
         consistent(absent, absent.values, np.eye(absent.count))
     monkeypatch.setitem(sys.modules, "cvxpy", None)
     with pytest.raises(MissingExtra, match=r"armdyn\[physical\]"):

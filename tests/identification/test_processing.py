@@ -165,7 +165,7 @@ def test_measured_velocities() -> None:
     log = Log(t, course(t) + 1e-3 * np.random.default_rng(0).standard_normal((len(t), N)), course(t), qd=course(t, 1))
     samples = process(log, processing=Processing(measured=True))
     assert relative(samples.qd, course(samples.t, 1)) < 1e-3
-    assert "velocities of the log" in samples.steps["derivatives"]
+    assert "measured velocities" in samples.steps["derivatives"]
 
 
 def test_steps_say_what_was_done() -> None:
@@ -178,7 +178,7 @@ def test_wrong_settings_and_logs() -> None:
     log = logged(motion(), 1000, 1e-4)
     with pytest.raises(UnknownName, match="Did you mean 'spline'"):
         Processing(derivative="splines")  # type: ignore[arg-type]
-    with pytest.raises(ArmdynError, match="less than half the rate"):
+    with pytest.raises(ArmdynError, match="less than half the sampling rate"):
         process(log, processing=Processing(cutoff=600))
     with pytest.raises(ArmdynError, match="cutoff = -1"):
         Processing(cutoff=-1)
