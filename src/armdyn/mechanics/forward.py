@@ -12,6 +12,7 @@ from typing import Protocol
 from armdyn.algebra import Scalar
 from armdyn.mechanics import linear, newton_euler
 from armdyn.mechanics.kinematics import Wrench
+from armdyn.mechanics.matrices import by_columns
 from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.robot.edit import remove
 from armdyn.robot.robot import Robot
@@ -35,10 +36,8 @@ def columns(robot: Robot, q: Scalars, by: Method = newton_euler) -> list[list[Sc
 
     Friction is taken away with its offsets. Of the two equal entries the one in the upper triangle is kept.
     """
-    weightless, n = remove(robot, ("gravity", "friction")), range(robot.n)
-    torques = by.inverse_dynamics.formula
-    A = [torques(weightless, q, [0] * robot.n, [int(i == j) for j in n]) for i in n]
-    return [[A[max(i, j)][min(i, j)] for j in n] for i in n]
+    weightless = remove(robot, ("gravity", "friction"))
+    return by_columns(lambda qdd: by.inverse_dynamics.formula(weightless, q, [0] * robot.n, qdd), robot.n)
 
 
 @quantity

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from armdyn.algebra import Scalar
 from armdyn.algebra.ops import mul, total
 from armdyn.typing import Matrix, Scalars
@@ -29,6 +31,12 @@ def transpose(A: Matrix) -> Rows:
 def inner(a: Scalars, b: Scalars) -> Scalar:
     """Sum of the products of two vectors of one length."""
     return total(mul(x, y) for x, y in zip(a, b, strict=True))
+
+
+def by_columns(column: Callable[[list[int]], Scalars], n: int) -> Rows:
+    """The symmetric n x n matrix whose column j is column(e_j); of two equal entries the one that e_i, i > j, gives."""
+    columns = [column([int(i == j) for i in range(n)]) for j in range(n)]
+    return [[columns[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
 
 
 def product(A: Matrix, B: Matrix) -> Rows:

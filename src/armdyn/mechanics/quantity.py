@@ -17,7 +17,7 @@ import numpy as np
 from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import ShapeError
 from armdyn.robot.robot import Robot
-from armdyn.typing import Array
+from armdyn.typing import Array, Floats
 
 JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u", "theta", "thetad", "thetadd",
                  "qddd", "qdddd")  # fmt: skip
@@ -44,7 +44,7 @@ class Quantity(Protocol[P, R_co]):
     @property
     def formula(self) -> Callable[P, R_co]: ...
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Array: ...
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Floats: ...
 
 
 class Argument(NamedTuple):
