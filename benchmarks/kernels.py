@@ -1,6 +1,6 @@
-"""How fast the compiled functions are, beside other engines: `python benchmarks/kernels.py [ROBOT...] [--out FILE]`.
+"""Speed of the compiled functions compared with other engines: `python benchmarks/kernels.py [ROBOT...] [--out FILE]`.
 
-The same as `armdyn bench`; `--out benchmarks/RESULTS.md` renews the page in this folder.
+The same as `armdyn bench`; `--out benchmarks/RESULTS.md` updates the page in this folder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The benchmark itself: it runs, compares before it times, and says what it left out. No times are asserted."""
+"""The benchmark itself: it runs, compares before it times, and reports what it left out. No times are asserted."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_is_left_out_is_named(report: Report) -> None:
     page = markdown.page(report)
     assert "Absent is left out: Such an engine is not installed." in page
     assert "pendulum: Refusing is left out: one joint is too few." in page
-    assert "failing.call is left out, it fails: ValueError: no such thing." in page
+    assert "failing.call is left out because it failed: ValueError: no such thing." in page
     assert "pendulum is measured without friction" in page
 
 
@@ -169,12 +169,12 @@ def test_robots_by_name() -> None:
 
 
 SERIAL = armdyn.random_robot(3, 4, prismatic=0.5)
-TURNING = armdyn.random_robot(4, 5, prismatic=0.0)
+REVOLUTE = armdyn.random_robot(4, 5, prismatic=0.0)
 TREE = armdyn.random_robot(5, 6, branching=0.5)
 RX90 = robots.comparable(robots.chosen("rx90"))[0]
 
 
-@pytest.mark.parametrize("robot", [SERIAL, TURNING, TREE, RX90], ids=["serial", "turning", "tree", "rx90"])
+@pytest.mark.parametrize("robot", [SERIAL, REVOLUTE, TREE, RX90], ids=["serial", "revolute", "tree", "rx90"])
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_engines_describe_the_same_robot(name: str, robot: Robot) -> None:
     """Mixed joints, skew axes, tilted base, branches, rotors: every call of an engine gives our results."""

@@ -17,6 +17,7 @@ from armdyn.kinematics.analytic_inverse import ParallelArm, PlanarArm, WristArm
 from armdyn.kinematics.numeric_inverse import search_bounds
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.mechanics import kinematics
+from armdyn.reproduce.elbaji import printed
 from armdyn.trajectory import Status, Unreachable, all_solutions, closed_form, inverse_kinematics
 
 load = cache(armdyn.load)  # one robot per name: its kernels are then made once
@@ -77,22 +78,9 @@ def test_random_robots_by_iteration(seed, n) -> None:  # type: ignore[no-untyped
 # Arms with parallel axes ----------------------------------------------------------------------------------------------
 
 
-def printed_38(x, y, z, phi, d1, elbow, sign):  # type: ignore[no-untyped-def]
-    """El Baji (38); `sign` of the last term of c_2 as printed (-1) or corrected (+1)."""
-    l1, l2, l3, l4, l5 = 0.524, 0.2, 0.2, 0.2, 0.14
-    px, py = x - l4 * np.cos(phi), y - l4 * np.sin(phi)
-    c3 = (px**2 + py**2 - l2**2 - l3**2) / (2 * l2 * l3)
-    s3 = elbow * np.sqrt(1 - c3**2)
-    norm = l2**2 + l3**2 + 2 * l2 * l3 * c3
-    s2 = (py * (l2 + l3 * c3) - l3 * s3 * px) / norm
-    c2 = (px * (l2 + l3 * c3) + sign * l3 * s3 * py) / norm
-    t2, t3 = np.arctan2(s2, c2), np.arctan2(s3, c3)
-    return np.array([d1, t2, t3, phi - t2 - t3, l1 + d1 - l5 - z])
-
-
 @given(st.floats(-0.2, 0.3), st.floats(-3, 3), st.floats(0.1, 3.0), st.floats(-3, 3), st.floats(-0.2, 0.2))
 @settings(max_examples=60, deadline=None)
-def test_scara5_is_000_38_with_the_sign_of_E000_1(d1, t2, t3, t4, d5) -> None:  # type: ignore[no-untyped-def]
+def test_scara5_is_el_baji_38_with_the_corrected_sign(d1, t2, t3, t4, d5) -> None:  # type: ignore[no-untyped-def]
     robot = load("scara5")
     q = np.array([d1, t2, t3, t4, d5])
     T = kinematics.pose(robot, q)
@@ -102,19 +90,20 @@ def test_scara5_is_000_38_with_the_sign_of_E000_1(d1, t2, t3, t4, d5) -> None:  
     x, y, z = T[:3, 3]
     phi = np.arctan2(T[1, 0], T[0, 0])
     for elbow in (1, -1):
-        right = printed_38(x, y, z, phi, d1, elbow, +1)
+        right = printed.inverse_kinematics(robot, (x, y, z, phi, d1), elbow)
         assert min(np.abs(turned(right - other)).max() for other in found) < 1e-6
         assert pose_error(robot, right, T) < 1e-6
 
 
-def test_000_38_as_printed_misses() -> None:
+def test_el_baji_38_as_printed_misses() -> None:
     """ElBaji-1: with the printed sign of c_2 the tool misses, by up to 0.3 m."""
     robot = load("scara5")
     misses = []
     for t2, t3, t4 in np.random.default_rng(2).uniform([-3, 0.2, -3], [3, 2.9, 3], (100, 3)):
         T = kinematics.pose(robot, [0, t2, t3, t4, 0])
         x, y, z = T[:3, 3]
-        q = printed_38(x, y, z, np.arctan2(T[1, 0], T[0, 0]), 0.0, 1, -1)
+        goal = (x, y, z, np.arctan2(T[1, 0], T[0, 0]), 0.0)
+        q = printed.inverse_kinematics(robot, goal, 1, {"ElBaji-1"})
         misses.append(np.linalg.norm(kinematics.pose(robot, q)[:3, 3] - T[:3, 3]))
     assert np.median(misses) > 0.02
     assert max(misses) > 0.2

@@ -250,7 +250,7 @@ def test_position_alone_for_an_arm_that_cannot_choose_its_rotation() -> None:
     np.testing.assert_allclose(np.gradient(closed.q, closed.t, axis=0)[5:-5], closed.qd[5:-5], atol=5e-3)
 
 
-def test_the_curve_of_000_40() -> None:
+def test_the_curve_of_el_baji_40() -> None:
     """x, y = 0.1 cos(t/2) cos(t) + 0.2, 0.1 sin(t/2) cos(t) + 0.2 (ElBaji-13), z = 0.2, phi = pi/3."""
     robot = load("scara5")
 

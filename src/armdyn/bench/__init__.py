@@ -1,8 +1,9 @@
-"""The benchmark: our functions beside those of other engines, in one run on one core, as ratios.
+"""The benchmark: our functions compared with those of other engines, in one run on one core, as ratios.
 
-`robots` picks what is measured, `engines` holds one file per engine, `agreement` compares their results before anything
-is timed, `timing` takes turns among them, `peak` measures what the core could do, `compiling` starts fresh
-interpreters. `measuring` leads through all of it to a `Report`; `targets` judges it, `tables` and `markdown` print it.
+`sample_robots` chooses the robots, `engines` holds one file per engine, `agreement` compares their results before
+anything is timed, `stopwatch` times them in turns, `peak` measures the peak of the core, `compiling` measures compile
+times in fresh interpreters. `measuring` does all of it and returns a `Report`; `targets` judges it, `result_tables` and
+`markdown` print it.
 """
 
 from armdyn.bench.measuring import Settings, run

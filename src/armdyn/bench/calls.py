@@ -1,4 +1,4 @@
-"""What an engine has to offer: calls that can be timed, and whose results can be compared."""
+"""What an engine offers: calls that can be timed and whose results can be compared."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ FUNCTIONS: Mapping[str, int] = {
     "mass_matrix": 1,
     "inverse_dynamics_derivatives": 3,
 }
-"""What is measured, and how many joint vectors each takes."""
+"""The functions measured, and the number of joint vectors that each takes."""
 
 
 @dataclass(frozen=True)
 class Call:
     """function(*arguments, **keywords), a call that computes `samples` samples.
 
-    label: what a reader would look up. read: the result in our order of joints and axes: (samples, ...), or without
-    the first axis for a single call; matrices of derivatives stacked (dtau/dq first).
+    label: the name in the engine's documentation. read: converts the result to our order of joints and axes,
+    (samples, ...), or without the first axis for a single call; derivatives are stacked, dtau/dq first.
     """
 
     label: str
@@ -46,21 +46,21 @@ class Engine(Protocol):
     """A robot in one engine."""
 
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
-        """Calls for one sample: "call" gives a new result, "out" writes into one that is there."""
+        """Calls for one sample: "call" returns a new array, "out" writes into an existing one."""
         ...
 
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
-        """Calls for many samples, inputs (samples, n): "batch" is what a user calls. Empty: one by one only."""
+        """Calls for many samples, inputs (samples, n): "batch" is what a user calls. Empty if there is none."""
         ...
 
 
 def imported(module: str, title: str, package: str) -> Any:
-    """An optional module; MissingExtra if it is not there, or does not start."""
+    """Import an optional module; raise MissingExtra if it is not installed or fails to import."""
     try:
         return import_module(module)
     except ImportError as error:
         found = _version(package)
-        what = f"{title} is not installed" if found is None else f"{title} {found} does not start: {error}"
+        what = f"{title} is not installed" if found is None else f"{title} {found} cannot be imported: {error}"
         raise MissingExtra(what, where="bench", advice=f"Install it: pip install {package}") from None
 
 

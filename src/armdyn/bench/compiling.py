@@ -1,7 +1,8 @@
-"""How long machine code takes to make: in a fresh interpreter, with an empty cache and again with a filled one.
+"""Compile times in a fresh interpreter, with an empty cache and again with a filled one.
 
-Imports are done and LLVM has compiled a trifle before the clock starts. The robot comes in through standard input from
-the process that measures; what is timed is all from the robot to the function: tracing, choosing, compiling, loading.
+Imports are done and LLVM has compiled a trivial function before the clock starts. The robot arrives through standard
+input from the process that measures. Everything from the robot to the function is timed: tracing, choosing the model,
+compiling, loading.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from armdyn.errors import ArmdynError
 from armdyn.robot import Robot
 
 PREPARED = "compile()"
-"""Key of the seconds that `armdyn.compile` takes before any function is made."""
+"""Key of the seconds that `armdyn.compile` takes before any function is compiled."""
 
 
 def compile_seconds(robot: Robot, functions: Sequence[str]) -> dict[str, float]:
-    """Seconds of `armdyn.compile` and of each function, in an interpreter of its own with this process's cache."""
+    """Seconds of `armdyn.compile` and of each function, in a fresh interpreter that uses this process's cache."""
     command = [sys.executable, "-W", "ignore", "-m", __name__, *functions]
     done = subprocess.run(command, input=pickle.dumps(robot), capture_output=True, check=False)
     if done.returncode:
@@ -33,7 +34,7 @@ def compile_seconds(robot: Robot, functions: Sequence[str]) -> dict[str, float]:
 
 
 def main(functions: Sequence[str]) -> None:
-    """The work in the fresh interpreter."""
+    """Compile and time in the fresh interpreter."""
     from armdyn.dynamics import compile
     from armdyn.graph import trace
     from armdyn.kernels import build

@@ -1,4 +1,4 @@
-"""What the figures depend on: processor, features, versions. Nothing that tells whose machine it is."""
+"""Facts that the figures depend on: processor, features, versions. Nothing that identifies the machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGES = ("numpy", "llvmlite", "pin", "mujoco", "casadi", "roboticstoolbox-pyt
 
 
 def facts() -> dict[str, str]:
-    """Names and values in the order they are printed."""
+    """Names and values in the order in which they are printed."""
     from armdyn import __version__
 
     found = {"processor": _processor(), "vectors": _features(), "system": f"{platform.system()} {platform.machine()}",
@@ -30,7 +30,7 @@ def _processor() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8", errors="replace").splitlines() if info.exists() else []
     fields = [[part.strip() for part in line.split(":", 1)] for line in lines if ":" in line]
-    known = dict(reversed(fields))  # the first core's
+    known = dict(reversed(fields))  # of the first core
     model = known.get("model name") or platform.processor() or platform.machine()
     if "cpu family" in known and "model" in known:
         model += f" (family {known['cpu family']}, model {known['model']})"

@@ -16,7 +16,7 @@ def page(report: Report) -> str:
 
 def _parts(report: Report) -> Iterator[str]:
     yield "# Speed of the compiled functions"
-    how = " Quick run: few repeats, figures are rough." if report.quick else ""
+    how = " Quick run: few repetitions, rough figures." if report.quick else ""
     yield f"Printed by `python benchmarks/kernels.py --out benchmarks/RESULTS.md` in one run on one core.{how}"
     facts = [f"- {name}: {value}" for name, value in report.machine.items()]
     yield "\n".join([*facts, f"- measured FMA peak of the core: {report.peak / 1e9:.1f} GFLOP/s"])
@@ -29,7 +29,7 @@ def _parts(report: Report) -> Iterator[str]:
         yield table(work(robot, report.peak))
         if robot.all_cold is not None and robot.all_warm is not None:
             yield f"All functions of Dynamics: {robot.all_cold:.2f} s cold, {robot.all_warm:.3f} s warm."
-    yield "## How it was measured"
+    yield "## How the figures were measured"
     yield "\n".join(f"- {name}: {note}" for name, note in NOTES.items())
     listed = list(remarks(report))
     if listed:
@@ -38,7 +38,7 @@ def _parts(report: Report) -> Iterator[str]:
 
 
 def table(section: Section) -> str:
-    """A section as a Markdown table; numbers to the right."""
+    """A section as a Markdown table, numbers right-aligned."""
     heads = [f"{column.head}, {column.unit}" if column.unit else column.head for column in section.columns]
     rows = [[cell.strip().replace("|", "\\|") for cell in row] for row in section.rows]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(heads)

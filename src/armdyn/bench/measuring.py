@@ -1,4 +1,4 @@
-"""The run: one robot after the other, one function after the other, engines taking turns."""
+"""The run: robot by robot, function by function, with the engines timed in turns."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from armdyn.robot import Robot
 from armdyn.typing import Array, Progress, quiet
 
 LARGEST_RESULT = 2**27
-"""Bytes of the results of a batch: a longer one has fewer samples."""
+"""Limit in bytes for the results of a batch; where it is exceeded, the batch has fewer samples."""
 FEW_JOINTS = 10
-"""Up to this many joints all functions of Dynamics are compiled, to see how long that takes."""
+"""Up to this many joints, the time to compile all functions of Dynamics is measured."""
 
 Key = tuple[str, str, int]
 """Engine, kind of call, samples."""
@@ -40,10 +40,17 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Settings:
-    """How long to measure. rounds: turns of each call. turn: seconds of one. most: seconds for one slow call.
+    """Extent of a run.
 
-    warm: interpreters started with a filled cache. longest: operations beyond which a function is skipped. compared:
-    samples at which engines must agree.
+    sizes: samples of the batches
+    rounds: turns of each call
+    turn: seconds of one turn
+    most: seconds spent on one slow call
+    warm: number of interpreters started with a filled cache
+    longest: functions with more operations are skipped (default: none)
+    compared: samples at which engines must agree
+    everything: also compile all functions of Dynamics
+    quick: whether the figures are rough
     """
 
     sizes: tuple[int, ...] = (1_000, 100_000)
@@ -70,8 +77,14 @@ def run(
 ) -> Report:
     """Measure robots (catalog names, files, `chainN`; default: ur5, rx90, panda, chain30) on one core.
 
-    Results are compared before anything is timed; a call that disagrees is reported and left out. Machine code is kept
-    in a temporary cache. progress: called with the step and the share done.
+    Results are compared before anything is timed; a call that disagrees is reported and not timed. Machine code is
+    kept in a temporary cache.
+
+    Args:
+        names: robots.
+        settings: extent of the run.
+        others: engines to compare with, by name.
+        progress: called with the current step and the fraction done.
     """
     chosen = [robots.chosen(name) for name in names or robots.DEFAULT]
     missing: dict[str, str] = {}
@@ -86,7 +99,7 @@ def run(
 
 
 class _Work:
-    """One robot being measured."""
+    """The measurement of one robot."""
 
     def __init__(
         self, robot: Robot, settings: Settings, others: Mapping[str, Maker], progress: Progress, number: int, count: int
@@ -156,7 +169,7 @@ class _Work:
         return FunctionResult(name, graph.operations, _angles(graph), lanes, cold, warm, timings, apart, failed)
 
     def _compared(self, name: str, engines: Mapping[str, Engine]) -> tuple[dict[str, float], dict[str, str]]:
-        """The largest difference of every call, and why others failed, by label."""
+        """The largest difference of every call, and the errors of those that failed, by label."""
         inputs = self._inputs(name, self.settings.compared)
         rows: list[Inputs] = list(zip(*inputs, strict=True))
         own = engines[OWN]
@@ -181,7 +194,7 @@ class _Work:
         return apart, failed
 
     def _calls(self, name: str, engine: Engine, good: Set[str]) -> Iterator[tuple[tuple[str, int], Call]]:
-        """What an engine is timed with; a batch that would take too long is left out, a shorter one stands for it."""
+        """The calls of an engine that are timed. A batch that would take too long is replaced by a smaller one."""
         expected = 0.0
         for kind, call in engine.single(name, tuple(values[0] for values in self._inputs(name, 1))).items():
             if call.label in good:
@@ -199,7 +212,7 @@ class _Work:
         return robots.states(self.robot.n, samples)[: FUNCTIONS[name]]
 
     def _sizes(self, name: str) -> tuple[int, ...]:
-        """Batch sizes, the largest with results that fit into memory."""
+        """Batch sizes, limited so that the results fit into memory."""
         entries = {"mass_matrix": self.robot.n**2, "inverse_dynamics_derivatives": 2 * self.robot.n**2}
         most = max(LARGEST_RESULT // (8 * entries.get(name, self.robot.n)), 1)
         most = int(f"{most:.0e}"[0]) * 10 ** int(f"{most:.0e}"[2:])
@@ -218,7 +231,7 @@ def _angles(graph: Graph) -> int:
 
 @contextmanager
 def _temporary_cache() -> Iterator[None]:
-    """Machine code of a run is made anew, and leaves nothing behind."""
+    """A cache for this run only: machine code is compiled anew and removed afterwards."""
     before = os.environ.get(VARIABLE)
     with tempfile.TemporaryDirectory(prefix="armdyn-bench-") as folder:
         os.environ[VARIABLE] = folder

@@ -1,4 +1,4 @@
-"""What the core can do at best: independent chains of fused multiply-adds on full vectors, no memory.
+"""Peak of the core: independent chains of fused multiply-adds on full vectors, without memory access.
 
 12 accumulators hide the latency (4 or 5 cycles, two units) and fit into 16 registers with the two constants.
 """
@@ -27,7 +27,7 @@ def vector_lanes() -> int:
 
 
 def peak(seconds: float = 0.02) -> float:
-    """Floating-point operations per second of one core, multiplications and additions, measured for some time."""
+    """Floating-point operations per second of one core, multiplications and additions, measured for about `seconds`."""
     run, flops = _kernel()
     passes = 1000
     while True:
@@ -52,7 +52,7 @@ def _kernel() -> tuple[Callable[[int], float], int]:
 
 
 def _assembly(lanes: int) -> str:
-    """x <- x a + b in every chain; the start values are arguments' work, so that nothing folds."""
+    """x <- x a + b in every chain; the start values depend on the argument, so that nothing is folded."""
     kind = f"<{lanes} x double>"
     chains = range(CHAINS)
     phis = [f"  %x{k} = phi {kind} [ %start, %entry ], [ %y{k}_{UNROLLED - 1}, %again ]" for k in chains]

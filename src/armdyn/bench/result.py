@@ -1,4 +1,4 @@
-"""The outcome of a run: frozen, printable, savable."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armdyn.graph import Operations
 
 OWN = "armdyn"
 SINCOS = 34
-"""Operations of a sine and a cosine of one angle, together, where they are counted: reduction and two polynomials."""
+"""Operations of the sine and cosine of one angle, where they are counted: range reduction and two polynomials."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Timing:
 class FunctionResult:
     """One function of one robot.
 
-    angles: how many different angles sines and cosines are taken of. lanes: samples computed at a time. cold, warm:
-    seconds to make the function without and with a file in the cache. differences: of each
-    call's results from ours. failed: calls that raised errors, and which.
+    angles: number of different angles whose sines and cosines are computed. lanes: samples computed at a time. cold,
+    warm: seconds to compile the function with an empty and with a filled cache. differences: of each call's results
+    from ours. failed: errors of the calls that raised one.
     """
 
     name: str
@@ -46,7 +46,7 @@ class FunctionResult:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Batch sizes measured, smallest first."""
+        """The measured batch sizes, smallest first."""
         return tuple(sorted({timing.samples for timing in self.timings if timing.kind == "kernel"}))
 
     @property
@@ -60,7 +60,7 @@ class FunctionResult:
         return None
 
     def batch(self, engine: str, samples: int) -> Timing | None:
-        """The engine's batch, or the largest of its smaller ones; without any, its quickest single call."""
+        """The engine's batch of this size or the next smaller one; without any, its fastest single call."""
         sizes = [timing.samples for timing in self.timings if (timing.engine, timing.kind) == (engine, "batch")]
         smaller = [size for size in sizes if size <= samples]
         if smaller:
@@ -69,7 +69,7 @@ class FunctionResult:
         return min(singles, key=lambda single: single.seconds, default=None)
 
     def ratio(self, engine: str, kind: str, samples: int = 1) -> float | None:
-        """How many times as long the other engine takes."""
+        """Time of the other engine divided by ours."""
         if kind == "batch":
             ours, theirs = self.timing(OWN, "batch", samples), self.batch(engine, samples)
         else:
@@ -82,14 +82,14 @@ class FunctionResult:
         return count + SINCOS * self.angles if sincos else count
 
     def share(self, peak: float, samples: int, *, sincos: bool = False) -> float | None:
-        """Of the core's peak, in the kernel."""
+        """Share of the core's peak that the kernel reaches."""
         kernel = self.timing(OWN, "kernel", samples)
         return None if kernel is None else self.flops(sincos=sincos) / kernel.seconds / peak
 
 
 @dataclass(frozen=True)
 class RobotResult:
-    """One robot. without: parts left out that engines do not share. absent: engines that cannot take it, and why.
+    """One robot. without: omitted parts that not all engines support. absent: engines that cannot model it, and why.
 
     all_cold, all_warm: seconds of all functions of Dynamics, from the robot; None where they were not measured.
     """
@@ -109,7 +109,7 @@ class RobotResult:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A call whose result is not ours; it is not timed."""
+    """A call whose result differs from ours; it is not timed."""
 
     robot: str
     function: str
@@ -119,7 +119,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything one run found. peak: operations per second of the core. missing: engines not installed, and why."""
+    """Results of one run. peak: operations per second of the core. missing: engines not installed, and why."""
 
     machine: Mapping[str, str]
     peak: float
@@ -208,5 +208,5 @@ class Report:
 
 
 def _number(value: float) -> float | None:
-    """JSON knows no infinity."""
+    """The number, or None for infinity, which JSON does not have."""
     return value if value < float("inf") else None

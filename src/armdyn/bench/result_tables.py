@@ -1,4 +1,4 @@
-"""The report as tables: one description for the terminal and for Markdown."""
+"""The report as tables, for the terminal and for Markdown."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ WORDS = {True: "met", False: "NOT MET", None: "not measured"}
 
 NOTES = {
     "call": "one call from Python with arrays of one sample; armdyn and Pinocchio return a new array, which is dropped "
-    "before the next call. out=: into an array that is there (CasADi: through its buffer). MuJoCo: the state lies in "
-    "its data already.",
-    "batch": "per sample, one thread, results into arrays that are there; armdyn as a user calls it, finiteness of the "
-    "results checked. Engines without a batch call are called one by one: there the columns repeat their best call; "
-    "where a batch would take seconds, a smaller one stands for it.",
+    "before the next call. out=: into an existing array (CasADi: through its buffer). MuJoCo: the state is already in "
+    "its data.",
+    "batch": "per sample, one thread, results in existing arrays; armdyn as a user calls it, including the check that "
+    "results are finite. For engines without a batch call the columns repeat their fastest single call; where a batch "
+    "would take seconds, a smaller one replaces it.",
     "ratio": "the other engine's time divided by armdyn's of the same column.",
-    "share": "operations per second of the kernel alone (no finiteness check) over the measured FMA peak. Counted are "
-    "multiplications and additions of the traced program after sharing common parts; a fused multiply-add is two. "
+    "share": "operations per second of the kernel alone, without that check, relative to the measured FMA peak. "
+    "Multiplications and additions are counted after sharing common subexpressions; a fused multiply-add is two. "
     f"Divisions, sign changes and sincos are not counted; in the last column each angle counts {SINCOS} more for its "
     "sine and cosine.",
-    "compile": "from the robot to the function in a fresh interpreter whose imports are done: tracing, choosing, "
+    "compile": "from the robot to the function in a fresh interpreter after imports: tracing, choosing the model, "
     "compiling; cold with an empty cache, warm with a filled one.",
-    "times": "seconds of the processor, best of interleaved rounds on one core; all results agree with armdyn's to "
-    f"{TOLERANCE:.0e} of the largest entry, or are not timed.",
+    "times": "processor time, best of interleaved rounds on one core; only results that agree with armdyn's to "
+    f"{TOLERANCE:.0e} of the largest entry are timed.",
 }
 
 
 def calls(robot: RobotResult) -> Section:
-    """Every engine's calls beside ours."""
+    """The calls of every engine and ours."""
     sizes = _sizes(robot)
     columns = [Column("call"), Column("one call", "us"), Column("ratio"), Column("out=", "us"), Column("ratio")]
     for position in range(len(sizes)):
@@ -70,7 +70,7 @@ def _ratio(function: FunctionResult, engine: str, kind: str, samples: int) -> st
 
 
 def work(robot: RobotResult, peak: float) -> Section:
-    """Operations, what of the core's peak they reach, and the time to compile."""
+    """Operations, the share of the core's peak that they reach, and compile times."""
     sizes = _sizes(robot)
     columns = [Column("function"), Column("x / +"), Column("angles")]
     columns += [Column(f"kernel {_short(size)}", "ns") for size in sizes]
@@ -101,19 +101,19 @@ def verdict(report: Report) -> Section:
 
 
 def remarks(report: Report) -> Iterator[str]:
-    """What is not in the tables, and why."""
+    """What the tables omit, and why."""
     for engine, reason in report.missing.items():
         yield f"{engine} is left out: {reason}."
     for robot in report.robots:
         if robot.without:
-            yield f"{robot.name} is measured without {', '.join(robot.without)}, which the engines do not share."
+            yield f"{robot.name} is measured without {', '.join(robot.without)}, which not all engines support."
         for engine, reason in robot.absent.items():
             yield f"{robot.name}: {engine} is left out: {reason.rstrip('.')}."
         for name, reason in robot.skipped.items():
             yield f"{robot.name}: {name.replace('_', ' ')} is left out of a quick run: {reason}."
         for function in robot.functions:
             for call, reason in function.failed.items():
-                yield f"{robot.name}: {call} is left out, it fails: {reason.rstrip('.')}."
+                yield f"{robot.name}: {call} is left out because it failed: {reason.rstrip('.')}."
             if function.sizes and function.sizes[-1] < max(_sizes(robot)):
                 samples = f"{function.sizes[-1]:,} samples"
                 yield f"{robot.name}: the large batch of {function.name.replace('_', ' ')} has {samples} (memory)."
@@ -123,7 +123,7 @@ def remarks(report: Report) -> Iterator[str]:
 
 
 def _sizes(robot: RobotResult) -> tuple[int, ...]:
-    """The batch sizes of the robot's first function: later ones may have had to do with fewer samples."""
+    """The batch sizes of the robot's first function; later functions may have fewer samples."""
     return robot.functions[0].sizes if robot.functions else ()
 
 

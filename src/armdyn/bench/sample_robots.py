@@ -1,4 +1,4 @@
-"""What is measured: robots by name, as all engines can describe them."""
+"""The robots that are measured, in a form that all engines can describe."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MOST_JOINTS = 200
 
 
 def chosen(name: str) -> Robot:
-    """A robot by catalog name, file, or `chainN`: a random chain of N revolute joints, always the same.
+    """A robot by catalog name, file, or `chainN`: a fixed random chain of N revolute joints.
 
-    The chain has axes at multiples of a right angle, every second length zero on average, and general bodies.
+    The axes of the chain are parallel or perpendicular, half of its lengths are zero on average, its bodies general.
     """
     match = re.fullmatch(r"chain(\d{1,3})", name)
     if match:
@@ -36,26 +36,28 @@ def chosen(name: str) -> Robot:
         warnings.simplefilter("ignore", ModelWarning)
         robot = load(name)
     if not robot.n:
-        raise RobotError("no joint moves", where=f"robot {robot.name!r}", expected="a revolute or prismatic joint")
+        raise RobotError(
+            "the robot has no movable joint", where=f"robot {robot.name!r}", expected="a revolute or prismatic joint"
+        )
     return robot
 
 
 def comparable(robot: Robot) -> tuple[Robot, tuple[str, ...]]:
-    """The robot without what engines do not share, and the names of the parts left out."""
-    gone = []
+    """The robot without parts that not all engines support, and the names of the omitted parts."""
+    omitted = []
     if any(joint.friction for joint in robot.joints):
-        gone.append("friction")
+        omitted.append("friction")
     if robot.loops:
-        gone.append("loops")
+        omitted.append("loops")
     if robot.coupling:
-        gone.append("coupling")
+        omitted.append("coupling")
     if any(spin.axis is not None or spin.others for spin in robot.spins):
-        gone.append("rotors")
-    return (robot.without(*gone) if gone else robot), tuple(gone)
+        omitted.append("rotors")
+    return (robot.without(*omitted) if omitted else robot), tuple(omitted)
 
 
 def armature(robot: Robot) -> Array:
-    """Inertia of the rotors seen at each joint (reflected model): it adds to the diagonal of the mass matrix."""
+    """Reflected rotor inertia of each joint, which adds to the diagonal of the mass matrix."""
     added = np.zeros(robot.n)
     for spin in robot.spins:
         added[spin.joint] += float(spin.inertia) * float(spin.ratio) ** 2
@@ -70,6 +72,6 @@ def home(link: Link) -> tuple[Array, Array]:
 
 def states(n: int, samples: int, seed: int = 1) -> tuple[Array, Array, Array]:
     """Positions, velocities, and accelerations or torques: (samples, n) each, the same for the same seed."""
-    dice = np.random.default_rng(seed)
-    q = dice.uniform(-math.pi, math.pi, (samples, n))
-    return q, dice.uniform(-2, 2, (samples, n)), dice.uniform(-5, 5, (samples, n))
+    rng = np.random.default_rng(seed)
+    q = rng.uniform(-math.pi, math.pi, (samples, n))
+    return q, rng.uniform(-2, 2, (samples, n)), rng.uniform(-5, 5, (samples, n))

@@ -1,4 +1,4 @@
-"""Taking turns: every call is timed in every round, so that what disturbs the machine disturbs all alike."""
+"""Timing in turns: every call is timed in every round, so that disturbances affect all calls alike."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from armdyn.bench.calls import Call
 
 Key = TypeVar("Key", bound=Hashable)
 FEWEST = 3
-"""Rounds that even the slowest call gets."""
+"""Least number of rounds, even for the slowest call."""
 CLOCK: Callable[[], float] = (
     time.process_time if time.get_clock_info("process_time").resolution <= 1e-6 else time.perf_counter
 )
-"""Seconds of the processor, all threads together: what others do on the machine does not count."""
+"""Processor time of all threads in seconds: other processes do not count."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def interleaved(calls: Mapping[Key, Call], rounds: int, turn: float, most: float) -> dict[Key, float]:
     """Seconds per sample of each call: the best of all its turns.
 
-    Args:    turn: seconds of one turn (a call is repeated to fill it). most: seconds after which a slow call leaves
-             the rounds, having had at least three turns.
+    Args:
+        calls: the calls to time, by key.
+        rounds: number of rounds.
+        turn: seconds of one turn; a call is repeated to fill it.
+        most: seconds after which a slow call is dropped, after at least three turns.
     """
     timers = {key: _timer(call) for key, call in calls.items()}
     numbers = {key: _repeats(timer, turn) for key, timer in timers.items()}
@@ -41,14 +44,14 @@ def interleaved(calls: Mapping[Key, Call], rounds: int, turn: float, most: float
 
 
 def seconds_once(call: Call) -> float:
-    """Seconds per sample, roughly: one call, after it has been called before."""
+    """Approximate seconds per sample, from one call."""
     start = CLOCK()
     call.function(*call.arguments, **call.keywords)
     return (CLOCK() - start) / call.samples
 
 
 def _timer(call: Call) -> timeit.Timer:
-    """The call written out, with everything in local names, so that nothing but the call is timed."""
+    """A timer of the call with local names only, so that nothing but the call is timed."""
     given: dict[str, Any] = {"function_": call.function}
     given |= {f"a{k}_": value for k, value in enumerate(call.arguments)}
     given |= {f"k{k}_": value for k, value in enumerate(call.keywords.values())}
@@ -59,7 +62,7 @@ def _timer(call: Call) -> timeit.Timer:
 
 
 def _repeats(timer: timeit.Timer, turn: float) -> int:
-    """How often the call fits into a turn; calling it warms it up."""
+    """Number of calls that fit into a turn; the trial calls warm up caches."""
     number = 1
     while True:
         seconds = timer.timeit(number)
@@ -70,7 +73,7 @@ def _repeats(timer: timeit.Timer, turn: float) -> int:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """This process on one core while it lasts, and libraries that start now with one thread."""
+    """Restrict this process to one core, and libraries loaded meanwhile to one thread."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     get: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)

@@ -1,4 +1,4 @@
-"""The verdict: what was aimed at, what was measured."""
+"""Targets, and whether a report meets them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ COUNTS = {
     ("rx90", "inverse_dynamics"): (160, 113),
     ("rx90", "forward_dynamics"): (400, 300),
 }
-"""Multiplications and additions that are not to be exceeded. rx90: symmetric links, as in its file."""
+"""Largest numbers of multiplications and additions. rx90: with the symmetric links of its file."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """met: None where nothing was measured."""
+    """One target. met: None if it was not measured."""
 
     what: str
     wanted: str
@@ -29,7 +29,7 @@ class Target:
 
 
 def judged(report: Report) -> tuple[Target, ...]:
-    """All targets, in order; those of robots that were not in the run are left out."""
+    """All targets of the robots in the run, in order."""
     return tuple(_targets(report))
 
 
@@ -65,20 +65,20 @@ def _function(report: Report, robot: str, name: str) -> FunctionResult | None:
 
 
 def _ratio(what: str, function: FunctionResult, wanted: float, *, batch: bool) -> Target:
-    """In the largest batch, or in one call that gives a new array (as theirs does)."""
+    """For the largest batch, or for one call that returns a new array, as theirs does."""
     size = function.sizes[-1] if batch and function.sizes else 1
     value = function.ratio(PINOCCHIO, "batch" if batch else "call", size)
-    told = f"{wanted:g} times"
+    text = f"{wanted:g} times"
     if value is None:
-        return Target(what, told, "not measured", None)
-    return Target(what, told, f"{value:.1f} times" + (f" ({size:,} samples)" if batch else ""), value >= wanted)
+        return Target(what, text, "not measured", None)
+    return Target(what, text, f"{value:.1f} times" + (f" ({size:,} samples)" if batch else ""), value >= wanted)
 
 
 def _share(report: Report, function: FunctionResult) -> Target:
-    """Of what the kernel computes: its sines and cosines are arithmetic of its own. By x and + alone beside it."""
+    """Share of the peak with sines and cosines, which the kernel computes itself; without them in parentheses."""
     what, size = "panda: share of the FMA peak, batch inverse dynamics, sincos counted as 34", function.sizes[-1]
     value = function.share(report.peak, size)
     counted = function.share(report.peak, size, sincos=True)
     if value is None or counted is None:
         return Target(what, f"{SHARE:.0%}", "not measured", None)
-    return Target(what, f"{SHARE:.0%}", f"{counted:.0%} ({value:.0%} by x and + alone)", counted >= SHARE)
+    return Target(what, f"{SHARE:.0%}", f"{counted:.0%} ({value:.0%} without sincos)", counted >= SHARE)

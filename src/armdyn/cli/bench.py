@@ -1,4 +1,4 @@
-"""armdyn bench: our functions beside other engines'. Exit status 0 all agree, 1 an engine disagrees, 2 error."""
+"""armdyn bench: speed of the compiled functions compared with other engines."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="ROBOT",
-            help="Names or files, or chainN for a chain of N joints; default: ur5 rx90 panda chain30.",
+            help="Names or files, or chainN for a chain of N joints (default: ur5 rx90 panda chain30).",
             autocompletion=robot_names,
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few repeats: rough figures in a fraction of the time.")
+        bool, typer.Option("--quick", help="Fewer repetitions: rough figures in a fraction of the time.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures as Markdown.")] = None,
 ) -> None:
-    """Measure speed: latency, batches, operations, compile times, beside other engines.
+    """Measure latency, batch speed, operation counts and compile times, and compare them with other engines.
 
-    Pinocchio, MuJoCo, CasADi and Robotics Toolbox take part where they are installed. All run on one core and take
-    turns; results must agree before they are timed. Exit status: 0 all agree, 1 an engine disagrees, 2 error.
-    """  # fmt: skip
+    Pinocchio, MuJoCo, CasADi and Robotics Toolbox are included if they are installed. All run on one core in turns;
+    results must agree before they are timed. Exit status: 0 all agree, 1 an engine disagrees, 2 error.
+    """
     from armdyn.bench import run
     from armdyn.bench.measuring import QUICK, THOROUGH
     from armdyn.bench.sample_robots import DEFAULT
@@ -60,11 +60,11 @@ def bench(
 
 
 def _require_writable(out: Path) -> None:
-    """Known before minutes of measuring."""
+    """Raise before measuring, which takes minutes."""
     from armdyn.errors import FileError
 
     if out.is_dir() or not out.parent.is_dir():
-        raise FileError("cannot write there", where=str(out), expected="a file in a folder that exists")
+        raise FileError("cannot write to this path", where=str(out), expected="a file in an existing folder")
 
 
 def _print(report: Report) -> None:

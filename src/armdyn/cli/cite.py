@@ -1,4 +1,4 @@
-"""armdyn cite: the references of the methods and of the robots."""
+"""armdyn cite: references of the methods and the robots."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def cite(
         str | None,
         typer.Argument(
             metavar="[TOPIC|ROBOT]",
-            help="A topic, a formulation or a robot; else everything.",
+            help="A topic, formulation, robot or author (default: everything).",
             autocompletion=lambda incomplete: _known(incomplete),
         ),
     ] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print entries for a BibTeX file.")] = False,
     topics: Annotated[bool, typer.Option("--topics", help="List the topics.")] = False,
 ) -> None:
-    """Cite: the references of a method, of a robot's figures, or of everything armdyn rests on."""
+    """Print the references of a method, of a robot's data, or of everything armdyn rests on."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -39,7 +39,7 @@ def cite(
     if about in catalog.names():
         from armdyn.formats import read
 
-        out.print(Text.assemble(("Figures: ", "dim"), read(str(about)).source), soft_wrap=True)
+        out.print(Text.assemble(("Data: ", "dim"), read(str(about)).source), soft_wrap=True)
     for reference in found:
         name = f" (cited as {reference.cited_as})" if reference.cited_as else ""
         out.print(Text.assemble((reference.key, "bold"), (name, "dim")))
@@ -48,7 +48,7 @@ def cite(
 
 
 def _known(incomplete: str) -> list[str]:
-    """What the TAB key offers."""
+    """Completions of the shell."""
     from armdyn import catalog, references
 
     return [name for name in (*references.topics(), *catalog.names()) if name.startswith(incomplete)]

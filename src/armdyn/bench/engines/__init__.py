@@ -1,4 +1,4 @@
-"""The engines, one file each. A maker takes a robot and raises MissingExtra or NotApplicable where it cannot serve."""
+"""The engines, one file each. A maker takes a robot and raises MissingExtra or NotApplicable if it cannot be used."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ OTHERS: Mapping[str, Maker] = MappingProxyType(
         "Robotics Toolbox": toolbox.ToolboxEngine,
     }
 )
-"""Who is compared with us, by name."""
+"""The engines that we compare with, by name."""
 
 __all__ = ["OTHERS", "Engine", "Maker"]

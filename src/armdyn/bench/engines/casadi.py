@@ -1,7 +1,6 @@
-"""CasADi: an SX function of the very same graph, evaluated by its virtual machine.
+"""CasADi: an SX function of the same graph, evaluated by its virtual machine.
 
-"out" is a call through `Function.buffer`, its quickest way in from Python; batches are `Function.map`, through a
-buffer.
+"out" is a call through `Function.buffer`, the fastest one from Python; batches are `Function.map` through a buffer.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class CasadiEngine:
         return {"batch": self._buffered("casadi.Function.map", function, made, inputs, (samples,))}
 
     def _function(self, function: str) -> Any:
-        """Results dense: what a buffer holds is every entry."""
+        """Results are dense, since a buffer holds every entry."""
         if function not in self._functions:
             from armdyn.export.casadi_source import function as exported
 
@@ -47,7 +46,7 @@ class CasadiEngine:
         return self._functions[function]
 
     def _buffered(self, label: str, function: str, made: Any, inputs: Inputs, batch: tuple[int, ...]) -> Call:
-        """Columns of CasADi lie one after the other: a (samples, n) array of ours is an (n, samples) matrix of its."""
+        """CasADi is column-major: a (samples, n) array of ours is an (n, samples) matrix there."""
         n = self.robot.n
         matrices = {"mass_matrix": 1, "inverse_dynamics_derivatives": 2}.get(function, 0)
         shape = (*batch, n, n) if matrices else (*batch, n)
@@ -75,4 +74,4 @@ class CasadiEngine:
 
 
 def _keep(*_: Any) -> None:
-    """The closure that calls this keeps alive what CasADi only has the addresses of."""
+    """The closure that calls this keeps the objects alive whose addresses CasADi has."""

@@ -1,7 +1,7 @@
 """MuJoCo: `mj_inverse` and `mj_forward` on a model without shapes, contacts and constraints.
 
-The state is in its data before the clock starts; what is timed is the bare call. Its derivatives are finite differences
-and no match for the others; it has no batch of states.
+The state is written into its data before the clock starts; only the call is timed. Its derivatives are finite
+differences, which are not comparable; it has no batch call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class MujocoEngine:
             self.model = _model(self.mujoco, robot)
         except ValueError as error:
             reason = " ".join(str(error).split())
-            raise NotApplicable(f"MuJoCo refuses the robot: {reason}", where=f"robot {robot.name!r}") from error
+            raise NotApplicable(f"MuJoCo rejects the robot: {reason}", where=f"robot {robot.name!r}") from error
         self.order = np.array([self.model.joint(link.name).dofadr[0] for link in robot.links])
 
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:

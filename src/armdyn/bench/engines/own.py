@@ -1,4 +1,4 @@
-"""armdyn itself, as its users call it; the kernel without the door around it is measured beside."""
+"""armdyn as its users call it, and the bare kernel without input checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OwnEngine:
                 "out": Call(f"dyn.{function}, out=", call, inputs, read, out)}  # fmt: skip
 
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
-        """With out=, as the others write into arrays that are there, too. kernel: no check that numbers are finite."""
+        """With out=, since the others also write into existing arrays. kernel: without the check for finite results."""
         call, read, samples = getattr(self.dynamics, function), _reader(function), len(inputs[0])
         out = {"out": self._out(function, (samples,))}
         kernel = self.dynamics.program(function)
@@ -31,7 +31,7 @@ class OwnEngine:
                 "kernel": Call("kernel alone", kernel, inputs, read, out, samples)}  # fmt: skip
 
     def _out(self, function: str, batch: tuple[int, ...]) -> Any:
-        """Arrays for the result, with their memory touched."""
+        """Arrays for the result; writing ones makes sure that their memory is mapped."""
         n = self.dynamics.n
         if function == "inverse_dynamics_derivatives":
             return np.ones((*batch, n, n)), np.ones((*batch, n, n))

@@ -1,7 +1,7 @@
 """Pinocchio: C++ algorithms on a model of joints about z, called through its Python bindings.
 
-Joints are `JointModelRZ` and `JointModelPZ`, its quickest ones. Rotors of the reflected model are its armature. Batches
-are `rneaInParallel` and `abaInParallel` with one thread, on a pool of one; it has none for the other functions.
+Joints are `JointModelRZ` and `JointModelPZ`, its fastest ones. Reflected rotor inertias are its armature. Batches are
+`rneaInParallel` and `abaInParallel` with one thread and a pool of one; the other functions have none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PinocchioEngine:
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
         name = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}.get(function)
         if name is None or not hasattr(self.pin, name) or len(self.order) == 1:
-            return {}  # a matrix of one row is taken for a column there, and memory is overwritten
+            return {}  # it takes a matrix of one row for a column and overwrites memory
         columns = [np.asfortranarray(self._theirs(values).T) for values in inputs]
         result = np.ones_like(columns[0])
         pool = self.pin.ModelPool(self.model, 1)
@@ -88,7 +88,7 @@ def _model(pin: Any, robot: Robot) -> Any:
 
 
 def _depth_first(robot: Robot) -> Iterator[Link]:
-    """Links, each subtree contiguous: its algorithms rely on that order."""
+    """Links in depth-first order, on which its algorithms rely."""
     children: dict[int, list[Link]] = {}
     for link in robot.links:
         children.setdefault(link.parent, []).append(link)

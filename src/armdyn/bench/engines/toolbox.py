@@ -1,8 +1,8 @@
 """Robotics Toolbox for Python: a `DHRobot` of modified Denavit-Hartenberg links, whose `rne` is written in C.
 
-It takes one chain, here of revolute joints: with sliding ones, described this way, its torques differed from those of
-Pinocchio, MuJoCo and ours; whether the description or the toolbox is at fault is not settled, so they are left out.
-Accelerations and inertia matrices come from repeated calls of `rne`; there are no derivatives.
+It takes one chain, here of revolute joints. For prismatic joints described this way its torques differ from those of
+Pinocchio, MuJoCo and armdyn; the cause is unknown, so they are left out. Accelerations and mass matrices come from
+repeated calls of `rne`; there are no derivatives.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class ToolboxEngine:
         if any(link.parent != link.index - 1 for link in robot.links):
             raise NotApplicable("Robotics Toolbox takes one chain without branches", where=f"robot {robot.name!r}")
         if not all(link.revolute for link in robot.links):
-            raise NotApplicable("sliding joints are not described to it", where=f"robot {robot.name!r}")
+            raise NotApplicable(
+                "prismatic joints are not compared with Robotics Toolbox", where=f"robot {robot.name!r}"
+            )
         self.robot = _upright(toolbox, reframed(robot))
 
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
@@ -49,7 +51,7 @@ class ToolboxEngine:
 
 
 def _upright(toolbox: Any, robot: Robot) -> Any:
-    """The model whose gravity pulls as ours: versions differ in the sign that they give it."""
+    """The model with our direction of gravity; versions differ in its sign."""
     q = np.linspace(0.3, 1.7, robot.n)
     ours = np.asarray(newton_euler.gravity(robot, q))
     models = [_model(toolbox, robot, sign) for sign in (1.0, -1.0)]
@@ -61,7 +63,7 @@ def _model(toolbox: Any, robot: Robot, sign: float) -> Any:
     ground = np.eye(3)
     for link, added in zip(robot.links, armature(robot), strict=True):
         rotation, position = home(link)
-        if link.index == 0:  # where the base stands changes no torque; how it is turned only turns gravity
+        if link.index == 0:  # the base position changes no torque, its rotation only rotates gravity
             ground, rotation, position = rotation, np.eye(3), np.zeros(3)
         alpha = math.atan2(-rotation[1, 2], rotation[2, 2])
         theta = math.atan2(-rotation[0, 1], rotation[0, 0])

@@ -301,8 +301,7 @@ def missed(goal: tuple[float, float, float, float, float], branch: int, *tags: s
 
 def goals() -> list[tuple[float, float, float, float, float]]:
     """Points of (40)."""
-    curve = ScaraCurve()
-    return [(*map(float, curve.tool(t)), np.pi / 3, 0.1) for t in np.linspace(0, 10, 101)]  # type: ignore[misc]
+    return [(float(x), float(y), float(z), np.pi / 3, 0.1) for x, y, z in ScaraCurve().tool(np.linspace(0, 10, 101))]
 
 
 @chapter.evidence("ElBaji-1")

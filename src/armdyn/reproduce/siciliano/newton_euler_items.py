@@ -228,11 +228,11 @@ def section_7_5_3() -> Outcome:
     return Outcome(says, tuple(checks))
 
 
-# Sec. 7.6, direct dynamics ------------------------------------------------------------------------------------------
+# Sec. 7.6, forward dynamics ------------------------------------------------------------------------------------------
 
 
 @chapter.item("sec. 7.6", "Forward dynamics, (7.115), (7.116)")
-def direct_dynamics() -> Outcome:
+def forward_dynamics() -> Outcome:
     robot = load("planar2r")
     dyn = compiled(robot)
     at, rate, acceleration = np.random.default_rng(76).uniform(-2, 2, (3, 2))
