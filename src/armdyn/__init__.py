@@ -1,193 +1,87 @@
 """armdyn: the dynamics of robot manipulators.
 
-From a robot's description to equations one can read, code that is fast, and motion one can trust.
+From a robot's description to readable equations, fast code and trustworthy motion.
 Conventions (units, frames, signs, orders): `armdyn.conventions`.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from armdyn.public import NAMES, find
+
 __version__ = "0.1.0"
 IMPORTED = time()
-"""When this process began to read the package: files that changed later are not what runs."""
+"""When this process imported the package: source files that changed later are not what runs."""
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported on first use
     from armdyn import (
-        analysis,
-        catalog,
-        control,
-        export,
-        identification,
-        mechanics,
-        motion,
-        parameters,
-        simulation,
-        sweeps,
-        trajectory,
+        analysis as analysis,
+        catalog as catalog,
+        control as control,
+        export as export,
+        identification as identification,
+        mechanics as mechanics,
+        motion as motion,
+        parameters as parameters,
+        simulation as simulation,
+        sweeps as sweeps,
+        trajectory as trajectory,
     )
     from armdyn.control import (
-        PID,
-        Admittance,
-        ComputedTorque,
-        Feedforward,
-        Impedance,
-        MomentumObserver,
-        PDGravity,
-        ResolvedAcceleration,
-        SlidingMode,
-        SlotineLi,
-        TaskPID,
-        analyse_gains,
+        PID as PID,
+        Admittance as Admittance,
+        ComputedTorque as ComputedTorque,
+        Feedforward as Feedforward,
+        Impedance as Impedance,
+        MomentumObserver as MomentumObserver,
+        PDGravity as PDGravity,
+        ResolvedAcceleration as ResolvedAcceleration,
+        SlidingMode as SlidingMode,
+        SlotineLi as SlotineLi,
+        TaskPID as TaskPID,
+        analyse_gains as analyse_gains,
     )
-    from armdyn.dynamics import Dynamics, compile
-    from armdyn.equations import certify, compare, derive
-    from armdyn.errors import ArmdynError
-    from armdyn.formats import ModelWarning, load, save
-    from armdyn.identification import excite, identify, read_log
-    from armdyn.mechanics.registry import formulations
-    from armdyn.motion import feasibility, scale_to_torque, sizing, time_optimal, torque_breakdown
-    from armdyn.parameters import base_parameters
-    from armdyn.robot import Robot
-    from armdyn.robot.random import random_robot
-    from armdyn.simulation import Actuation, Plant, Run, Sensors, Solver, simulate
-    from armdyn.simulation.studies import imperfect_models, monte_carlo
-    from armdyn.sweeps import sweep
-    from armdyn.trajectory import inverse_kinematics, point_to_point, read_trajectory, via_points
+    from armdyn.dynamics import Dynamics as Dynamics, compile as compile
+    from armdyn.equations import certify as certify, compare as compare, derive as derive
+    from armdyn.errors import ArmdynError as ArmdynError
+    from armdyn.formats import ModelWarning as ModelWarning, load as load, save as save
+    from armdyn.identification import excite as excite, identify as identify, read_log as read_log
+    from armdyn.mechanics.registry import formulations as formulations
+    from armdyn.motion import (
+        feasibility as feasibility,
+        scale_to_torque as scale_to_torque,
+        sizing as sizing,
+        time_optimal as time_optimal,
+        torque_breakdown as torque_breakdown,
+    )
+    from armdyn.parameters import base_parameters as base_parameters
+    from armdyn.robot import Robot as Robot
+    from armdyn.robot.random import random_robot as random_robot
+    from armdyn.simulation import (
+        Actuation as Actuation,
+        Plant as Plant,
+        Run as Run,
+        Sensors as Sensors,
+        Solver as Solver,
+        simulate as simulate,
+    )
+    from armdyn.simulation.studies import imperfect_models as imperfect_models, monte_carlo as monte_carlo
+    from armdyn.sweeps import sweep as sweep
+    from armdyn.trajectory import (
+        inverse_kinematics as inverse_kinematics,
+        point_to_point as point_to_point,
+        read_trajectory as read_trajectory,
+        via_points as via_points,
+    )
 
-_HOME = {
-    "Actuation": "armdyn.simulation",
-    "Admittance": "armdyn.control",
-    "ArmdynError": "armdyn.errors",
-    "ComputedTorque": "armdyn.control",
-    "Dynamics": "armdyn.dynamics",
-    "Feedforward": "armdyn.control",
-    "Impedance": "armdyn.control",
-    "ModelWarning": "armdyn.formats",
-    "MomentumObserver": "armdyn.control",
-    "PDGravity": "armdyn.control",
-    "PID": "armdyn.control",
-    "Plant": "armdyn.simulation",
-    "ResolvedAcceleration": "armdyn.control",
-    "Robot": "armdyn.robot",
-    "Run": "armdyn.simulation",
-    "Sensors": "armdyn.simulation",
-    "SlidingMode": "armdyn.control",
-    "SlotineLi": "armdyn.control",
-    "Solver": "armdyn.simulation",
-    "TaskPID": "armdyn.control",
-    "analyse_gains": "armdyn.control",
-    "base_parameters": "armdyn.parameters",
-    "certify": "armdyn.equations",
-    "compare": "armdyn.equations",
-    "compile": "armdyn.dynamics",
-    "derive": "armdyn.equations",
-    "excite": "armdyn.identification",
-    "feasibility": "armdyn.motion",
-    "formulations": "armdyn.mechanics.registry",
-    "identify": "armdyn.identification",
-    "imperfect_models": "armdyn.simulation.studies",
-    "inverse_kinematics": "armdyn.trajectory",
-    "load": "armdyn.formats",
-    "monte_carlo": "armdyn.simulation.studies",
-    "point_to_point": "armdyn.trajectory",
-    "random_robot": "armdyn.robot.random",
-    "read_log": "armdyn.identification",
-    "read_trajectory": "armdyn.trajectory",
-    "save": "armdyn.formats",
-    "scale_to_torque": "armdyn.motion",
-    "simulate": "armdyn.simulation",
-    "sizing": "armdyn.motion",
-    "sweep": "armdyn.sweeps",
-    "time_optimal": "armdyn.motion",
-    "torque_breakdown": "armdyn.motion",
-    "via_points": "armdyn.trajectory",
-}
-"""Public name -> module. Imported on first use, so that `import armdyn` and the command line start at once."""
-_PACKAGES = (
-    "analysis",
-    "catalog",
-    "control",
-    "export",
-    "identification",
-    "mechanics",
-    "motion",
-    "parameters",
-    "simulation",
-    "sweeps",
-    "trajectory",
-)
-
-__all__ = [
-    "PID",
-    "Actuation",
-    "Admittance",
-    "ArmdynError",
-    "ComputedTorque",
-    "Dynamics",
-    "Feedforward",
-    "Impedance",
-    "ModelWarning",
-    "MomentumObserver",
-    "PDGravity",
-    "Plant",
-    "ResolvedAcceleration",
-    "Robot",
-    "Run",
-    "Sensors",
-    "SlidingMode",
-    "SlotineLi",
-    "Solver",
-    "TaskPID",
-    "analyse_gains",
-    "analysis",
-    "base_parameters",
-    "catalog",
-    "certify",
-    "compare",
-    "compile",
-    "control",
-    "derive",
-    "excite",
-    "export",
-    "feasibility",
-    "formulations",
-    "identification",
-    "identify",
-    "imperfect_models",
-    "inverse_kinematics",
-    "load",
-    "mechanics",
-    "monte_carlo",
-    "motion",
-    "parameters",
-    "point_to_point",
-    "random_robot",
-    "read_log",
-    "read_trajectory",
-    "save",
-    "scale_to_torque",
-    "simulate",
-    "simulation",
-    "sizing",
-    "sweep",
-    "sweeps",
-    "time_optimal",
-    "torque_breakdown",
-    "trajectory",
-    "via_points",
-]
+__all__ = list(NAMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    if name in _PACKAGES:
-        return import_module(f"armdyn.{name}")
-    raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
+    return find(name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *NAMES})
