@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 import armdyn
 from armdyn import export
 from armdyn.dynamics import graphs
-from armdyn.dynamics.quantities import QUANTITIES, Definition, Out, quantity
+from armdyn.dynamics.quantities import QUANTITIES, Definition, Out, row
 from armdyn.errors import UnknownName
 from armdyn.export.export import texts
 from armdyn.export.reference_vectors import vectors
@@ -39,7 +39,7 @@ def test_every_row_is_complete(definition: Definition) -> None:
     for name, entry in definition.entries.items():
         assert entry.words
         assert entry.shape.startswith("(...") or name == "frame"
-        others = [row.entries[name] for row in QUANTITIES.values() if name in row.inputs or name == row.optional]
+        others = [each.entries[name] for each in QUANTITIES.values() if name in (*each.inputs, each.optional)]
         if name not in definition.results:
             assert set(others) == {entry}, "one argument, several descriptions"
     assert definition.references
@@ -92,7 +92,7 @@ def test_a_new_quantity_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
         return [a * b for a, b in zip(newton_euler.gravity(robot, q), qd, strict=True)]
 
     class More:
-        @quantity("P", graphs.on_torques(formula), lambda robot, q, qd: newton_euler.gravity(robot, q) * qd)
+        @row("P", graphs.on_torques(formula), lambda robot, q, qd: newton_euler.gravity(robot, q) * qd)
         def gravity_power(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:  # type: ignore[empty-body]
             """Power of each actuator against gravity.
 
@@ -103,9 +103,9 @@ def test_a_new_quantity_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
             Returns P: (..., n) W, given by the actuators
             """
 
-    row = vars(More)["gravity_power"]
-    monkeypatch.setitem(QUANTITIES, "gravity_power", row)
-    monkeypatch.setattr(armdyn.Dynamics, "gravity_power", row, raising=False)
+    made_row = vars(More)["gravity_power"]
+    monkeypatch.setitem(QUANTITIES, "gravity_power", made_row)
+    monkeypatch.setattr(armdyn.Dynamics, "gravity_power", made_row, raising=False)
     robot = armdyn.load("scara5")
     made: Any = armdyn.compile(robot)
     q, qd = np.random.default_rng(0).uniform(-1, 1, (2, robot.n))

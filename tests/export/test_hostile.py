@@ -15,7 +15,6 @@ import armdyn
 from armdyn.export import model, write
 from armdyn.export.export import texts
 from armdyn.export.naming import C_WORDS, c_comment, file_stem, identifier, latex_text, safe_text
-from armdyn.export.straight_line import straight_line
 from armdyn.robot import Robot
 
 from .conftest import COMPILERS, HOSTILE, STRICT, needs_compiler, renamed, run
@@ -78,7 +77,7 @@ def test_parameters_that_collide_after_cleaning(tmp_path: Path) -> None:
     made = model(robot, parameters=True)
     assert {node.value for node in made.parameters} == set(values) - {"C1"}  # turning about z does not feel it
     for function in made.functions:
-        program = straight_line(function.graph, function.labels, C_WORDS)
+        program = function.program(C_WORDS)
         assert len(set(program.names.values())) == len(program.names)
     write(robot, "c", tmp_path, parameters=True)
     if COMPILERS:

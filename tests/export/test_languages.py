@@ -6,6 +6,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError, MissingExtra, UnknownName
 from armdyn.export import DEFAULT, Model, model, write
 from armdyn.export.export import TARGETS, texts
-from armdyn.export.python_source import module
+from armdyn.export.functions import PARAMETERS, Function
+from armdyn.export.python_source import function_text, module
 from armdyn.export.reference_vectors import reference, states
 from armdyn.robot import Robot
 
@@ -232,6 +235,28 @@ def test_a_folder_that_cannot_be_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ArmdynError, match="cannot be written"):
         write(armdyn.load("scara5"), "c", tmp_path / "file", ["gravity"])
+
+
+def assignments(text: str) -> dict[str, str]:
+    """The right-hand sides of a generated function by name, each on one line and without the brackets around it."""
+    joined = re.sub(r"\n {8,}", " ", text.replace("(\n", "("))
+    found = dict(re.findall(r"^    (\w+) = (.*)$", joined, flags=re.MULTILINE))
+    return {name: re.sub(r"^\((.*)\)$", r"\1", right) if len(right) > 90 else right for name, right in found.items()}
+
+
+@pytest.mark.parametrize("name", ["scara5", "planar3r", "pendulum"])
+def test_derive_and_export_write_the_same_expressions(name: str) -> None:
+    """One graph as `derive --format python` and as `export --to python` write it."""
+    graph = armdyn.derive(armdyn.load(name)).graph
+    known = replace(graph, inputs={**graph.inputs, PARAMETERS: graph.parameters})
+    exported = function_text(Function(QUANTITIES["inverse_dynamics"], known, graph.names))
+    derived = assignments(graph.program("python"))
+    torques = [derived.pop(f"tau{i + 1}") for i in range(len(graph.outputs["tau"]))]
+    assert derived
+    written = assignments(exported)
+    assert {name: written[name] for name in derived} == derived
+    listed = re.sub(r"\s+", " ", exported[exported.index("tau_ = [") :])
+    assert f"tau_ = [ {', '.join(torques)}, ]" in listed
 
 
 def test_every_language_has_a_module() -> None:

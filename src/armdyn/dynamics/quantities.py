@@ -2,7 +2,7 @@
 # The functions are declared here; what answers a call is made at the first access, see `Definition.__get__`.
 """The table of quantities: each row declares one function of Dynamics and says how its graph is made.
 
-A row is a declaration under `@quantity`. Its signature gives the inputs and the optional argument; its docstring says
+A row is a declaration under `@row`. Its signature gives the inputs and the optional argument; its docstring says
 what the quantity is, what is included, signs, shapes and units; the decorator names the results and holds the rest.
 The facade, `help`, export and reference vectors all read this table: a new quantity is one row.
 """
@@ -31,7 +31,7 @@ from armdyn.mechanics import (
     newton_euler_base,
 )
 from armdyn.mechanics.actuators import friction_torques
-from armdyn.mechanics.quantity import quantity as callable_quantity
+from armdyn.mechanics.quantity import quantity
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
 from armdyn.typing import Floats
@@ -125,16 +125,16 @@ class Definition:
         return self.entries[name].words if name in self.entries else name
 
 
-def quantity(
+def row(
     results: str, graph: GraphMaker, *references: Formulation, gravity: bool = True, inverts: bool = False
 ) -> Callable[[Declaration], Declaration]:
     """Make a declaration a row of the table; results: their names, separated by blanks. Others: see Definition."""
 
-    def row(declaration: Declaration) -> Declaration:
+    def defined(declaration: Declaration) -> Declaration:
         made = Definition(declaration, tuple(results.split()), graph, references, gravity=gravity, inverts=inverts)
         return cast(Declaration, made)
 
-    return row
+    return defined
 
 
 def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
@@ -153,7 +153,7 @@ class Quantities:
     the number of threads for a batch (default 1; 0: one per processor).
     """
 
-    @quantity(
+    @row(
         "tau",
         with_wrench(newton_euler.inverse_dynamics),
         newton_euler_base.inverse_dynamics,
@@ -175,7 +175,7 @@ class Quantities:
         Returns tau: (..., n) N m (revolute) or N (prismatic), exerted by the actuators on +q
         """
 
-    @quantity(
+    @row(
         "qdd", graphs.forward_dynamics, articulated_body.forward_dynamics, composite_body.forward_dynamics, inverts=True
     )
     def forward_dynamics(
@@ -195,7 +195,7 @@ class Quantities:
         Returns qdd: (..., n) rad/s^2 or m/s^2
         """
 
-    @quantity("M", on_torques(composite_body.mass_matrix), newton_euler.mass_matrix, gravity=False)
+    @row("M", on_torques(composite_body.mass_matrix), newton_euler.mass_matrix, gravity=False)
     def mass_matrix(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Mass matrix M(q), symmetric; both triangles are filled.
 
@@ -205,7 +205,7 @@ class Quantities:
         Returns M: (..., n, n) kg m^2, kg m or kg
         """
 
-    @quantity("C", graphs.coriolis_matrix, gim_christoffel.coriolis_matrix, gravity=False)
+    @row("C", graphs.coriolis_matrix, gim_christoffel.coriolis_matrix, gravity=False)
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Coriolis matrix C(q, qd) of Christoffel symbols: dM/dt - 2 C is skew-symmetric.
 
@@ -216,7 +216,7 @@ class Quantities:
         Returns C: (..., n, n) torque per unit of qd; C qd acts like tau on +q
         """
 
-    @quantity("c", on_torques(newton_euler.coriolis), newton_euler_base.coriolis, newton_euler.coriolis, gravity=False)
+    @row("c", on_torques(newton_euler.coriolis), newton_euler_base.coriolis, newton_euler.coriolis, gravity=False)
     def coriolis(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Coriolis and centrifugal torques C(q, qd) qd.
 
@@ -227,7 +227,7 @@ class Quantities:
         Returns c: (..., n) N m or N, a part of the torques that the actuators exert on +q
         """
 
-    @quantity("g", on_torques(newton_euler.gravity), newton_euler_base.gravity, newton_euler.gravity)
+    @row("g", on_torques(newton_euler.gravity), newton_euler_base.gravity, newton_euler.gravity)
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Gravity torques g(q): the torques of the actuators that hold the robot at rest (gravity compensation).
 
@@ -237,7 +237,7 @@ class Quantities:
         Returns g: (..., n) N m or N, exerted by the actuators on +q against gravity
         """
 
-    @quantity("tau", on_robot(friction_torques), callable_quantity(friction_torques), gravity=False)
+    @row("tau", on_robot(friction_torques), quantity(friction_torques), gravity=False)
     def friction(self, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Friction torques of the joints.
 
@@ -247,7 +247,7 @@ class Quantities:
         Returns tau: (..., n) N m or N, exerted by the actuators on +q to overcome friction
         """
 
-    @quantity("T", on_frame(kinematics.pose), kinematics.pose, gravity=False)
+    @row("T", on_frame(kinematics.pose), kinematics.pose, gravity=False)
     def pose(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Pose of the tool frame, or of another frame, in the world (forward kinematics): T = [R p; 0 0 0 1].
 
@@ -258,7 +258,7 @@ class Quantities:
         Returns T: (..., 4, 4) R without unit, p in m; takes coordinates in the frame to the world
         """
 
-    @quantity("J", on_frame(kinematics.jacobian), kinematics.jacobian, gravity=False)
+    @row("J", on_frame(kinematics.jacobian), kinematics.jacobian, gravity=False)
     def jacobian(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Geometric Jacobian of the tool frame, or of another frame: (v, w) = J(q) qd, linear rows first, world axes.
 
@@ -269,7 +269,7 @@ class Quantities:
         Returns J: (..., 6, n) m or 1 (linear rows), 1 or 0 (angular rows)
         """
 
-    @quantity("a", on_frame(kinematics.jacobian_dot_qd), kinematics.jacobian_dot_qd, gravity=False)
+    @row("a", on_frame(kinematics.jacobian_dot_qd), kinematics.jacobian_dot_qd, gravity=False)
     def jacobian_dot_qd(
         self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -283,7 +283,7 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @quantity("Y", on_robot(regressor), regressor)
+    @row("Y", on_robot(regressor), regressor)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -298,7 +298,7 @@ class Quantities:
         Returns Y: (..., n, p) torque per unit of each parameter, of the sign of tau in inverse_dynamics
         """
 
-    @quantity("dtau_dq dtau_dqd", graphs.inverse_dynamics_derivatives, derivatives.inverse_dynamics_derivatives)
+    @row("dtau_dq dtau_dqd", graphs.inverse_dynamics_derivatives, derivatives.inverse_dynamics_derivatives)
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
         out: Out = None, threads: int | None = None,
@@ -314,7 +314,7 @@ class Quantities:
         Returns dtau_dqd: (..., n, n) torque per unit of qd; entry [i, j] is dtau_i/dqd_j
         """
 
-    @quantity("dqdd_dq dqdd_dqd dqdd_dtau", graphs.forward_dynamics_derivatives, _forward_derivatives, inverts=True)
+    @row("dqdd_dq dqdd_dqd dqdd_dtau", graphs.forward_dynamics_derivatives, _forward_derivatives, inverts=True)
     def forward_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
         out: Out = None, threads: int | None = None,
@@ -331,7 +331,7 @@ class Quantities:
         Returns dqdd_dtau: (..., n, n) acceleration per unit of torque: the inverse of the mass matrix
         """
 
-    @quantity("T", on_torques(energies.kinetic_energy), energies.kinetic_energy, gravity=False)
+    @row("T", on_torques(energies.kinetic_energy), energies.kinetic_energy, gravity=False)
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Kinetic energy 1/2 qd^T M(q) qd.
 
@@ -342,7 +342,7 @@ class Quantities:
         Returns T: (...) J
         """
 
-    @quantity("U", on_places(energies.potential_energy), energies.potential_energy)
+    @row("U", on_places(energies.potential_energy), energies.potential_energy)
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Potential energy of gravity, zero for masses at the world's origin: g(q) is its gradient.
 

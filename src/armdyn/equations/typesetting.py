@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armdyn.graph import Node, constant
-from armdyn.graph.program import infix
+from armdyn.graph.expression_writer import infix
 from armdyn.tables import WIDTH
 
 if TYPE_CHECKING:

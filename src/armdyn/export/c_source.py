@@ -13,48 +13,34 @@ import numpy as np
 
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
-from armdyn.export.naming import C_WORDS, c_comment, fresh, identifier
+from armdyn.export.naming import C_WORDS, c_comment, identifier
 from armdyn.export.reference_vectors import TOLERANCE, vectors
-from armdyn.export.straight_line import Port, ports, straight_line
 from armdyn.graph import Operations
-from armdyn.graph.expression_writer import Writer, folded
-from armdyn.graph.node import ABS, COS, EXP, SELECT, SIGN, SIN, SQRT, Number
+from armdyn.graph.expression_writer import Dialect, Writer, folded
+from armdyn.graph.node import ABS, SELECT, SIGN
+from armdyn.graph.program import fresh
+from armdyn.graph.structure import Port
 
 WIDTH = 100
 INDENT = "    "
-_FUNCTIONS = {SIN: "sin", COS: "cos", SQRT: "sqrt", EXP: "exp", ABS: "fabs"}
 
 
-class C:
+class C(Dialect):
     """The spelling of C."""
 
-    quotient_needs_brackets = True
+    exact = False
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
 
-    def number(self, value: Number) -> str:
-        return repr(float(value))
-
     def pi(self) -> str:
         return repr(np.pi)
-
-    def name(self, name: str) -> str:
-        return name
 
     def function(self, op: str, arguments: list[str]) -> str:
         if op == SELECT:
             return f"({arguments[0]} >= 0.0 ? {arguments[1]} : {arguments[2]})"
-        return f"{self.prefix}_sign({arguments[0]})" if op == SIGN else f"{_FUNCTIONS[op]}({arguments[0]})"
-
-    def product(self, factors: list[str]) -> str:
-        return "*".join(factors)
-
-    def quotient(self, top: str, bottom: str) -> str:
-        return f"{top}/{bottom}"
-
-    def bracket(self, text: str) -> str:
-        return f"({text})"
+        name = {SIGN: f"{self.prefix}_sign", ABS: "fabs"}.get(op, op)
+        return super().function(name, arguments)
 
 
 def files(model: Model) -> dict[PurePath, str]:
@@ -127,8 +113,8 @@ def operations_text(operations: Operations) -> str:
 
 def signature(model: Model, function: Function) -> str:
     """The function's head, broken where it is long."""
-    words = [f"const double {_dimensioned(port)}" for port in ports(function.graph.inputs)]
-    words += [f"double {_dimensioned(port)}" for port in ports(function.graph.outputs)]
+    words = [f"const double {_dimensioned(port)}" for port in function.inputs]
+    words += [f"double {_dimensioned(port)}" for port in function.outputs]
     start = f"void {model.prefix}_{function.name}("
     line = f"{start}{', '.join(words)})"
     return line if len(line) < WIDTH else start + (",\n" + " " * len(start)).join(words) + ")"
@@ -200,17 +186,16 @@ def source(model: Model) -> str:
 
 def body(model: Model, function: Function) -> Iterator[str]:
     """The statements: arguments into variables, intermediates, results."""
-    program = straight_line(function.graph, function.labels, C_WORDS | {f"{model.prefix}_sign"})
-    writer = Writer(program.names, C(model.prefix))
-    for port in program.inputs:
-        used = program.used(port)
+    program, dialect = function.program(C_WORDS | {f"{model.prefix}_sign"}), C(model.prefix)
+    for port in function.inputs:
+        used = [(place, program.names[node]) for place, node in enumerate(port.nodes) if node in program.names]
+        yield from (f"{INDENT}const double {name} = {port.name}[{place}];" for place, name in used)
         if not used:
             yield f"{INDENT}(void){port.name};"
-        for place, node in used:
-            yield f"{INDENT}const double {program.names[node]} = {port.name}[{place}];"
-    for node in program.lines:
-        yield from _statement(f"const double {program.names[node]}", writer.definition(node))
-    for port in program.outputs:
+    for name, expression in program.written(dialect):
+        yield from _statement(f"const double {name}", expression)
+    writer = Writer(program.names, dialect)
+    for port in function.outputs:
         for indices, node in port.places():
             entry = "".join(f"[{index}]" for index in indices or (0,))
             yield from _statement(f"{port.name}{entry}", writer.write(node))
@@ -274,7 +259,7 @@ static int report(const char *name, double worst)
 
 def _tested(model: Model, function: Function) -> list[str]:
     data = vectors(model, function)
-    inputs, outputs = ports(function.graph.inputs), ports(function.graph.outputs)
+    inputs, outputs = function.inputs, function.outputs
     count = len(data.scale)
     lines = [f"static int test_{function.name}(void)", "{"]
     for port in inputs:

@@ -10,7 +10,6 @@ from typing import Any
 from armdyn.errors import MissingExtra
 from armdyn.export.evaluation import evaluated
 from armdyn.export.functions import Function, Model, model
-from armdyn.export.straight_line import ports
 from armdyn.robot import Robot
 
 
@@ -37,7 +36,7 @@ def files(model: Model) -> dict[PurePath, str]:
 
 
 def _built(casadi: Any, function: Function) -> Any:
-    takes, gives = ports(function.graph.inputs), ports(function.graph.outputs)
+    takes, gives = function.inputs, function.outputs
     inputs = {port.name: casadi.SX.sym(port.name, len(port.nodes)) for port in takes}
     entries = {port.name: casadi.vertsplit(inputs[port.name]) for port in takes}
     results = evaluated(function.graph, entries, _functions(casadi))

@@ -10,9 +10,11 @@ from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.quantities import QUANTITIES, Definition
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.labels import labels_of
-from armdyn.export.naming import checked_prefix, file_stem
+from armdyn.export.naming import checked_prefix, file_stem, identifier
 from armdyn.graph import Graph, Node
 from armdyn.graph.angle import natural_order
+from armdyn.graph.program import StraightLine, straight_line
+from armdyn.graph.structure import Port, ports
 from armdyn.robot import Robot
 
 PARAMETERS = "parameters"
@@ -34,6 +36,21 @@ class Function:
     @property
     def name(self) -> str:
         return self.definition.name
+
+    @cached_property
+    def inputs(self) -> tuple[Port, ...]:
+        """The arguments."""
+        return ports(self.graph.inputs, "input")
+
+    @cached_property
+    def outputs(self) -> tuple[Port, ...]:
+        """The results."""
+        return ports(self.graph.outputs, "output")
+
+    def program(self, reserved: frozenset[str] = frozenset()) -> StraightLine:
+        """The straight-line program; reserved: names that no variable may have."""
+        taken = {*reserved, *(port.name for port in (*self.inputs, *self.outputs))}
+        return straight_line(self.graph, self.labels, lambda name: identifier(name, reserved), taken)
 
     def words(self, name: str) -> str:
         """What an argument or a result is, with its unit."""

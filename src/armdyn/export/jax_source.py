@@ -11,7 +11,6 @@ from armdyn.errors import MissingExtra, ShapeError
 from armdyn.export import python_source as python
 from armdyn.export.evaluation import evaluated
 from armdyn.export.functions import Model, model
-from armdyn.export.straight_line import ports
 from armdyn.robot import Robot
 
 
@@ -24,7 +23,7 @@ def function(robot: Robot, name: str, *, parameters: bool = False) -> Callable[.
     """
     jnp = _jax_numpy()
     entry = model(robot, (name,), parameters=parameters).functions[0]
-    takes, gives = ports(entry.graph.inputs), ports(entry.graph.outputs)
+    takes, gives = entry.inputs, entry.outputs
     functions = {op: getattr(jnp, op) for op in ("sin", "cos", "sqrt", "exp", "abs", "sign")}
     functions["select"] = lambda condition, yes, no: jnp.where(condition >= 0, yes, no)
 

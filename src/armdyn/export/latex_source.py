@@ -8,8 +8,7 @@ from pathlib import PurePath
 from armdyn.export.functions import Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import latex_text
-from armdyn.export.straight_line import straight_line
-from armdyn.graph.expression_writer import Writer
+from armdyn.graph.expression_writer import Dialect, Writer
 from armdyn.graph.node import ABS, COS, EXP, SELECT, SIGN, SIN, SQRT, Number
 from armdyn.graph.render import latex_name
 
@@ -18,9 +17,10 @@ LONGEST = 7
 _FUNCTIONS = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", SIGN: r"\operatorname{sgn}"}
 
 
-class Latex:
+class Latex(Dialect):
     """The spelling of LaTeX."""
 
+    exact = False
     quotient_needs_brackets = False
 
     def __init__(self, labels: frozenset[str] = frozenset()) -> None:
@@ -61,9 +61,6 @@ class Latex:
 
     def quotient(self, top: str, bottom: str) -> str:
         return rf"\frac{{{top}}}{{{bottom}}}"
-
-    def bracket(self, text: str) -> str:
-        return f"({text})"
 
 
 def files(model: Model) -> dict[PurePath, str]:
@@ -110,12 +107,11 @@ def _plain(text: str) -> str:
 
 
 def _rows(function: Function) -> Iterator[str]:
-    program = straight_line(function.graph, function.labels, frozenset())
-    dialect = Latex(frozenset(function.labels.values()))
+    program, dialect = function.program(), Latex(frozenset(function.labels.values()))
+    for name, expression in program.written(dialect):
+        yield from _row(dialect.name(name), expression)
     writer = Writer(program.names, dialect)
-    for node in program.lines:
-        yield from _row(dialect.name(program.names[node]), writer.definition(node))
-    for port in program.outputs:
+    for port in function.outputs:
         for indices, node in port.places():
             between = "," if any(index > 8 for index in indices) else ""
             index = between.join(str(i + 1) for i in indices)

@@ -48,20 +48,6 @@ def identifier(text: str, reserved: frozenset[str] = C_WORDS) -> str:
     return f"{name}_" if name in reserved or C_MACROS.fullmatch(name) else name
 
 
-def fresh(wish: str, taken: set[str]) -> str:
-    """The name, or the name with a number if it is taken; the answer is taken from now on.
-
-    >>> taken = {"m"}
-    >>> fresh("m", taken), fresh("m", taken), fresh("l", taken)
-    ('m_2', 'm_3', 'l')
-    """
-    name, count = wish, 2
-    while name in taken:
-        name, count = f"{wish}_{count}", count + 1
-    taken.add(name)
-    return name
-
-
 def file_stem(robot_name: str) -> str:
     """The robot's name as a prefix of functions and a name of files.
 

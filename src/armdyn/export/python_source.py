@@ -9,43 +9,12 @@ from pathlib import PurePath
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import PYTHON_WORDS, safe_text
-from armdyn.export.straight_line import Port, straight_line
-from armdyn.graph.expression_writer import Writer, folded
-from armdyn.graph.node import ABS, SELECT, SIGN, Number
+from armdyn.graph.expression_writer import Python, Writer, folded
 
 WIDTH = 110
 INDENT = "    "
 ARRAYS = {"numpy": "numpy", "jax": "jax.numpy"}
 HELPERS = ("_entries", "_array")
-
-
-class Python:
-    """The spelling of Python with NumPy."""
-
-    quotient_needs_brackets = True
-
-    def number(self, value: Number) -> str:
-        return repr(float(value))
-
-    def pi(self) -> str:
-        return "np.pi"
-
-    def name(self, name: str) -> str:
-        return name
-
-    def function(self, op: str, arguments: list[str]) -> str:
-        if op == SELECT:
-            return f"np.where({arguments[0]} >= 0.0, {arguments[1]}, {arguments[2]})"
-        return f"np.{ {SIGN: 'sign', ABS: 'abs'}.get(op, op) }({', '.join(arguments)})"
-
-    def product(self, factors: list[str]) -> str:
-        return "*".join(factors)
-
-    def quotient(self, top: str, bottom: str) -> str:
-        return f"{top}/{bottom}"
-
-    def bracket(self, text: str) -> str:
-        return f"({text})"
 
 
 def files(model: Model, arrays: str = "numpy") -> dict[PurePath, str]:
@@ -59,7 +28,7 @@ def module(model: Model, arrays: str = "numpy") -> str:
     names = [function.name for function in model.functions]
     parts = [f'"""{_head(model, arrays)}\n"""', f"import {ARRAYS[arrays]} as np", _constants(model, names)]
     parts += [_ENTRIES if arrays == "numpy" else _ENTRIES_JAX, _ARRAY]
-    parts += [_function(model, function) for function in model.functions]
+    parts += [function_text(function) for function in model.functions]
     return "\n\n".join(parts[:3]) + "\n\n\n" + "\n\n\n".join(parts[3:]) + "\n"
 
 
@@ -118,38 +87,38 @@ def _array(entries, shape, *inputs):
     return array.reshape(batch + shape)'''
 
 
-def _function(model: Model, function: Function) -> str:
-    program = straight_line(function.graph, function.labels, PYTHON_WORDS | {*HELPERS, "PARAMETERS", "JOINTS"})
-    writer = Writer(program.names, Python())
-    arguments = [port.name for port in program.inputs if port.name != PARAMETERS]
-    if len(arguments) < len(program.inputs):
+def function_text(function: Function) -> str:
+    """The definition of one function."""
+    program, dialect = function.program(PYTHON_WORDS | {*HELPERS, "PARAMETERS", "JOINTS"}), Python()
+    arguments = [port.name for port in function.inputs if port.name != PARAMETERS]
+    if len(arguments) < len(function.inputs):
         arguments.append(f"{PARAMETERS}=tuple(PARAMETERS.values())")
-    lines = [f"def {function.name}({', '.join(arguments)}):", *_docstring(function, program.outputs)]
-    for port in program.inputs:
-        lines.append(f"{INDENT}{port.name} = _entries({port.name}, {len(port.nodes)}, {port.name!r})")
-        lines += [f"{INDENT}{program.names[node]} = {port.name}[{place}]" for place, node in program.used(port)]
-    for node in program.lines:
-        lines += _assigned(program.names[node], writer.definition(node))
-    inputs = "".join(f", {port.name}" for port in program.inputs)
-    results = []
-    for port in program.outputs:
-        entries = [writer.write(node) for node in port.nodes]
+    lines = [f"def {function.name}({', '.join(arguments)}):", *_docstring(function)]
+    for port in function.inputs:
+        lines.append(f"{INDENT}{port.name} = _entries({port.name}, {port.size}, {port.name!r})")
+        used = ((place, node) for place, node in enumerate(port.nodes) if node in program.names)
+        lines += [f"{INDENT}{program.names[node]} = {port.name}[{place}]" for place, node in used]
+    for name, expression in program.written(dialect):
+        lines += _assigned(name, expression)
+    writer, results = Writer(program.names, dialect), []
+    inputs = "".join(f", {port.name}" for port in function.inputs)
+    for port in function.outputs:
         lines.append(f"{INDENT}{port.name}_ = [")
-        for entry in entries:
-            lines += _continued(f"{INDENT * 2}{entry},")
+        for node in port.nodes:
+            lines += folded(f"{INDENT * 2}{writer.write(node)},", WIDTH, INDENT * 2)
         lines.append(f"{INDENT}]")
         results.append(f"_array({port.name}_, {port.shape!r}{inputs})")
     return "\n".join([*lines, f"{INDENT}return {', '.join(results)}"])
 
 
-def _docstring(function: Function, outputs: tuple[Port, ...]) -> Iterator[str]:
+def _docstring(function: Function) -> Iterator[str]:
     yield f'{INDENT}"""{function.definition.what}'
     yield ""
     yield from textwrap.wrap(function.definition.included, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
     yield ""
     for name in function.graph.inputs:
         yield f"{INDENT}{name}: {function.words(name)}"
-    for port in outputs:
+    for port in function.outputs:
         shape = ", ".join(["...", *map(str, port.shape)])
         yield f"{INDENT}Returns {port.name}: ({shape}), {function.words(port.name)}"
     yield f"{INDENT}Operations per sample: {function.graph.operations}."
@@ -159,7 +128,3 @@ def _docstring(function: Function, outputs: tuple[Port, ...]) -> Iterator[str]:
 def _assigned(name: str, text: str) -> list[str]:
     line = f"{INDENT}{name} = {text}"
     return [line] if len(line) <= WIDTH else folded(f"{INDENT}{name} = ({text})", WIDTH, INDENT)
-
-
-def _continued(line: str) -> list[str]:
-    return folded(line, WIDTH, INDENT * 2)

@@ -1,4 +1,4 @@
-"""Expressions as text of a programming language: sums and products laid out as one writes them by hand.
+"""Expressions as text: sums and products laid out as one writes them by hand, in the spelling of any language.
 
 A dialect says how a language spells numbers and functions. The text executes exactly the operations of the graph: a
 chain of sums or of products is written without brackets, which changes the order of rounding and nothing else.
@@ -8,37 +8,60 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Protocol
+from fractions import Fraction
 
-from armdyn.graph import Node
 from armdyn.graph.angle import natural_key
-from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SUB, SYMBOL, Number
+from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node, Number
+from armdyn.graph.structure import ordered
 
 SUM, PRODUCT, ATOM = 1, 2, 3
 """How strongly a text binds."""
 
 
-class Dialect(Protocol):
-    """The spelling of a language."""
+class Dialect:
+    """Plain text, and what most languages have in common with it."""
+
+    exact = True
+    """Whether fractions are written as such: x/3 instead of 0.3333333333333333*x."""
+    quotient_needs_brackets = True
 
     def number(self, value: Number) -> str:
         """A positive number."""
+        return str(value) if self.exact else repr(float(value))
 
-    def pi(self) -> str: ...
+    def pi(self) -> str:
+        return "pi"
 
     def name(self, name: str) -> str:
         """An identifier of the program."""
+        return name
 
     def function(self, op: str, arguments: list[str]) -> str:
         """One of sin, cos, sqrt, exp, sign, abs, select; the text must bind like a name."""
+        return f"{op}({', '.join(arguments)})"
 
-    def product(self, factors: list[str]) -> str: ...
+    def product(self, factors: list[str]) -> str:
+        return "*".join(factors)
 
-    def quotient(self, top: str, bottom: str) -> str: ...
+    def quotient(self, top: str, bottom: str) -> str:
+        return f"{top}/{bottom}"
 
-    def bracket(self, text: str) -> str: ...
+    def bracket(self, text: str) -> str:
+        return f"({text})"
 
-    quotient_needs_brackets: bool
+
+class Python(Dialect):
+    """Python with NumPy, or with another library of its interface, as `np`."""
+
+    exact = False
+
+    def pi(self) -> str:
+        return "np.pi"
+
+    def function(self, op: str, arguments: list[str]) -> str:
+        if op == SELECT:
+            return f"np.where({arguments[0]} >= 0.0, {arguments[1]}, {arguments[2]})"
+        return f"np.{super().function(op, arguments)}"
 
 
 class Writer:
@@ -65,7 +88,8 @@ class Writer:
             return self.dialect.pi(), ATOM
         if node.op == CONST:
             text = self.dialect.number(abs(node.value))
-            return (f"-{text}", SUM) if node.value < 0 else (text, ATOM)
+            divided = self.dialect.exact and isinstance(node.value, Fraction)
+            return (f"-{text}", SUM) if node.value < 0 else (text, PRODUCT if divided else ATOM)
         if node.op in (ADD, SUB, NEG):
             return self._sum(node)
         if node.op == MUL:
@@ -107,11 +131,15 @@ class Writer:
 
     def _product(self, node: Node, flip: bool = False) -> str:
         """Text of a product; with `flip`, of its negative, or "" if no difference can be turned round."""
-        factors, stack = [], list(node.args)
+        factors, stack, divisor = [], list(node.args), 1
         while stack:
             part = stack.pop()
             if part.op == MUL and part not in self.names:
                 stack += part.args
+            elif part.op == CONST and self.dialect.exact and isinstance(part.value, Fraction) and divisor == 1:
+                divisor = part.value.denominator  # x/3 reads better than 1/3*x
+                if part.value.numerator != 1:
+                    factors.append((False, False, str(part.value.numerator)))
             elif flip and part.op == SUB and part not in self.names:
                 flip = False
                 factors.append((True, part.online, self.dialect.bracket(self._sum(part, -1)[0])))
@@ -120,12 +148,30 @@ class Writer:
         if flip:
             return ""
         factors.sort(key=lambda each: (*each[:2], _order(each[2])))
-        return self.dialect.product([word for *_, word in factors])
+        text = self.dialect.product([word for *_, word in factors])
+        return text if divisor == 1 else self.dialect.quotient(text, str(divisor))
 
 
 def _order(word: str) -> tuple[int, list[str | int]]:
     """Names first, then functions, then brackets."""
     return 2 if word.startswith("(") else 1 if "(" in word else 0, natural_key(word)
+
+
+def infix(node: Node, limit: int | None = None) -> str:
+    """One line of text, or a summary if the expression spelled out has more than `limit` nodes.
+
+    >>> from armdyn.graph import symbols
+    >>> x, y = symbols("x y")
+    >>> infix(2 * x * (y - x) - y / 3)
+    '2*x*(y - x) - y/3'
+    """
+    order = ordered(node)
+    size: dict[Node, int] = {}
+    for part in order:
+        size[part] = 1 + sum(size[arg] for arg in part.args)
+    if limit is not None and size[node] > limit:
+        return f"<{node.op} of {len(order)} nodes>"
+    return Writer({}, Dialect()).write(node)
 
 
 def folded(line: str, width: int, indent: str) -> list[str]:

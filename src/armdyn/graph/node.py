@@ -144,12 +144,12 @@ class Node:
         return result
 
     def __repr__(self) -> str:
-        from armdyn.graph.program import infix  # printing builds on this module
+        from armdyn.graph.expression_writer import infix  # printing builds on this module
 
         return infix(self, limit=400)
 
     def __str__(self) -> str:
-        from armdyn.graph.program import infix  # printing builds on this module
+        from armdyn.graph.expression_writer import infix  # printing builds on this module
 
         return infix(self, limit=20_000)  # whole: robot files are written this way
 

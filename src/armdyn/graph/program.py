@@ -1,150 +1,132 @@
-"""Expressions as text: one line of infix, or a program of short assignments in the manner of SYMORO."""
+"""A graph as a straight-line program: assignments to named intermediates in the manner of SYMORO, in any language."""
 
 from __future__ import annotations
 
 import keyword
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import unknown_name
-from armdyn.graph.angle import natural_key
-from armdyn.graph.node import ADD, CONST, COS, DIV, MUL, NEG, PI_OP, SELECT, SIGN, SIN, SUB, SYMBOL, Node
-from armdyn.graph.structure import is_scalar, leaves, ordered
+from armdyn.graph.expression_writer import Dialect, Python, Writer, infix
+from armdyn.graph.node import COS, NEG, SIN, SUB, SYMBOL, Node
+from armdyn.graph.structure import is_scalar, leaves
 
 if TYPE_CHECKING:
     from armdyn.graph.trace import Graph
 
 STYLES = ("text", "python")
-_SUM, _PRODUCT, _ATOM = 1, 2, 3
+LONGEST = 20
+"""Names and numbers in one assignment of generated code; what would be longer is cut into several."""
 
 
-class _Writer:
-    """Infix text of nodes; nodes that have a name are written as that name."""
+@dataclass(frozen=True)
+class StraightLine:
+    """Assignments in order of execution.
 
-    def __init__(self, names: Mapping[Node, str], style: str = "text") -> None:
-        self.names, self.style = names, style
-
-    def write(self, node: Node, level: int = 0, *, own: bool = False) -> str:
-        """Text of a node as operand of the given binding strength; `own` spells it out even if it has a name."""
-        if not own and node in self.names:
-            return self.names[node]
-        text, strength = self._plain(node)
-        return f"({text})" if strength < level else text
-
-    def _plain(self, node: Node) -> tuple[str, int]:
-        if node.op == SYMBOL:
-            return node.value, _ATOM
-        if node.op == PI_OP:
-            return "pi", _ATOM
-        if node.op == CONST:
-            return _number(node.value)
-        if node.op in (ADD, SUB, NEG):
-            return self._sum(node)
-        if node.op == MUL:
-            return self._product(node), _PRODUCT
-        if node.op == DIV:
-            return f"{self.write(node.args[0], _PRODUCT)}/{self.write(node.args[1], _ATOM)}", _PRODUCT
-        return self._function(node)
-
-    def _function(self, node: Node) -> tuple[str, int]:
-        inner = [self.write(arg) for arg in node.args]
-        if self.style == "python" and node.op == SIGN:
-            return f"(({inner[0]} > 0) - ({inner[0]} < 0))", _ATOM
-        if self.style == "python" and node.op == SELECT:
-            return f"({inner[1]} if {inner[0]} >= 0 else {inner[2]})", _ATOM
-        return f"{node.op}({', '.join(inner)})", _ATOM
-
-    def _sum(self, node: Node, factor: int = 1) -> tuple[str, int]:
-        signed = [self._signed(factor * sign, term) for sign, term in self._terms(node)]
-        signed.sort(key=lambda each: (each[0] < 0, each[2].op == CONST, _order(each[1])))
-        text = "".join(f"{' + ' if sign > 0 else ' - '}{word}" for sign, word, _ in signed)
-        return (text[3:] if text.startswith(" + ") else "-" + text[3:]), _SUM
-
-    def _signed(self, sign: int, term: Node) -> tuple[int, str, Node]:
-        """A term with its sign; -(a - b)*c is turned to +(b - a)*c, since either orientation costs the same."""
-        if sign < 0 and term.op == MUL and term not in self.names:
-            text = self._product(term, flip=True)
-            if text:
-                return 1, text, term
-        return sign, self.write(term, _PRODUCT), term
-
-    def _terms(self, node: Node) -> list[tuple[int, Node]]:
-        terms, stack = [], [(1, node)]
-        while stack:
-            sign, part = stack.pop()
-            if part.op == NEG and (part is node or part not in self.names):
-                stack.append((-sign, part.args[0]))
-            elif part.op in (ADD, SUB) and (part is node or part not in self.names):
-                stack += [(sign, part.args[0]), (sign if part.op == ADD else -sign, part.args[1])]
-            else:
-                terms.append((sign, part))
-        return terms
-
-    def _product(self, node: Node, flip: bool = False) -> str:
-        """Text of a product; with `flip`, of its negative, or "" if no difference can be turned round."""
-        factors, stack, divisor = [], list(node.args), ""
-        while stack:
-            part = stack.pop()
-            if part.op == MUL and part not in self.names:
-                stack += part.args
-            elif part.op == CONST and isinstance(part.value, Fraction) and not divisor:
-                divisor = f"/{part.value.denominator}"  # x/3 reads better than 1/3*x
-                if part.value.numerator != 1:
-                    factors.append((False, False, str(part.value.numerator)))
-            elif flip and part.op == SUB and part not in self.names:
-                flip = False
-                factors.append((True, part.online, f"({self._sum(part, -1)[0]})"))
-            else:
-                factors.append((part.op != CONST, part.online, self.write(part, _ATOM)))
-        if flip:
-            return ""
-        factors.sort(key=lambda each: (*each[:2], _order(each[2])))
-        return "*".join(word for *_, word in factors) + divisor
-
-
-def _order(word: str) -> tuple[int, list[str | int]]:
-    """Names first, then functions, then brackets."""
-    return 2 if word.startswith("(") else 1 if "(" in word else 0, natural_key(word)
-
-
-def _number(value: Any) -> tuple[str, int]:
-    text = str(value)
-    return text, _SUM if value < 0 else _PRODUCT if isinstance(value, Fraction) else _ATOM
-
-
-def infix(node: Node, limit: int | None = None, names: Mapping[Node, str] | None = None) -> str:
-    """One line of text, or a summary if the expression spelled out has more than `limit` nodes.
-
-    >>> from armdyn.graph import symbols
-    >>> x, y = symbols("x y")
-    >>> infix(2 * x * (y - x) - y / 3)
-    '2*x*(y - x) - y/3'
+    names: of every symbol and every node with a line of its own.
+    lines: those nodes, operands before users.
     """
-    order = ordered(node)
-    size: dict[Node, int] = {}
-    for part in order:
-        size[part] = 1 + sum(size[arg] for arg in part.args)
-    if limit is not None and size[node] > limit:
-        return f"<{node.op} of {len(order)} nodes>"
-    return _Writer(names or {}).write(node)
+
+    names: Mapping[Node, str]
+    lines: tuple[Node, ...]
+
+    def written(self, dialect: Dialect) -> Iterator[tuple[str, str]]:
+        """(name, expression) of each line."""
+        writer = Writer(self.names, dialect)
+        return ((self.names[node], writer.definition(node)) for node in self.lines)
+
+
+def straight_line(
+    graph: Graph,
+    labels: Mapping[Node, str],
+    spelled: Callable[[str], str],
+    taken: Iterable[str] = (),
+    longest: int | None = LONGEST,
+) -> StraightLine:
+    """The straight-line program of a graph: what is used more than once, named or too long gets a line of its own.
+
+    labels: names for nodes.
+    spelled: turns a name of the robot's into an identifier.
+    taken: names that no variable may have.
+    longest: names and numbers in one assignment, or None for no limit.
+    """
+    used = set(taken)
+    names: dict[Node, str] = {}
+    symbols = [node for node in graph.nodes if node.op == SYMBOL]
+    for node in sorted(symbols, key=lambda node: not node.online):  # variables keep their names, parameters give way
+        names[node] = fresh(spelled(node.value), used)
+    uses = Counter(arg for node in graph.nodes for arg in node.args)
+    uses.update(leaves(dict(graph.outputs)))
+    turned = {node.args[0] for node in graph.nodes if node.op == NEG and node.args[0].op == SUB}
+    count, lines = 0, []
+    length: dict[Node, int] = {}
+    for node in graph.nodes:
+        length[node] = sum(length[arg] for arg in node.args) or 1
+        wanted = node in labels or (longest is not None and length[node] > longest)
+        if not node.args or not (uses[node] > 1 or (wanted and node not in turned)):
+            continue
+        length[node] = 1
+        wish = labels.get(node) or _trig_name(node)
+        if wish is None:
+            count += 1
+            while f"t{count}" in used:
+                count += 1
+        names[node] = fresh(spelled(wish) if wish else f"t{count}", used)
+        lines.append(node)
+    return StraightLine(names, tuple(lines))
+
+
+def fresh(wish: str, taken: set[str]) -> str:
+    """The name, or the name with a number if it is taken; the answer is taken from now on.
+
+    >>> taken = {"m"}
+    >>> fresh("m", taken), fresh("m", taken), fresh("l", taken)
+    ('m_2', 'm_3', 'l')
+    """
+    name, count = wish, 2
+    while name in taken:
+        name, count = f"{wish}_{count}", count + 1
+    taken.add(name)
+    return name
+
+
+def _trig_name(node: Node) -> str | None:
+    """S23 for sin(q2 + q3); None for other nodes and other angles."""
+    if node.op not in (SIN, COS):
+        return None
+    match = re.fullmatch(r"([A-Za-z_]+)(\d+)( \+ \1(\d+))*", infix(node.args[0]))
+    return ("S" if node.op == SIN else "C") + "".join(re.findall(r"\d+", match[0])) if match else None
+
+
+def clean(name: str) -> str:
+    """The name as an identifier of Python.
+
+    >>> clean("tau[1]"), clean("2x"), clean("lambda")
+    ('tau_1', '_2x', 'lambda_')
+    """
+    text = re.sub(r"\W+", "_", name).rstrip("_") or "_"
+    text = f"_{text}" if text[0].isdigit() else text
+    return f"{text}_" if keyword.iskeyword(text) else text
+
+
+# What a graph prints of itself ---------------------------------------------------------------------------------------
 
 
 def program(graph: Graph, style: str = "text") -> str:
-    """Assignments for shared and named intermediates, everything used once written in place.
-
-    Style "python" gives a function definition that needs only `math`.
-    """
+    """The graph as assignments with exact numbers; style "python" gives a function definition that needs only NumPy."""
     if style not in STYLES:
         raise unknown_name("program style", style, STYLES)
     outputs = dict(_named_outputs(graph.outputs))
-    names = _assigned(graph, taken=set(outputs))
-    writer = _Writer(names, style)
-    lines = [f"{names[node]} = {writer.write(node, own=True)}" for node in graph.nodes if node in names]
+    text = style == "text"
+    made = straight_line(graph, graph.names, clean, {"np", *outputs}, None if text else LONGEST)
+    dialect = Dialect() if text else Python()
+    writer = Writer(made.names, dialect)
+    lines = [f"{name} = {expression}" for name, expression in made.written(dialect)]
     lines += [f"{name} = {writer.write(node)}" for name, node in outputs.items()]
-    return "\n".join(lines) if style == "text" else _python(graph, lines)
+    return "\n".join(lines) if text else _python(graph, made.names, lines)
 
 
 def _named_outputs(structure: Any, name: str = "") -> Iterable[tuple[str, Node]]:
@@ -158,68 +140,22 @@ def _named_outputs(structure: Any, name: str = "") -> Iterable[tuple[str, Node]]
         yield from _named_outputs(part, f"{name}_{label}" if name and crowded else f"{name}{label}")
 
 
-def clean(name: str) -> str:
-    """The name as an identifier.
-
-    >>> clean("tau[1]"), clean("2x"), clean("lambda")
-    ('tau_1', '_2x', 'lambda_')
-    """
-    text = re.sub(r"\W+", "_", name).rstrip("_") or "_"
-    text = f"_{text}" if text[0].isdigit() else text
-    return f"{text}_" if keyword.iskeyword(text) else text
-
-
-def _assigned(graph: Graph, taken: set[str]) -> dict[Node, str]:
-    """Names of the nodes that get their own line."""
-    uses = Counter(arg for node in graph.nodes for arg in node.args)
-    uses.update(leaves(dict(graph.outputs)))
-    free = {node.value for node in graph.nodes if node.op == SYMBOL} | taken
-    names: dict[Node, str] = {}
-    for node in graph.nodes:
-        if not node.args or not (node in graph.names or (uses[node] > 1 and not _is_trivial(node))):
-            continue
-        wish = graph.names.get(node) or _trig_name(node)
-        names[node] = _fresh(clean(wish) if wish else "t1", free, numbered=wish is None)
-        free.add(names[node])
-    return names
-
-
-def _is_trivial(node: Node) -> bool:
-    return node.op == NEG and not node.args[0].args
-
-
-def _trig_name(node: Node) -> str | None:
-    """S23 for sin(q2 + q3); None for other nodes and other angles."""
-    if node.op not in (SIN, COS):
-        return None
-    match = re.fullmatch(r"([A-Za-z_]+)(\d+)( \+ \1(\d+))*", infix(node.args[0]))
-    return ("S" if node.op == SIN else "C") + "".join(re.findall(r"\d+", match[0])) if match else None
-
-
-def _fresh(wish: str, taken: set[str], numbered: bool) -> str:
-    if wish not in taken:
-        return wish
-    stem, count = (wish.rstrip("0123456789"), 1) if numbered else (f"{wish}_", 2)
-    while f"{stem}{count}" in taken:
-        count += 1
-    return f"{stem}{count}"
-
-
-def _python(graph: Graph, lines: list[str]) -> str:
-    arguments = [*map(clean, graph.inputs), *(clean(node.value) for node in graph.parameters)]
+def _python(graph: Graph, names: Mapping[Node, str], lines: list[str]) -> str:
+    arguments = [*map(clean, graph.inputs), *(names[node] for node in graph.parameters)]
     unpacking = [
-        f"{_targets(structure)} = {clean(name)}"
+        f"{_targets(structure, names)} = {clean(name)}"
         for name, structure in graph.inputs.items()
-        if not (isinstance(structure, Node) and structure.value == clean(name))
+        if not (isinstance(structure, Node) and names.get(structure, clean(name)) == clean(name))
     ]
-    body = ["from math import cos, exp, pi, sin, sqrt", *unpacking, *lines, f"return {_returned(graph)}"]
+    body = ["import numpy as np", *unpacking, *lines, f"return {_returned(graph)}"]
     return f"def function({', '.join(arguments)}):\n" + "\n".join(f"    {line}" for line in body) + "\n"
 
 
-def _targets(structure: Any) -> str:
+def _targets(structure: Any, names: Mapping[Node, str]) -> str:
+    """What an input is unpacked into; entries that nothing needs have no name."""
     if isinstance(structure, Node):
-        return str(structure.value)
-    return "(" + ", ".join(map(_targets, structure)) + ",)"
+        return names.get(structure, "_")
+    return "(" + ", ".join(_targets(part, names) for part in structure) + ",)"
 
 
 def _returned(graph: Graph) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph.node import Node, as_node
 
 
@@ -40,6 +43,39 @@ def rebuilt(structure: Any, function: Callable[[Any], Any]) -> Any:
 def is_scalar(value: Any) -> bool:
     """True for what has no parts: nodes, numbers, and texts too (their letters are no scalars)."""
     return isinstance(value, Node | str) or not isinstance(value, Iterable) or getattr(value, "ndim", None) == 0
+
+
+@dataclass(frozen=True)
+class Port:
+    """An argument or a result: its shape without batch axes, and its nodes in row-major order (none if reloaded)."""
+
+    name: str
+    shape: tuple[int, ...]
+    nodes: tuple[Node, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def places(self) -> Iterator[tuple[tuple[int, ...], Node]]:
+        """(indices from 0, node) of each entry."""
+        return zip(product(*map(range, self.shape)), self.nodes, strict=True)
+
+
+def ports(structures: Mapping[str, Any], side: str) -> tuple[Port, ...]:
+    """The inputs or outputs of a graph; side: "input" or "output"."""
+    return tuple(Port(name, _shape(part, f"{side} {name!r}"), tuple(leaves(part))) for name, part in structures.items())
+
+
+def _shape(structure: Any, where: str) -> tuple[int, ...]:
+    if isinstance(structure, Node):
+        return ()
+    parts = list(structure.values() if isinstance(structure, Mapping) else structure)
+    shapes = {_shape(part, where) for part in parts}
+    if len(shapes) != 1:
+        what = f"it is ragged: parts of shapes {sorted(shapes)}" if parts else "it has no entries"
+        raise ShapeError(what, where=where, expected="a full array with at least one entry")
+    return (len(parts), *shapes.pop())
 
 
 def nodes_of(structure: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from armdyn.graph.structure import Port
 from armdyn.kernels.ir_writer import Writer
-from armdyn.kernels.ports import Port, Ports
+from armdyn.kernels.ports import Ports
 
 STACK = 64 * 1024
 """Bytes of stack that a block copied together may take; larger ones are done sample by sample."""

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.kernels.ports import Port, Ports
+from armdyn.graph.structure import Port
+from armdyn.kernels.ports import Ports
 
 SMALLEST_SHARE = 256
 """Samples below which another thread costs more than it saves."""

@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.graph.structure import Port
 from armdyn.kernels.ir_writer import Writer
-from armdyn.kernels.ports import Port, Ports
+from armdyn.kernels.ports import Ports
 
 COUNT, TYPE, DATA, NDIM, DIMS, STRIDES, BASE, DESCR, FLAGS, WEAK = 0, 8, 16, 24, 32, 40, 48, 56, 64, 72
 """Places in an array object, in bytes."""

@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Node
-from armdyn.graph.structure import leaves
-
-
-@dataclass(frozen=True)
-class Port:
-    """One argument or result: its shape without batch axes, and its nodes in row-major order (none if reloaded)."""
-
-    name: str
-    shape: tuple[int, ...]
-    nodes: tuple[Node, ...] = ()
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def core(self) -> str:
-        """The shape as it stands in a NumPy signature."""
-        return f"({','.join(map(str, self.shape))})"
+from armdyn.graph.structure import Port, ports
 
 
 @dataclass(frozen=True)
@@ -46,12 +25,17 @@ class Ports:
     @cached_property
     def signature(self) -> str:
         """Sizes are frozen, so that a wrong one is an error: "(7),(7),(7)->(7)"."""
-        return "->".join(",".join(port.core for port in side) for side in (self.inputs, self.outputs))
+        return "->".join(",".join(map(_core, side)) for side in (self.inputs, self.outputs))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The distinct core dimensions, in order of appearance, as NumPy numbers them."""
         return tuple(dict.fromkeys(size for port in self.all for size in port.shape))
+
+
+def _core(port: Port) -> str:
+    """The shape of a port as it stands in a NumPy signature."""
+    return f"({','.join(map(str, port.shape))})"
 
 
 def ports_of(graph: Graph) -> Ports:
@@ -63,7 +47,7 @@ def ports_of(graph: Graph) -> Ports:
             expected="a graph whose outputs depend on its inputs only",
             advice="Give the robot numbers, or make the parameters inputs of the trace",
         )
-    inputs, outputs = _side(graph.inputs, "input"), _side(graph.outputs, "output")
+    inputs, outputs = ports(graph.inputs, "input"), ports(graph.outputs, "output")
     if not inputs or not outputs:
         raise ArmdynError("a kernel needs at least one input and one output")
     if len(inputs) + len(outputs) > 32:  # what NumPy 1 allows; NumPy 2 allows 64
@@ -71,27 +55,6 @@ def ports_of(graph: Graph) -> Ports:
             f"{len(inputs)} inputs and {len(outputs)} outputs are too many", expected="at most 32 together"
         )
     return Ports(inputs, outputs)
-
-
-def _side(structures: Mapping[str, Any], side: str) -> tuple[Port, ...]:
-    found = []
-    for name, structure in structures.items():
-        shape = _shape(structure, f"{side} {name!r}")
-        found.append(Port(name, shape, tuple(leaves(structure))))
-    return tuple(found)
-
-
-def _shape(structure: Any, where: str) -> tuple[int, ...]:
-    if isinstance(structure, Node):
-        return ()
-    parts = list(structure.values() if isinstance(structure, Mapping) else structure)
-    shapes = {_shape(part, where) for part in parts}
-    if len(shapes) != 1:
-        what = "has no entries" if not parts else f"is ragged: parts of shapes {sorted(shapes)}"
-        raise ShapeError(
-            f"the {what.removeprefix('the ')}", where=where, expected="a full array with at least one entry"
-        )
-    return (len(parts), *shapes.pop())
 
 
 def digest(ports: Ports, nodes: tuple[Node, ...]) -> str:

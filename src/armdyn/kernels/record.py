@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from armdyn.graph import Operations
-from armdyn.kernels.ports import Port, Ports
+from armdyn.graph.structure import Port
+from armdyn.kernels.ports import Ports
 
 Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 
