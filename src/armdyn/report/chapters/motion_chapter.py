@@ -15,7 +15,7 @@ from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import INK, color
 from armdyn.report.figures.torque_figures import EFFECTS
 from armdyn.report.pages import html
-from armdyn.robot.limits import joint_names, joint_units
+from armdyn.robot.limits import UNITS, joint_names, joint_units
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -23,6 +23,10 @@ from armdyn.typing import Array
 TIMES, FEW_TIMES, MANY = 1000, 200, 12
 """Times at which torques are split by effect; fewer for more than MANY joints, which have many pairs."""
 ROTORS = "#8a5cc2"
+TITLES = {
+    "revolute": ("positions", "velocities", "accelerations", "torques"),
+    "prismatic": ("positions", "velocities", "accelerations", "forces"),
+}
 
 
 def motion(subject: Subject) -> Chapter:
@@ -36,11 +40,12 @@ def motion(subject: Subject) -> Chapter:
         f"{chosen.trajectory.duration:.3g} s; neighbouring joints in opposite directions, on quintic polynomials, "
         f"{chosen.speed}."
     )
-    panels, key = _joint_panels(parts)
+    moved = [panel for k, x in enumerate((parts.q, parts.qd)) for panel in joint_panels(parts.robot, parts.t, x, k)]
+    panels, key = _effect_panels(parts)
     caption = "Joint torques split by physical effect; the effects add up to the total."
     blocks = [
         html.paragraph(words),
-        html.panels(_motion_panels(parts), "Positions and velocities.", joint_key(parts.robot)),
+        html.panels(moved, "Positions and velocities.", joint_key(parts.robot)),
         html.panels(panels, caption, key),
         html.table(_shares(parts)),
     ]
@@ -62,7 +67,7 @@ def _color(effect: str) -> str:
     return ROTORS if effect == "rotors" else EFFECTS[effect]
 
 
-def _joint_panels(parts: TorqueBreakdown) -> tuple[list[str], list[tuple[str, str, bool]]]:
+def _effect_panels(parts: TorqueBreakdown) -> tuple[list[str], list[tuple[str, str, bool]]]:
     effects = _effects(parts)
     drawn = []
     for i, (name, unit) in enumerate(zip(joint_names(parts.robot), joint_units(parts.robot), strict=True)):
@@ -73,16 +78,18 @@ def _joint_panels(parts: TorqueBreakdown) -> tuple[list[str], list[tuple[str, st
     return drawn, [*key, ("total", "currentColor", True)]
 
 
-def _motion_panels(parts: TorqueBreakdown) -> list[str]:
-    """Positions and velocities, revolute and prismatic joints apart."""
+def by_kind(robot: Robot) -> dict[str, list[int]]:
+    """Joint indices by kind of joint; only kinds that the robot has."""
+    kinds = [joint.kind for joint in robot.joints]
+    return {kind: [j for j, each in enumerate(kinds) if each == kind] for kind in TITLES if kind in kinds}
+
+
+def joint_panels(robot: Robot, t: Array, values: Array, order: int) -> list[str]:
+    """One panel per kind of joint. order: 0 for positions, 1 velocities, 2 accelerations, 3 torques or forces."""
     drawn = []
-    for kind in ("revolute", "prismatic"):
-        joints = [j for j, joint in enumerate(parts.robot.joints) if joint.kind == kind]
-        for title, values, order in (("positions", parts.q, 0), ("velocities", parts.qd, 1)):
-            if joints:
-                lines = [Line(parts.t, values[:, j], color=color(j)) for j in joints]
-                unit = joint_units(parts.robot)[joints[0]][order]
-                drawn.append(chart(Panel(f"{title}, {kind} joints", "time, s", unit, lines)))
+    for kind, joints in by_kind(robot).items():
+        lines = [Line(t, values[:, j], color=color(j)) for j in joints]
+        drawn.append(chart(Panel(f"{TITLES[kind][order]}, {kind} joints", "time, s", UNITS[kind][order], lines)))
     return drawn
 
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from armdyn.control import ComputedTorque
 from armdyn.report.chapters.chapter import Chapter, File
-from armdyn.report.chapters.motion_chapter import joint_key
+from armdyn.report.chapters.motion_chapter import by_kind, joint_key, joint_panels
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import color
 from armdyn.report.pages import html
+from armdyn.robot.limits import UNITS
 from armdyn.robot.robot import Robot
 from armdyn.simulation.run import Run
 from armdyn.simulation.studies import imperfect_models
@@ -46,7 +47,7 @@ def tracking(subject: Subject) -> Chapter:
         html.panels(_error_panels(robot, runs), "Largest tracking error among the joints over time.", key),
         html.table(_errors(robot, runs)),
         html.bullets("Runs that ended early", ends),
-        html.panels(_torque_panels(robot, full), "Torques with the full model.", joint_key(robot)),
+        html.panels(joint_panels(robot, full.t, full.tau, 3), "Torques with the full model.", joint_key(robot)),
     ]
     file = File(
         full.save(subject.folder / "tracking.csv"), "the tracked motion with the full model: t, q, qd, tau, error"
@@ -55,30 +56,14 @@ def tracking(subject: Subject) -> Chapter:
     return Chapter(blocks, files=[file], numbers={"largest_tracking_errors": worst})
 
 
-def _kinds(robot: Robot) -> dict[str, list[int]]:
-    """Joint indices by kind; only kinds that the robot has."""
-    by = {kind: [j for j, joint in enumerate(robot.joints) if joint.kind == kind] for kind in ("revolute", "prismatic")}
-    return {kind: joints for kind, joints in by.items() if joints}
-
-
 def _error_panels(robot: Robot, runs: Mapping[str, Run]) -> list[str]:
     drawn = []
-    for kind, joints in _kinds(robot).items():
+    for kind, joints in by_kind(robot).items():
         lines = [
             Line(run.t, np.maximum(np.abs(run.error[:, joints]).max(axis=1), FLOOR), color=color(k))
             for k, run in enumerate(runs.values())
         ]
-        unit = "rad" if kind == "revolute" else "m"
-        drawn.append(chart(Panel(f"error, {kind} joints", "time, s", unit, lines, log=True)))
-    return drawn
-
-
-def _torque_panels(robot: Robot, run: Run) -> list[str]:
-    drawn = []
-    for kind, joints in _kinds(robot).items():
-        lines = [Line(run.t, run.tau[:, j], color=color(j)) for j in joints]
-        title, unit = ("torques", "N m") if kind == "revolute" else ("forces", "N")
-        drawn.append(chart(Panel(f"{title}, {kind} joints", "time, s", unit, lines)))
+        drawn.append(chart(Panel(f"error, {kind} joints", "time, s", UNITS[kind].position, lines, log=True)))
     return drawn
 
 
@@ -86,7 +71,7 @@ def _errors(robot: Robot, runs: Mapping[str, Run]) -> Section:
     """Largest error of each joint with each model."""
     largest = {name: run.largest_error() for name, run in runs.items()}
     rows = tuple(
-        (joint.name, "rad" if joint.kind == "revolute" else "m", *(f"{errors[j]:.2g}" for errors in largest.values()))
+        (joint.name, UNITS[joint.kind].position, *(f"{errors[j]:.2g}" for errors in largest.values()))
         for j, joint in enumerate(robot.joints)
     )
     return Section("Largest errors", (Column("joint"), Column("unit"), *map(Column, largest)), rows)
