@@ -106,9 +106,9 @@ def table_3() -> Outcome:
     columns = (Column("formulation"), Column("printed", "s"), Column("here", "s"), Column("ratio"))
     return Outcome(
         "M, all Christoffel symbols, g and tau are derived in the symbols of the file. Times of another machine and "
-        "another algebra system cannot be reproduced; compared is whether the four methods give the same equations. "
-        "Here differentiating the energies (lagrange) takes longest and the other three are close; the proposed "
-        "method has no advantage.",
+        "another algebra system cannot be reproduced; compared are the equations of the four methods, which must be "
+        "the same. Here differentiating the energies (lagrange) takes longest and the other three are close; the "
+        "proposed method has no advantage.",
         checks,
         chosen="Our machine and our expression graph instead of SymPy on a Core i3-6006U.",
         tables=(Section("Table 3 and ours", columns, rows),),

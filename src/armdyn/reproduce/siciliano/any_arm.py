@@ -71,7 +71,7 @@ def example_7_1() -> Outcome:
         identity(f"the complete model {BY}", all(identical(tau, pendulum_torque()) for tau in ours)),
     )
     says = (
-        "The complete model is compared with Lagrange's equation with the printed Lagrangian and with the pendulum "
+        "The complete model is compared with Lagrange's equation of the printed Lagrangian and with the pendulum "
         "of the catalog."
     )
     return Outcome(says, checks, (chapter.slip("Siciliano-7"),), texts=(f"tau = {text(pendulum_torque())}",))

@@ -119,7 +119,7 @@ def operational() -> Outcome:
         below("(7.138): J^T is a right inverse of Jbar^T", distance(there.inverse.T @ there.J.T, np.eye(2)), 1e-11),
         below("(7.141): torques of the null space do not accelerate the tip, m/s²", float(np.abs(moved).max()), 1e-10),
         Check("they accelerate the joints", float(np.abs(np.linalg.solve(M, inner)).max()) > 1, "internal motion"),
-        below("(7.128), (7.129) with Euler's angles on the RX-90: acceleration of the tool",
+        below("(7.128), (7.129) with Euler angles on the RX-90: acceleration of the tool",
               distance(euler.acceleration(spatial.inverse_dynamics(a, ad, add)), x_euler), 1e-9),
     )  # fmt: skip
     says = "The operational space model is evaluated for arms of two, three and six joints."
