@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn import analysis
+from armdyn.algebra import Vec3
 from armdyn.errors import ArmdynError, FileError, UnknownName
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import with_standard_parameters
+from armdyn.robot.parts import Placement
 from armdyn.sweeps import MEASURES, sweep
 from armdyn.sweeps import variants as plans
 
@@ -46,6 +50,18 @@ def test_all_measures_on_robots_of_all_kinds(name: str) -> None:
     assert (found["mass"][1] - found["mass"][0]) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("name", ["pendulum", "planar2r", "scara5", "ur5", "panda"])
+def test_manipulability_is_that_of_the_analysis_however_the_arm_stands(name: str) -> None:
+    robot = armdyn.load(name)
+    rest = np.random.default_rng(0).uniform(0.2, 1.2, (20, robot.n))
+    tilted = replace(robot, base=Placement(rpy=Vec3(0.3, 0.5, -0.7)))
+    expected = analysis.manipulability(robot, rest).mean()
+    assert analysis.manipulability(tilted, rest).mean() == pytest.approx(expected, rel=1e-12)
+    for each in (robot, tilted):
+        found = sweep(each, {"payload": [0.0]}, measures=["manipulability"], rest=rest)
+        assert found["manipulability"] == pytest.approx(expected)
+
+
 def test_chunks_do_not_change_results() -> None:
     robot = armdyn.load("planar2r")
     one, many = (sweep(robot, VARY, chunk=size).results for size in (100, 5))
@@ -65,7 +81,7 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "chunk_000001.npy").write_bytes(b"cut off")  # a file damaged in between is computed again
     computed: list[int] = []
     original = plans.evaluate
-    monkeypatch.setattr("armdyn.sweeps.evaluate", lambda plan, k: computed.append(k) or original(plan, k))
+    monkeypatch.setattr("armdyn.sweeps.sweep_run.evaluate", lambda plan, k: computed.append(k) or original(plan, k))
     resumed = sweep(robot, VARY, chunk=2, folder=tmp_path)
     assert computed == [1, 4, 5] and resumed.taken == 3
     np.testing.assert_array_equal(resumed.results, whole.results)

@@ -18,6 +18,7 @@ from armdyn.analysis.stacked import singular_values, times, transposed
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, unknown_name
+from armdyn.kinematics.manipulability import product_of_axes
 from armdyn.kinematics.task_rows import FLAT, Task, drift, jacobian, joint_array, linear_rows, make_task
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
@@ -264,8 +265,17 @@ def acceleration_polytope(
 
 
 def manipulability(model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool") -> Array:
-    """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. Siciliano (3.56)"""
-    return np.asarray(velocity_ellipsoid(model, q, rows=rows, frame=frame).lengths.prod(axis=-1))
+    """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. Siciliano (3.56)
+
+    q: (..., n)
+    rows: some of x y z rx ry rz (default: x y z, in the directions in which the arm can move its tool)
+    frame: of the robot
+    """
+    dyn, task, q = _start(model, q, rows, frame)
+    if rows is not None:
+        return product_of_axes(jacobian(dyn, task, q), len(task.names))
+    half = slice(0, 3) if task.linear.all() else slice(3, 6)
+    return product_of_axes(dyn.jacobian(q, frame=frame)[..., half, :], len(task.names))
 
 
 def dynamic_manipulability(

@@ -18,6 +18,7 @@ from armdyn.analysis.operational_space import DEAD, OperationalSpace, operationa
 from armdyn.analysis.workspace_map import payload_capability
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
+from armdyn.kinematics.manipulability import general_rank
 from armdyn.kinematics.task_rows import ANGULAR, LINEAR, joint_array, linear_rows
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
@@ -113,8 +114,7 @@ def _in_general(dyn: Dynamics) -> tuple[Array, dict[str, int]]:
     """(6,) which rows some joint moves somewhere, and the rank of linear and angular rows almost everywhere."""
     many = dyn.jacobian(np.random.default_rng(0).uniform(-1.5, 1.5, (8, dyn.n)))
     moves = np.abs(many).max(axis=(0, 2)) > DEAD * max(np.abs(many).max(), 1e-300)
-    ranks = {kind: int(np.linalg.matrix_rank(many[:, part], tol=1e-9).max()) for kind, part in PARTS.items()}
-    return moves, ranks
+    return moves, {kind: general_rank(many[:, part]) for kind, part in PARTS.items()}
 
 
 def _warnings(

@@ -1,4 +1,4 @@
-"""Finished chunks of a sweep in a folder, so that an interrupted one goes on."""
+"""Finished chunks of a sweep in a folder, so that an interrupted one can be resumed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True)
 class Store:
-    """A folder that belongs to one plan: the results of another one are never taken for its own."""
+    """A folder that belongs to one plan; results of another plan are refused."""
 
     folder: Path
     plan: Plan
@@ -32,13 +32,13 @@ class Store:
         except OSError as error:
             raise FileError(f"cannot be used: {error.strerror}", where=str(self.folder)) from None
         except (ValueError, AttributeError):
-            raise FileError("not what a sweep wrote", where=str(mark), advice="Give another folder.") from None
+            raise FileError("not written by a sweep", where=str(mark), advice="Give another folder.") from None
 
     def file(self, number: int) -> Path:
         return self.folder / f"chunk_{number:06d}.npy"
 
     def finished(self) -> Iterator[tuple[int, Array]]:
-        """(number, results) of the chunks that are there whole."""
+        """(number, results) of the complete chunks."""
         for number in range(self.plan.chunks):
             try:
                 results = np.load(self.file(number), allow_pickle=False)
@@ -48,7 +48,7 @@ class Store:
                 yield number, results
 
     def keep(self, number: int, results: Array) -> None:
-        """Written beside and moved: a chunk is there whole, or not at all."""
+        """Write a chunk; it is renamed when complete, so that it is never half written."""
         part = self.file(number).with_suffix(".part")
         with part.open("wb") as file:
             np.save(file, results)

@@ -1,6 +1,6 @@
-"""What a sweep measures of every robot it makes: each measure is one number, smaller or larger for a reason one knows.
+"""Measures of a robot for a sweep, each one number, or one per joint.
 
-A measure is evaluated on arrays by the recursions themselves: a robot that is looked at once is not worth compiling.
+They are evaluated on arrays by the recursions themselves: a variant that is evaluated once is not worth compiling.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.kinematics.manipulability import general_rank, product_of_axes
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics import composite_body, kinematics, newton_euler
 from armdyn.robot import Robot
@@ -19,7 +20,7 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """Where robots are looked at: positions at rest (S, n), and one motion: t (N,), q, qd, qdd (N, n)."""
+    """Where variants are measured: configurations at rest (S, n), and one motion: t (N,), q, qd, qdd (N, n)."""
 
     rest: Any
     t: Any
@@ -30,7 +31,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a robot on a bench; by_joint: one for each joint, else one for all."""
+    """A measure of a robot on a bench; by_joint: one number per joint, else one for all."""
 
     title: str
     unit: str
@@ -63,11 +64,8 @@ def _inertia(robot: Robot, bench: Bench) -> Array:
 
 
 def _manipulability(robot: Robot, bench: Bench) -> Array:
-    """The product of the half axes of the velocity ellipsoid, in the directions in which the arm moves its tool."""
     J: Array = np.asarray(kinematics.jacobian(robot, bench.rest), dtype=float)[..., :3, :]
-    axes: Array = np.linalg.svd(J, compute_uv=False)
-    moves = axes.max(axis=0) > 1e-9 * axes.max()
-    return np.atleast_1d(np.prod(axes[:, moves], axis=-1).mean())
+    return np.atleast_1d(product_of_axes(J, general_rank(J)).mean())
 
 
 def _mass(robot: Robot, bench: Bench) -> Array:
@@ -77,13 +75,13 @@ def _mass(robot: Robot, bench: Bench) -> Array:
 MEASURES: dict[str, Measure] = {
     "peak_torque": Measure("largest torque of the motion", "N m or N", lambda r, b: np.abs(_torque(r, b)).max(axis=0),
                            by_joint=True),
-    "rms_torque": Measure("effective torque of the motion", "N m or N", _rms, by_joint=True),
-    "mean_power": Measure("mean power given during the motion", "W", _mean_power),
-    "holding_torque": Measure("largest torque that holds the arm", "N m or N", _holding, by_joint=True),
+    "rms_torque": Measure("rms torque of the motion", "N m or N", _rms, by_joint=True),
+    "mean_power": Measure("mean mechanical power of the motion", "W", _mean_power),
+    "holding_torque": Measure("largest gravity torque", "N m or N", _holding, by_joint=True),
     "inertia": Measure("largest inertia seen by the joint", "kg m^2 or kg", _inertia, by_joint=True),
     "reach": Measure("largest distance of the tool from the base", "m", lambda r, b: np.atleast_1d(reach(r))),
     "manipulability": Measure("mean manipulability of the tool's position", "", _manipulability),
     "mass": Measure("moving mass", "kg", _mass),
 }  # fmt: skip
-"""By the name under which `sweep` takes them."""
+"""By the names that `sweep` accepts."""
 DEFAULT = ("peak_torque", "holding_torque", "reach")

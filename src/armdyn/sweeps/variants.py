@@ -1,4 +1,4 @@
-"""A sweep as data: which robots, what to measure, in which chunks; all of it plain, so that it travels to workers."""
+"""A sweep as plain data that can be sent to workers: variants, measures, chunks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ from armdyn.sweeps.measures import MEASURES, Bench
 from armdyn.typing import Array
 
 PAYLOAD = "payload"
-"""Name under which the mass of a load at the tool is varied, kg."""
+"""Name of the mass of a load at the tool, kg."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The robots of a sweep and what is measured of each.
+    """The variants of a sweep and their measures.
 
-    text: the robot's file. names: what varies: named parameters of the file, standard parameters (M3, ZZ2, Fv1, ...),
-    or "payload". points: (N, k), a robot per row. chunk: rows done at a time.
+    text: the robot's file
+    names: (k,) what varies: parameters of the file, standard parameters (M3, ZZ2, Fv1, ...), or "payload"
+    points: (N, k), one variant per row
+    measures: names
+    bench: where variants are measured
+    chunk: variants per chunk
     """
 
     text: str
@@ -61,7 +65,7 @@ class Plan:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for the same sweep: results of another one are never taken for this one's."""
+        """Hash of the sweep: results of another one are never mistaken for this one's."""
         digest = hashlib.sha256(json.dumps([self.text, self.names, self.measures, self.chunk]).encode())
         for array in (self.points, self.bench.rest, self.bench.t, self.bench.q, self.bench.qd, self.bench.qdd):
             digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
@@ -69,7 +73,7 @@ class Plan:
 
 
 def varied(robot: Robot, values: Mapping[str, float]) -> Robot:
-    """The robot with other values of what a sweep may vary."""
+    """The robot with other values of parameters or payload."""
     named = {name: value for name, value in values.items() if name in robot.parameters}
     standard = {name: value for name, value in values.items() if name not in robot.parameters and name != PAYLOAD}
     made = robot.with_parameters(**named) if named else robot
@@ -87,7 +91,7 @@ def checked_names(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def evaluate(plan: Plan, number: int) -> Array:
-    """(rows, results) of one chunk; a robot that cannot be evaluated is a row of NaN."""
+    """(rows, results) of one chunk; a variant that cannot be evaluated is a row of NaN."""
     results = np.full((len(plan.rows(number)), len(plan.labels)), np.nan)
     for row, point in zip(results, plan.rows(number), strict=True):
         try:

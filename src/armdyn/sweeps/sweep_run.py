@@ -1,0 +1,214 @@
+"""`sweep`: a map over chunks of variants.
+
+Finished chunks are kept in a folder, if one is given, and an interrupted sweep continues from there. `scheduler` is the
+address of a Dask scheduler, or a number of local processes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, unknown_name
+from armdyn.formats import toml
+from armdyn.robot import Robot
+from armdyn.robot.limits import working_range
+from armdyn.sweeps.chunks import Store
+from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
+from armdyn.sweeps.variants import Plan, checked_names, evaluate, evaluate_state, state
+from armdyn.trajectory import point_to_point
+from armdyn.typing import Array, Progress, quiet
+
+"""Told how many chunks are done, and how many there are."""
+MOST = 10_000_000
+"""Largest number of variants."""
+_AT_REST = 200
+_SAMPLES = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Variants of a robot and their measures.
+
+    robot: its name
+    names: (k,) parameters that vary
+    points: (N, k) their values
+    labels: (r,) measures
+    results: (N, r), NaN where a variant could not be evaluated (an invalid model, for example)
+    taken: number of chunks that were already finished
+    """
+
+    robot: str
+    names: tuple[str, ...]
+    points: Array
+    labels: tuple[str, ...]
+    results: Array
+    taken: int = 0
+
+    def __getitem__(self, name: str) -> Array:
+        """(N,) a parameter or a result by name."""
+        columns = {**dict(zip(self.names, self.points.T, strict=True)),
+                   **dict(zip(self.labels, self.results.T, strict=True))}  # fmt: skip
+        if name not in columns:
+            raise unknown_name("column", name, columns, where="sweep")
+        return np.asarray(columns[name])
+
+    def best(self, label: str, largest: bool = False) -> dict[str, float]:
+        """The variant with the smallest (or largest) result, with its value."""
+        values = self[label]
+        if np.isnan(values).all():
+            raise ArmdynError(f"no variant has a {label}", where="sweep")
+        i = int(np.nanargmax(values) if largest else np.nanargmin(values))
+        return {**dict(zip(self.names, self.points[i].tolist(), strict=True)), label: float(values[i])}
+
+    @property
+    def rounding(self) -> float:
+        """Results no larger than this are zero up to rounding."""
+        return float(1e-12 * np.nanmax(np.abs(self.results), initial=0.0))
+
+    def influence(self) -> Array:
+        """(k, r) Spearman's rank correlation of each parameter with each result; NaN where one does not vary."""
+        from scipy.stats import spearmanr
+
+        table = np.full((len(self.names), len(self.labels)), np.nan)
+        for i, x in enumerate(self.points.T):
+            for j, y in enumerate(self.results.T):
+                kept = np.isfinite(y)
+                if kept.sum() > 2 and np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > self.rounding:
+                    table[i, j] = spearmanr(x[kept], y[kept]).statistic
+        return table
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table as .csv."""
+        target = Path(path)
+        if target.suffix != ".csv":
+            raise FileError(f"unknown ending {target.suffix!r}", where=str(target), expected=".csv")
+        rows = np.column_stack([self.points, self.results])
+        np.savetxt(target, rows, delimiter=",", header=",".join((*self.names, *self.labels)), comments="", fmt="%.12g")
+        return target
+
+
+def sweep(
+    robot: Robot,
+    vary: Mapping[str, Sequence[float] | Array | tuple[float, float]],
+    *,
+    measures: Sequence[str] = DEFAULT,
+    samples: int | None = None,
+    motion: Any = None,
+    rest: Any = None,
+    seed: int = 0,
+    chunk: int = 64,
+    folder: str | Path | None = None,
+    scheduler: str | int | None = None,
+    progress: Progress = quiet,
+) -> Sweep:
+    """Measure design variants of a robot.
+
+    Args:    robot: to be varied
+             vary: name -> values of a grid, or with `samples`: name -> (lowest, highest). Names are those of the robot
+                   file's parameters, standard parameters (M3, ZZ2, Fv1, ...) or "payload" (kg at the tool)
+             measures: names of `armdyn.sweeps.MEASURES`
+             samples: number of variants drawn from the ranges, by Latin hypercube (default: the whole grid)
+             motion: trajectory whose torques are measured (default: 2 s through the middle half of all ranges)
+             rest: (S, n) configurations at rest (default: 200 spread over the ranges)
+             seed: of the variants drawn
+             chunk: variants per chunk of work
+             folder: where finished chunks are kept; an interrupted sweep continues from there
+             scheduler: address of a Dask scheduler, or a number of local processes (default: this process)
+             progress: called with what is being done and the share of the work done
+    """
+    names = checked_names(robot, tuple(vary))
+    points = _drawn(vary, samples, seed) if samples else _grid(vary)
+    for name in measures:
+        if name not in MEASURES:
+            raise unknown_name("measure", name, MEASURES, where="sweep")
+    if chunk < 1:
+        raise ArmdynError(f"chunk = {chunk}", where="sweep", expected="at least one variant per chunk")
+    plan = Plan(toml.dumps(robot), names, points, tuple(measures), _bench(robot, motion, rest), chunk)
+    store = None if folder is None else Store(Path(folder), plan)
+    done: dict[int, Array] = {} if store is None else dict(store.finished())
+    taken = len(done)
+    missing = [number for number in range(plan.chunks) if number not in done]
+    with closing(_computed(plan, missing, scheduler)) as computed:
+        for number, results in computed:
+            done[number] = results
+            if store is not None:
+                store.keep(number, results)
+            progress(f"{len(done)} of {plan.chunks} chunks", len(done) / plan.chunks)
+    results = np.concatenate([done[number] for number in range(plan.chunks)])
+    return Sweep(robot.name, names, points, plan.labels, results, taken)
+
+
+# Variants -----------------------------------------------------------------------------------------------------------
+
+
+def _grid(vary: Mapping[str, Any]) -> Array:
+    axes = [np.atleast_1d(np.asarray(values, dtype=float)).ravel() for values in vary.values()]
+    if not axes or not all(axis.size and np.isfinite(axis).all() for axis in axes):
+        raise ArmdynError("nothing varies", where="sweep", expected="names with finite values")
+    if math.prod(axis.size for axis in axes) > MOST:
+        raise ArmdynError(f"more than {MOST} variants", where="sweep", advice="Draw some of them by `samples`.")
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def _drawn(vary: Mapping[str, Any], samples: int, seed: int) -> Array:
+    from scipy.stats import qmc
+
+    ends = np.array([np.asarray(pair, dtype=float).ravel()[[0, -1]] for pair in vary.values()])
+    if not len(ends) or not np.isfinite(ends).all() or (ends[:, 1] <= ends[:, 0]).any() or not 0 < samples <= MOST:
+        raise ArmdynError("samples need ranges", where="sweep", expected="(lowest, highest) for each name")
+    unit = qmc.LatinHypercube(len(ends), seed=np.random.default_rng(seed)).random(samples)
+    return np.asarray(ends[:, 0] + unit * (ends[:, 1] - ends[:, 0]))
+
+
+def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
+    from scipy.stats import qmc
+
+    low, high = working_range(robot)
+    if rest is None:
+        rest = low + qmc.Halton(max(robot.n, 1), scramble=False).random(_AT_REST)[:, : robot.n] * (high - low)
+    rest = np.asarray(rest, dtype=float)
+    if rest.ndim != 2 or rest.shape[1] != robot.n:
+        raise ShapeError(f"rest has shape {rest.shape}", where="sweep", expected=f"(S, {robot.n})")
+    if motion is None:
+        middle, quarter = (low + high) / 2, (high - low) / 4
+        motion = point_to_point(middle - quarter, middle + quarter, profile="quintic", duration=2.0)
+    t = np.linspace(0.0, float(motion.duration), _SAMPLES)
+    return Bench(rest, t, *(np.asarray(motion(t, order), dtype=float) for order in range(3)))
+
+
+# Schedulers --------------------------------------------------------------------------------------------------------
+
+Chunks = Generator[tuple[int, Array], None, None]
+
+
+def _computed(plan: Plan, missing: Sequence[int], scheduler: str | int | None) -> Chunks:
+    """(number, results) of every missing chunk, as each is finished."""
+    if scheduler is None or not missing:
+        for number in missing:
+            yield number, evaluate(plan, number)
+        return
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise MissingExtra("Dask is not installed", where="sweep, scheduler",
+                           advice="pip install 'armdyn[sweep]'") from None  # fmt: skip
+    if isinstance(scheduler, int):
+        options: dict[str, Any] = {"n_workers": scheduler, "threads_per_worker": 1, "dashboard_address": None}
+    else:
+        options = {"address": scheduler}
+    with distributed.Client(**options) as client:
+        values = client.scatter(state(plan), broadcast=True)
+        futures = {client.submit(evaluate_state, values, number, pure=False): number for number in missing}
+        for future in distributed.as_completed(list(futures)):
+            yield futures[future], future.result()
+
+
+__all__ = ["Sweep", "sweep"]
