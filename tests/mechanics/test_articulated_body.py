@@ -79,7 +79,7 @@ def test_a_joint_that_moves_nothing_is_named(mass: float) -> None:
 
 
 def test_erratum_khalil_2() -> None:
-    """Khalil [7.88] adds S^T F_n; the balance of a link is I V = F - S^T F_n + beta, [7.69]. Forces are Pinocchio's."""
+    """Khalil (7.88) adds S^T F_n; the balance of a link is I V = F - S^T F_n + beta, (7.69). Forces are Pinocchio's."""
     robot, q, qd, qdd, _ = sample("turning")
     model = pinocchio_model.build(robot)
     data = model.createData()

@@ -105,7 +105,7 @@ def test_turning_moment_is_that_of_the_source() -> None:
 
 
 def test_erratum_khalil_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Khalil [7.57] prints hat(w) where hat(wd) stands: a point of the body would not feel angular acceleration."""
+    """Khalil (7.57) prints hat(w) where hat(wd) stands: a point of the body would not feel angular acceleration."""
     w, wd, r = vectors(3, 3)
     point = cross(wd, r) + cross(w, cross(w, r))
     assert_close((newton_euler.rate_matrix(w, wd) @ r).array(), point.array(), 1e-14)

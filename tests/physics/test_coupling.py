@@ -55,7 +55,7 @@ def test_gears_alone() -> None:
     assert coupling.motor_torques(robot, [1, 2, 3]) == pytest.approx([1, 2, 3] / N)
 
 
-def test_currents_are_those_of_002() -> None:
+def test_currents_are_those_of_khalil() -> None:
     """9.4: tau = N K_a K_T u."""
     robot = random_robot(4, 3, rotors=True)
     robot = replace(robot, tree=tuple(replace(j, motor=Motor(0.3, 4.0)) for j in robot.tree))

@@ -47,7 +47,7 @@ def state(robot: Robot, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_lagrange_gives_the_same_exactly(seed: int) -> None:
-    """[7.35] from the energies: no tolerance; rotors of the full model on moving links included."""
+    """Khalil (7.35) from the energies: no tolerance; rotors of the full model on moving links included."""
     robot = exact(springy(seed, 3))
     n = robot.n
     rng = np.random.default_rng(seed)

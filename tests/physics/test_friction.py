@@ -27,7 +27,7 @@ def law(name: str | None) -> np.ndarray:
     return np.array([friction.friction_torque(replace(ALL, law=name), float(rate)) for rate in RATES])
 
 
-def test_the_laws_of_002() -> None:
+def test_the_laws_of_khalil() -> None:
     viscous, dry = 0.7 * RATES, 1.1 * np.sign(RATES)
     falling = 0.8 * np.exp(-np.abs(RATES) / 0.2) * np.sign(RATES)
     assert law("viscous") == pytest.approx(viscous, abs=1e-15)

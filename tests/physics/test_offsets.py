@@ -83,7 +83,7 @@ def test_derivatives_by_complex_step(state):
 
 
 def test_a_stiff_spring_feels_the_same_at_the_motors(state):
-    """Motors that follow their joints: the two rows of [7.35] together are the stiff robot's torques."""
+    """Motors that follow their joints: the two rows of Khalil (7.35) together are the stiff robot's torques."""
     robot, (q, qd, qdd) = arm(), state
     springy = replace(robot, tree=tuple(replace(joint, elastic=Elastic(100.0)) for joint in robot.tree))
     rows = elastic.inverse_dynamics(springy, q, qd, qdd, q, qd, qdd)
