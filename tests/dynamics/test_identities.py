@@ -206,7 +206,7 @@ def test_long_chains_compose_the_derivatives_of_forward_dynamics(monkeypatch: py
     for a, b in zip(dyn.forward_dynamics_derivatives(q[0], qd, tau), expected, strict=True):
         assert a.shape == b.shape == (5, 3, 3)
         assert relative(a, b) < 1e-9
-    assert "of others" in str(dyn)
+    assert "from other functions" in str(dyn)
 
 
 # Programs that are too long for one kernel --------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def test_division_is_refused_with_a_reason() -> None:
         normal_form(a / (q1 + 1))
     with pytest.raises(ArmdynError, match="same shape"):
         identical([a, b], a)
-    with pytest.raises(ArmdynError, match="unknown way to collect"):
+    with pytest.raises(ArmdynError, match="unknown collect option"):
         closed_form(a, collect="colour")
 
 

@@ -40,7 +40,7 @@ NAMES = ("q1", "q2", "q3", "x", "y")
 ANGLES, PLAIN = NAMES[:3], NAMES[3:]
 SYMBOLS = dict(zip(NAMES, symbols(" ".join(NAMES)), strict=True))
 
-# A recipe is a nested tuple: it can be cooked with nodes, floats, complex numbers or exact rationals alike.
+# A tree is a nested tuple: it can be evaluated with nodes, floats, complex numbers or exact rationals alike.
 _exact = st.sampled_from([0, 1, -1, 2, 3, Fraction(1, 3), -2, Fraction(-7, 2)])
 _floats = st.sampled_from([0.5, 0.1, -1.0, 2.0, 0.0])
 _angle = st.tuples(st.just("angle"), *(st.integers(-2, 2) for _ in ANGLES), st.integers(-3, 3))
@@ -65,17 +65,17 @@ small_polynomials = _nested(["add", "sub", "mul"], leaves=6)
 expressions = _nested(["add", "sub", "mul", "div", "select"], st.one_of(_leaf, _floats))
 
 
-def cook(
-    recipe: Any, values: dict[str, Any], quarter: Any, choose: Callable[..., Any], function: Callable[..., Any]
+def computed(
+    tree: Any, values: dict[str, Any], quarter: Any, choose: Callable[..., Any], function: Callable[..., Any]
 ) -> Any:
     def again(part: Any) -> Any:
-        return cook(part, values, quarter, choose, function)
+        return computed(part, values, quarter, choose, function)
 
-    if isinstance(recipe, str):
-        return values[recipe]
-    if not isinstance(recipe, tuple):
-        return Fraction(recipe) if isinstance(values["x"], Fraction) else recipe
-    name, *parts = recipe
+    if isinstance(tree, str):
+        return values[tree]
+    if not isinstance(tree, tuple):
+        return Fraction(tree) if isinstance(values["x"], Fraction) else tree
+    name, *parts = tree
     if name == "angle":
         *multiples, turns = parts
         return sum((k * values[each] for k, each in zip(multiples, ANGLES, strict=True)), turns * quarter)
@@ -93,14 +93,14 @@ def cook(
     return a + b if name == "add" else a - b if name == "sub" else a * b if name == "mul" else a / (2 + b * b)
 
 
-def as_node(recipe: Any) -> Any:
+def as_node(tree: Any) -> Any:
     from armdyn.graph import PI
 
-    cooked = cook(recipe, SYMBOLS, PI / 2, select, lambda name, x: getattr(constant(0) + x, name)())
-    return constant(0) + cooked
+    value = computed(tree, SYMBOLS, PI / 2, select, lambda name, x: getattr(constant(0) + x, name)())
+    return constant(0) + value
 
 
-def as_number(recipe: Any, values: dict[str, Any]) -> Any:
+def as_number(tree: Any, values: dict[str, Any]) -> Any:
     def function(name: str, x: Any) -> Any:
         return getattr(cmath if isinstance(x, complex) else math, name)(x)
 
@@ -109,7 +109,7 @@ def as_number(recipe: Any, values: dict[str, Any]) -> Any:
         assume(abs(real) > 1e-9)  # rounding may not decide the branch
         return a if real >= 0 else b
 
-    return cook(recipe, values, math.pi / 2, choose, function)
+    return computed(tree, values, math.pi / 2, choose, function)
 
 
 POINT = {"q1": 0.3, "q2": -1.1, "q3": 2.2, "x": 0.7, "y": -1.3}
@@ -128,12 +128,12 @@ def close(a: Any, b: Any) -> bool:
 
 @given(expressions)
 @settings(max_examples=150, deadline=None)
-def test_folding_changes_no_value(recipe: Any) -> None:
-    expected = as_number(recipe, POINT)
-    node = as_node(recipe)
+def test_folding_changes_no_value(tree: Any) -> None:
+    expected = as_number(tree, POINT)
+    node = as_node(tree)
     assert close(evaluate(node, POINT), expected)
     with angle_folding(False):
-        unfolded = as_node(recipe)
+        unfolded = as_node(tree)
     assert close(evaluate(unfolded, POINT), expected)
     arrays = {name: np.array([value, value]) for name, value in POINT.items()}
     assert close(np.broadcast_to(evaluate(node, arrays), 2)[1], expected)
@@ -141,10 +141,10 @@ def test_folding_changes_no_value(recipe: Any) -> None:
 
 @given(polynomials)
 @settings(max_examples=100, deadline=None)
-def test_exact_values(recipe: Any) -> None:
-    node = as_node(recipe)
+def test_exact_values(tree: Any) -> None:
+    node = as_node(tree)
     values = exact_point(Fraction)
-    direct = cook(recipe, values, math.pi / 2, select, lambda name, x: getattr(x, name)())
+    direct = computed(tree, values, math.pi / 2, select, lambda name, x: getattr(x, name)())
     direct = Fraction(direct)
     assert evaluate(node, values) == direct
     over_flint = evaluate(node, exact_point(fmpq))
@@ -153,8 +153,8 @@ def test_exact_values(recipe: Any) -> None:
 
 @given(small_polynomials)
 @settings(max_examples=50, deadline=None)
-def test_normal_and_closed_forms_keep_the_value(recipe: Any) -> None:
-    node = as_node(recipe)
+def test_normal_and_closed_forms_keep_the_value(tree: Any) -> None:
+    node = as_node(tree)
     values = exact_point(Fraction)
     closed = closed_form(node)
     assert evaluate(closed, values) == evaluate(node, values)
@@ -165,20 +165,20 @@ def test_normal_and_closed_forms_keep_the_value(recipe: Any) -> None:
 
 @given(polynomials)
 @settings(max_examples=60, deadline=None)
-def test_angle_folding_is_an_identity(recipe: Any) -> None:
+def test_angle_folding_is_an_identity(tree: Any) -> None:
     with angle_folding(False):
-        plain = as_node(recipe)
-    assert identical(plain, as_node(recipe))
+        plain = as_node(tree)
+    assert identical(plain, as_node(tree))
 
 
 @given(expressions)
 @settings(max_examples=100, deadline=None)
-def test_derivatives(recipe: Any) -> None:
-    node = as_node(recipe)
+def test_derivatives(tree: Any) -> None:
+    node = as_node(tree)
     names = list(SYMBOLS.values())
     forward, reverse = derivative(node, names), gradient(node, names)
     for i, name in enumerate(NAMES):
-        step = as_number(recipe, {**POINT, name: POINT[name] + 1e-30j})
+        step = as_number(tree, {**POINT, name: POINT[name] + 1e-30j})
         expected = step.imag / 1e-30 if isinstance(step, complex) else 0.0
         assert close(evaluate(forward[i], POINT), expected)
         assert close(evaluate(reverse[i], POINT), expected)
@@ -186,19 +186,19 @@ def test_derivatives(recipe: Any) -> None:
 
 @given(expressions, expressions)
 @settings(max_examples=60, deadline=None)
-def test_substitution(recipe: Any, inner: Any) -> None:
-    replaced = substitute(as_node(recipe), {SYMBOLS["x"]: as_node(inner)})
-    expected = as_number(recipe, {**POINT, "x": as_number(inner, POINT)})
+def test_substitution(tree: Any, inner: Any) -> None:
+    replaced = substitute(as_node(tree), {SYMBOLS["x"]: as_node(inner)})
+    expected = as_number(tree, {**POINT, "x": as_number(inner, POINT)})
     assume(abs(expected) < 1e6)
     assert close(evaluate(replaced, POINT), expected)
-    number = numeric(as_node(recipe), POINT)
-    assert number.op == "const" and close(number.value, as_number(recipe, POINT))
+    number = numeric(as_node(tree), POINT)
+    assert number.op == "const" and close(number.value, as_number(tree, POINT))
 
 
 @given(st.lists(expressions, min_size=1, max_size=3))
 @settings(max_examples=60, deadline=None)
-def test_passes_keep_values_and_save_operations(recipes: list[Any]) -> None:
-    nodes = [as_node(recipe) for recipe in recipes]
+def test_passes_keep_values_and_save_operations(trees: list[Any]) -> None:
+    nodes = [as_node(tree) for tree in trees]
     before, better = count_operations(nodes), factored(nodes)
     after = count_operations(better)
     assert after.multiplications + after.additions <= before.multiplications + before.additions
@@ -210,22 +210,22 @@ def test_passes_keep_values_and_save_operations(recipes: list[Any]) -> None:
 
 @given(expressions)
 @settings(max_examples=40, deadline=None)
-def test_programs_run(recipe: Any) -> None:
+def test_programs_run(tree: Any) -> None:
     graph = trace(
-        lambda *inputs: substitute(as_node(recipe), dict(zip(NAMES, inputs, strict=True))), dict.fromkeys(NAMES)
+        lambda *inputs: substitute(as_node(tree), dict(zip(NAMES, inputs, strict=True))), dict.fromkeys(NAMES)
     )
     scope: dict[str, Any] = {}
     exec(graph.program("python"), scope)
-    assert close(scope["function"](**POINT), as_number(recipe, POINT))
-    assert close(graph(**POINT), as_number(recipe, POINT))
+    assert close(scope["function"](**POINT), as_number(tree, POINT))
+    assert close(graph(**POINT), as_number(tree, POINT))
 
 
 @given(polynomials)
 @settings(max_examples=25, deadline=None)
-def test_sympy_view(recipe: Any) -> None:
-    view = to_sympy(as_node(recipe))
+def test_sympy_view(tree: Any) -> None:
+    view = to_sympy(as_node(tree))
     value = view.subs({symbol: POINT[symbol.name] for symbol in view.free_symbols})
-    assert close(complex(value), as_number(recipe, POINT))
+    assert close(complex(value), as_number(tree, POINT))
     assert all(symbol.is_real for symbol in view.free_symbols)
 
 

@@ -123,7 +123,7 @@ _fresh_levels = count(1000)
 
 
 def derivative(function: Callable[[Sequence[Scalar]], Any], x: Scalars, direction: Scalars) -> Any:
-    """Derivative of a function of x, nested lists or one scalar, as x moves along the direction.
+    """Directional derivative of a function of x, which gives nested lists or one scalar.
 
     May be nested: the function may itself take derivatives, and x may hold dual numbers.
 

@@ -22,10 +22,11 @@ RANK_TOLERANCE = 1e-10
 
 
 class Elimination(NamedTuple):
-    """What Gauss and Jordan make of A X = B.
+    """The result of Gauss-Jordan elimination of A X = B.
 
-    pivots: (row, column) in the order they were taken; their number is the rank. solution: {column: row of X}. rest:
-    what is left of the rows of B whose row of A became zero: zero if the equations do not contradict each other.
+    pivots: (row, column) in the order they were taken; their number is the rank.
+    solution: {column: row of X}.
+    rest: what is left of the rows of B whose row of A became zero: zero if the equations do not contradict each other.
     """
 
     pivots: list[tuple[int, int]]
@@ -98,7 +99,7 @@ def inverse(A: Matrix, where: str | None = None) -> Rows:
 
 
 def known_size(x: Scalar) -> float:
-    """Size of a number, the smallest of a batch; 1 for a symbol, 2 for an exact or symbolic constant but zero."""
+    """Size of a number, the smallest of a batch; 1 for a symbol, 2 for an exact constant other than zero."""
     if isinstance(x, Dual):
         return known_size(x.value)
     if isinstance(x, int | float | complex | np.number | np.ndarray):

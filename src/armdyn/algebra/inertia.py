@@ -13,7 +13,9 @@ from armdyn.algebra.vectors import ZERO, Mat3, Vec3, cross, outer
 class Inertia:
     """Ten parameters that enter the equations of motion linearly.
 
-    mass: m, kg. moment: m c, kg m (first moment). tensor: I about the frame's origin, kg m^2.
+    mass: m, kg.
+    moment: m c, kg m (first moment).
+    tensor: I about the frame's origin, kg m^2.
     All in the axes of one frame fixed in the body.
     """
 

@@ -26,7 +26,7 @@ def is_zero(x: Scalar) -> bool:
 
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
-    """A * b with literal 0, 1, -1 folded."""
+    """Product a * b with literal 0, 1, -1 folded."""
     if type(a) is int:
         if a == 0:
             return 0
@@ -45,7 +45,7 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
-    """A + b with literal 0 folded."""
+    """Sum a + b with literal 0 folded."""
     if type(a) is int and a == 0:
         return b
     if type(b) is int and b == 0:
@@ -54,7 +54,7 @@ def add(a: Scalar, b: Scalar) -> Scalar:
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
-    """A - b with literal 0 folded."""
+    """Difference a - b with literal 0 folded."""
     if type(b) is int and b == 0:
         return a
     if type(a) is int and a == 0:
@@ -63,7 +63,7 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
 
 
 def div(a: Scalar, b: Scalar) -> Scalar:
-    """a / b; literals stay literals where the quotient is whole, so that exact scalars never meet a float."""
+    """Quotient a / b; literals stay literals where the quotient is whole, so that exact scalars never meet a float."""
     if type(a) is int and (a == 0 or (type(b) is int and a % b == 0)):
         return a // b if type(b) is int else 0
     return a / b

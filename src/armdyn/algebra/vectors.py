@@ -181,9 +181,9 @@ _ZERO = Mat3(((0, 0, 0), (0, 0, 0), (0, 0, 0)))
 
 
 def named(value: Any, stem: str, index: int) -> Any:
-    """The vector or matrix itself, its entries told the names that printed programs give them: W23 is y of w of link 3.
+    """The vector or matrix itself; its entries get the names that printed programs show: W23 is y of w of link 3.
 
-    Only scalars that keep names (with a method `named`) listen.
+    Scalars without a method `named` have no names.
     """
     rows = value.rows if isinstance(value, Mat3) else ((x,) for x in value)
     for i, row in enumerate(rows, 1):

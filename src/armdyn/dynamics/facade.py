@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -137,12 +136,11 @@ class Dynamics(Quantities):
     def _made(self, name: str, variant: Variant | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
-        function = _identifier(label)
         if not self.cache:
-            return program(self.graph(name, variant), function, cache=False)
-        made = self._cache.find(name, variant, function, lambda: self.graph(name, variant))
+            return program(self.graph(name, variant), label, cache=False)
+        made = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
         if made is None:
-            made = program(self.graph(name, variant), function, cache=True)
+            made = program(self.graph(name, variant), label, cache=True)
             self._cache.keep(name, variant, made)
         return made
 
@@ -181,7 +179,7 @@ class Dynamics(Quantities):
         return f"<Dynamics of {self.robot.name!r}: {self.n} joints, {len(self._programs)} functions compiled>"
 
     def __str__(self) -> str:
-        """A table of the functions; operations are counted where that is quick or done."""
+        """A table of the functions; operations are counted where that is fast or already done."""
         lines = [f"Dynamics of {self.robot.name}: {self.n} joints", f"{'function':<46}{'x':>6}{'+':>7}  code"]
         known = {name.partition("(")[0] for name in self._programs}
         extra = [name for name in self._programs if name not in QUANTITIES]
@@ -192,7 +190,7 @@ class Dynamics(Quantities):
                 lines.append(f"{label:<46}  at first use")
                 continue
             count = self.operations(name) if made is None else made.operations
-            code = "at first use" if made is None else _told(made)
+            code = "at first use" if made is None else _how(made)
             lines.append(f"{label:<46}{count.multiplications:>6}{count.additions:>7}  {code}")
         return "\n".join(lines)
 
@@ -224,8 +222,8 @@ def compile(
     if robot.n == 0:
         raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}", expected="at least one")
     if robot.loops:
-        opened = f"robot {robot.name!r}: its loops are left open, these are the functions of the tree"
-        advice = "For the closed chain see armdyn.mechanics.closed_chain; without('loops') says that the tree is meant"
+        opened = f"robot {robot.name!r}: its loops are left open, these are the functions of the open tree"
+        advice = "For the closed chain see armdyn.mechanics.closed_chain; robot.without('loops') silences this warning"
         warnings.warn(f"{opened}. {advice}.", ModelWarning, stacklevel=2)
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 
@@ -315,7 +313,7 @@ def _sorted(
     """The inputs in order, and the wrench or frame."""
     names = (*definition.inputs, definition.optional) if definition.optional else definition.inputs
     where = f"{definition.name} of robot {dynamics.robot.name!r}"
-    wanted = ", ".join(definition.inputs) + (f" and, if wanted, {definition.optional}" if definition.optional else "")
+    wanted = ", ".join(definition.inputs) + (f" and optionally {definition.optional}" if definition.optional else "")
     if len(arguments) > len(names):
         raise ShapeError(
             f"{len(arguments)} arguments given", where=where, expected=wanted, advice="Pass out= by keyword"
@@ -325,16 +323,16 @@ def _sorted(
         if name not in names:
             raise unknown_name("argument", name, [*filter(None, names), *OPTIONS], where=where)
         if name in values:
-            raise ShapeError(f"{name} is given twice", where=where, expected=wanted)
+            raise ShapeError(f"argument {name} is given twice", where=where, expected=wanted)
         values[name] = value
     missing = [name for name in definition.inputs if name not in values]
     if missing:
-        raise ShapeError(f"{', '.join(missing)} missing", where=where, expected=wanted)
+        raise ShapeError(f"missing arguments: {', '.join(missing)}", where=where, expected=wanted)
     return [values[name] for name in definition.inputs], values.get(definition.optional or "")
 
 
 def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[Any, ...], result: Any) -> None:
-    """Inputs or results, whichever are fewer numbers."""
+    """Raise an error if an input or a result is not finite; the smaller group is looked at first."""
     results = result if isinstance(result, tuple) else (result,)
     sizes = [sum(map(np.size, group)) for group in (values, results)]
     if all(map(finite, values if sizes[0] < sizes[1] else results)):
@@ -353,19 +351,14 @@ def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[An
             expected="a positive definite mass matrix",
             advice="Give the links a mass, or the joints rotors with inertia",
         )
-    raise ArmdynError("the result overflowed", where=where, expected="smaller velocities and accelerations")
+    raise ArmdynError("the result overflowed", where=where, expected="smaller inputs")
 
 
-def _told(made: Program) -> str:
-    kind = {"Split": "several kernels, ", "Composed": "of others, ", "Interpreted": "NumPy, "}.get(
+def _how(made: Program) -> str:
+    kind = {"Split": "several kernels, ", "Composed": "from other functions, ", "Interpreted": "NumPy, "}.get(
         type(made).__name__, ""
     )
     return f"{kind}{'from cache' if made.from_cache else 'compiled'} in {made.compile_seconds * 1e3:.0f} ms"
-
-
-def _identifier(label: str) -> str:
-    text = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in label).strip("_")
-    return f"{text}_" if keyword.iskeyword(text) else text
 
 
 __all__ = ["Dynamics", "compile"]

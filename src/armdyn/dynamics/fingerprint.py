@@ -18,14 +18,14 @@ PLAIN = (type(None), bool, int, float, str, Fraction)
 
 
 class _Foreign(Exception):
-    """A value of a kind that this module does not know to the last bit."""
+    """A value of a type that this module cannot write to the last bit."""
 
 
 def fingerprint(robot: Robot) -> str | None:
     """A hash of the robot as it is and as mechanics sees it (`with_assembly` makes the two differ).
 
     Every field counts, numbers with their type and to the last bit (a literal 0 folds away, 0.0 need not). The
-    expressions do not: graphs are made of numbers. None for a law of friction of the user's own, whose code may change,
+    expressions do not: graphs are made of numbers. None for a user's own friction law, whose code may change,
     and for robots with parts or numbers of kinds unknown here.
     """
     if type(robot) is not Robot or not all(is_own_law(joint.friction) for joint in robot.tree):

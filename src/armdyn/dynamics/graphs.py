@@ -37,7 +37,7 @@ SHORT = 7
 LONG = 20
 """Joints beyond which products in the world's axes cost less without counting."""
 DEEP = 14
-"""Joints one behind the other beyond which articulated bodies are cheaper without counting."""
+"""Joints of one chain beyond which articulated bodies are cheaper without counting."""
 
 Variant = str | tuple[str, ...]
 """What a graph has been made for: "wrench", the frames that carry wrenches, or the name of a frame."""
@@ -228,7 +228,7 @@ def require_inertia(robot: Robot) -> None:
 
 
 def parameterless(robot: Robot) -> Robot:
-    """The robot in numbers; an error names the parameters that have none."""
+    """The robot in numbers; raises ArmdynError if a symbol has no value."""
     numeric = robot.bound()
     if numeric.has_symbols:
         raise ArmdynError("the robot has symbols without a value", where=f"robot {robot.name!r}", expected="numbers")

@@ -58,7 +58,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Interpreted:
-    """The graph, operation by operation on arrays: for programs that no compiler should be asked to take."""
+    """The graph, operation by operation on arrays: for programs that would take too long to compile."""
 
     graph: Graph
     compile_seconds: float = 0.0
@@ -108,7 +108,7 @@ class Composed:
         try:
             inverse = np.linalg.inv(self.inertia(q, **options))
         except np.linalg.LinAlgError as error:
-            raise PhysicsError("the mass matrix is singular at this position") from error
+            raise PhysicsError("the mass matrix is singular at this configuration") from error
         return _delivered([-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()], out)
 
 
@@ -130,7 +130,7 @@ def _delivered(results: list[Any], out: Any) -> Any:
 
 
 def program(graph: Graph, name: str, cache: bool) -> Program:
-    """The fastest function there is for a graph."""
+    """The fastest function for a graph: one kernel, several, or NumPy."""
     total = graph.operations.total
     if total <= LARGEST:
         return build(graph, name, cache=cache)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from armdyn.errors import MissingExtra
-from armdyn.export.evaluation import evaluated
+from armdyn.export.evaluation import evaluated, installed
 from armdyn.export.functions import Function, Model, model
 from armdyn.robot import Robot
 
@@ -16,16 +14,19 @@ from armdyn.robot import Robot
 def function(robot: Robot, name: str, *, parameters: bool = False) -> Any:
     """One quantity as a `casadi.Function`: column vectors in, vectors and matrices out.
 
+    robot: with at least one movable joint.
+    name: of the quantity, from QUANTITIES.
     parameters: keep the named parameters of the robot's file as a last argument.
-    Raises:  MissingExtra if CasADi is not installed.
+
+    Raises MissingExtra if CasADi is not installed.
     """
-    casadi = _casadi()
+    casadi = installed("casadi", "CasADi")
     return _built(casadi, model(robot, (name,), parameters=parameters).functions[0])
 
 
 def files(model: Model) -> dict[PurePath, str]:
     """One file for `casadi.Function.load` per function."""
-    casadi = _casadi()
+    casadi = installed("casadi", "CasADi")
     made: dict[PurePath, str] = {}
     with TemporaryDirectory() as folder:
         stored = Path(folder) / "function"  # what `serialize` gives is not what `load` reads
@@ -59,12 +60,3 @@ def _functions(casadi: Any) -> dict[str, Any]:
         "sign": casadi.sign,
         "select": lambda condition, yes, no: casadi.if_else(condition >= 0, yes, no),
     }
-
-
-def _casadi() -> Any:
-    try:
-        return import_module("casadi")
-    except ImportError:
-        raise MissingExtra(
-            "CasADi is not installed", where="export", advice="Install it: pip install 'armdyn[casadi]'"
-        ) from None

@@ -1,12 +1,14 @@
-"""A graph run over the arrays or symbols of another library: its outputs, once its functions are known."""
+"""A graph evaluated over the arrays or symbols of another library."""
 
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
+from armdyn.errors import MissingExtra
 from armdyn.graph import Graph, Node
 from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SUB
 from armdyn.graph.structure import leaves
@@ -36,3 +38,13 @@ def evaluated(
         elif node.args:
             results[node] = known[node.op](*(results[arg] for arg in node.args))
     return {name: [results[node] for node in leaves(part)] for name, part in graph.outputs.items()}
+
+
+def installed(module: str, title: str) -> Any:
+    """A module of an optional library; MissingExtra with the command to install it if it is not there."""
+    try:
+        return import_module(module)
+    except ImportError:
+        extra = module.partition(".")[0]
+        advice = f"Install it: pip install 'armdyn[{extra}]'"
+        raise MissingExtra(f"{title} is not installed", where="export", advice=advice) from None

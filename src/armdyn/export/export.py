@@ -30,11 +30,16 @@ def write(
     *,
     parameters: bool = False,
 ) -> list[Path]:
-    """Write the robot's functions as code into a folder, which is made if it is not there; the files' paths.
+    """Write the robot's functions as code into a folder and return the paths of the files.
 
-    to: one of TARGETS. prefix: begins the names of files and C functions (default: from the robot's name).
-    parameters: keep the named parameters of the robot's file as arguments instead of their values.
-    Raises:  UnknownName, ArmdynError (prefix), MissingExtra (casadi), FileError.
+    robot: with at least one movable joint.
+    to: language, one of TARGETS (default "c").
+    out: folder, made if it does not exist (default: the current one).
+    functions: names from QUANTITIES.
+    prefix: begins the names of files and C functions (default: from the robot's name).
+    parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
+
+    Raises UnknownName, ArmdynError (prefix), MissingExtra (casadi), FileError.
 
     >>> import armdyn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +62,7 @@ def save(files: dict[PurePath, str], folder: Path) -> list[Path]:
     paths = []
     for name, text in files.items():
         if name.name != str(name):
-            raise ArmdynError(f"{name} is no plain file name", where="export")
+            raise ArmdynError(f"{name} is not a plain file name", where="export")
         path = folder / name
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
-from armdyn.errors import MissingExtra, ShapeError
+from armdyn.errors import ShapeError
 from armdyn.export import python_source as python
-from armdyn.export.evaluation import evaluated
+from armdyn.export.evaluation import evaluated, installed
 from armdyn.export.functions import Model, model
 from armdyn.robot import Robot
 
@@ -17,11 +16,15 @@ from armdyn.robot import Robot
 def function(robot: Robot, name: str, *, parameters: bool = False) -> Callable[..., Any]:
     """One quantity as a function of JAX arrays (..., n); leading axes broadcast.
 
-    parameters: keep the named parameters of the robot's file as a last argument. JAX computes in single precision
-    unless its option `jax_enable_x64` is set.
-    Raises:  MissingExtra if JAX is not installed.
+    JAX computes in single precision unless its option `jax_enable_x64` is set.
+
+    robot: with at least one movable joint.
+    name: of the quantity, from QUANTITIES.
+    parameters: keep the named parameters of the robot's file as a last argument.
+
+    Raises MissingExtra if JAX is not installed.
     """
-    jnp = _jax_numpy()
+    jnp = installed("jax.numpy", "JAX")
     entry = model(robot, (name,), parameters=parameters).functions[0]
     takes, gives = entry.inputs, entry.outputs
     functions = {op: getattr(jnp, op) for op in ("sin", "cos", "sqrt", "exp", "abs", "sign")}
@@ -54,12 +57,3 @@ def function(robot: Robot, name: str, *, parameters: bool = False) -> Callable[.
 def files(model: Model) -> dict[PurePath, str]:
     """A module of functions over JAX arrays. JAX itself is needed only to run it."""
     return python.files(model, "jax")
-
-
-def _jax_numpy() -> Any:
-    try:
-        return import_module("jax.numpy")
-    except ImportError:
-        raise MissingExtra(
-            "JAX is not installed", where="export", advice="Install it: pip install 'armdyn[jax]'"
-        ) from None

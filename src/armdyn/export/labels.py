@@ -24,9 +24,9 @@ from armdyn.robot.links import WORLD
 LEGEND = (
     "C23, S23: cosine, sine of q2 + q3 (with the joints' offsets); w, wd, a: angular velocity and acceleration of a "
     "link, acceleration of its origin against free fall; wxy: product of wx and wy; U: matrix of the rates, skew(wd) + "
-    "skew(w) skew(w); f, m: force and moment the link passes on to its parent; R, p: rotation and position of a link "
-    "in the world; X, h, mass: tensor, first moment and mass of a link with all that it carries; M: inertia matrix, L, "
-    "Dinv: its factors; H: torques without acceleration. x, y, z are the axes of the link's joint frame, the number is "
+    "skew(w) skew(w); f, m: force and moment that the link exerts on its parent; R, p: rotation and position of a link "
+    "in the world; X, h, mass: tensor, first moment and mass of a link with all that it carries; M: mass matrix, L, "
+    "Dinv: its factors; H: torques at zero acceleration. x, y, z are the axes of the link's joint frame, the number is "
     "the link's; _neg: with the opposite sign."
 )
 """What the names mean."""
@@ -175,7 +175,7 @@ def _inertia(robot: Robot, q: list[Any], qd: list[Any]) -> Values:
     try:
         factors = linear.factor(M)
     except (ArmdynError, ZeroDivisionError):
-        return  # no inertia somewhere: there is no direct dynamics either
+        return  # no inertia somewhere: there is no forward dynamics either
     for k in range(robot.n):
         for i in range(k):
             yield "L" + _joined((str(k + 1), str(i + 1))), factors.lower[k][i]

@@ -26,7 +26,9 @@ A result is a sum of some hundred rounded products: errors of up to some hundred
 class Vectors:
     """States (m of them), expected results, and the size of the terms each result is the sum of.
 
-    inputs: (m, size) by name. outputs: (m, size), row-major, by name. scale: (m,).
+    inputs: (m, size) by name.
+    outputs: (m, size) by name, row-major.
+    scale: (m,).
     """
 
     inputs: dict[str, Array]

@@ -1,4 +1,4 @@
-"""Sines and cosines at birth: exact quarter turns, one form per angle, sums of angles.
+"""Sines and cosines, simplified when they are made: exact quarter turns, one form per angle, sums of angles.
 
     sin(-x) = -sin x,  sin(x + pi/2) = cos x,  c2 c3 - s2 s3 = cos(q2 + q3),  x c c + x s s = x
 
@@ -43,7 +43,7 @@ _QUARTERS = {k * math.pi / 2: k for k in range(-8, 9)} | {k * (math.pi / 2): k f
 
 @contextmanager
 def angle_folding(enabled: bool) -> Iterator[None]:
-    """Switch the sum-angle rules on or off for the nodes born inside the `with` block.
+    """Switch the sum-angle rules on or off for the nodes made inside the `with` block.
 
     >>> from armdyn.graph import symbols
     >>> a, b = symbols("a b")
@@ -167,7 +167,7 @@ def _plain_trig(op: str, terms: list[tuple[Node, Fraction]], rest: Fraction, off
 
 
 def combined(a: Node, b: Node, sign: int) -> Node | None:
-    """A + sign*b for products of sines and cosines that are a sum of angles, else None.
+    """Return a + sign*b for products of sines and cosines that are a sum of angles, else None.
 
     The caller has checked that both products hold at least two sines or cosines.
     """

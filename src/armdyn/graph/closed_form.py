@@ -48,7 +48,7 @@ def closed_form(expressions: Any, *, collect: str = "parameters") -> Any:
     m*qdd1*(a*a + l*l + 2*a*l*cos(q2))
     """
     if collect not in COLLECT:
-        raise unknown_name("way to collect", collect, COLLECT)
+        raise unknown_name("collect option", collect, COLLECT)
     form = normal_form(expressions)
     shortener = Shortener(len(form.ring.angles))
     gather = _Gather(angles_first=collect == "angles")

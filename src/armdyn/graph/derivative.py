@@ -109,7 +109,7 @@ def gradient(output: Any, symbols: Any) -> Any:
     """
     node, wanted = nodes_of(output), nodes_of(symbols)
     if not isinstance(node, Node):
-        raise ArmdynError("the gradient is of one scalar", advice="Use derivative for several outputs")
+        raise ArmdynError("the gradient needs one scalar output", advice="Use derivative for several outputs")
     targets = set(_checked(wanted))
     adjoints = {node: ONE}
     for part in reversed(ordered(node)):
@@ -156,11 +156,11 @@ def substitute(outputs: Any, replacements: Mapping[Any, Any]) -> Any:
         elif node.op == SYMBOL:
             new[node] = by_name.get(node.value, node)
         else:
-            new[node] = born_again(node, tuple(new[arg] for arg in node.args))
+            new[node] = with_operands(node, tuple(new[arg] for arg in node.args))
     return rebuilt(nodes, new.__getitem__)
 
 
-def born_again(node: Node, args: tuple[Node, ...]) -> Node:
+def with_operands(node: Node, args: tuple[Node, ...]) -> Node:
     """The operation of a node applied to other operands, with folding; the node itself if they are the same."""
     if all(old is new for old, new in zip(node.args, args, strict=True)):
         return node
@@ -203,7 +203,7 @@ def numeric(outputs: Any, values: Mapping[Any, Any] | None = None) -> Any:
     new: dict[Node, Node] = {}
     for node in ordered(nodes):
         args = tuple(new[arg] for arg in node.args)
-        again = born_again(node, args) if args else node
+        again = with_operands(node, args) if args else node
         is_number = again.op == PI_OP or (again.args and all(arg.op in (CONST, PI_OP) for arg in again.args))
         new[node] = constant(to_float(again)) if is_number else again
     return rebuilt(nodes, new.__getitem__)

@@ -1,4 +1,4 @@
-"""The folding rules: what each operation simplifies when its node is born.
+"""The folding rules: what each operation simplifies when its node is made.
 
 Conventions that the rules keep: a constant is the first operand of its product and the last of its sum or difference;
 a constant factor or term is positive and the operation carries the sign; `neg` is never an operand of `add`, `sub`,
@@ -81,7 +81,7 @@ def sub(a: Node, b: Node) -> Node:
 
 
 def _cancelled(a: Node, b: Node) -> Node | None:
-    """A - b when one operand is part of the other."""
+    """Return a - b when one operand is part of the other."""
     if a.op == ADD and b in a.args:
         return a.args[1] if a.args[0] is b else a.args[0]
     if b.op == ADD and a in b.args:
@@ -92,7 +92,7 @@ def _cancelled(a: Node, b: Node) -> Node | None:
 
 
 def plus(a: Node, number: Number) -> Node:
-    """A + number, constants of nested sums gathered. A constant is the last operand of its sum."""
+    """Return a + number, constants of nested sums gathered. A constant is the last operand of its sum."""
     if number == 0:
         return a
     if a.op == CONST:
@@ -106,7 +106,7 @@ def plus(a: Node, number: Number) -> Node:
 
 
 def _together(a: Node, b: Node, sign: int) -> Node | None:
-    """A + sign*b as one product: equal terms with constant factors, or products of sines and cosines."""
+    """Return a + sign*b as one product: equal terms with constant factors, or products of sines and cosines."""
     if a.trig > 1 and b.trig > 1:
         from armdyn.graph.angle import combined  # angle.py builds on this module
 
@@ -154,7 +154,7 @@ def _scaled(number: Number, a: Node) -> Node:
 
 
 def div(a: Node, b: Node) -> Node:
-    """A / b. A divisor known off-line becomes a factor, so that no division is left at run time."""
+    """Quotient a / b. A divisor known off-line becomes a factor, so that no division is left at run time."""
     if b.op == NEG:
         return neg(div(a, b.args[0]))
     if a.op == NEG:
@@ -205,7 +205,7 @@ def _divided(a: Node, number: Number) -> Node:
 
 
 def power(a: Node, exponent: int) -> Node:
-    """A to a whole power, as products by repeated squaring: what a program executes.
+    """Return a to a whole power, as products by repeated squaring: what a program executes.
 
     >>> from armdyn.graph import symbol
     >>> x = symbol("x")
@@ -267,7 +267,7 @@ def select(condition: object, if_not_negative: object, if_negative: object) -> A
         return if_not_negative if condition >= 0 else if_negative  # type: ignore[operator]
     test, first, second = nodes
     if test is None or first is None or second is None:
-        raise ArmdynError("select needs numbers or expression nodes; apply it to each element of an array")
+        raise ArmdynError("select needs numbers or expression nodes; apply it to each entry of an array")
     if test.op == CONST:
         return first if test.value >= 0 else second
     return first if first is second else interned(SELECT, (test, first, second))

@@ -1,7 +1,7 @@
-"""Expression nodes: unique, immutable and folded at birth.
+"""Expression nodes: unique, immutable, and simplified when they are made.
 
 Every expression exists once: building it again gives the same object, so equality is identity and sharing needs
-no search. What can be simplified without a search is simplified when the node is born:
+no search. What can be simplified without a search is simplified when the node is made:
 
 * constants are gathered; 0, 1 and -1 disappear; integers and fractions stay exact;
 * signs are pulled outwards, so `neg` survives only at outputs and under functions that do not absorb it;
@@ -172,7 +172,7 @@ _set = object.__setattr__
 
 
 def _forget(reference: weakref.KeyedRef[Any, Node], table: dict[Any, Any] = _TABLE) -> None:
-    # The entry may already belong to a younger twin, born after this one died.
+    # The entry may already belong to an equal node that was made after this one was freed.
     if table.get(reference.key) is reference:
         table.pop(reference.key, None)  # another thread may have been quicker
 
@@ -232,7 +232,7 @@ def _plain(value: object) -> Number | None:
     """The value as int, Fraction or float (NumPy scalars included), None if it is no real number."""
     if type(value) is int:
         return value
-    if type(value) is not float:  # the quick way for what is most common
+    if type(value) is not float:  # the fast path for the most common case
         if isinstance(value, Integral):
             return int(value)
         if isinstance(value, Rational):

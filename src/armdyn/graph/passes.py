@@ -1,4 +1,4 @@
-"""Rewrites that a whole program profits from; a single node at its birth cannot know who else will use it."""
+"""Rewrites that a whole program profits from; a node that is being made cannot know who else will use it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armdyn.graph import fold
 from armdyn.graph.angle import angle_folding, linear_form, natural_order
 from armdyn.graph.closed_form import closed_form
 from armdyn.graph.count import count_operations
-from armdyn.graph.derivative import born_again, built, substitute
+from armdyn.graph.derivative import built, substitute, with_operands
 from armdyn.graph.node import ADD, COS, DIV, MUL, SIN, SUB, ZERO, Node, constant, interned
 from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
 
@@ -48,7 +48,7 @@ def split_angles(outputs: Any) -> Any:
                 cos, sin = _split(node.args[0])
                 new[node] = sin if node.op == SIN else cos
             else:
-                new[node] = born_again(node, tuple(new[arg] for arg in node.args)) if node.args else node
+                new[node] = with_operands(node, tuple(new[arg] for arg in node.args)) if node.args else node
     return rebuilt(nodes, new.__getitem__)
 
 
@@ -101,7 +101,7 @@ def _factored_once(nodes: Any) -> Any:
         if node.op in (ADD, SUB) and node not in inner:
             new[node] = _regrouped(_terms(node, inner), uses, new)
         else:
-            new[node] = born_again(node, tuple(new[arg] for arg in node.args)) if node.args else node
+            new[node] = with_operands(node, tuple(new[arg] for arg in node.args)) if node.args else node
     return rebuilt(nodes, new.__getitem__)
 
 

@@ -116,7 +116,7 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, Any], *, fold_angle
     {'tau': (2.0, 1.0)}
     """
     arguments = {name: input_symbols(name, shape) for name, shape in inputs.items()}
-    _refuse_twins(arguments)
+    _require_distinct(arguments)
     with _collecting_names() as names, angle_folding(fold_angles):
         result = function(*arguments.values())
     outputs = nodes_of(dict(result) if isinstance(result, Mapping) else {"out": result})
@@ -144,7 +144,7 @@ def input_symbols(name: str, shape: Any) -> Any:
     return structure
 
 
-def _refuse_twins(arguments: Mapping[str, Any]) -> None:
+def _require_distinct(arguments: Mapping[str, Any]) -> None:
     seen: set[Node] = set()
     for name, structure in arguments.items():
         for node in leaves(structure):

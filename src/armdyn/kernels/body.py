@@ -71,7 +71,7 @@ class Body:
         raise ArmdynError(f"no machine code for the operation {op!r}")
 
     def _tested(self, x: str, order: str, join: str, equality: str) -> str:
-        """The sign of x, as bits, with zero apart and no for NaN: LLVM's comparisons of order would report NaN."""
+        """The sign of x, as bits, with zero apart and false for NaN: LLVM's comparisons of order would report NaN."""
         w, kind, ints, bools = self.w, self.kind, integers(self.lanes), flags(self.lanes)
         bits = w.put(f"bitcast {kind} {x} to {ints}")
         sign = w.put(f"icmp {order} {ints} {bits}, {whole(0, self.lanes)}")

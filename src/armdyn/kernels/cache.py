@@ -43,9 +43,9 @@ def folder() -> Path | None:
 
 @once
 def generator_version() -> str:
-    """A hash of the code that generates code: kernels of another version are never taken for this one's.
+    """A hash of the code that generates code: kernels of another version are never loaded.
 
-    Where the files do not tell what is running, nobody's but this process's.
+    If the files may not be those that are running, it is valid for this process only.
     """
     return sources.version("kernels") or secrets.token_hex(32)
 

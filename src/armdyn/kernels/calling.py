@@ -1,4 +1,4 @@
-"""The way in for everything but the plain single call: keywords, threads, and errors that name the argument."""
+"""Every call but the plain single one: keywords, threads, and errors that name the argument."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _explained(name: str, ports: Ports, arguments: Sequence[Any], options: dict[
 
 
 def _threaded(ufunc: Any, ports: Ports, arguments: Sequence[Any], options: dict[str, Any], threads: int) -> Any:
-    """The same call, its longest batch axis dealt out to threads (0: one per processor)."""
+    """The same call, its longest batch axis divided among threads (0: one per processor)."""
     if threads < 0:
         raise ArmdynError(f"threads={threads}", expected="a positive number, or 0 for one per processor")
     threads = threads or os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""The quick way in for one sample: a builtin function whose body is machine code of the kernel.
+"""The fast path for one sample: a builtin function whose body is machine code of the kernel.
 
 `@fast` looks at each argument: an array of exactly NumPy's type, of the right shape, of doubles, aligned and without
 gaps (a plain float for a scalar). If all are, it allocates the result through NumPy's C interface and computes; for

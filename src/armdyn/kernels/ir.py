@@ -25,7 +25,7 @@ FAST, SLOW = 2**20, 1
 
 
 def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = True) -> str:
-    """The module's text. `lanes` 1 means no blocks; `fused` tells that the machine has fused multiply-adds."""
+    """The module's text. `lanes` 1 means no blocks; `fused`: whether the machine has fused multiply-adds."""
     reduction = FUSED if fused else PLAIN
     program = plan(nodes, [node for port in ports.outputs for node in port.nodes])
     constants = Constants()

@@ -1,4 +1,4 @@
-"""A page of LLVM assembly: numbered values, constants, the few instructions that kernels need."""
+"""Text of LLVM assembly: numbered values, constants, the few instructions that kernels need."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def compiled(text: str) -> bytes:
 
 
 class Code:
-    """Machine code in this process. It stays as long as this object; functions made of it hold on to it."""
+    """Machine code in this process. It lives as long as this object; functions around it keep a reference."""
 
     def __init__(self, image: bytes, names: tuple[str, ...] = ("loop", "fast", "slots"), slots: int = 0) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)

@@ -26,8 +26,8 @@ LARGEST = 25_000
 class Kernel:
     """A compiled graph. Call it like a NumPy function: arrays (..., n) in, arrays out, leading axes broadcast.
 
-    `call` is the quickest way in and takes every call (a builtin function where possible); `kernel(...)` is the same,
-    a little slower. Keywords: `out=` (a tuple for several outputs), `threads=` (0: one per processor), and those of
+    `call` is the fastest way to call it (a builtin function where possible); `kernel(...)` does the same, a little
+    slower. Keywords: `out=` (a tuple for several outputs), `threads=` (0: one per processor), and those of
     NumPy's ufuncs. A sample's result is the same to the last bit in every batch. Finiteness of input is not checked.
     """
 
@@ -67,10 +67,12 @@ class Kernel:
 def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int | None = None) -> Kernel:
     """Turn a graph into machine code.
 
-    Args:    graph: no free parameters; inputs and outputs are scalars, vectors or matrices. lanes: samples computed at
-             a time in a batch (1, 4 or 8; default: what fits a register, at least 4). cache: keep the code on disk for
-             the next time.
-    Raises:  ArmdynError for free parameters and for graphs beyond 25,000 operations.
+    graph: without free parameters; inputs and outputs are scalars, vectors or matrices.
+    name: shown in errors and `help`.
+    cache: keep the code on disk for the next time.
+    lanes: samples computed at a time in a batch, 1, 4 or 8 (default: what fits a register, at least 4).
+
+    Raises ArmdynError for free parameters and for graphs beyond 25,000 operations.
 
     >>> from armdyn.graph import trace
     >>> kernel = build(trace(lambda q: [q[0].sin() * q[1], q[0] + q[1]], {"q": 2}))
@@ -128,8 +130,8 @@ def _bound(
     if fastcall.layout_holds():
         fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
     seconds = time.perf_counter() - start
-    told = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
-    return Kernel(*told, fast or general, ufunc, fast, record, graph)
+    facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
+    return Kernel(*facts, fast or general, ufunc, fast, record, graph)
 
 
 def _loaded(record: KernelRecord) -> jit.Code | None:
@@ -148,6 +150,6 @@ def _slots(record: KernelRecord) -> int:
 
 
 def _identifier(name: str) -> str:
-    """A name fit for a function, whatever the robot is called."""
+    """The name as an identifier, whatever the robot is called."""
     text = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name) or "kernel"
     return f"_{text}" if text[0].isdigit() or keyword.iskeyword(text) else text

@@ -1,4 +1,4 @@
-"""Which version of this package is running, told by its files: what is kept on disk is valid for that version alone."""
+"""The version of this package that is running, as a hash of its files: the cache is valid for that version only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def version(*folders: str) -> str | None:
 
 
 def settled(*folders: str) -> bool:
-    """Whether no file has changed since the package was imported: only then the files tell what is running."""
+    """Whether no file has changed since the package was imported: only then are the files those that run."""
     try:
         changes = [max(stat.st_mtime, stat.st_ctime) for stat in (path.stat() for path in files(*folders))]
     except OSError:

@@ -1,4 +1,4 @@
-"""NumPy's C interface: its tables of functions, and ufuncs made of machine code."""
+"""NumPy's C interface: its tables of functions, and ufuncs around machine code."""
 
 from __future__ import annotations
 
