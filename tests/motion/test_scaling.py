@@ -119,7 +119,7 @@ def test_any_function_with_a_duration_is_a_reference() -> None:
 
 
 def test_questions_without_an_answer() -> None:
-    with pytest.raises(Infeasible, match="no limit of torque is known"):
+    with pytest.raises(Infeasible, match="no torque limit is known"):
         armdyn.scale_to_torque(armdyn.point_to_point([0.0], [1.0], duration=1.0), slider())
     with pytest.raises(Infeasible, match="nothing limits the speed"):
         armdyn.scale_to_torque(armdyn.trajectory.hold([0.3], 2.0), slider(), 4.0)

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import armdyn
 from armdyn.motion import Infeasible
-from armdyn.motion.timing import Status
+from armdyn.motion.timing import TimingStatus
 from motion.arms import compiled, slider, waypoints
 
 LINE = [[0.0], [1.0]]
@@ -19,7 +19,7 @@ LINE = [[0.0], [1.0]]
 
 def test_double_integrator_is_bang_bang() -> None:
     move = armdyn.time_optimal(LINE, slider(), tau_max=4.0)  # 2 kg: 2 m/s^2
-    assert np.isclose(move.duration, np.sqrt(2.0), rtol=1e-9) and move.status is Status.OPTIMAL
+    assert np.isclose(move.duration, np.sqrt(2.0), rtol=1e-9) and move.status is TimingStatus.OPTIMAL
     t = np.linspace(0, move.duration, 1001)
     middle = np.abs(t - move.duration / 2) < 1e-3
     assert np.allclose(np.abs(move(t, 2)[~middle]), 2.0, rtol=1e-6)
@@ -67,7 +67,7 @@ def test_viscous_friction() -> None:
     errors = []
     for points in (100, 400, 1600):
         move = armdyn.time_optimal(LINE, slider({"viscous": c}), tau_max=F, points=points)
-        assert move.status is Status.OPTIMAL and move.rounds > 1
+        assert move.status is TimingStatus.OPTIMAL and move.rounds > 1
         errors.append(move.duration / exact - 1)
     assert 0 < errors[2] < errors[1] / 2 < errors[0] / 4 and errors[1] < 2e-3  # first order in the cell
 
@@ -180,7 +180,7 @@ def test_a_path_that_all_but_reverses_is_resolved() -> None:
     bend = np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]) / np.linalg.norm(first, axis=1) ** 3
     assert np.sort(bend)[-300:].min() > 20  # rad per rad
     move = armdyn.time_optimal(path, dyn, tau_max=[1500.0, 500.0])
-    assert move.status is Status.OPTIMAL
+    assert move.status is TimingStatus.OPTIMAL
     verdict = armdyn.feasibility(dyn, move, tau_max=[1500.0, 500.0], dt=move.duration / 20_000)
     assert verdict.use["torque"].max() < 1 + 1e-3  # the torque peaks within cells of one degree of turning
 
@@ -207,7 +207,7 @@ def test_the_result_is_a_trajectory(path: str) -> None:
 def test_stribeck_friction_settles_and_keeps_the_limits() -> None:
     robot = slider({"viscous": 1.0, "coulomb": 0.5, "static": 1.5, "stribeck": 0.1})
     move = armdyn.time_optimal(LINE, robot, tau_max=4.0)
-    assert move.status is Status.OPTIMAL
+    assert move.status is TimingStatus.OPTIMAL
     verdict = armdyn.feasibility(robot, move, tau_max=4.0)
     assert verdict.use["torque"][0] < 1 + 2e-3  # static friction falls off within the first cells
     free = armdyn.time_optimal(LINE, slider(), tau_max=4.0)

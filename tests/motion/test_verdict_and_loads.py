@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.motion.verdict import Status
+from armdyn.motion.verdict import FeasibilityStatus
 from armdyn.reproduce.siciliano import example_7_2
 from motion.arms import compiled, slider
 
@@ -17,7 +17,7 @@ WEIGHT = 2.0 * 9.81
 def test_margins_by_hand() -> None:
     robot = slider(gravity=9.81)
     verdict = armdyn.feasibility(robot, LIFT, v_max=2.0, a_max=1.25, tau_max=2 * (WEIGHT + 2), p_max=WEIGHT + 2)
-    assert verdict.holds and verdict.status is Status.FEASIBLE
+    assert verdict.holds and verdict.status is FeasibilityStatus.FEASIBLE
     for quantity, share in {"velocity": 0.5, "acceleration": 0.8, "torque": 0.5, "power": 1.0}.items():
         assert np.isclose(verdict.use[quantity][0], share), quantity
         assert np.isclose(verdict.margin[quantity][0], 1 - share)
@@ -26,7 +26,7 @@ def test_margins_by_hand() -> None:
 
 def test_what_is_exceeded_is_told_with_joint_value_and_time() -> None:
     verdict = armdyn.feasibility(slider(), LIFT, v_max=0.75)
-    assert not verdict and verdict.status is Status.TOO_FAST
+    assert not verdict and verdict.status is FeasibilityStatus.TOO_FAST
     (excess,) = verdict.excesses
     assert excess.joint == "slide" and excess.quantity == "velocity" and excess.limit == 0.75
     assert np.isclose(excess.value, 1.0) and np.isclose(excess.time, 1.0)
@@ -38,14 +38,14 @@ def test_what_is_exceeded_is_told_with_joint_value_and_time() -> None:
 
 
 def test_statuses_advise() -> None:
-    assert armdyn.feasibility(slider(), LIFT).status is Status.UNLIMITED
+    assert armdyn.feasibility(slider(), LIFT).status is FeasibilityStatus.UNLIMITED
     heavy = armdyn.feasibility(slider(gravity=9.81), LIFT, tau_max=WEIGHT - 1)
-    assert heavy.status is Status.TOO_HEAVY and "No timing helps" in str(heavy)
+    assert heavy.status is FeasibilityStatus.TOO_HEAVY and "No timing helps" in str(heavy)
     panda = compiled("panda")
     start = np.array([0, 0, 0, -1.5, 0, 1.5, 0])
     away = armdyn.point_to_point(start, start + 1.6 * np.eye(7)[3], "quintic", duration=8.0)
     verdict = armdyn.feasibility(panda, away)
-    assert verdict.status is Status.TOO_FAR
+    assert verdict.status is FeasibilityStatus.TOO_FAR
     (excess,) = verdict.excesses
     assert excess.joint == "panda_joint4" and excess.limit == -0.0698 and np.isclose(excess.value, 0.1)
 

@@ -1,4 +1,4 @@
-"""Largest values of a quantity over the positions an arm can take: what gain design asks for."""
+"""Largest values of a quantity over the workspace, for the design of gains."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ SAMPLES, ROUNDS, AROUND = 4096, 12, 128
 
 
 def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Array:
-    """The largest entries that values(q) takes over the workspace: random positions, then a search around the best.
+    """Return the largest entries (m,) of values(q) over the working range: random samples, then a search around the best.
 
-    values: (k, n) positions to (k, m) numbers. Returns (m,).
+    robot:  the robot.
+    values: function of configurations (k, n) that returns (k, m) numbers.
+    seed:   of the random numbers (default: 0).
     """
     low, high = working_range(robot)
     random = np.random.default_rng(seed)
@@ -41,14 +43,14 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
 
 
 def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
-    """The largest A_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of Khalil (9.6)."""
+    """Return the largest M_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of Khalil (9.6)."""
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
 
 
 def largest_gravity_slope(dyn: Dynamics, seed: int = 0) -> float:
-    """The largest 2-norm of dQ/dq over the workspace, which kp must exceed where gravity is taken at q^d.
+    """Return the largest 2-norm of dg/dq over the workspace, N m/rad: a lower bound of kp for gravity at q_d.
 
-    Khalil 9.3.2
+    Khalil sec. 9.3.2
     """
     still = np.zeros(dyn.n)
 

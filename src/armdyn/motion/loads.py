@@ -1,4 +1,4 @@
-"""What a motion asks of the actuators: peak and effective torques, speeds, powers, energies, heating."""
+"""Actuator sizing: peak and rms torques, speeds, powers, energies and heating along a motion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = (
     ("rms_speed", "rms speed"),
     ("peak_power", "peak power"),
     ("peak_braking", "peak braking"),
-    ("energy_given", "J given"),
+    ("energy_given", "J delivered"),
     ("energy_returned", "J returned"),
     ("heat", "heat"),
 )
@@ -30,13 +30,20 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Sizing:
-    """What every actuator has to give over one cycle: (n,) each.
+    """Loads of the actuators over one cycle, (n,) each.
 
-    peak_torque, rms_torque: N m or N; the square of the second is what heats a motor. peak_speed, rms_speed: rad/s or
-    m/s. peak_power: W, given to the joint; peak_braking: W, taken from it. energy_given, energy_returned: J per cycle;
-    the drive gets back at most the second. continuous: torque that may be held for ever. heat: (rms/continuous)^2, the
-    share of its heating that an actuator uses; above 1 it grows too hot; NaN without `continuous`. on_time: the longest
-    share of the time, up to 1, that the motion may be done with rests without torque between: 1/heat.
+    robot:           the robot.
+    side:            "joint" or "motor" side of the gears.
+    cycle:           duration of motion and rest, s.
+    peak_torque:     N m or N.
+    rms_torque:      N m or N; its square heats a motor.
+    peak_speed:      rad/s or m/s.
+    rms_speed:       rad/s or m/s.
+    peak_power:      largest mechanical power delivered to the joint, W.
+    peak_braking:    largest mechanical power absorbed from the joint, W.
+    energy_given:    energy delivered to the joint, J per cycle.
+    energy_returned: energy absorbed from the joint, J per cycle; the drive recovers at most this.
+    continuous:      continuous torque of the actuator, N m or N; infinite if not given.
     """
 
     robot: Robot
@@ -54,16 +61,18 @@ class Sizing:
 
     @property
     def heat(self) -> Array:
+        """(n,) thermal load (rms torque / continuous torque)^2; above 1 the actuator overheats; NaN if not given."""
         share: Array = (self.rms_torque / self.continuous) ** 2
         return np.where(np.isfinite(self.continuous), share, np.nan)
 
     @property
     def on_time(self) -> Array:
+        """(n,) largest duty cycle, from 0 to 1, if the actuator rests without torque between motions: 1/heat."""
         return np.minimum(1.0, 1.0 / np.maximum(self.heat, 1e-300))
 
     @property
     def mean_power(self) -> float:
-        """W drawn by all joints over the cycle, nothing being given back."""
+        """Mean power delivered to all joints over the cycle, W, without recovery."""
         return float(self.energy_given.sum() / self.cycle)
 
     def __str__(self) -> str:
@@ -86,15 +95,21 @@ def sizing(
     rest: float = 0.0,
     dt: float | None = None,
 ) -> Sizing:
-    """Loads of the actuators along a motion, for choosing them.
+    """Return the loads of the actuators along a motion.
 
-    Args:    side: "joint", or "motor": behind the gears (Khalil (7.31)-(7.33)). continuous: torque that may be held for
-             ever, on that side, (n,) or one for all. rest: s after the motion, in which the posture reached is held
-             against gravity; it counts for rms values and heat.
+    Args:
+        model:      robot or its dynamics.
+        motion:     motion(t), motion(t, 1), motion(t, 2), motion.duration.
+        side:       "joint" (default), or "motor": behind the gears, Khalil (7.31)-(7.33).
+        continuous: continuous torque of the actuators on that side, N m or N, (n,) or one number (default: unknown).
+        rest:       time after the motion, s, in which the last configuration is held against gravity; it counts for rms
+                    values and heat (default: 0).
+        dt:         sampling interval, s (default: 1/2000 of the duration).
 
     >>> import armdyn
-    >>> move = armdyn.point_to_point((0.0), (1.0), "bang_bang", duration=1.0)
-    >>> sizing(armdyn.load("pendulum").without("gravity", "friction"), move).energy_given.round(6).tolist() != (0.0)
+    >>> move = armdyn.point_to_point([0.0], [1.0], "bang_bang", duration=1.0)
+    >>> loads = sizing(armdyn.load("pendulum").without("gravity", "friction"), move)
+    >>> bool((loads.energy_given > 0).all())
     True
     """
     dyn = dynamics_of(model)
@@ -103,7 +118,7 @@ def sizing(
         raise unknown_name("side", side, ("joint", "motor"), where="sizing")
     t = sample_times(motion, dt)
     if not (np.isfinite(rest) and rest >= 0) or t[-1] + rest == 0:
-        raise ArmdynError(f"rest = {rest} after {t[-1]} s", expected="a cycle that takes time, s")
+        raise ArmdynError(f"rest = {rest} after {t[-1]} s", expected="a cycle of positive duration, s")
     q, qd, qdd = states(motion, t)
     tau, held = dyn.inverse_dynamics(q, qd, qdd), dyn.gravity(q[-1])
     if side == "motor":

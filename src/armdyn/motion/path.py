@@ -1,4 +1,4 @@
-"""Paths: what is left of a motion when its timing is taken away."""
+"""Paths: motions without their timing."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from armdyn.trajectory.via import from_samples
 from armdyn.typing import Array
 
 SLOW = 1e-2
-"""Share of its largest speed below which a path's own time is no good parameter; then its length is taken."""
+"""Fraction of its largest speed below which a path is parametrised by its length instead of its own time."""
 STILL = 1e-7
-"""Share of its largest speed below which a path stands still."""
+"""Fraction of its largest speed below which a path stands still."""
 STEADY = 1e-4
-"""Share of the largest speed at which the direction of a path that comes to rest is read off."""
+"""Fraction of the largest speed at which the direction of a path that comes to rest is taken."""
 CORNER = 1e-6
-"""Change of direction, rad, that is a corner: the robot must stop there."""
+"""Change of direction, rad, that makes a corner, at which the robot must stop."""
 TURN = 0.05
-"""Change of direction, rad, that the grid of a path resolves."""
+"""Largest change of direction between two grid points, rad."""
 CELLS = 1024
 GAUSS, WEIGHT = (x / 2 for x in np.polynomial.legendre.leggauss(6))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Called(Trajectory):
-    """A reference that is only a function, ref(t, order), with a duration, as a trajectory."""
+class FunctionTrajectory(Trajectory):
+    """A function ref(t, order) with a duration, as a trajectory."""
 
     ref: Any
     highest = 2
@@ -52,11 +52,12 @@ class Called(Trajectory):
 
 
 def as_trajectory(ref: Any) -> Trajectory:
-    return ref if isinstance(ref, Trajectory) else Called(ref)
+    """Return a reference as a trajectory."""
+    return ref if isinstance(ref, Trajectory) else FunctionTrajectory(ref)
 
 
 def as_path(path: Any) -> Trajectory:
-    """A path from a trajectory, or a spline through points (k, n), in the length of its chords."""
+    """Return a path: a trajectory, or a spline through points (k, n) parametrised by its chord lengths."""
     if isinstance(path, Trajectory) or callable(path):
         curve = as_trajectory(path)
     else:
@@ -68,22 +69,22 @@ def as_path(path: Any) -> Trajectory:
             raise ArmdynError(f"points {int(chords.argmin()) + 1} and {int(chords.argmin()) + 2} are the same")
         curve = from_samples(np.concatenate([[0.0], np.cumsum(chords)]), points)
     if curve.duration == 0:
-        raise ArmdynError("the path has no length", expected="a path that leads somewhere")
+        raise ArmdynError("the path has no length", expected="a path of positive length")
     s = np.union1d(np.linspace(0.0, curve.duration, CELLS + 1), curve.breaks)
     speed = np.linalg.norm(curve(s, 1), axis=-1)
     if speed.max() == 0:
-        raise ArmdynError("the path has no length", expected="a path that leads somewhere")
+        raise ArmdynError("the path has no length", expected="a path of positive length")
     return curve if speed.min() > SLOW * speed.max() else ByLength(curve)
 
 
 def sides(path: Trajectory, s: Array) -> tuple[Array, Array]:
-    """Just before and just after s, within the path."""
+    """Return parameters just before and just after s, within the path."""
     tiny = 1e-9 * path.duration
     return np.clip(s - tiny, 0.0, path.duration), np.clip(s + tiny, 0.0, path.duration)
 
 
 def corners(path: Trajectory) -> Array:
-    """Where the path changes its direction at once, both ends included."""
+    """Return the parameters of the corners of a path, both ends included."""
     places = path.breaks[(path.breaks > 0) & (path.breaks < path.duration)]
     before, after = (_unit(path(x, 1)) for x in sides(path, places))
     sharp = np.linalg.norm(after - before, axis=-1) > CORNER
@@ -91,9 +92,9 @@ def corners(path: Trajectory) -> Array:
 
 
 def bends(path: Trajectory, s: Array) -> Array:
-    """Places to add to a grid s so that between two of its points the path's direction turns by TURN at most.
+    """Return parameters to add to a grid s so that the path turns by TURN at most between two grid points.
 
-    Where a path comes nearly to rest it may all but reverse within a hair's breadth; its own time finds such places.
+    Where a path comes nearly to rest it may reverse over a tiny length; sampling its own time finds such places.
     """
     dense = path._table[1] if isinstance(path, ByLength) else np.linspace(0.0, path.duration, CELLS // 2 + 1)
     dense = dense[(dense >= s[0]) & (dense <= s[-1])]
@@ -120,7 +121,7 @@ def _unit(v: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ByLength(Trajectory):
-    """A curve in its own length (of joint space, rad or m): |dq/ds| = 1 everywhere, also where the curve's time rests.
+    """A curve parametrised by its length in joint space, rad or m: |dq/ds| = 1, also where the curve comes to rest.
 
         q'  = dq/du / |dq/du|,     q'' = (dq/du2 - q' (q' . dq/du2)) / |dq/du|^2,     u the time of the curve
 
@@ -146,7 +147,7 @@ class ByLength(Trajectory):
         return np.unique(lengths[np.searchsorted(nodes, places).clip(0, len(nodes) - 1)])
 
     def time(self, s: Array) -> Array:
-        """The curve's time at lengths s. Newton in the cell of s."""
+        """Return the curve's time at lengths s, by Newton's method in the cell of s."""
         nodes, lengths = self._table
         cell = np.clip(np.searchsorted(lengths, s, side="right") - 1, 0, len(nodes) - 2)
         start, width = nodes[cell], nodes[cell + 1] - nodes[cell]
@@ -181,7 +182,7 @@ class ByLength(Trajectory):
         return speed
 
     def _lengths(self, start: Array, h: Array) -> Array:
-        """Length from start to start + h, by Gauss's rule with six points."""
+        """Length from start to start + h, by Gauss quadrature with six points."""
         places = start[..., None] + h[..., None] * (0.5 + GAUSS)
         length: Array = h * (self._speed(places) @ WEIGHT)
         return length
@@ -194,18 +195,18 @@ class ByLength(Trajectory):
         speed = self._speed(u)
         dips = np.flatnonzero((speed[1:-1] <= speed[:-2]) & (speed[1:-1] <= speed[2:])) + 1
         low, high = u[dips - 1], u[dips + 1]
-        for _ in range(60):  # golden section, without a test whether it is needed
+        for _ in range(60):  # golden section
             a, b = low + 0.382 * (high - low), low + 0.618 * (high - low)
             left = self._speed(a) < self._speed(b)
             low, high = np.where(left, low, a), np.where(left, b, high)
         found = (low + high) / 2
         still = found[self._speed(found) < STILL * speed.max()]
-        whole = u[speed < STILL * speed.max()]  # breaks, and stretches on which the curve waits
+        whole = u[speed < STILL * speed.max()]  # breaks, and intervals in which the curve waits
         return np.unique(np.concatenate([[0.0], still, whole, [end]]))
 
     @cached_property
     def _table(self) -> tuple[Array, Array]:
-        """Times and lengths; the times crowd where the curve rests, so that its speed varies little in a cell."""
+        """Times and lengths; times are dense where the curve rests, so that its speed varies little in a cell."""
         end = self.curve.duration
         near = end / CELLS * 0.5 ** np.arange(24)
         crowd = (self._rests[:, None] + np.concatenate([-near, near])).ravel()
@@ -216,7 +217,7 @@ class ByLength(Trajectory):
 
     @cached_property
     def _moving(self) -> tuple[Array, Array]:
-        """The rests, and between every two of them the times at which the curve moves fast enough to be read."""
+        """The rests, and between every two of them the interval in which the direction of the curve is well defined."""
         rests, (nodes, _) = self._rests, self._table
         speed = self._speed(nodes)
         enough = STEADY * speed.max()

@@ -1,4 +1,4 @@
-"""The fastest timing of a path: controllable sets backwards, then as fast as they allow. Pham & Pham 2018 (TOPP-RA)
+"""The fastest timing of a path by reachability analysis: Pham & Pham 2018 (TOPP-RA)
 
 Along a path of parameter s, with u = sdd and x = sd^2, a constraint is a row a u + b x <= r. On a cell of the grid u is
 constant, so x grows linearly: x_end = x + 2 ds u. A row may hold at the start of the cell (a u + b x <= r) or at its
@@ -18,14 +18,14 @@ import numpy as np
 from armdyn.typing import Array
 
 TINY = 1e-10
-"""Rows are scaled to limits of 1: a coefficient of u below this is none (a point of zero inertia)."""
+"""Coefficient of u below which a row, scaled to a limit of 1, does not depend on u (a zero-inertia point)."""
 SLACK = 1e-9
-"""Room given to each row, as a share of its limit: rounding must not empty a set that is a single point."""
+"""Tolerance of each row, as a fraction of its limit: rounding must not empty a set that is a single point."""
 MOST = 60
-"""Rounds of a selection of rows before all of them are taken; three are the rule."""
+"""Iterations of the row selection before all rows are taken; three usually suffice."""
 HUGE = 1e300
 FAR = 1e12
-"""A squared path speed, as a multiple of the scale, that stands for no bound."""
+"""Squared path speed that stands for no bound."""
 
 
 class Rows(NamedTuple):
@@ -36,8 +36,8 @@ class Rows(NamedTuple):
     r: Array
 
 
-class Dead(NamedTuple):
-    """Where no speed is possible: the cell, and the two rows that exclude each other (-1: a bound of the speed)."""
+class Conflict(NamedTuple):
+    """A cell in which no speed is feasible, and the two rows that exclude each other (-1: a bound of the speed)."""
 
     cell: int
     upper: int
@@ -45,7 +45,7 @@ class Dead(NamedTuple):
 
 
 def pruned(rows: Rows, top: Array) -> Array:
-    """Numbers of the rows that matter in some cell: not those that hold wherever the others leave u and x at all."""
+    """Return the indices of the rows that are not redundant in every cell."""
     a, b, r = rows
     if not np.isfinite(top).all():
         return np.arange(a.shape[1])
@@ -59,8 +59,8 @@ def pruned(rows: Rows, top: Array) -> Array:
     return np.flatnonzero(reached.any(axis=0))
 
 
-def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Dead | None]:
-    """Interval of x in which the rows of a cell leave some u: (N,) low, (N,) high.
+def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Conflict | None]:
+    """Return the interval of x in which the rows of each cell allow some u, (N,) low and (N,) high, or a conflict.
 
     Largest and least u are piecewise linear in x, their difference is concave. From outside, the zero of the piece
     that is active is a better bound, until none is negative: each step discards a piece, so it ends.
@@ -69,7 +69,7 @@ def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Dead | None]:
     positive, negative = a > TINY, a < -TINY
     flat = ~(positive | negative)
     low, high = np.zeros(len(a)), np.minimum(top, FAR)
-    dead: Dead | None = None
+    conflict: Conflict | None = None
     if flat.any():  # rows without u
         with np.errstate(divide="ignore", invalid="ignore"):
             only = r / b
@@ -78,7 +78,7 @@ def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Dead | None]:
         hopeless = flat & (np.abs(b) <= TINY) & (r < 0)
         if hopeless.any():
             cell, row = np.argwhere(hopeless)[0]
-            return low, high, Dead(int(cell), int(row), -1)
+            return low, high, Conflict(int(cell), int(row), -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         P, Q = r / a, b / a
     over = np.where(positive, P, HUGE), np.where(positive, Q, 0.0)
@@ -98,7 +98,7 @@ def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Dead | None]:
             slope = under[1][todo, k] - over[1][todo, j]
             if (slope * sign <= 0).any():  # the piece is negative on the whole way
                 e = int(np.argmax(slope * sign <= 0))
-                return low, high, Dead(int(todo[e]), int(j[e]), int(k[e]))
+                return low, high, Conflict(int(todo[e]), int(j[e]), int(k[e]))
             zero = (under[0][todo, k] - over[0][todo, j]) / slope
             better = (zero < x[todo]) if sign < 0 else (zero > x[todo])
             x[todo] = np.where(better, zero, x[todo])
@@ -110,25 +110,25 @@ def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Dead | None]:
                 e = int(np.argmax(outside))
                 cell = int(todo[e])
                 most, least = (w[0][cell] - w[1][cell] * low[cell] for w in (over, under))
-                dead = Dead(cell, int(most.argmin()), int(least.argmax()))
-                return low, high, dead
+                conflict = Conflict(cell, int(most.argmin()), int(least.argmax()))
+                return low, high, conflict
     crossed = low > high * (1 + 1e-12) + 1e-14
     if crossed.any():
         cell = int(np.argmax(crossed))
         upper_row = int(
             np.where(flat[cell] & (b[cell] > TINY), r[cell] / np.where(b[cell] == 0, 1, b[cell]), np.inf).argmin()
         )
-        dead = Dead(cell, upper_row if flat[cell].any() else -1, -1)
-    return low, np.where(high >= FAR, np.inf, high), dead
+        conflict = Conflict(cell, upper_row if flat[cell].any() else -1, -1)
+    return low, np.where(high >= FAR, np.inf, high), conflict
 
 
-def controllable(rows: Rows, ds: Array, low: Array, high: Array, end: float) -> tuple[Array, Array, Dead | None]:
-    """K_i = [low_i, high_i] for the N+1 points: from x in K_i the end can be reached with x = end there.
+def controllable(rows: Rows, ds: Array, low: Array, high: Array, end: float) -> tuple[Array, Array, Conflict | None]:
+    """Return the controllable sets K_i = [low_i, high_i], (N+1,) each: from x in K_i, x = end can be reached.
 
     Row k and the end h of K_i+1 that it can miss: (b_k + w_k) x <= r_k + w_k h, w = -a/(2 ds). [Fourier-Motzkin]
 
-    Few rows matter: the recursion runs on a selection, all rows are then tried at once on its result, those that it
-    breaks join the selection, and it runs again, until none does: the result is that of all rows.
+    Few rows are active: the recursion runs on a selection of rows, all rows are then checked on its result, violated
+    rows join the selection, and it runs again, until none is violated. The result is that of all rows.
     """
     a, b, r = rows
     cells = len(a)
@@ -159,12 +159,12 @@ def controllable(rows: Rows, ds: Array, low: Array, high: Array, end: float) -> 
         if again == MOST:
             over.add_all()
             under.add_all()
-        dead = _sweep(over.lines, under.lines, low.tolist(), high.tolist(), K_low, K_high)
-        if dead is not None:
-            h, l = K_high[dead + 1], K_low[dead + 1]
-            ceiling, floor = _bounds(upper[:, dead], h, l), _bounds(lower[:, dead], h, l)
-            blocked = floor.max() > max(low[dead], ceiling.min())
-            return K_low, K_high, Dead(dead, int(ceiling.argmin()), int(floor.argmax()) if blocked else -1)
+        conflict = _sweep(over.lines, under.lines, low.tolist(), high.tolist(), K_low, K_high)
+        if conflict is not None:
+            h, l = K_high[conflict + 1], K_low[conflict + 1]
+            ceiling, floor = _bounds(upper[:, conflict], h, l), _bounds(lower[:, conflict], h, l)
+            blocked = floor.max() > max(low[conflict], ceiling.min())
+            return K_low, K_high, Conflict(conflict, int(ceiling.argmin()), int(floor.argmax()) if blocked else -1)
     return K_low, K_high, None
 
 
@@ -172,7 +172,7 @@ Lines = list[list[list[float]]]
 
 
 def _sweep(over: Lines, under: Lines, low: list[float], high: list[float], K_low: Array, K_high: Array) -> int | None:
-    """One recursion from the end to the start; the cell at which nothing is left, if there is one."""
+    """One recursion from the end to the start; the cell whose set is empty, if there is one."""
     h, l = float(K_high[-1]), float(K_low[-1])
     for i in range(len(low) - 1, -1, -1):
         top, bottom = high[i], low[i]
@@ -199,14 +199,14 @@ def _bounds(lines: Array, high: Array | float, low: Array | float) -> Array:
 
 
 class Selection:
-    """Of every cell the lines that have mattered so far, as plain numbers."""
+    """The rows of every cell that have been active so far, as plain numbers."""
 
     def __init__(self, lines: Array) -> None:
         self.all = lines
         self.lines: list[list[list[float]]] = [[] for _ in range(lines.shape[1])]
 
     def add(self, rows: Array, where: Array | None = None) -> None:
-        """One more line for the cells `where`: of each cell the row given."""
+        """Add one row for each of the cells `where`."""
         cells = np.arange(len(rows)) if where is None else np.flatnonzero(where)
         for cell, line in zip(cells.tolist(), self.all[:, cells, rows[cells]].T.tolist(), strict=True):
             self.lines[cell].append(line)
@@ -216,7 +216,7 @@ class Selection:
 
 
 def fastest(rows: Rows, ds: Array, K_low: Array, K_high: Array, start: float) -> Array:
-    """x at the N+1 points: from `start` the largest u of every cell that leads into the next controllable set.
+    """Return x at the N+1 points: from `start`, the largest u of every cell that leads into the next controllable set.
 
     That u keeps the rows that bound u from below, since some u does. The selection of rows is made as above.
     """

@@ -9,6 +9,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.robot.limits import MotionLimits, joint_names, joint_units
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.trajectory import grid
 from armdyn.typing import Array
@@ -16,21 +17,42 @@ from armdyn.typing import Array
 STEPS = 2000
 """Number of steps at which a motion is sampled if no `dt` is given."""
 ROUNDING = 1e-12
-"""Share of its largest velocity below which a joint counts as standing still."""
+"""Fraction of its largest velocity below which a joint counts as standing still."""
 SIDE = 1e-9
-"""Distance of the two samples beside a jump, as a share of the duration."""
+"""Distance of the two samples beside a jump, as a fraction of the duration."""
 
 
 class Infeasible(ArmdynError):
-    """A motion that no timing brings within the limits. joint, amount: who is too weak, and by how much (or None)."""
+    """A motion that no timing brings within the limits.
+
+    joint:  name of the joint that is too weak; None if no single joint is.
+    amount: by how much its torque exceeds the limit, N m or N; None if that is not known.
+    """
 
     joint: str | None = None
     amount: float | None = None
 
-    def blaming(self, joint: str, amount: float) -> Infeasible:
-        """Return this error with the joint that is too weak, and by how much."""
-        self.joint, self.amount = joint, amount
-        return self
+
+def too_weak(
+    robot: Robot, joint: int, what: str, where: str, *, amount: float = 0.0, expected: str | None = None
+) -> Infeasible:
+    """Return the error that a joint is too weak for a motion."""
+    advice = "Raise the limit, lighten the load, or change the path."
+    name = joint_names(robot)[joint]
+    error = Infeasible(f"joint {name!r} {what}", where=where, expected=expected, advice=advice)
+    error.joint, error.amount = name, amount
+    return error
+
+
+def too_heavy(robot: Robot, joint: int, torque: float, limits: MotionLimits, dry: bool, where: str) -> Infeasible:
+    """Return the error that a joint cannot hold the robot against gravity (and dry friction)."""
+    unit = joint_units(robot)[joint].torque
+    low, high = float(limits.tau_min[joint]), float(limits.tau_max[joint])
+    limit, over = (high, torque - high) if torque > high else (low, low - torque)
+    cause = "gravity with dry friction" if dry else "gravity"
+    what = f"needs {torque:.5g} {unit} against {cause} alone, {over:.5g} {unit} beyond its limit of {limit:.5g} {unit}"
+    expected = "a path whose weight the actuators can hold: no change of speed helps"
+    return too_weak(robot, joint, what, where, amount=over, expected=expected)
 
 
 def dynamics_of(model: Robot | Dynamics) -> Dynamics:

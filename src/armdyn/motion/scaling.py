@@ -1,4 +1,4 @@
-"""Dynamic scaling: the same path, uniformly faster or slower, up to what the actuators can give. Siciliano sec. 7.7"""
+"""Dynamic scaling: the same path, uniformly faster or slower, up to the limits of the actuators. Siciliano sec. 7.7"""
 
 from __future__ import annotations
 
@@ -10,23 +10,33 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.motion.path import as_trajectory
-from armdyn.motion.sampling import Infeasible, checked_motion, dynamics_of, sample_times, states
+from armdyn.motion.sampling import (
+    Infeasible,
+    checked_motion,
+    dynamics_of,
+    sample_times,
+    states,
+    too_heavy,
+    too_weak,
+)
 from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
 from armdyn.typing import Array
 
 NEARLY = 1e-9
-"""Share of the range of torque by which gravity may pass a limit: rounding."""
+"""Fraction of the torque range by which gravity may exceed a limit: rounding."""
 SLOWEST, FASTEST = 1e-3, 1e3
-"""Between these, as multiples of the reference's speed, the factor is looked for where friction has no formula."""
+"""Range of speeds, relative to the reference, that is searched for friction laws without a formula."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScaledMotion(Uniform):
     """The reference at another speed: q(t) = ref(c t), so that tau_s(t) = c^2 tau_s,ref(c t). Siciliano (7.126)
 
-    joint, quantity: what limits it; time: when, s. c: speed over that of the reference.
+    joint:    name of the joint that limits the speed.
+    quantity: torque, velocity or acceleration of that joint.
+    time:     when it reaches its limit, s.
     """
 
     joint: str
@@ -35,6 +45,7 @@ class ScaledMotion(Uniform):
 
     @property
     def c(self) -> float:
+        """Speed relative to the reference."""
         return self.rate
 
     def __str__(self) -> str:
@@ -45,14 +56,18 @@ class ScaledMotion(Uniform):
 
 
 class Demand(NamedTuple):
-    """What the reference asks for at its times: tau = c^2 moving + c viscous + resting at c times its speed."""
+    """Torques of the reference by how they scale: tau = c^2 moving + c viscous + resting at c times its speed.
+
+    moving, viscous, resting: (k, n) N m or N; resting is gravity and dry friction.
+    dry:                      (k, n) the dry friction in it.
+    law:                      friction as a function of c if it is not dry + c viscous, which are zero then; else None.
+    """
 
     moving: Array
     viscous: Array
     resting: Array
     dry: Array
     law: Callable[[float], Array] | None
-    """Friction at c times the speed, where it is not dry + c viscous; the two are zero then."""
 
 
 def scale_to_torque(
@@ -65,16 +80,23 @@ def scale_to_torque(
     a_max: Any = None,
     dt: float | None = None,
 ) -> ScaledMotion:
-    """The reference uniformly faster or slower, so that some torque touches its limit and none exceeds it.
+    """Return the reference at the uniform speed at which some torque reaches its limit and none exceeds it.
 
         tau(t) = c^2 tau_s(ct) + c viscous(ct) + dry(ct) + g(ct),     Siciliano (7.126) with r = ct, friction added
 
-    Args:    ref: ref(t), ref(t, 1), ref(t, 2), ref.duration. tau_max: (n,) or one for all; the robot's limits if not
-             given. tau_min: -tau_max if not given. v_max, a_max: kept as well, if given.
+    Args:
+        ref:     ref(t), ref(t, 1), ref(t, 2), ref.duration.
+        model:   robot or its dynamics.
+        tau_max: torque limits, N m or N, (n,) or one number (default: the robot's).
+        tau_min: lower torque limits, N m or N (default: -tau_max).
+        v_max:   velocity limits to keep as well, rad/s or m/s (default: none).
+        a_max:   acceleration limits to keep as well, rad/s^2 or m/s^2 (default: none).
+        dt:      sampling interval, s (default: 1/2000 of the duration).
+
     Method:  one inverse dynamics along the reference. Gravity and Coulomb friction do not scale, viscous friction
              scales with c, all else with c^2; c is the least positive root of the quadratic equations of all joints at
-             all times, so that every slower motion is possible too. For other laws of friction (Stribeck, a user's
-             own) friction is evaluated at trial speeds and the largest c is found that keeps the limits.
+             all times, so that every slower motion is feasible too. For other friction laws (Stribeck, user-defined)
+             friction is evaluated at trial speeds, and the largest c that keeps the limits is found by bisection.
     Raises:  Infeasible if gravity with dry friction exceeds a limit: no speed helps.
 
     >>> import armdyn
@@ -89,12 +111,12 @@ def scale_to_torque(
     limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max)
     if v_max is None and a_max is None and not (np.isfinite(limits.tau_max) | np.isfinite(limits.tau_min)).any():
         raise Infeasible(
-            "no limit of torque is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, (n,) or one for all"
+            "no torque limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, (n,) or one number"
         )
     t = sample_times(ref, dt)
     demand = demand_of(dyn, *states(ref, t))
     if demand.law is None:
-        _refuse(dyn, limits, t, demand.resting, demand.dry, "gravity")
+        _check_resting(dyn, limits, t, demand.resting, demand.dry)
         c, i, t_most = _solved(dyn, ref, limits, t, factors_of(demand, limits))
     else:
         c, i, t_most = _searched(dyn, demand, limits, t)
@@ -114,21 +136,19 @@ def scale_to_torque(
     joint = joint_names(dyn.robot)[i]
     if not np.isfinite(c) or not ref.peak(1).any():  # at rest, torques are left to rounding
         raise Infeasible(
-            "nothing limits the speed: the motion asks for no torque but that of gravity",
+            "nothing limits the speed: the motion needs no torque but that of gravity",
             where=f"robot {dyn.robot.name!r}",
             expected="a reference that moves, with torques that have limits",
         )
     if c <= 0:
-        raise Infeasible(
-            f"the {what} limit of joint {joint!r} leaves nothing for the motion at t = {t_most:.6g} s",
-            where=f"robot {dyn.robot.name!r}",
-            advice="Raise the limit, or change the path.",
-        ).blaming(joint, 0.0)
+        raise too_weak(
+            dyn.robot, i, f"has no {what} left for the motion", f"robot {dyn.robot.name!r}, t = {t_most:.6g} s"
+        )
     return ScaledMotion(ref, c, joint, what, t_most / c)
 
 
 def demand_of(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> Demand:
-    """The torques of a motion, (k, n), taken apart by how they scale."""
+    """Return the torques of a motion, (k, n), split by how they scale with its speed."""
     gravity, friction = dyn.gravity(q), dyn.friction(qd)
     moving = dyn.inverse_dynamics(q, qd, qdd) - gravity - friction
     if not friction.any():
@@ -145,14 +165,14 @@ def demand_of(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> Demand:
 
 
 def factors_of(demand: Demand, limits: MotionLimits) -> Array:
-    """(k, n): the speed up to which each torque keeps its limits."""
+    """Return the speeds (k, n), relative to the motion, up to which each torque keeps its limits."""
     up = _first_root(demand.moving, demand.viscous, limits.tau_max - demand.resting)
     down = _first_root(-demand.moving, -demand.viscous, demand.resting - limits.tau_min)
     return np.minimum(up, down)
 
 
 def _first_root(a: Array, v: Array, room: Array) -> Array:
-    """Least c > 0 at which a c^2 + v c = room >= 0 is passed; infinite if never."""
+    """Least c > 0 at which a c^2 + v c exceeds room >= 0; infinite if never."""
     room = np.maximum(room, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         square = v * v + 4 * a * np.where(np.isfinite(room), room, 0.0)
@@ -169,7 +189,7 @@ def _least(factors: Array, t: Array) -> tuple[float, int, float]:
 
 
 def _solved(dyn: Dynamics, ref: Any, limits: MotionLimits, t: Array, factors: Array) -> tuple[float, int, float]:
-    """The least factor, also between the times that were looked at: around its lowest values, ever closer."""
+    """The least factor, refined between the samples around its lowest values: (factor, joint, time)."""
     c, i, at = _least(factors, t)
     if not np.isfinite(c):
         return c, i, at
@@ -190,7 +210,7 @@ def _solved(dyn: Dynamics, ref: Any, limits: MotionLimits, t: Array, factors: Ar
 
 
 def _searched(dyn: Dynamics, demand: Demand, limits: MotionLimits, t: Array) -> tuple[float, int, float]:
-    """The largest factor that keeps the limits, by trial: friction of any law. The edge is halved 60 times."""
+    """The largest factor that keeps the limits, for any friction law, by bisection: (factor, joint, time)."""
     assert demand.law is not None
     law = demand.law
 
@@ -205,14 +225,10 @@ def _searched(dyn: Dynamics, demand: Demand, limits: MotionLimits, t: Array) -> 
     if not good:
         slow = min(trials, key=lambda c: excess(float(c))[0])
         friction = law(float(slow))
-        _refuse(dyn, limits, t, demand.resting + friction, friction, "gravity")
+        _check_resting(dyn, limits, t, demand.resting + friction, friction)
         over, i, k = excess(float(slow))
-        joint = joint_names(dyn.robot)[i]
-        raise Infeasible(
-            f"joint {joint!r} exceeds its torque at every speed, by {over:.5g} at best (t = {t[k]:.6g} s)",
-            where=f"robot {dyn.robot.name!r}",
-            advice="Raise the limit, or change the path.",
-        ).blaming(joint, over)
+        what = f"exceeds its torque limit at every speed, by {over:.5g} {joint_units(dyn.robot)[i].torque} at least"
+        raise too_weak(dyn.robot, i, what, f"robot {dyn.robot.name!r}, t = {t[k]:.6g} s", amount=over)
     inside = float(max(good))
     if inside == trials[-1]:
         return np.inf, 0, 0.0
@@ -224,23 +240,15 @@ def _searched(dyn: Dynamics, demand: Demand, limits: MotionLimits, t: Array) -> 
     return inside, i, float(t[k])
 
 
-def _refuse(dyn: Dynamics, limits: MotionLimits, t: Array, resting: Array, dry: Array, cause: str) -> None:
-    """An error if what does not scale exceeds a limit."""
+def _check_resting(dyn: Dynamics, limits: MotionLimits, t: Array, resting: Array, dry: Array) -> None:
+    """Raise Infeasible if the torques that do not scale with speed exceed a limit."""
     over = np.maximum(resting - limits.tau_max, limits.tau_min - resting)
     span = limits.tau_max - limits.tau_min
     allowed = np.where(np.isfinite(span), NEARLY * np.where(np.isfinite(span), span, 0.0), 0.0)
     k, i = np.unravel_index(int((over - allowed).argmax()), over.shape)
     if over[k, i] <= allowed[i]:
         return
-    joint, unit = joint_names(dyn.robot)[i], joint_units(dyn.robot)[i][3]
-    limit = limits.tau_max[i] if resting[k, i] > limits.tau_max[i] else limits.tau_min[i]
     weight = resting[k, i] - dry[k, i]
-    alone = limits.tau_min[i] - allowed[i] <= weight <= limits.tau_max[i] + allowed[i]
-    cause = f"{cause} with dry friction" if alone else cause
-    raise Infeasible(
-        f"joint {joint!r} needs {resting[k, i]:.5g} {unit} against {cause} alone at t = {t[k]:.6g} s of the reference, "
-        f"{over[k, i]:.5g} {unit} beyond its limit of {limit:.5g} {unit}",
-        where=f"robot {dyn.robot.name!r}",
-        expected="a path whose weight the actuators can hold: no change of speed helps",
-        advice="Raise the limit, lighten the load, or change the path.",
-    ).blaming(joint, float(over[k, i]))
+    bearable = bool(limits.tau_min[i] - allowed[i] <= weight <= limits.tau_max[i] + allowed[i])
+    where = f"robot {dyn.robot.name!r}, t = {t[k]:.6g} s of the reference"
+    raise too_heavy(dyn.robot, int(i), float(resting[k, i]), limits, bearable, where)

@@ -12,10 +12,10 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.motion.path import ByLength, as_path, bends, corners, sides
-from armdyn.motion.reachability import SLACK, Dead, Rows, allowed, controllable, fastest, pruned
-from armdyn.motion.sampling import Infeasible, dynamics_of
+from armdyn.motion.reachability import SLACK, Conflict, Rows, allowed, controllable, fastest, pruned
+from armdyn.motion.sampling import Infeasible, dynamics_of, too_heavy
 from armdyn.motion.scaling import demand_of, factors_of
-from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
+from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Retimed, polynomial_clock
 from armdyn.trajectory.piecewise import PiecewisePolynomial, stretched
@@ -25,40 +25,44 @@ from armdyn.typing import Array
 POINTS = 400
 QUARTERS = np.array([0.25, 0.5, 0.75])
 FINER = np.array([1 / 64, 1 / 16, 1 / 4])
-"""Where the cells next to the ends are divided."""
+"""Where the cells next to the ends are subdivided."""
 WITHIN = np.array([0.0, 0.25, 0.5, 0.75, 1.0 - 1e-9])
-"""Places in a cell at which limits are looked at in the end."""
+"""Places in a cell at which limits are checked in the end."""
 LEAST = 0.95
-"""Share of the speed down to which a motion that exceeds limits within the cells is slowed as a whole."""
+"""Factor down to which a motion that exceeds limits within the cells is slowed as a whole."""
 FEWEST = 40
-"""Cells between two corners, at least."""
+"""Smallest number of cells between two corners."""
 AGREED = 1e-6
-"""Share of the torque limits by which friction may differ from its linear model when the iteration stops."""
+"""Fraction of the torque limits by which friction may differ from its linear model when the iteration stops."""
 MOST_ROUNDS = 25
 
 
-class Status(Enum):
-    """How the search for the fastest timing ended."""
+class TimingStatus(Enum):
+    """How the search for the fastest timing ended, in a sentence with advice."""
 
     OPTIMAL = "The timing is the fastest on this grid."
     FRICTION_OPEN = (
-        "Friction and timing have not settled on each other: the timing keeps the limits only nearly. Give more "
-        "points, or check it with `feasibility`."
+        "The iteration over friction did not converge: limits are kept only approximately. Give more points, or check "
+        "the motion with `feasibility`."
     )
-    COARSE = "Between the grid points a limit is exceeded by more than a few per cent. Give more points."
+    COARSE = "Between the grid points a limit is exceeded by more than 5 %. Give more points."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeOptimal(Retimed):
-    """A path at the greatest speed that the limits allow: a trajectory, with what is known about its timing.
+    """Trajectory along a path with the fastest timing that the limits allow.
 
-    s: (N+1,) path parameter at the grid points. speed: (N+1,) its rate there. bound: (N+1,) the largest rate from which
-    the end can still be reached. rounds: passes until friction and timing agreed. Between grid points the acceleration
-    of s is constant; limits hold at both ends of every cell and, the motion being slowed by a trifle for it, at the
-    quarters of every cell. What is exceeded between these is a few ten-thousandths at most.
+    Between grid points the acceleration of s is constant. Limits hold at both ends and, after a slight slowing down, at
+    the quarters of every cell; between these they are exceeded by a few ten-thousandths at most.
+
+    status: how the search ended, with advice.
+    s:      (N+1,) path parameter at the grid points.
+    speed:  (N+1,) its rate, 1/s.
+    bound:  (N+1,) largest rate from which the end can still be reached, 1/s.
+    rounds: iterations over friction.
     """
 
-    status: Status
+    status: TimingStatus
     s: Array
     speed: Array
     bound: Array
@@ -70,7 +74,7 @@ class TimeOptimal(Retimed):
         return self.clock.breaks  # the path's own are among them
 
     def within(self, s: Array, cell: Array) -> Array:
-        """The parameter kept inside its cell by a trifle: at a corner or a jump derivatives are those of the cell."""
+        """The parameter kept strictly inside its cell: at a corner or a jump, derivatives are those of the cell."""
         assert isinstance(self.clock, PiecewisePolynomial)
         first, side = self.clock.coefficients[:, 0, 0], 1e-9 * self.path.duration
         last = np.append(first[1:], self.path.duration)
@@ -95,11 +99,12 @@ class TimeOptimal(Retimed):
 
 
 class Cells(NamedTuple):
-    """A stretch of the path on a grid.
+    """A part of the path, between two corners, on a grid.
 
-    x: (N+1,) from 0 to 1 over the whole path. q, q1, q2: position and derivatives by x. a, b, g:
-    torque = a u + b x + g + friction, at the start [0] and the end [1] of every cell: (2, N, n). within: (3, N, n)
-    the first derivative at the quarters.
+    x:         (N+1,) path parameter, from 0 to 1 over the whole path.
+    q, q1, q2: (2, N, n) position and its derivatives by x, at the start [0] and the end [1] of every cell.
+    a, b, g:   (2, N, n) torque = a u + b x + g + friction, with u the acceleration and x the squared rate.
+    within:    (3, N, n) the first derivative at the quarters of every cell.
     """
 
     x: Array
@@ -124,17 +129,27 @@ def time_optimal(
     start_speed: float = 0.0,
     end_speed: float = 0.0,
 ) -> TimeOptimal:
-    """The fastest timing of a path under limits of torque, velocity and acceleration.
+    """Return the fastest timing of a path under torque, velocity and acceleration limits.
 
         tau = a(s) sdd + b(s) sd^2 + g(s) + friction(q'(s) sd),     a = M q',  b = M q'' + C(q, q') q'
 
-    Args:    path: a trajectory, whose own timing does not matter, or points (k, n) for a spline. tau_max, tau_min,
-             v_max, a_max: instead of the robot's limits, (n,) or one for all; np.inf for none. points: cells of the
-             grid. start_speed, end_speed: at the ends, as multiples of the path's own velocity there.
+    Limits are (n,) or one number; np.inf for none.
+
+    Args:
+        path:        trajectory, whose own timing does not matter, or points (k, n) for a spline.
+        model:       robot or its dynamics.
+        tau_max:     torque limits, N m or N (default: the robot's).
+        tau_min:     lower torque limits, N m or N (default: -tau_max).
+        v_max:       velocity limits, rad/s or m/s (default: the robot's).
+        a_max:       acceleration limits, rad/s^2 or m/s^2 (default: the robot's).
+        points:      number of grid cells (default: 400).
+        start_speed: at the start, as a multiple of the path's own velocity there (default: 0, rest).
+        end_speed:   at the end, likewise (default: 0, rest).
+
     Method:  controllable sets backwards, largest acceleration forwards (`reachability`; Pham & Pham 2018). Limits hold
-             at both ends of every cell. The robot stops at corners. Dry friction is a constant of the direction;
+             at both ends of every cell. The robot stops at corners. Dry friction depends on the direction only;
              other friction is linearised in sd^2 about the last timing until both agree.
-    Raises:  Infeasible with the place and the joints, if no timing keeps the limits.
+    Raises:  Infeasible, with the place on the path and the joint, if no timing keeps the limits.
 
     >>> import armdyn
     >>> move = time_optimal([[0.0, 0.0], [1.0, 1.0]], armdyn.load("planar2r"), tau_max=[3000.0, 1000.0])
@@ -156,11 +171,11 @@ def time_optimal(
         start, end = ends[0] if first == 0 else 0.0, ends[1] if last == 1 else 0.0
         timings.append((cells, *_timed(dyn, curve, cells, limits, start, end)))
     motion = _joined(curve, timings)
-    return _coming_to_rest(motion if any(ends) else _settled(dyn, motion, limits))
+    return _ending_at_rest(motion if any(ends) else _settled(dyn, motion, limits))
 
 
 def _speed_on(curve: Trajectory, which: int, factor: float) -> float:
-    """Rate of the parameter from 0 to 1 that gives `factor` times the velocity of the path as it was given."""
+    """Rate of the path parameter, from 0 to 1, at `factor` times the path's own velocity."""
     if not (np.isfinite(factor) and factor >= 0):
         raise ArmdynError(f"an end speed of {factor}", expected="a number, 0 or more")
     own = curve.curve if isinstance(curve, ByLength) else curve
@@ -169,11 +184,11 @@ def _speed_on(curve: Trajectory, which: int, factor: float) -> float:
 
 
 def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int) -> Array:
-    """Points from first to last, denser at the ends, where a motion from rest changes its speed most over the way.
+    """Grid from first to last, denser at the ends, where a motion from rest changes its speed most.
 
         k/N = (sigma + 2/pi asin(sqrt(sigma)))/2,     sigma from 0 to 1: half of them evenly in sigma, half in speed
 
-    Breaks of the path are among them, and the places at which a joint with dry friction turns round.
+    Breaks of the path are grid points, and so are the places at which a joint with dry friction reverses.
     """
     count = max(min(FEWEST, points), round(points * (last - first)))
     sigma = np.sin(np.linspace(0.0, np.pi / 2, 8 * count + 1)) ** 2
@@ -181,7 +196,7 @@ def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: i
     ends = even[1] * FINER  # how friction behaves at rest then matters for a moment only
     x = first + (last - first) * np.concatenate([[0.0], ends, even[1:-1], 1 - ends[::-1], [1.0]])
     x[-1] = last
-    places = np.concatenate([curve.breaks / curve.duration, _turns(dyn, curve, x)])
+    places = np.concatenate([curve.breaks / curve.duration, _reversals(dyn, curve, x)])
     places = np.unique(places[(places > first) & (places < last)])
     fixed = {first, last, *places.tolist()}
     for place in places.tolist():
@@ -199,8 +214,8 @@ def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: i
     return np.union1d(x, more)
 
 
-def _turns(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
-    """Where joints with dry friction change their direction."""
+def _reversals(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
+    """Path parameters at which joints with dry friction reverse."""
     dry = np.abs(dyn.friction(np.full(dyn.n, 1e-9))) > 1e-6 * np.abs(dyn.friction(np.ones(dyn.n)))
     if not dry.any():
         return np.empty(0)
@@ -229,13 +244,13 @@ def _cells(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: 
     return Cells(x, q, q1, q2, a, b, g, curve(quarters * L, 1) * L)
 
 
-# Friction: settled by rounds --------------------------------------------------------------------------------------
+# Friction, by iteration -------------------------------------------------------------------------------------------
 
 
 def _timed(
     dyn: Dynamics, curve: Trajectory, cells: Cells, limits: MotionLimits, start: float, end: float
-) -> tuple[Array, Array, Status, int]:
-    """(x, bound, status, rounds) of a stretch; x = squared rate at its N+1 points."""
+) -> tuple[Array, Array, TimingStatus, int]:
+    """(x, bound, status, rounds) of a part of the path; x: squared rate at its N+1 points."""
     top = _velocity_bound(cells, limits)
     q1 = cells.q1
     little = 1e-6
@@ -246,7 +261,7 @@ def _timed(
     speeds = np.array([0.3, 1.0]) * most
     if all(np.abs(dyn.friction(q1 * y) - dry).max() <= AGREED * scale.min() for y in speeds):
         x, bound = _solved(dyn, curve, cells, limits, dry, slope, top, start, end)
-        return x, bound, Status.OPTIMAL, 1
+        return x, bound, TimingStatus.OPTIMAL, 1
     # A first guess: between rest and the speed at which friction alone would take all torque there is.
     cap = most
     for _ in range(60):
@@ -262,11 +277,11 @@ def _timed(
         except Infeasible:
             if round_ == 1 or not len(x):
                 raise
-            x = 0.25 * x  # the linear model asks too much: nearer to rest it asks less
+            x = 0.25 * x  # the linear model overestimates friction: less so at lower speed
         y = np.sqrt(np.stack([x[:-1], x[1:]]))[..., None]
         friction = dyn.friction(q1 * np.maximum(y, little))
         if np.abs((constant + slope * y**2 - friction) / scale).max() < AGREED:
-            return x, bound, Status.OPTIMAL, round_
+            return x, bound, TimingStatus.OPTIMAL, round_
         near = np.maximum(y, 1e-6 * y.max())  # at rest the slope would be infinite
         above, below = dyn.friction(q1 * near * 1.001), dyn.friction(q1 * near * 0.999)
         slope = (above - below) / (0.004 * near**2)
@@ -276,7 +291,7 @@ def _timed(
             value = dyn.friction(q1 * near)
             slope = np.where(slow, (value - dry) / near**2, slope)
             constant = np.where(slow, dry, constant)
-    return x, bound, Status.FRICTION_OPEN, MOST_ROUNDS
+    return x, bound, TimingStatus.FRICTION_OPEN, MOST_ROUNDS
 
 
 def _torque_scale(limits: MotionLimits) -> Array:
@@ -289,7 +304,7 @@ def _torque_scale(limits: MotionLimits) -> Array:
 
 
 def _velocity_bound(cells: Cells, limits: MotionLimits) -> Array:
-    """(N+1,) largest x that the velocity limits allow."""
+    """(N+1,) squared rate that the velocity limits allow."""
     with np.errstate(divide="ignore"):
         each = ((limits.velocity / np.abs(cells.q1)) ** 2).min(axis=2)
     bound: Array = np.minimum(np.append(each[0], np.inf), np.insert(each[1], 0, np.inf))
@@ -299,7 +314,7 @@ def _velocity_bound(cells: Cells, limits: MotionLimits) -> Array:
 def _rows(
     cells: Cells, limits: MotionLimits, constant: Array, slope: Array, stops: tuple[bool, bool]
 ) -> tuple[Rows, list[tuple[str, int, int]]]:
-    """All constraints, scaled to limits of 1; of each the quantity, the joint and the side."""
+    """All constraints, scaled to limits of 1, and of each the quantity, the joint and the sign."""
     step = 2 * np.diff(cells.x)[:, None]
     velocity = cells.b + slope
     found: list[tuple[Array, Array, Array]] = []
@@ -346,33 +361,31 @@ def _solved(
     rows, labels = _rows(cells, limits, constant, slope, (start == 0, end == 0))
     ds = np.diff(cells.x)
     if not labels and not np.isfinite(top).any():
-        raise Infeasible(
-            "no limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, a_max or v_max, or limits"
-        )
+        raise Infeasible("no limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, a_max or v_max")
     kept = pruned(rows, top[:-1])
     rows, labels = Rows(*(np.ascontiguousarray(part[:, kept]) for part in rows)), [labels[k] for k in kept]
-    told = _Told(dyn, curve, cells, limits, rows, labels, constant)
-    low, high, dead = allowed(rows, top[:-1]) if labels else (np.zeros(len(ds)), top[:-1], None)
-    if dead is not None:
-        raise told.impossible(dead)
+    errors = _Errors(dyn, curve, cells, limits, rows, labels, constant)
+    low, high, conflict = allowed(rows, top[:-1]) if labels else (np.zeros(len(ds)), top[:-1], None)
+    if conflict is not None:
+        raise errors.infeasible(conflict)
     if end**2 > top[-1] * (1 + 1e-12):
-        raise told.too_fast("end", end, float(np.sqrt(top[-1])))
-    K_low, K_high, dead = controllable(rows, ds, low, high, end**2) if labels else (0 * top, top.copy(), None)
-    if dead is not None:
-        raise told.impossible(dead)
-    if start**2 < K_low[0] * (1 - 1e-9) - 1e-12 and (heaviest := told.heaviest()) is not None:
-        raise told.impossible(Dead(heaviest, -1, -1))
+        raise errors.too_fast("end", end, float(np.sqrt(top[-1])))
+    K_low, K_high, conflict = controllable(rows, ds, low, high, end**2) if labels else (0 * top, top.copy(), None)
+    if conflict is not None:
+        raise errors.infeasible(conflict)
+    if start**2 < K_low[0] * (1 - 1e-9) - 1e-12 and (heaviest := errors.heaviest()) is not None:
+        raise errors.infeasible(Conflict(heaviest, -1, -1))
     if not K_low[0] * (1 - 1e-9) - 1e-12 <= start**2 <= K_high[0] * (1 + 1e-9) + 1e-12:
-        raise told.too_fast("start", start, float(np.sqrt(K_high[0])), float(np.sqrt(K_low[0])))
+        raise errors.too_fast("start", start, float(np.sqrt(K_high[0])), float(np.sqrt(K_low[0])))
     x = fastest(rows, ds, K_low, K_high, min(max(start**2, K_low[0]), K_high[0]))
     stuck = np.sqrt(x[:-1]) + np.sqrt(x[1:]) <= 0
     if stuck.any():
-        raise told.impossible(Dead(int(stuck.argmax()), -1, -1))
+        raise errors.infeasible(Conflict(int(stuck.argmax()), -1, -1))
     return x, np.sqrt(K_high)
 
 
-class _Told(NamedTuple):
-    """Errors that say where and why."""
+class _Errors(NamedTuple):
+    """Errors with the place on the path and the limits that conflict."""
 
     dyn: Dynamics
     curve: Trajectory
@@ -383,32 +396,25 @@ class _Told(NamedTuple):
     constant: Array
 
     def heaviest(self) -> int | None:
-        """The cell in which the joints can hold the robot least, if there is one in which they cannot."""
+        """The cell in which gravity exceeds the torque limits most; None if it never does."""
         resting = self.cells.g + self.constant
         over = np.maximum(resting - self.limits.tau_max, self.limits.tau_min - resting).max(axis=(0, 2))
         return int(over.argmax()) if over.max() > 0 else None
 
-    def impossible(self, dead: Dead) -> Infeasible:
+    def infeasible(self, conflict: Conflict) -> Infeasible:
         cells, limits = self.cells, self.limits
-        s = cells.x[dead.cell] * self.curve.duration
+        s = cells.x[conflict.cell] * self.curve.duration
         where = f"robot {self.dyn.robot.name!r}, path at s = {s:.6g} of {self.curve.duration:.6g}"
-        resting = (cells.g + self.constant)[:, dead.cell]
+        resting = (cells.g + self.constant)[:, conflict.cell]
         over = np.maximum(resting - limits.tau_max, limits.tau_min - resting)
         k, i = np.unravel_index(int(over.argmax()), over.shape)
         if over[k, i] > 0:
-            joint, unit = joint_names(self.dyn.robot)[i], joint_units(self.dyn.robot)[i][3]
-            limit = limits.tau_max[i] if resting[k, i] > 0 else limits.tau_min[i]
-            dry = " with dry friction" if self.constant[k, dead.cell, i] != 0 else ""
-            return Infeasible(
-                f"joint {joint!r} needs {resting[k, i]:.5g} {unit} against gravity{dry} alone, {over[k, i]:.5g} {unit} "
-                f"beyond its limit of {limit:.5g} {unit}, and no speed makes up for it",
-                where=where,
-                advice="Raise the limit, lighten the load, or change the path.",
-            ).blaming(joint, float(over[k, i]))
-        pair = [self._row(row) for row in (dead.upper, dead.lower) if row >= 0]
+            dry = bool(self.constant[k, conflict.cell, i] != 0)
+            return too_heavy(self.dyn.robot, int(i), float(resting[k, i]), limits, dry, where)
+        pair = [self._row(row) for row in (conflict.upper, conflict.lower) if row >= 0]
         reason = " and ".join(dict.fromkeys(pair)) if pair else "the limits"
         return Infeasible(
-            f"no speed from which the end can be reached: {reason} leave{'s' * (len(set(pair)) == 1)} none",
+            f"{reason} leave{'s' * (len(set(pair)) == 1)} no speed from which the end can be reached",
             where=where,
             advice="Raise these limits, or change the path there.",
         )
@@ -428,8 +434,8 @@ class _Told(NamedTuple):
         )
 
 
-def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, Status, int]]) -> TimeOptimal:
-    """The stretches one after the other, as a clock of constant accelerations."""
+def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, TimingStatus, int]]) -> TimeOptimal:
+    """The parts one after the other, as a time law s(t) of piecewise constant acceleration."""
     L = curve.duration
     knots, pieces = [np.zeros(1)], []
     for cells, x, *_ in timings:
@@ -441,16 +447,13 @@ def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, Status, 
     s = L * np.concatenate([cells.x for cells, *_ in timings])
     speed = L * np.concatenate([np.sqrt(x) for _, x, *_ in timings])
     bound = L * np.concatenate([highest for _, _, highest, *_ in timings])
-    open_ = any(timing[3] is Status.FRICTION_OPEN for timing in timings)
-    status = Status.FRICTION_OPEN if open_ else Status.OPTIMAL
+    open_ = any(timing[3] is TimingStatus.FRICTION_OPEN for timing in timings)
+    status = TimingStatus.FRICTION_OPEN if open_ else TimingStatus.OPTIMAL
     return TimeOptimal(curve, clock, status, s, speed, bound, max(timing[4] for timing in timings))
 
 
 def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOptimal:
-    """The motion as a whole so much slower that it keeps the limits at the quarters of every cell too.
-
-    Siciliano sec. 7.7
-    """
+    """The motion slowed uniformly until it keeps the limits at the quarters of every cell too. Siciliano sec. 7.7"""
     assert isinstance(motion.clock, PiecewisePolynomial)
     knots, (place, rate, half) = motion.clock.knots, motion.clock.coefficients[:, :, 0].T[..., None]
     h = np.diff(knots)[:, None] * WITHIN
@@ -474,13 +477,13 @@ def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOp
     if c >= 1:
         return motion
     if c < LEAST:
-        return replace(motion, status=Status.COARSE)
+        return replace(motion, status=TimingStatus.COARSE)
     clock = stretched(motion.clock, motion.duration / c)
     return replace(motion, clock=clock, speed=c * motion.speed)
 
 
 def _peak_between(values: Array) -> float:
-    """Largest value of parabolas through three neighbours each: (cells, places, n)."""
+    """Largest value of the parabolas through every three neighbours of (cells, places, n) values."""
     before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
     bend = 2 * here - before - after
     top = (bend > 0) & (np.abs(after - before) < 2 * bend)
@@ -488,8 +491,8 @@ def _peak_between(values: Array) -> float:
     return float(peak.max())
 
 
-def _coming_to_rest(motion: TimeOptimal) -> TimeOptimal:
-    """The clock must not run backwards by rounding in its last instant: friction would change its sign."""
+def _ending_at_rest(motion: TimeOptimal) -> TimeOptimal:
+    """The motion with s not decreasing by rounding at its end, where friction would change its sign."""
     assert isinstance(motion.clock, PiecewisePolynomial)
     pieces = motion.clock.coefficients.copy()
     h = motion.clock.knots[-1] - motion.clock.knots[-2]

@@ -1,4 +1,4 @@
-"""The torques of a motion and what they are made of. Siciliano sec. 7.3.2, Example 7.2"""
+"""The torques of a motion, split by physical effect and by link. Siciliano sec. 7.3.2, Example 7.2"""
 
 from __future__ import annotations
 
@@ -24,16 +24,22 @@ Wrench = Any | Callable[[Array], Array] | None
 
 @dataclass(frozen=True, eq=False)
 class TorqueBreakdown:
-    """Torques along a motion at k times, taken apart in two ways; each way adds up to `tau`.
+    """Torques along a motion at k times, split in two ways; each adds up to `tau`.
 
         tau = sum_j inertia_ij + sum_j centrifugal_ij + sum_p coriolis_ip + gravity + friction + tip     by effect
         tau = sum_b bodies_ib + sum_j rotors_ij + friction + tip                                         by origin
 
-    t: (k,) s, with both sides of every jump. q, qd, qdd: (k, n). tau: (k, n) N m or N. inertia: (k, n, n), on joint i
-    by the acceleration of joint j, b_ij qdd_j. centrifugal: (k, n, n), h_ijj qd_j^2. coriolis: (k, n, p), on joint i by
-    the pair of joints pairs[p]. gravity, friction, tip: (k, n). bodies: (k, n, n), on joint i by link b, its weight and
-    its inertia (with what is fixed to it and the mass of rotors it carries). rotors: (k, n, n), by the spin of the
-    rotor of joint j; it is contained in inertia and the velocity terms.
+    t:           (k,) s, with both sides of every jump.
+    q, qd, qdd:  (k, n) rad or m, and their rates.
+    tau:         (k, n) N m or N.
+    inertia:     (k, n, n) on joint i by the acceleration of joint j, M_ij qdd_j.
+    centrifugal: (k, n, n) on joint i by the velocity of joint j, h_ijj qd_j^2.
+    coriolis:    (k, n, p) on joint i by the pair of joints pairs[p].
+    gravity:     (k, n).
+    friction:    (k, n).
+    tip:         (k, n) of the wrench at the tool.
+    bodies:      (k, n, n) on joint i by weight and inertia of link b, with what is fixed to it.
+    rotors:      (k, n, n) on joint i by the spin of the rotor of joint j, which inertia and velocity terms contain.
     """
 
     robot: Robot
@@ -54,7 +60,7 @@ class TorqueBreakdown:
 
     @property
     def by_effect(self) -> dict[str, Array]:
-        """The effects that are there at all, each (k, n)."""
+        """The effects that are present, (k, n) each."""
         parts = {
             "inertia": self.inertia.sum(axis=2),
             "centrifugal": self.centrifugal.sum(axis=2),
@@ -68,9 +74,10 @@ class TorqueBreakdown:
     def plot(
         self, path: str | Path | None = None, kind: Literal["contributions", "motion", "tip"] = "contributions"
     ) -> Any:
-        """Draw the contributions (Siciliano fig. 7.6), the motion with its torques (fig. 7.5), or the tip (fig. 7.9).
+        """Matplotlib figure of the contributions, of the motion with its torques, or of the tip.
 
-        path: .png, .svg or .pdf to write. Returns: the Matplotlib figure.
+        path: .png, .svg or .pdf file to write (default: none).
+        kind: "contributions" (Siciliano fig. 7.6, default), "motion" (fig. 7.5) or "tip" (fig. 7.9).
         """
         from armdyn.report.figures import torque_figures as torques
 
@@ -104,16 +111,20 @@ class TorqueBreakdown:
 def torque_breakdown(
     model: Robot | Dynamics, motion: Any, dt: float | None = None, *, wrench: Wrench = None
 ) -> TorqueBreakdown:
-    """The torques that a motion asks for, and what they are made of.
+    """Return the torques of a motion, split by physical effect and by link.
 
-    Args:    model: a robot, or its dynamics. motion: motion(t), motion(t, 1), motion(t, 2), motion.duration. dt: step
-             of the times, s; a two-thousandth of the duration if not given. wrench: (6,), (k, 6) or a function of the
-             times, force and moment that the robot exerts at its tool, world axes.
+    Args:
+        model:  robot or its dynamics.
+        motion: motion(t), motion(t, 1), motion(t, 2), motion.duration.
+        dt:     sampling interval, s (default: 1/2000 of the duration).
+        wrench: (6,), (k, 6) or a function of the times: force and moment that the robot exerts at its tool, N and N m,
+                world axes (default: none).
+
     Method:  C qd is a quadratic form in qd, so its parts are values of it: C(q, e_j) e_j is the centrifugal effect of
              joint j, C(q, e_j + e_k)(e_j + e_k) less those of j and k the Coriolis effect of the pair. Siciliano (7.41)
 
     >>> import armdyn
-    >>> move = armdyn.point_to_point((0.0), (1.0), "bang_bang", duration=1.0)
+    >>> move = armdyn.point_to_point([0.0], [1.0], "bang_bang", duration=1.0)
     >>> parts = torque_breakdown(armdyn.load("pendulum"), move)
     >>> bool(abs(parts.inertia[:, 0, 0] + parts.gravity[:, 0] + parts.friction[:, 0] - parts.tau[:, 0]).max() < 1e-9)
     True

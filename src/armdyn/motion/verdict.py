@@ -1,4 +1,4 @@
-"""Whether the robot can follow a motion: velocities, accelerations, torques and powers against their limits."""
+"""Feasibility of a motion: positions, velocities, accelerations, torques and powers against their limits."""
 
 from __future__ import annotations
 
@@ -15,27 +15,34 @@ from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
 TOUCHING = 1e-5
-"""Share of a limit by which it may be passed: a motion made to touch its limit passes it by as much between the places
-at which it was made to keep it."""
+"""Fraction of a limit by which it may be exceeded: a motion that was made to reach its limit exceeds it by as much
+between the places at which it was checked."""
 QUANTITIES = ("position", "velocity", "acceleration", "torque", "power")
 
 
-class Status(Enum):
-    """What stands in the way of a motion."""
+class FeasibilityStatus(Enum):
+    """Whether a motion is feasible, in a sentence with advice."""
 
-    FEASIBLE = "The motion keeps all limits that are known."
-    UNLIMITED = "No limit is known: give v_max, a_max, tau_max or p_max, or put limits into the robot's file."
-    TOO_FAR = "A joint leaves its range. Slowing down does not help: change the path."
+    FEASIBLE = "The motion keeps all known limits."
+    UNLIMITED = "No limit is known: give v_max, a_max, tau_max or p_max, or add limits to the robot's file."
+    TOO_FAR = "A joint exceeds its position limits. Slowing down does not help: change the path."
     TOO_FAST = "A limit is exceeded. Slow down: `scale_to_torque` finds by how much, `time_optimal` the fastest timing."
     TOO_HEAVY = (
-        "Gravity alone asks for more torque than there is. No timing helps: lighten the load, or keep clear of the "
-        "postures named."
+        "Gravity alone exceeds a torque limit. No timing helps: lighten the load, or avoid these configurations."
     )
 
 
 @dataclass(frozen=True)
 class Excess:
-    """A limit that is exceeded: by which joint, when most, at which value, and over which intervals of time, s."""
+    """A limit that is exceeded.
+
+    joint:     name.
+    quantity:  position, velocity, acceleration, torque or power.
+    value:     the worst value.
+    limit:     the limit that it exceeds.
+    time:      when, s.
+    intervals: times during which the limit is exceeded, (start, end), s.
+    """
 
     joint: str
     quantity: str
@@ -53,15 +60,20 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class Feasibility:
-    """What a motion asks of the joints, against what they can bear.
+    """A motion compared with the limits of the joints. True if it keeps them.
 
-    status: with advice. use: by quantity, (n,) the largest share of its limit that a joint uses (1: all of it, 0: no
-    limit known); for the position the share of half the range, from its middle. peak: by quantity, (n,) the value of
-    largest share (of largest magnitude without a limit). time: by quantity, (n,) when, s. excesses: what is exceeded.
+    robot:    the robot.
+    status:   feasible, or why not, with advice.
+    use:      by quantity, (n,) largest fraction of its limit that a joint uses (1: all of it, 0: no limit known); for
+              positions, distance from the middle of the range over half the range.
+    peak:     by quantity, (n,) the value at that time (the largest magnitude if there is no limit).
+    time:     by quantity, (n,) that time, s.
+    excesses: limits that are exceeded.
+    limits:   the limits.
     """
 
     robot: Robot
-    status: Status
+    status: FeasibilityStatus
     use: dict[str, Array]
     peak: dict[str, Array]
     time: dict[str, Array]
@@ -70,18 +82,19 @@ class Feasibility:
 
     @property
     def holds(self) -> bool:
+        """Whether all known limits are kept."""
         return not self.excesses
 
     @property
     def margin(self) -> dict[str, Array]:
-        """By quantity, (n,): what is left, as a share of the limit; negative where it is exceeded."""
+        """By quantity, (n,) what is left as a fraction of the limit; negative where it is exceeded."""
         return {name: 1 - share for name, share in self.use.items()}
 
     def __bool__(self) -> bool:
         return self.holds
 
     def __str__(self) -> str:
-        lines = [f"{self.robot.name}: {self.status.value}", f"{'share of the limit':<18}"]
+        lines = [f"{self.robot.name}: {self.status.value}", f"{'use of the limit':<18}"]
         lines[1] += "".join(f"{name:>14}" for name in QUANTITIES)
         for i, joint in enumerate(joint_names(self.robot)):
             cells = (f"{self.use[name][i]:14.1%}" if self.use[name][i] > 0 else f"{'-':>14}" for name in QUANTITIES)
@@ -100,10 +113,19 @@ def feasibility(
     p_max: Any = None,
     dt: float | None = None,
 ) -> Feasibility:
-    """Compare a motion with the limits of velocity, acceleration, torque and power, and with the joints' ranges.
+    """Compare a motion with the limits of position, velocity, acceleration, torque and power.
 
-    Args:    v_max, a_max, tau_max, tau_min, p_max: instead of the robot's own limits, (n,) or one for all; np.inf for
-             none. p_max: of the mechanical power tau qd, W, either way. dt: step at which the motion is looked at.
+    Limits are (n,) or one number; np.inf for none.
+
+    Args:
+        model:   robot or its dynamics.
+        motion:  motion(t), motion(t, 1), motion(t, 2), motion.duration.
+        v_max:   velocity limits, rad/s or m/s (default: the robot's).
+        a_max:   acceleration limits, rad/s^2 or m/s^2 (default: the robot's).
+        tau_max: torque limits, N m or N (default: the robot's).
+        tau_min: lower torque limits, N m or N (default: -tau_max).
+        p_max:   limits of the mechanical power |tau qd|, W (default: none).
+        dt:      sampling interval, s (default: 1/2000 of the duration).
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0], [1.0], "cubic", duration=0.5)
@@ -143,7 +165,7 @@ def feasibility(
 
 
 def _share(value: Array, low: Array, high: Array) -> Array:
-    """1 at either limit, 0 in the middle of the two; towards a single limit the share of its size."""
+    """1 at either limit, 0 in the middle between them; for a single limit the value over the limit."""
     two = np.isfinite(low) & np.isfinite(high)
     middle = np.where(two, (np.where(two, low, 0) + np.where(two, high, 0)) / 2, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -157,11 +179,15 @@ def _intervals(t: Array, over: Array) -> tuple[tuple[float, float], ...]:
     return tuple((float(t[a]), float(t[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
-def _status(excesses: list[Excess], bounds: dict[str, tuple[Array, Array]], gravity: Array) -> Status:
+def _status(excesses: list[Excess], bounds: dict[str, tuple[Array, Array]], gravity: Array) -> FeasibilityStatus:
     if not excesses:
         known = any(np.isfinite(bound).any() for name in QUANTITIES[1:] for bound in bounds[name])
-        return Status.FEASIBLE if known else Status.UNLIMITED
+        return FeasibilityStatus.FEASIBLE if known else FeasibilityStatus.UNLIMITED
     low, high = bounds["torque"]
     if ((gravity > high) | (gravity < low)).any():
-        return Status.TOO_HEAVY
-    return Status.TOO_FAR if any(excess.quantity == "position" for excess in excesses) else Status.TOO_FAST
+        return FeasibilityStatus.TOO_HEAVY
+    return (
+        FeasibilityStatus.TOO_FAR
+        if any(excess.quantity == "position" for excess in excesses)
+        else FeasibilityStatus.TOO_FAST
+    )
