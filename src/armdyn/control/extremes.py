@@ -15,7 +15,7 @@ SAMPLES, ROUNDS, AROUND = 4096, 12, 128
 
 
 def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Array:
-    """Return the largest entries (m,) of values(q) over the working range: random samples, then a search around the best.
+    """Return the largest entries (m,) of values(q) over the working range: random samples, then local search.
 
     robot:  the robot.
     values: function of configurations (k, n) that returns (k, m) numbers.
