@@ -54,7 +54,7 @@ def test_a_moving_target_is_met_and_followed(profile) -> None:  # type: ignore[n
         np.testing.assert_allclose(motion(later, order), target(later, order), atol=1e-13)
     h = 1e-30
     np.testing.assert_allclose(motion(t, 1), motion(t + 1j * h).imag / h, atol=1e-12)
-    with pytest.raises(ArmdynError, match="met after"):
+    with pytest.raises(ArmdynError, match="reached after"):
         follow_target(q0, target, profile, meet=2.0, duration=1.0)
 
 

@@ -139,7 +139,7 @@ def test_file_round_trip(tmp_path) -> None:  # type: ignore[no-untyped-def]
     [
         ("", "0 samples"),
         ("t,q1\n0,0\n", "1 samples"),
-        ("time,q1\n0,0\n1,1\n", "no columns of a trajectory"),
+        ("time,q1\n0,0\n1,1\n", "columns of a trajectory are missing"),
         ("t,q1,q2,qd1\n0,0,0,0\n1,1,1,0\n", "'qd2' is missing"),
         ("t,q1\n0,0\n1,x\n", "row 3"),
         ("t,q1\n0,0\n1\n", "row 3"),

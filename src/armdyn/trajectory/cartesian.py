@@ -1,11 +1,11 @@
-"""Motion of a frame in space: lines, circles, any curve. Khalil sec. 8.4"""
+"""Motion of a frame in space: lines, arcs, any curve. Khalil sec. 8.4"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from armdyn.trajectory.joint import interpolation, profile_named
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
-TURNS = ("axis", "euler", "fixed")
+ROTATIONS = ("axis", "euler", "fixed")
 FRAMES = ("tool", "base")
 
 
@@ -27,29 +27,48 @@ class Point(NamedTuple):
     a: Array
 
 
-class Turn(NamedTuple):
-    """A rotation (..., 3, 3), its angular velocity and acceleration (..., 3), world axes."""
+class Rotation(NamedTuple):
+    """A rotation (..., 3, 3), its angular velocity and acceleration (..., 3), rad/s and rad/s^2, world axes."""
 
     R: Array
     w: Array
     wd: Array
 
 
+class Timing(TypedDict, total=False):
+    """Keyword arguments for the timing of a path; without a duration, the minimum time within the limits.
+
+    duration: s.
+    v_max:    velocity limit, m/s.
+    a_max:    acceleration limit, m/s^2.
+    w_max:    angular velocity limit, rad/s (of each Euler angle, for Euler angles).
+    wd_max:   angular acceleration limit, rad/s^2.
+    """
+
+    duration: float | None
+    v_max: float | None
+    a_max: float | None
+    w_max: float | None
+    wd_max: float | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskTrajectory:
-    """A motion of a frame in the world over [0, duration], s.
+    """A motion of a frame in the world from time 0 to `duration`.
 
-    position: t -> Point. rotation: t -> Turn, or None where rotation does not matter. Both take arrays of times
-    within [0, duration].
+    duration: s.
+    position: function of times (k,) within [0, duration] that returns a Point.
+    rotation: likewise a Rotation; None if the orientation is free.
+    breaks:   times at which some derivative may jump, both ends included, s.
     """
 
     duration: float
     position: Callable[[Array], Point]
-    rotation: Callable[[Array], Turn] | None
+    rotation: Callable[[Array], Rotation] | None
     breaks: Array
 
     def pose(self, t: Any) -> Array:
-        """T(t): (..., 4, 4); the rotation is 1 where it does not matter. Khalil (8.52)"""
+        """(..., 4, 4) pose at times t; the rotation is the identity if the orientation is free. Khalil (8.52)"""
         at, _ = self._time(t)
         T = np.zeros((*at.shape, 4, 4))
         T[..., :3, :3] = np.eye(3) if self.rotation is None else self.rotation(at).R
@@ -58,11 +77,11 @@ class TaskTrajectory:
         return T
 
     def velocity(self, t: Any) -> Array:
-        """(v, w): (..., 6), m/s and rad/s, world axes; zero outside [0, duration]."""
+        """(..., 6) linear and angular velocity, m/s and rad/s, world axes; zero outside [0, duration]."""
         return self._rates(t, 1)
 
     def acceleration(self, t: Any) -> Array:
-        """(vd, wd): (..., 6), m/s^2 and rad/s^2, world axes; zero outside [0, duration]."""
+        """(..., 6) linear and angular acceleration, m/s^2 and rad/s^2, world axes; zero outside [0, duration]."""
         return self._rates(t, 2)
 
     def _time(self, t: Any) -> tuple[Array, Array]:
@@ -83,41 +102,41 @@ class TaskTrajectory:
 # Rotations along a path -------------------------------------------------------------------------------------------
 
 
-def _about_axis(R0: Array, u: Array, alpha: float, frame: str) -> Callable[[Array, Array, Array], Turn]:
-    """Rotation by r alpha about an axis fixed in the tool or in the base; r and its rates in, Turn out.
+def _about_axis(R0: Array, u: Array, alpha: float, frame: str) -> Callable[[Array, Array, Array], Rotation]:
+    """Rotation by r alpha about an axis fixed in the tool or in the base, as a function of r and its rates.
 
     Tool: R = R0 rot(u, r alpha), (8.54); base: R = rot(u, r alpha) R0, (8.56). Either way w is along one world axis:
     w = rd alpha R0 u or rd alpha u, (8.57).
     """
     axis = R0 @ u if frame == "tool" else u
 
-    def turn(r: Array, rd: Array, rdd: Array) -> Turn:
+    def turn(r: Array, rd: Array, rdd: Array) -> Rotation:
         turned = R0 @ rot(u, r * alpha) if frame == "tool" else rot(u, r * alpha) @ R0
-        return Turn(turned, (alpha * rd)[..., None] * axis, (alpha * rdd)[..., None] * axis)
+        return Rotation(turned, (alpha * rd)[..., None] * axis, (alpha * rdd)[..., None] * axis)
 
     return turn
 
 
-def _by_euler(start: Array, change: Array) -> Callable[[Array, Array, Array], Turn]:
+def _by_euler(start: Array, change: Array) -> Callable[[Array, Array, Array], Rotation]:
     """R = rot(z, phi) rot(x, theta) rot(z, psi), the angles linear in r. Khalil (8.55) without R^i: Khalil-5"""
     x, z = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
 
-    def turn(r: Array, rd: Array, rdd: Array) -> Turn:
+    def turn(r: Array, rd: Array, rdd: Array) -> Rotation:
         phi, theta, psi = (a + r * d for a, d in zip(start, change, strict=True))
         first = rot(z, phi)
         second = first @ rot(x, theta)
         axes = (np.broadcast_to(z, (*r.shape, 3)), first @ x, second @ z)
         w1, w2, w3 = ((d * rd)[..., None] * axis for d, axis in zip(change, axes, strict=True))
         wd = sum(((d * rdd)[..., None] * axis for d, axis in zip(change, axes, strict=True)), np.zeros(3))
-        # An axis carried by the earlier rotations turns with them.
+        # An axis that the earlier rotations carry along rotates with them.
         wd = wd + np.cross(w1, w2) + np.cross(w1 + w2, w3)
-        return Turn(second @ rot(z, psi), w1 + w2 + w3, wd)
+        return Rotation(second @ rot(z, psi), w1 + w2 + w3, wd)
 
     return turn
 
 
 def _euler_change(R0: Array, R1: Array) -> tuple[Array, Array]:
-    """(start angles, change): of the two sets of angles for the end, the nearer one, by the short way round."""
+    """Euler angles at the start, and their change to the nearer of the two sets of angles at the end."""
     start, end = np.array(euler_zxz(R0)), np.array(euler_zxz(R1))
     if abs(math.sin(start[1])) < 1e-12 <= abs(math.sin(end[1])):  # phi and psi are free at the start: as at the end
         start = _shared(start, end)
@@ -143,39 +162,40 @@ def line(
     end: Any,
     profile: str = "trapezoid",
     *,
-    v_max: float | None = None,
-    a_max: float | None = None,
-    w_max: float | None = None,
-    wd_max: float | None = None,
-    duration: float | None = None,
     rotation: Literal["axis", "euler", "fixed"] = "axis",
     axis: Any = None,
     angle: float | None = None,
     frame: Literal["tool", "base"] = "tool",
+    **timing: Unpack[Timing],
 ) -> TaskTrajectory:
-    """A straight line between two poses, the rotation going along with it. Khalil (8.48)-(8.57)
+    """Return a straight line between two poses, with synchronised rotation. Khalil (8.48)-(8.57)
 
-    Args:    start, end: (4, 4) poses, or (3,) positions (rotation then does not matter). profile, duration: as in
-             `point_to_point`. v_max, a_max: m/s, m/s^2; w_max, wd_max: rad/s, rad/s^2 (of each Euler angle, for
-             "euler"). rotation: "axis" about one fixed axis, the short way (one of two for half a turn);
-             "euler": Euler angles z-x-z linear in time; "fixed": that of `start`. axis, angle: instead of the rotation
-             of `end`: turn by this angle (any size) about this axis, given in `frame`: tool axes at the start, or base.
+    Args:
+        start:    (4, 4) pose, or (3,) position, m, with free orientation.
+        end:      likewise.
+        profile:  as in `point_to_point` (default: trapezoid).
+        rotation: "axis" (default) about one fixed axis by the smaller angle; "euler": Euler angles z-x-z proportional
+                  to the distance; "fixed": the orientation of `start`.
+        axis:     (3,) with `angle`: rotate about this axis instead of to the orientation of `end`.
+        angle:    of any size, rad.
+        frame:    of the axis: "tool" at the start (default), or "base".
+        timing:   duration, or v_max, a_max, w_max, wd_max: see `Timing`.
     """
-    if rotation not in TURNS:
-        raise unknown_name("rotation", rotation, TURNS)
-    P0, R0 = _start_of(start)
-    P1, R1 = _start_of(end)
+    if rotation not in ROTATIONS:
+        raise unknown_name("rotation", rotation, ROTATIONS)
+    P0, R0 = _position_and_rotation(start)
+    P1, R1 = _position_and_rotation(end)
     if (R0 is None) != (R1 is None) and np.asarray(end).shape != (3,):
         raise ShapeError("one end has a rotation, the other has none", expected="two poses or two positions")
     D = P1 - P0
-    turn, angles = _turning(R0, R1, rotation, axis, angle, frame)
+    turn, angles = _rotation_along(R0, R1, rotation, axis, angle, frame)
 
     def place(r: Array) -> Point:  # Khalil (8.53)
         along = r[..., None] * D
         return Point(P0 + along, np.broadcast_to(D, along.shape), np.zeros_like(along))
 
     distances = np.array([np.linalg.norm(D), *angles])  # Khalil (8.48)
-    return _timed(place, turn, distances, profile, (v_max, a_max, w_max, wd_max), duration)
+    return _timed(place, turn, distances, profile, timing)
 
 
 def circle(
@@ -185,27 +205,31 @@ def circle(
     angle: float,
     profile: str = "trapezoid",
     *,
-    v_max: float | None = None,
-    a_max: float | None = None,
-    w_max: float | None = None,
-    wd_max: float | None = None,
-    duration: float | None = None,
     rotation: Literal["carried", "fixed"] | Any = "carried",
+    **timing: Unpack[Timing],
 ) -> TaskTrajectory:
-    """An arc from `start` about an axis: by `angle`, rad (2 pi: a full circle), right-handed about `normal`.
+    """Return an arc about an axis, right-handed.
 
-    Args:    start: (4, 4) pose or (3,) position. centre, normal: a point of the axis and its direction. a_max: along
-             the arc; towards the axis there is v^2/radius besides. rotation: "carried" turns the frame with the arc,
-             "fixed" keeps it, a (3, 3) rotation matrix is reached at the end about one fixed axis.
+    Args:
+        start:    (4, 4) pose, or (3,) position, m, with free orientation.
+        centre:   (3,) a point of the axis, m.
+        normal:   (3,) direction of the axis.
+        angle:    rad; 2 pi for a full circle.
+        profile:  as in `point_to_point` (default: trapezoid).
+        rotation: "carried" (default): the frame rotates with the arc; "fixed": it keeps its orientation; a (3, 3)
+                  matrix: the orientation at the end, reached about one fixed axis.
+        timing:   duration, or v_max, a_max, w_max, wd_max: see `Timing`. a_max bounds the acceleration along the arc,
+                  not the centripetal v^2/radius.
     """
-    P0, R0 = _start_of(start)
+    P0, R0 = _position_and_rotation(start)
     n = _unit("normal", normal)
     c = np.asarray(centre, dtype=float)
     arm = P0 - c
     radius = float(np.linalg.norm(arm - (arm @ n) * n))
     if radius == 0 or angle == 0 or not np.isfinite([*c, angle]).all():
         raise ArmdynError(
-            f"an arc of radius {radius:.3g} m and {angle:.3g} rad", expected="a start off the axis, an angle not 0"
+            f"an arc of radius {radius:.3g} m and {angle:.3g} rad",
+            expected="a start off the axis, an angle other than 0",
         )
 
     def place(r: Array) -> Point:
@@ -213,7 +237,7 @@ def circle(
         across = np.cross(n, spoke)
         return Point(c + spoke, angle * across, angle**2 * np.cross(n, across))
 
-    turn: Callable[[Array, Array, Array], Turn] | None = None
+    turn: Callable[[Array, Array, Array], Rotation] | None = None
     angles: list[float] = []
     if R0 is not None and isinstance(rotation, str):
         if rotation not in ("carried", "fixed"):
@@ -222,17 +246,22 @@ def circle(
         turn, angles = _about_axis(R0, n, amount, "base"), [abs(amount)]
     elif R0 is not None:
         R1 = checked_pose("rotation", _as_pose(rotation))[:3, :3]
-        turn, angles = _turning(R0, R1, "axis", None, None, "tool")
+        turn, angles = _rotation_along(R0, R1, "axis", None, None, "tool")
     distances = np.array([radius * abs(angle), *angles])
-    return _timed(place, turn, distances, profile, (v_max, a_max, w_max, wd_max), duration)
+    return _timed(place, turn, distances, profile, timing)
 
 
-def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **limits: Any) -> TaskTrajectory:
-    """The circular arc from `start` through the point `via` to `end`; options as in `circle`.
+def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **timing: Unpack[Timing]) -> TaskTrajectory:
+    """Return the circular arc from `start` through the point `via` to `end`.
 
-    start, end: (4, 4) poses (the rotation of `end` is reached about one fixed axis) or (3,) positions.
+    Args:
+        start:   (4, 4) pose, or (3,) position, m, with free orientation.
+        via:     (3,) position, or a pose of which the position is used.
+        end:     (4, 4) pose, whose orientation is reached about one fixed axis, or (3,) position.
+        profile: as in `point_to_point` (default: trapezoid).
+        timing:  duration, or v_max, a_max, w_max, wd_max: see `Timing`.
     """
-    (A, R0), (C, R1) = _start_of(start), _start_of(end)
+    (A, _), (C, R1) = _position_and_rotation(start), _position_and_rotation(end)
     B = np.asarray(via, dtype=float)[..., :3] if np.shape(via) != (4, 4) else np.asarray(via, dtype=float)[:3, 3]
     a, b = B - A, C - A
     normal = np.cross(a, b)
@@ -244,9 +273,7 @@ def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **limits: An
     x = A - centre
     y = np.cross(n, x)
     angle = math.atan2(float((C - centre) @ y), float((C - centre) @ x)) % (2 * math.pi)
-    if R0 is not None and R1 is not None:
-        limits.setdefault("rotation", R1)
-    return circle(start, centre, n, angle, profile, **limits)
+    return circle(start, centre, n, angle, profile, rotation="carried" if R1 is None else R1, **timing)
 
 
 def task_curve(
@@ -254,39 +281,42 @@ def task_curve(
     position: Callable[[Array], tuple[Any, Any, Any]],
     rotation: Any = None,
 ) -> TaskTrajectory:
-    """Any motion of a frame, such as El Baji (40).
+    """Return any motion of a frame, such as El Baji (40).
 
-    Args:    position: t (k,) -> (p, v, a), each (k, 3). rotation: t -> (R, w, wd) likewise, a constant (3, 3) matrix,
-             or None where rotation does not matter.
+    Args:
+        duration: s.
+        position: function of times (k,) that returns position, velocity and acceleration, (k, 3) each, m and s.
+        rotation: likewise rotation (k, 3, 3), angular velocity and acceleration, (k, 3) each; or a constant (3, 3)
+                  matrix; None (default): free orientation.
     """
 
     def place(t: Array) -> Point:
         return Point(*(np.asarray(x, dtype=float) for x in position(t)))
 
     if rotation is None or callable(rotation):
-        turn = None if rotation is None else lambda t: Turn(*(np.asarray(x, dtype=float) for x in rotation(t)))
+        turn = None if rotation is None else lambda t: Rotation(*(np.asarray(x, dtype=float) for x in rotation(t)))
     else:
         R = checked_pose("rotation", _as_pose(rotation))[:3, :3]
 
-        def turn(t: Array) -> Turn:
+        def turn(t: Array) -> Rotation:
             still = np.zeros((*t.shape, 3))
-            return Turn(np.broadcast_to(R, (*t.shape, 3, 3)), still, still)
+            return Rotation(np.broadcast_to(R, (*t.shape, 3, 3)), still, still)
 
     return TaskTrajectory(float(duration), place, turn, np.array([0.0, duration]))
 
 
 def _timed(
     place: Callable[[Array], Point],
-    turn: Callable[[Array, Array, Array], Turn] | None,
+    turn: Callable[[Array, Array, Array], Rotation] | None,
     distances: Array,
     profile: str,
-    limits: tuple[float | None, ...],
-    duration: float | None,
+    timing: Timing,
 ) -> TaskTrajectory:
-    """A path in time: translation and the angles are synchronised like joints, Khalil sec. 8.4."""
-    v, a, w, wd = limits
+    """A path with its timing: translation and angles are synchronised like joints. Khalil sec. 8.4"""
     angles = len(distances) - 1
-    r: Trajectory = interpolation(profile_named(profile), distances, [v] + [w] * angles, [a] + [wd] * angles, duration)
+    v_max = [timing.get("v_max"), *[timing.get("w_max")] * angles]
+    a_max = [timing.get("a_max"), *[timing.get("wd_max")] * angles]
+    r: Trajectory = interpolation(profile_named(profile), distances, v_max, a_max, timing.get("duration"))
 
     def rates(t: Array) -> tuple[Array, Array, Array]:
         return r(t)[..., 0], r(t, 1)[..., 0], r(t, 2)[..., 0]
@@ -300,16 +330,16 @@ def _timed(
     return TaskTrajectory(r.duration, position, rotation, r.breaks)
 
 
-def _turning(
+def _rotation_along(
     R0: Array | None, R1: Array | None, rotation: str, axis: Any, angle: float | None, frame: str
-) -> tuple[Callable[[Array, Array, Array], Turn] | None, list[float]]:
-    """The rotation along a path, and the angles it goes through."""
+) -> tuple[Callable[[Array, Array, Array], Rotation] | None, list[float]]:
+    """The rotation along a path as a function of r, and the angles that it covers."""
     if frame not in FRAMES:
         raise unknown_name("frame", frame, FRAMES)
     if R0 is None:
         return None, []
     if (axis is None) != (angle is None):
-        raise ArmdynError("an axis without an angle, or an angle without an axis", expected="both or none")
+        raise ArmdynError("only one of axis and angle given", expected="both or none")
     if angle is not None:
         return _about_axis(R0, _unit("axis", axis), float(angle), frame), [abs(float(angle))]
     if rotation == "fixed" or R1 is None:
@@ -321,7 +351,7 @@ def _turning(
     return _about_axis(R0, u, alpha, frame), [alpha]
 
 
-def _start_of(pose: Any) -> tuple[Array, Array | None]:
+def _position_and_rotation(pose: Any) -> tuple[Array, Array | None]:
     """(p, R) of a pose, (p, None) of a position."""
     given = np.asarray(pose, dtype=float)
     if given.shape == (3,) and np.isfinite(given).all():

@@ -13,12 +13,12 @@ from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
 GAP = 1e-9
-"""Largest jump between two motions that still counts as none, rad or m."""
+"""Largest jump between two motions that is ignored, rad or m."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Retimed(Trajectory):
-    """A path in another time: q(t) = path(s(t)), with a clock s(t) of one joint."""
+    """A path with another timing: q(t) = path(s(t)), with a time law s(t), the `clock`."""
 
     path: Trajectory
     clock: Trajectory
@@ -34,11 +34,11 @@ class Retimed(Trajectory):
 
     @property
     def breaks(self) -> Array:
-        """Those of the clock, and the times at which the clock passes a break of the path (if it never turns)."""
+        """Breaks of the clock, and times at which a monotonic clock passes a break of the path."""
         t = np.linspace(0.0, self.duration, 1001)
         s = self.clock(t)[:, 0]
         passed = np.interp(self.path.breaks, s, t) if s[-1] >= s[0] else np.interp(self.path.breaks, s[::-1], t[::-1])
-        for _ in range(5):  # Newton: the times were read off a chord
+        for _ in range(5):  # Newton from linear interpolation
             speed = self.clock(passed, 1)[:, 0]
             moving = np.abs(speed) > 1e-12
             step = np.where(moving, (self.path.breaks - self.clock(passed)[:, 0]) / np.where(moving, speed, 1.0), 0.0)
@@ -64,7 +64,7 @@ class Retimed(Trajectory):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Uniform(Trajectory):
-    """A path at another constant speed, forwards or backwards: q(t) = path(start + rate t)."""
+    """A path at another constant speed, forwards or backwards: q(t) = path(rate t) or path(duration + rate t)."""
 
     path: Trajectory
     rate: float
@@ -83,7 +83,7 @@ class Uniform(Trajectory):
         return there if self.rate > 0 else self.duration - there[::-1]
 
     @property
-    def highest(self) -> int | None:  # type: ignore[override]
+    def highest(self) -> int | None:
         return self.path.highest
 
     def inside(self, t: Array, order: int) -> Array:
@@ -98,28 +98,31 @@ class Uniform(Trajectory):
 
 
 def slowed(path: Trajectory, factor: float) -> Trajectory:
+    """Return the same path in `factor` times the duration."""
     if not (np.isfinite(factor) and factor > 0):
-        raise ArmdynError(f"a motion slower by the factor {factor}", expected="a positive number")
+        raise ArmdynError(f"factor = {factor}", expected="a positive number")
     return Uniform(path, 1 / factor)
 
 
 def retimed(path: Trajectory, clock: float | Trajectory) -> Trajectory:
+    """Return the same path with another duration, s, or time law s(t)."""
     if isinstance(clock, Trajectory):
         if clock.n != 1:
-            raise ShapeError(f"a clock of {clock.n} joints", expected="one: the time on the path")
+            raise ShapeError(f"a time law of {clock.n} joints", expected="one joint: the path parameter s(t)")
         return Retimed(path, clock)
     if path.duration == 0:
-        raise ArmdynError("a motion without duration cannot be stretched", advice="Use `hold` to stand still.")
+        raise ArmdynError("a motion of zero duration cannot be stretched", advice="Use `hold` to stand still.")
     return slowed(path, clock / path.duration)
 
 
 def backwards(path: Trajectory) -> Trajectory:
+    """Return the same path backwards."""
     return Uniform(path, -1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Concatenation(Trajectory):
-    """Motions one after the other; at a seam the later one counts."""
+    """Motions one after the other; where two meet, derivatives are those of the later one."""
 
     parts: tuple[Trajectory, ...]
     starts: Array
@@ -137,7 +140,7 @@ class Concatenation(Trajectory):
         return np.unique(np.concatenate([s + p.breaks for s, p in zip(self.starts, self.parts, strict=False)]))
 
     @property
-    def highest(self) -> int | None:  # type: ignore[override]
+    def highest(self) -> int | None:
         known = [part.highest for part in self.parts if part.highest is not None]
         return min(known) if known else None
 
@@ -157,9 +160,9 @@ class Concatenation(Trajectory):
 
 
 def concatenate(*parts: Trajectory) -> Trajectory:
-    """Motions one after the other, each beginning where the one before it ends."""
+    """Return motions one after the other, each of which starts where the one before it ends."""
     if not parts:
-        raise ShapeError("nothing to put together", expected="at least one trajectory")
+        raise ShapeError("no trajectories", where="concatenate", expected="at least one")
     for k, (first, second) in enumerate(pairwise(parts)):
         if first.n != second.n:
             raise ShapeError(f"part {k + 1} moves {first.n} joints, the next {second.n}", expected="the same joints")
@@ -167,12 +170,12 @@ def concatenate(*parts: Trajectory) -> Trajectory:
         if jump.max() > GAP:
             raise ArmdynError(
                 f"joint {int(jump.argmax()) + 1} jumps by {jump.max():.3g} between parts {k + 1} and {k + 2}",
-                expected="each part to begin where the one before it ends",
-                advice="Put a `point_to_point` between them.",
+                expected="each part to start where the one before it ends",
+                advice="Insert a `point_to_point` between them.",
             )
     return Concatenation(parts, np.cumsum([0.0, *(part.duration for part in parts)]))
 
 
 def polynomial_clock(knots: Array, coefficients: Array) -> PiecewisePolynomial:
-    """A clock s(t) for `retimed`, from ascending coefficients (k, degree+1) of its pieces."""
+    """Return a time law s(t) for `retimed`, from ascending coefficients (k, degree+1) of its pieces."""
     return PiecewisePolynomial(np.asarray(knots, dtype=float), np.asarray(coefficients, dtype=float)[:, :, None])

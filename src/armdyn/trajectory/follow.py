@@ -29,22 +29,28 @@ from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
 LARGEST_STEP = 0.1
-"""Change of a joint between two points of the first pass, rad or m, aimed at."""
+"""Desired largest change of a joint between two points of the first pass, rad or m."""
 MOST_POINTS = 20_000
 TIGHT = 1e-12
-"""Error, m and rad, to which joint positions are improved at every time that is asked for."""
+"""Error to which configurations are refined at every time, m and rad."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskFollowing(Trajectory):
-    """Joints that follow a path in space: at every time that is asked for, the inverse kinematics is solved.
+    """Joint motion along a path in space: inverse kinematics is solved at every requested time.
 
         x(q) = x_d(t)                                        (9.18)
         qd  = J^+ xd_d + (1 - J^+ J) z1                      (9.19)
         qdd = J^+ (xdd_d - Jdot qd) + (1 - J^+ J) z2         (9.20)
 
-    The first solution comes from splines, the `guide`, through the points of a first pass; z1 and z2 are its
-    derivatives, which matter only for arms with more joints than the task needs.
+    The initial guess comes from splines, the `guide`, through the points of a first pass; z1 and z2 are its
+    derivatives, which matter for redundant arms only.
+
+    robot: the robot.
+    task:  the path in space, with its timing.
+    frame: name of the frame that follows it.
+    rows:  indices of the controlled rows of x y z rx ry rz.
+    guide: (n,) approximate joint motion.
     """
 
     robot: Robot
@@ -91,7 +97,7 @@ def _apply(A: Array, x: Array) -> Array:
 
 
 def _corrected(problem: Problem, q: Array) -> Array:
-    """Newton steps with the pseudo-inverse: the guide is near, three are plenty."""
+    """Three Newton steps with the pseudo-inverse, enough from the nearby guide."""
     for _ in range(3):
         e, J = problem.error(q)
         q = q + _apply(pseudo_inverse(J), e)
@@ -107,13 +113,19 @@ def follow(
     rows: str | None = None,
     limits: bool = True,
 ) -> TaskFollowing:
-    """The joint motion that takes a frame of the robot along a path in space.
+    """Return the joint motion that moves a frame of the robot along a path in space.
 
-    Args:    q0: joint position at the start, improved if it is near; which solution to follow depends on it. By default
-             the inverse kinematics chooses. rows: those of x y z rx ry rz that count (default: all, or the position
-             alone if the path has no rotation). limits: keep within the joint limits.
-    Returns: a trajectory exact at every time: position solved to 1e-12, velocity and acceleration by (9.19), (9.20).
-    Raises:  Unreachable, with the time at which the path leaves the workspace, meets a singular position or a limit.
+    Args:
+        robot:  the robot.
+        task:   the path, with its timing.
+        q0:     (n,) initial configuration or one near it; it selects the solution (default: by inverse kinematics).
+        frame:  name of the frame that follows the path (default: tool).
+        rows:   controlled rows of x y z rx ry rz (default: all, or x y z if the orientation is free).
+        limits: keep within the joint limits (default: True).
+
+    Returns: a trajectory that is exact at every time: positions solved to 1e-12, velocities by Khalil (9.19),
+             accelerations by Khalil (9.20).
+    Raises:  Unreachable, with the time at which the path leaves the workspace or meets a singularity or a limit.
     """
     chosen = _rows(rows, task.rotation is not None)
     start = _first(robot, task, q0, frame, rows, limits)
@@ -125,12 +137,12 @@ def follow(
         k = int(np.argmin(inside))
         over = np.maximum(q[k] - bounds.upper, bounds.lower - q[k])
         joint = robot.joints[int(over.argmax())].name
-        raise _lost(robot, t[k], f"joint {joint!r} would leave its range by {over.max():.3g}")
+        raise _lost(robot, t[k], f"joint {joint!r} would exceed its limit by {over.max():.3g}")
     return TaskFollowing(robot, task, frame, chosen, _guide(t, q, _seams(task)))
 
 
 def _seams(task: TaskTrajectory) -> Array:
-    """Times between which the path is smooth."""
+    """Times between which the path is smooth, s."""
     seams = [0.0]
     for time in task.breaks:
         if 1e-9 * task.duration < time - seams[-1] and time < (1 - 1e-9) * task.duration:
@@ -139,7 +151,7 @@ def _seams(task: TaskTrajectory) -> Array:
 
 
 def _guide(t: Array, q: Array, seams: Array) -> PiecewisePolynomial:
-    """Quintic splines through the points, one for each smooth part of the path: none smears a jump of acceleration."""
+    """Quintic splines through the points, one for each smooth part of the path, so that jumps of acceleration stay."""
     knots: list[Array] = [np.zeros(1)]
     pieces = []
     for start, end in pairwise(seams):
@@ -169,7 +181,7 @@ def _first(robot: Robot, task: TaskTrajectory, q0: Any, frame: str, rows: str | 
 
 
 def _first_pass(robot: Robot, task: TaskTrajectory, q: Array, frame: str, rows: Array) -> tuple[Array, Array]:
-    """Joint positions at close times, each found from the one before it, close enough that none can be mistaken."""
+    """Times and configurations, each found from the one before it, dense enough not to change the solution branch."""
     seams = _seams(task)
     step = task.duration / 64
     while True:
@@ -183,7 +195,7 @@ def _first_pass(robot: Robot, task: TaskTrajectory, q: Array, frame: str, rows: 
 
 
 def _tracked(robot: Robot, task: TaskTrajectory, q: Array, t: Array, frame: str, rows: Array) -> tuple[Array, float]:
-    """One pass: a step along J^+ from each point (Heun), then Newton; and the largest step of a joint."""
+    """One pass, by a Heun step along J^+ and Newton's method from each point; and the largest step of a joint."""
     T, velocity = task.pose(t), task.velocity(t)[:, rows]
     whole = problem_of(robot, T[:, :3, :3], T[:, :3, 3], rows, frame, False, TIGHT)
     track = np.empty((len(t), robot.n))
@@ -220,6 +232,6 @@ def _lost(robot: Robot, time: float, what: str) -> Unreachable:
     return Unreachable(
         what,
         where=f"robot {robot.name!r}, t = {time:.4g} s",
-        expected="a path within the workspace, away from singular positions",
-        advice="Start from another solution (q0), move the path, or go there by joint motion (`point_to_point`).",
+        expected="a path within the workspace, away from singular configurations",
+        advice="Start from another solution (q0), move the path, or move in joint space (`point_to_point`).",
     )

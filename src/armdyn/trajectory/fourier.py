@@ -1,4 +1,4 @@
-"""Periodic motion as a finite Fourier series: what excitation for identification is made of."""
+"""Periodic motion as a finite Fourier series, as used for excitation in identification."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ class Fourier(Trajectory):
 
         q_j(t) = q0_j + sum_k [a_jk sin(k w t) - b_jk cos(k w t)] / (k w),    w = 2 pi / period
 
-    q0: (n,), rad or m: the mean. a, b: (n, harmonics), rad/s or m/s. period, s. periods: how many of them.
+    q0:      (n,) mean, rad or m.
+    a:       (n, harmonics) rad/s or m/s.
+    b:       (n, harmonics) rad/s or m/s.
+    period:  s.
+    periods: number of periods (default: 1).
     """
 
     q0: Array
@@ -38,14 +42,14 @@ class Fourier(Trajectory):
 
     def inside(self, t: Array, order: int) -> Array:
         kw = 2 * math.pi / self.period * np.arange(1, self.a.shape[1] + 1)
-        phase = t[..., None, None] * kw + order * math.pi / 2  # each derivative turns by a quarter
+        phase = t[..., None, None] * kw + order * math.pi / 2  # each derivative shifts the phase by a quarter turn
         terms = (self.a * np.sin(phase) - self.b * np.cos(phase)) * kw ** (order - 1.0)
         value: Array = terms.sum(axis=-1)
         return value + self.q0 if order == 0 else value
 
 
 def fourier(q0: Any, a: Any, b: Any, period: float, periods: float = 1.0) -> Fourier:
-    """A periodic motion about q0 with the harmonics a (sine) and b (cosine): see `Fourier`.
+    """Return a periodic motion about q0 with the harmonics a (sine) and b (cosine): see `Fourier`.
 
     >>> fourier([0.5], [[1.0]], [[0.0]], period=6.283185307179586)(0.0, 1).tolist()
     [1.0]
@@ -58,5 +62,5 @@ def fourier(q0: Any, a: Any, b: Any, period: float, periods: float = 1.0) -> Fou
     if not (period > 0 and periods > 0 and math.isfinite(period) and math.isfinite(periods)):
         raise ArmdynError(f"period {period}, periods {periods}", expected="positive numbers")
     if not all(np.isfinite(x).all() for x in (mean, sines, cosines)):
-        raise ShapeError("the coefficients hold NaN or infinity", expected="finite numbers")
+        raise ShapeError("the coefficients contain NaN or infinity", expected="finite numbers")
     return Fourier(mean, sines, cosines, float(period), float(periods))

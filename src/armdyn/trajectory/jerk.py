@@ -24,10 +24,21 @@ def jerk_limited(
     qdd0: Any = 0.0,
     qdd1: Any = 0.0,
 ) -> PiecewisePolynomial:
-    """All joints from q0 to q1 in the least time with velocity, acceleration and jerk within limits.
+    """Return the fastest motion from q0 to q1 within velocity, acceleration and jerk limits.
 
-    The joints arrive together; the path is not a straight line in joint space. Any state may be given at both ends.
-    Needs the package `ruckig` (`pip install armdyn[jerk]`).
+    The joints arrive together; the path is not a straight line in joint space. Needs the package `ruckig`
+    (`pip install 'armdyn[jerk]'`).
+
+    Args:
+        q0:    (n,) start, rad or m.
+        q1:    (n,) goal, rad or m.
+        v_max: velocity limits, rad/s or m/s, (n,) or one number.
+        a_max: acceleration limits, rad/s^2 or m/s^2, (n,) or one number.
+        j_max: jerk limits, rad/s^3 or m/s^3, (n,) or one number.
+        qd0:   (n,) initial velocity (default: 0).
+        qd1:   (n,) final velocity (default: 0).
+        qdd0:  (n,) initial acceleration (default: 0).
+        qdd1:  (n,) final acceleration (default: 0).
     """
     try:
         import ruckig
@@ -53,7 +64,7 @@ def jerk_limited(
     try:
         result = ruckig.Ruckig(n).calculate(task, motion)
     except RuntimeError as error:
-        raise ArmdynError(f"Ruckig refuses: {error}", expected="end states within the limits") from None
+        raise ArmdynError(f"Ruckig reports: {error}", expected="end states within the limits") from None
     if result not in (ruckig.Result.Working, ruckig.Result.Finished):
         raise ArmdynError(f"Ruckig finds no motion ({result})", advice="Check that the end states are within limits.")
     return _pieces(motion)

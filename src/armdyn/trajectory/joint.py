@@ -1,4 +1,4 @@
-"""Motion between two joint positions. Khalil sec. 8.3"""
+"""Motion between two configurations. Khalil sec. 8.3"""
 
 from __future__ import annotations
 
@@ -31,14 +31,25 @@ def point_to_point(
     qdd0: Any = None,
     qdd1: Any = None,
 ) -> PiecewisePolynomial:
-    """All joints from q0 to q1, starting and arriving together, on a straight line in joint space. Khalil (8.1)
+    """Return a motion of all joints from q0 to q1 on a straight line in joint space, synchronised. Khalil (8.1)
 
-    Args:    profile: linear, cubic, quintic, bang_bang, trapezoid, smooth (continuous acceleration, second degree),
-             smooth_trapezoid (trapezoidal acceleration). v_max, a_max: (n,) or one for all, rad/s and rad/s^2 (m/s,
-             m/s^2); without `duration` the motion takes the least time the profile allows, with it they are only
-             kept. acceleration_time: of the profiles with a constant velocity, with `duration`; a third of it if not
-             given. qd0, qd1, qdd0, qdd1: velocities (cubic) and accelerations (quintic) at the ends, with `duration`.
-    Raises:  ArmdynError if `duration` is less than the limits allow.
+    Without `duration` the motion takes the minimum time that the profile and the limits allow.
+
+    Args:
+        q0:                (n,) start, rad or m.
+        q1:                (n,) goal, rad or m.
+        profile:           linear, cubic, quintic, bang_bang, trapezoid (default), smooth (continuous acceleration),
+                           smooth_trapezoid (trapezoidal acceleration).
+        v_max:             velocity limits, rad/s or m/s, (n,) or one number (default: none).
+        a_max:             acceleration limits, rad/s^2 or m/s^2, (n,) or one number (default: none).
+        duration:          s (default: the minimum time).
+        acceleration_time: of profiles with constant velocity, s, with `duration` (default: a third of it).
+        qd0:               (n,) initial velocity, for cubic and quintic with `duration` (default: 0).
+        qd1:               (n,) final velocity, likewise.
+        qdd0:              (n,) initial acceleration, for quintic with `duration` (default: 0).
+        qdd1:              (n,) final acceleration, likewise.
+
+    Raises:  ArmdynError if `duration` is shorter than the limits allow.
 
     >>> move = point_to_point([0, 0], [1.0, -0.2], v_max=1.0, a_max=2.0)
     >>> move.duration, move(0.75).tolist()
@@ -54,6 +65,7 @@ def point_to_point(
 
 
 def profile_named(name: str) -> Profile:
+    """Return the profile of that name."""
     if name not in PROFILES:
         raise unknown_name("profile", name, PROFILES)
     return PROFILES[name]
@@ -67,12 +79,15 @@ def interpolation(
     duration: float | None = None,
     acceleration_time: float | None = None,
 ) -> PiecewisePolynomial:
-    """The r(t) of a move by D within limits: homothetic for all joints. Khalil (8.14), (8.23)-(8.35), (8.41)-(8.47)"""
+    """Return the r(t) of a move by D within limits, the same for all joints.
+
+    Khalil (8.14), (8.23)-(8.35), (8.41)-(8.47)
+    """
     _check_times(duration, acceleration_time, law)
     k_v, k_a = limit_vector("v_max", v_max, D.size), limit_vector("a_max", a_max, D.size)
     moving = D != 0
     if not moving.any():
-        still = np.array([[[1.0]]])  # r = 1 at once: there is nothing to do
+        still = np.array([[[1.0]]])  # r = 1 from the start
         return PiecewisePolynomial(np.array([0.0, duration or 0.0]), still)
     distance = np.abs(D[moving])
     v, a = float((k_v[moving] / distance).min()), float((k_a[moving] / distance).min())
@@ -88,10 +103,10 @@ def interpolation(
     slowest = max(float(r.peak(1)[0]) / v, np.sqrt(float(r.peak(2)[0]) / a))
     if slowest > 1 + 1e-9:
         raise ArmdynError(
-            f"a duration of {duration:.6g} s breaks the limits {slowest:.4g} times over",
+            f"a duration of {duration:.6g} s exceeds the limits by a factor of {slowest:.4g}",
             where=f"profile {law.name!r}",
             expected=f"at least {duration * slowest:.6g} s for this profile",
-            advice="Leave the duration out for the least time, or raise v_max and a_max.",
+            advice="Leave the duration out for the minimum time, or raise v_max and a_max.",
         )
     return r
 
@@ -117,7 +132,7 @@ def _between(
     if law.name == "cubic" and any(x is not None for x in qdd):
         raise NotApplicable("end accelerations with a cubic", expected="profile 'quintic'")
     if duration is None:
-        raise ArmdynError("a polynomial with end velocities has no formula of minimum time", expected="duration, s")
+        raise ArmdynError("end velocities or accelerations without a duration", expected="duration, s")
     _check_times(duration, None, law)
     n = q0.size
     ends = [np.array([q0, q1])]
@@ -128,7 +143,7 @@ def _between(
         excess = motion.peak(order) / limit_vector(name, limit, n)
         if excess.max() > 1 + 1e-9:
             raise ArmdynError(
-                f"joint {int(excess.argmax()) + 1} exceeds {name} {excess.max():.4g} times over",
+                f"joint {int(excess.argmax()) + 1} exceeds {name} by a factor of {excess.max():.4g}",
                 where=f"profile {law.name!r} of {duration:.6g} s",
                 advice="Give a longer duration or smaller end velocities and accelerations.",
             )
@@ -136,10 +151,10 @@ def _between(
 
 
 def hold(q: Any, duration: float) -> PiecewisePolynomial:
-    """Standing still at q."""
+    """Return a trajectory that stands still at q, (n,), for `duration`, s."""
     at = joint_vector("q", q)
     if not (np.isfinite(duration) and duration >= 0):
-        raise ArmdynError(f"duration = {duration}", expected="a time in s")
+        raise ArmdynError(f"duration = {duration}", expected="a time >= 0 in s")
     return PiecewisePolynomial(np.array([0.0, duration]), at[None, None, :])
 
 
@@ -149,8 +164,10 @@ class MovingTarget(Trajectory):
 
         q(t) = q_f(t) - (1 - r(t)) D,    D = q_f(0) - q0
 
-    target: q_f, any callable (t, order) -> (..., n). r: the interpolation function; after it has reached 1 the motion
-    is the target's, until `until`.
+    q0:     (n,) start, rad or m.
+    target: q_f, a callable (t, order) -> (..., n).
+    r:      the interpolation function; when it has reached 1, the motion is the target's.
+    until:  duration of the motion, s.
     """
 
     q0: Array
@@ -189,9 +206,16 @@ def follow_target(
     a_max: Any = None,
     duration: float | None = None,
 ) -> MovingTarget:
-    """From q0 to a moving target q_f(t), met after `meet` s, and along with it for `duration` s in all. Khalil (8.3)
+    """Return a motion from q0 to a moving target q_f(t), and then along with it. Khalil (8.3)
 
-    Without `meet`, v_max and a_max bound the approach relative to the target. duration: of the target if not given.
+    Args:
+        q0:       (n,) start, rad or m.
+        target:   callable (t, order) -> (..., n).
+        profile:  as in `point_to_point` (default: quintic).
+        meet:     time at which the target is reached, s (default: the minimum time).
+        v_max:    limits of the velocity relative to the target, rad/s or m/s (default: none).
+        a_max:    limits of the acceleration relative to the target, rad/s^2 or m/s^2 (default: none).
+        duration: of the whole motion, s (default: that of the target).
     """
     start = joint_vector("q0", q0)
     D = joint_vector("target(0)", np.asarray(target(0.0, 0)), start.size) - start
@@ -199,7 +223,7 @@ def follow_target(
     until = duration if duration is not None else getattr(target, "duration", r.duration)
     if until < r.duration:
         raise ArmdynError(
-            f"the target is met after {r.duration:.6g} s, but the motion ends after {until:.6g} s",
-            expected="a duration of at least the time to meet",
+            f"the target is reached after {r.duration:.6g} s, but the motion ends after {until:.6g} s",
+            expected="a longer duration",
         )
     return MovingTarget(start, target, r, float(until))

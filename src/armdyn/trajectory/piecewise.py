@@ -1,4 +1,4 @@
-"""Piecewise polynomials: what most trajectories are."""
+"""Piecewise polynomial trajectories."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PiecewisePolynomial(Trajectory):
-    """Polynomials end to end.
+    """Piecewise polynomial trajectory.
 
         q(t) = sum_i coefficients[k, i] (t - knots[k])^i     for knots[k] <= t <= knots[k+1]
 
-    knots: (k+1,) from 0 to the duration, s, not decreasing. coefficients: (k, degree+1, n). At an inner knot the
-    later piece counts.
+    At an inner knot, values are those of the later piece.
+
+    knots:        (k+1,) non-decreasing times from 0 to the duration, s.
+    coefficients: (k, degree+1, n) in ascending order, rad or m, and s.
     """
 
     knots: Array
@@ -38,7 +40,7 @@ class PiecewisePolynomial(Trajectory):
                 f"knots {knots.shape}, coefficients {coefficients.shape}", expected="(k+1,) and (k, degree+1, n)"
             )
         if knots[0] != 0 or (np.diff(knots) < 0).any() or not np.isfinite(knots).all():
-            raise ShapeError("knots are not in order", expected="finite times from 0 that do not decrease")
+            raise ShapeError("knots are not in order", expected="finite non-decreasing times from 0")
 
     @property
     def duration(self) -> float:
@@ -64,7 +66,7 @@ class PiecewisePolynomial(Trajectory):
         return value
 
     def peak(self, order: int = 0) -> Array:
-        """Largest magnitude of the derivative of that order, per joint: exact, from the roots of the next one."""
+        """(n,) largest magnitude of the derivative of that order: exact, from the roots of the next one."""
         largest: Array = np.abs(self(self.knots[-1:], order))[0]
         for start, end, c in zip(self.knots[:-1], self.knots[1:], self.coefficients, strict=True):
             for j in range(self.n):
@@ -75,7 +77,7 @@ class PiecewisePolynomial(Trajectory):
 
 
 def _roots_between(c: Array, end: float) -> list[float]:
-    """Real roots of a polynomial within (0, end); a doubtful one counts, since it is only a place to look at."""
+    """Real roots of a polynomial within (0, end); nearly real ones are included as candidates."""
     scale = np.abs(c * end ** np.arange(len(c)))
     significant = np.flatnonzero(scale > 1e-14 * scale.max()) if scale.max() > 0 else np.empty(0, int)
     if significant.size == 0 or significant[-1] == 0:
@@ -85,14 +87,14 @@ def _roots_between(c: Array, end: float) -> list[float]:
 
 
 def along_line(q0: Array, D: Array, r: PiecewisePolynomial) -> PiecewisePolynomial:
-    """q(t) = q0 + r(t) D: a straight move in joint space. Khalil (8.1), (8.2)"""
+    """Return q(t) = q0 + r(t) D, a straight move in joint space. Khalil (8.1), (8.2)"""
     coefficients = r.coefficients * D
     coefficients[:, 0, :] += q0
     return PiecewisePolynomial(r.knots, coefficients)
 
 
 def stretched(r: PiecewisePolynomial, duration: float) -> PiecewisePolynomial:
-    """The same shape over another duration."""
+    """Return the same shape over another duration, s."""
     if r.duration == 0:
         return PiecewisePolynomial(np.array([0.0, duration]), r.coefficients[-1:])
     factor = duration / r.duration
@@ -101,10 +103,12 @@ def stretched(r: PiecewisePolynomial, duration: float) -> PiecewisePolynomial:
 
 
 def hermite(knots: Array, derivatives: Sequence[Any]) -> PiecewisePolynomial:
-    """The polynomials of lowest degree with given values and derivatives at the knots.
+    """Return the polynomials of lowest degree with given values and derivatives at the knots.
 
-    knots: (k+1,). derivatives: (k+1, n) arrays: positions, then velocities (cubic pieces), then accelerations
-    (quintic pieces). Two knots and zero velocities give Khalil (8.6), with zero accelerations too (8.11).
+    Two knots and zero velocities give Khalil (8.6), with zero accelerations too (8.11).
+
+    knots:       (k+1,) s.
+    derivatives: (k+1, n) arrays: positions, then velocities (cubic pieces), then accelerations (quintic pieces).
     """
     m = len(derivatives)
     h = np.diff(knots)[:, None]
@@ -117,7 +121,7 @@ def hermite(knots: Array, derivatives: Sequence[Any]) -> PiecewisePolynomial:
 
 
 def _hermite_matrix(m: int) -> Array:
-    """Takes (values and derivatives at 0, the same at 1) to the coefficients of the polynomial on [0, 1]."""
+    """Matrix from (values and derivatives at 0, then at 1) to the coefficients of the polynomial on [0, 1]."""
     conditions = np.zeros((2 * m, 2 * m))
     for k in range(m):
         for i in range(k, 2 * m):

@@ -1,10 +1,10 @@
-"""Interpolation functions r(t): from 0 to 1, each with its derivatives and its rule of minimum time. Khalil sec. 8.3
+"""Interpolation functions r(t) from 0 to 1, each with its minimum time. Khalil sec. 8.3
 
 A move q(t) = q0 + r(t) D keeps |qd_j| <= k_vj and |qdd_j| <= k_aj for all joints if |rd| <= v and |rdd| <= a with
 
     v = min_j k_vj / |D_j|,    a = min_j k_aj / |D_j|        (Khalil (8.29)-(8.34), without a preferred joint)
 
-where joints that do not move (D_j = 0) do not count. So a profile needs to know only v and a.
+where joints at rest (D_j = 0) are left out. So a profile depends on v and a alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from armdyn.trajectory.piecewise import PiecewisePolynomial
 from armdyn.typing import Array
 
 EVEN = 1 / 3
-"""Share of the duration in which a profile with a constant velocity phase speeds up, if nothing else is said."""
+"""Fraction of the duration in which a profile with a phase of constant velocity accelerates, by default."""
 
 
 class Profile(ABC):
@@ -44,8 +44,11 @@ class Profile(ABC):
 class Fixed(Profile):
     """A profile of fixed shape: r is a function of t/t_f.
 
-    pieces: polynomials in t/t_f, ascending, each with the share of t_f at which it ends. v_peak, a_peak: maxima of
-    |dr/d(t/t_f)| and of the second derivative; nan: unbounded (a jump of velocity).
+    name:       of the profile.
+    continuous: highest continuous derivative.
+    pieces:     polynomials in t/t_f, ascending, each with the t/t_f at which it ends.
+    v_peak:     maximum of |dr/d(t/t_f)|.
+    a_peak:     maximum of the second derivative; NaN if unbounded (a jump of velocity).
     """
 
     name: str
@@ -70,7 +73,7 @@ class Fixed(Profile):
 
 @dataclass(frozen=True)
 class Ramped(Profile):
-    """Speed up for a time tau, keep the velocity V, slow down in the mirror image of speeding up.
+    """Accelerate for a time tau, keep the velocity V, decelerate in the mirror image of the acceleration.
 
         r(t) = V tau G(t/tau)                      0 <= t <= tau
         r(t) = V (t - tau/2)                       tau <= t <= t_f - tau
@@ -97,7 +100,7 @@ class Ramped(Profile):
         return self.phases(EVEN * duration, duration)
 
     def phases(self, tau: float, duration: float) -> PiecewisePolynomial:
-        """The r(t) that speeds up for tau and lasts `duration`; Khalil, compact forms after (8.34) and (8.47)."""
+        """The r(t) that accelerates for tau and lasts `duration`, s. Khalil, compact forms after (8.34) and (8.47)"""
         if not 0 < tau <= duration / 2:
             raise ArmdynError(
                 f"an acceleration phase of {tau:.6g} s in a motion of {duration:.6g} s",
@@ -120,7 +123,7 @@ class Ramped(Profile):
 class BangBang(Profile):
     """Constant acceleration up to half the time, constant deceleration after it. Khalil (8.15)
 
-    It is the trapezoid without a phase of constant velocity, with its own rule of minimum time.
+    The trapezoid without a phase of constant velocity, with its own minimum time.
     """
 
     name: str
@@ -162,12 +165,13 @@ def _trapezoidal_ramp(share: float) -> tuple[tuple[float, tuple[float, ...]], ..
 
 
 # The ramp is given in powers of s; `phases` moves the origin of each piece to where it starts.
-LINEAR = Fixed("linear", 0, ((1.0, (0.0, 1.0)),), 1.0, math.nan)  # (8.4)
-CUBIC = Fixed("cubic", 1, ((1.0, (0.0, 0.0, 3.0, -2.0)),), 3 / 2, 6.0)  # (8.7)-(8.9)
-QUINTIC = Fixed("quintic", 2, ((1.0, (0.0, 0.0, 0.0, 10.0, -15.0, 6.0)),), 15 / 8, 10 / math.sqrt(3))  # (8.11)-(8.13)
-TRAPEZOID = Ramped("trapezoid", 1, ((1.0, (0.0, 0.0, 0.5)),), 1.0)  # (8.19)
-BANG_BANG = BangBang("bang_bang", 1, TRAPEZOID)  # (8.15)-(8.17)
-SMOOTH = Ramped("smooth", 2, ((1.0, (0.0, 0.0, 0.0, 1.0, -0.5)),), 3 / 2)  # (8.37)-(8.43)
+LINEAR = Fixed("linear", 0, ((1.0, (0.0, 1.0)),), 1.0, math.nan)  # Khalil (8.4)
+CUBIC = Fixed("cubic", 1, ((1.0, (0.0, 0.0, 3.0, -2.0)),), 3 / 2, 6.0)  # Khalil (8.7)-(8.9)
+# Khalil (8.11)-(8.13)
+QUINTIC = Fixed("quintic", 2, ((1.0, (0.0, 0.0, 0.0, 10.0, -15.0, 6.0)),), 15 / 8, 10 / math.sqrt(3))
+TRAPEZOID = Ramped("trapezoid", 1, ((1.0, (0.0, 0.0, 0.5)),), 1.0)  # Khalil (8.19)
+BANG_BANG = BangBang("bang_bang", 1, TRAPEZOID)  # Khalil (8.15)-(8.17)
+SMOOTH = Ramped("smooth", 2, ((1.0, (0.0, 0.0, 0.0, 1.0, -0.5)),), 3 / 2)  # Khalil (8.37)-(8.43)
 SMOOTH_TRAPEZOID = Ramped("smooth_trapezoid", 2, _trapezoidal_ramp(1 / 4), 4 / 3)
 """Trapezoidal acceleration (Khalil fig. 8.9b): it rises and falls in a quarter of tau each."""
 

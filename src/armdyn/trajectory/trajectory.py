@@ -1,4 +1,4 @@
-"""The trajectory: where every joint is at every time."""
+"""Trajectories: joint positions and their derivatives as functions of time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ if TYPE_CHECKING:
 
 
 GRID = 2001
-"""Points at which a peak is looked for where there is no formula for it."""
+"""Samples in which a peak is searched if there is no formula for it."""
 
 
 class Samples(NamedTuple):
-    """A trajectory on a grid: t (k,), q, qd, qdd (k, n)."""
+    """A sampled trajectory.
+
+    t:   (k,) s.
+    q:   (k, n) rad or m.
+    qd:  (k, n) rad/s or m/s.
+    qdd: (k, n) rad/s^2 or m/s^2.
+    """
 
     t: Array
     q: Array
@@ -31,47 +37,51 @@ class Samples(NamedTuple):
 
 
 class Trajectory(ABC):
-    """A motion of n joints over [0, duration], s.
+    """A motion of n joints from time 0 to `duration`, s.
 
-    `traj(t)` is the position, `traj(t, 1)` the velocity, `traj(t, 2)` the acceleration, `traj(t, 3)` the jerk where it
-    is defined; t is a number or an array of any shape, the result has shape (*t.shape, n). Before 0 and after
-    `duration` the joints hold still: the position is that of the nearer end, derivatives are zero. At 0 and at
-    `duration` themselves derivatives are those of the motion.
+    `traj(t)` is the position, `traj(t, 1)` the velocity, `traj(t, 2)` the acceleration and `traj(t, 3)` the jerk where
+    it is defined, in rad or m and s. t is a number or an array of any shape; the result has shape (*t.shape, n). Before
+    0 and after `duration` the joints stand still: positions are those of the nearer end, derivatives are zero. At 0 and
+    at `duration` derivatives are those of the motion.
     """
 
-    highest: int | None = None
-    """Highest derivative there is; None: all."""
+    @property
+    def highest(self) -> int | None:
+        """Highest order of derivative; None: all."""
+        return None
 
     @property
     @abstractmethod
-    def duration(self) -> float: ...
+    def duration(self) -> float:
+        """Duration, s."""
 
     @property
     @abstractmethod
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """Number of joints."""
 
     @property
     def breaks(self) -> Array:
-        """Times at which some derivative may jump; the two ends are among them."""
+        """Times at which some derivative may jump, both ends included, s."""
         return np.array([0.0, self.duration])
 
     @abstractmethod
     def inside(self, t: Array, order: int) -> Array:
-        """The derivative of that order at times within [0, duration]."""
+        """(*t.shape, n) derivative of that order at times within [0, duration]."""
 
     def __call__(self, t: Any, order: int = 0) -> Array:
         times = np.asarray(t)
         if not np.issubdtype(times.dtype, np.inexact):
             times = times.astype(float)
         if np.isnan(times).any():
-            raise ShapeError("t holds NaN", where=type(self).__name__, expected="times in s")
+            raise ShapeError("t contains NaN", where=type(self).__name__, expected="times in s")
         if order < 0 or (self.highest is not None and order > self.highest):
             raise NotApplicable(
                 f"derivative of order {order}", where=type(self).__name__, expected=f"0 to {self.highest or 'any'}"
             )
         real = times.real
         clipped = np.clip(real, 0.0, self.duration)
-        if np.iscomplexobj(times):  # a complex step: the real part says where
+        if np.iscomplexobj(times):  # for derivatives by complex step
             clipped = clipped + 1j * times.imag
         value = self.inside(clipped, order)
         if order:
@@ -84,7 +94,7 @@ class Trajectory(ABC):
         return Samples(t, self(t), self(t, 1), self(t, 2))
 
     def peak(self, order: int = 0) -> Array:
-        """Largest magnitude of the derivative of that order, per joint: (n,). Found on a grid, then refined."""
+        """(n,) largest magnitude of the derivative of that order, searched on a grid and refined."""
         t = np.union1d(np.linspace(0.0, self.duration, GRID), self.breaks)
         values = np.abs(self(t, order))
         best = values.argmax(axis=0)
@@ -102,13 +112,13 @@ class Trajectory(ABC):
     # New trajectories from this one ---------------------------------------------------------------------------------
 
     def slower(self, factor: float) -> Trajectory:
-        """The same path, `factor` times as long (Siciliano sec. 7.7 with c = 1/factor); below 1 it is faster."""
+        """The same path in `factor` times the duration (below 1: faster). Siciliano sec. 7.7 with c = 1/factor"""
         from armdyn.trajectory.compose import slowed
 
         return slowed(self, factor)
 
     def retimed(self, clock: float | Trajectory) -> Trajectory:
-        """The same path in another time: a duration in s, or a clock s(t), a trajectory of one joint."""
+        """The same path with another timing: a duration, s, or a time law s(t), a trajectory of one joint."""
         from armdyn.trajectory.compose import retimed
 
         return retimed(self, clock)
@@ -120,7 +130,7 @@ class Trajectory(ABC):
         return backwards(self)
 
     def then(self, *others: Trajectory) -> Trajectory:
-        """This motion and then the others, each of which must begin where the one before it ends."""
+        """This motion followed by others, each of which starts where the one before it ends."""
         from armdyn.trajectory.compose import concatenate
 
         return concatenate(self, *others)
@@ -128,7 +138,7 @@ class Trajectory(ABC):
     # Out ------------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, dt: float = 1e-3) -> Path:
-        """Write samples to a CSV file (t, q1.., qd1.., qdd1..); `read_trajectory` reads it."""
+        """Write samples every dt, s, to a CSV file (t, q1.., qd1.., qdd1..) that `read_trajectory` reads."""
         from armdyn.trajectory.trajectory_files import write
 
         return write(self, path, dt)
@@ -141,10 +151,12 @@ class Trajectory(ABC):
         names: Sequence[str] | None = None,
         tau_max: Array | None = None,
     ) -> Any:
-        """Draw position, velocity and acceleration of every joint; with `robot`, its names, units and limits.
+        """Matplotlib figure of position, velocity and acceleration of every joint.
 
-        path: .png, .svg or .pdf to write. tau_max: (n,) limits of the robot's torques, to draw these as well (infinite:
-        a joint without one). Returns: the Matplotlib figure.
+        path:    .png, .svg or .pdf file to write (default: none).
+        robot:   adds the names, units and limits of its joints.
+        names:   of the joints (default: those of the robot).
+        tau_max: (n,) torque limits, to draw the robot's torques as well; infinite for none.
         """
         from armdyn.report.figures.motion_figures import trajectory_figure
 
@@ -158,7 +170,7 @@ class Trajectory(ABC):
 
 
 def grid(duration: float, dt: float) -> Array:
-    """0, dt, 2 dt, ... and the end; no two of them closer than a billionth of dt."""
+    """Return the times 0, dt, 2 dt, ... and the end, s."""
     if not (dt > 0 and math.isfinite(dt)):
         raise ArmdynError(f"dt = {dt}", expected="a positive time step in s")
     steps = math.ceil(duration / dt - 1e-9)

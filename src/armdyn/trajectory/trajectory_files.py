@@ -17,7 +17,7 @@ QUANTITIES = ("q", "qd", "qdd")
 
 
 def write(trajectory: Trajectory, path: str | Path, dt: float) -> Path:
-    """Samples every dt, with the shortest decimals that read back as the same numbers."""
+    """Write samples every dt, s, with decimals that read back as the same numbers."""
     samples = trajectory.sample(dt)
     names = [f"{name}{j + 1}" for name in QUANTITIES for j in range(trajectory.n)]
     rows = np.column_stack(samples)
@@ -33,10 +33,10 @@ def write(trajectory: Trajectory, path: str | Path, dt: float) -> Path:
 
 
 def read_trajectory(path: str | Path) -> PiecewisePolynomial:
-    """A motion from a CSV file with the columns t, q1.., and, if there, qd1.., qdd1.. (others are ignored).
+    """Return the motion of a CSV file with the columns t, q1.. and optionally qd1.., qdd1.. in SI units.
 
-    Between the samples it is quintic (positions, velocities and accelerations given), cubic (velocities), or a cubic
-    spline (positions alone); a jump of acceleration is smoothed over one time step.
+    Other columns are ignored. See `from_samples` for the interpolation; a jump of acceleration is smoothed over one
+    time step.
     """
     where = str(path)
     header, table = _table(Path(path))
@@ -46,7 +46,9 @@ def read_trajectory(path: str | Path) -> PiecewisePolynomial:
         n += 1
     if "t" not in index or n == 0:
         raise FileError(
-            "no columns of a trajectory", where=where, expected="t, q1, q2, ...; found: " + ", ".join(header)[:200]
+            "the columns of a trajectory are missing",
+            where=where,
+            expected="t, q1, q2, ...; found: " + ", ".join(header)[:200],
         )
     given: list[Array] = []
     for name in QUANTITIES:

@@ -1,4 +1,4 @@
-"""Motion through several joint positions: splines, lines with blends, measured samples."""
+"""Motion through several configurations: splines, lines with blends, measured samples."""
 
 from __future__ import annotations
 
@@ -28,15 +28,26 @@ def via_points(
     qdd0: Any = 0.0,
     qdd1: Any = 0.0,
 ) -> PiecewisePolynomial:
-    """A motion by way of several joint positions.
+    """Return a motion through, or past, several configurations.
 
-    cubic:   through all points, acceleration continuous; end velocities qd0, qd1 (rest by default).
-    quintic: through all points, derivatives up to the fourth continuous; end accelerations qdd0, qdd1 too.
-    blends:  straight lines in joint space, rounded by constant accelerations: ends exactly, inner points passed at a
-             distance of at most b |change of velocity|/8, b the time of the blend. Two points give the trapezoid.
+    cubic:   through all points, with continuous acceleration.
+    quintic: through all points, with continuous derivatives up to the fourth.
+    blends:  straight lines in joint space with parabolic blends: from the first point to the last, passing the others
+             at a distance of at most b |change of velocity|/8, b the duration of the blend; two points give the
+             trapezoid.
 
-    Args:    points: (k, n), rad or m. times: (k,) from 0, s, for splines. v_max, a_max: (n,) or one for all; without
-             `times` they set the time: a spline is stretched until one limit is reached exactly.
+    Without `times`, the limits decide the timing: a spline is stretched until one of them is reached.
+
+    Args:
+        points: (k, n) configurations, rad or m.
+        kind:   cubic (default), quintic or blends.
+        times:  (k,) increasing from 0, s, for splines (default: from the limits).
+        v_max:  velocity limits, rad/s or m/s, (n,) or one number (default: none).
+        a_max:  acceleration limits, rad/s^2 or m/s^2, (n,) or one number (default: none; blends need them).
+        qd0:    (n,) initial velocity, with `times` (default: 0).
+        qd1:    (n,) final velocity, with `times` (default: 0).
+        qdd0:   (n,) initial acceleration of quintic, with `times` (default: 0).
+        qdd1:   (n,) final acceleration of quintic, with `times` (default: 0).
     """
     if kind not in KINDS:
         raise unknown_name("kind of motion", kind, KINDS)
@@ -69,7 +80,7 @@ def via_points(
 
 
 def _chords(steps: Array, k_v: Array, k_a: Array) -> Array:
-    """Times of the segments, to be stretched as a whole: by velocity, or by acceleration where there is no other."""
+    """Durations of the segments before stretching, from the limits."""
     by_velocity: Array = (steps / k_v).max(axis=1)
     by_acceleration: Array = np.sqrt((steps / k_a).max(axis=1))
     return np.maximum(by_velocity, by_acceleration)
@@ -94,7 +105,7 @@ def _spline(t: Array, q: Array, kind: str, ends: list[Array]) -> PiecewisePolyno
 
 
 def _from_scipy(curve: CubicSpline) -> PiecewisePolynomial:
-    """SciPy's pieces (descending powers first) as ours."""
+    """A SciPy spline, whose coefficients are descending, as PiecewisePolynomial."""
     return PiecewisePolynomial(curve.x, np.ascontiguousarray(np.moveaxis(curve.c[::-1], 0, 1)))
 
 
@@ -103,7 +114,7 @@ def _check_limits(motion: PiecewisePolynomial, k_v: Array, k_a: Array) -> None:
         excess = motion.peak(order) / limit
         if excess.max() > 1 + 1e-9:
             raise ArmdynError(
-                f"joint {int(excess.argmax()) + 1} exceeds {name} {excess.max():.4g} times over",
+                f"joint {int(excess.argmax()) + 1} exceeds {name} by a factor of {excess.max():.4g}",
                 advice=f"Stretch the times by {max(excess.max() ** (1 / order), 1):.4g}, or leave them out.",
             )
 
@@ -111,7 +122,7 @@ def _check_limits(motion: PiecewisePolynomial, k_v: Array, k_a: Array) -> None:
 def _blends(q: Array, k_v: Array, k_a: Array) -> PiecewisePolynomial:
     """Lines with blends, each centred on the time of its corner.
 
-    Before the first and after the last point the line stands still, so the ends are corners like the others.
+    Before the first and after the last point the motion is at rest, so the ends are corners like the others.
     """
     if np.isinf(k_a).any():
         raise ArmdynError("blends without a_max", expected="a finite a_max for every joint")
@@ -123,7 +134,7 @@ def _blends(q: Array, k_v: Array, k_a: Array) -> PiecewisePolynomial:
         if (crowded <= 1).all():
             break
         T = T * np.sqrt(np.maximum(crowded, 1.0))
-    T = T * np.sqrt(max(1.0, float(_crowding(D, T, k_a).max())))  # stretching all of them settles it
+    T = T * np.sqrt(max(1.0, float(_crowding(D, T, k_a).max())))  # stretching all of them suffices
     velocity = np.vstack([np.zeros(q.shape[1]), D / T[:, None], np.zeros(q.shape[1])])
     b = _blend_times(D, T, k_a)
     corner = np.concatenate([[0.0], np.cumsum(T)]) + b[0] / 2
@@ -143,24 +154,30 @@ def _blends(q: Array, k_v: Array, k_a: Array) -> PiecewisePolynomial:
 
 
 def _blend_times(D: Array, T: Array, k_a: Array) -> Array:
-    """Time of the blend at every corner: the joint with the least acceleration to spare decides."""
+    """Duration of the blend at every corner, from the acceleration limits."""
     velocity = np.vstack([np.zeros(D.shape[1]), D / T[:, None], np.zeros(D.shape[1])])
     times: Array = (np.abs(np.diff(velocity, axis=0)) / k_a).max(axis=1)
     return times
 
 
 def _crowding(D: Array, T: Array, k_a: Array) -> Array:
-    """Time of the two half blends over the time of the line between them: more than 1 does not fit."""
+    """Duration of the two half blends over that of the line between them; above 1 they do not fit."""
     b = _blend_times(D, T, k_a)
     crowding: Array = (b[:-1] + b[1:]) / (2 * T)
     return crowding
 
 
 def from_samples(t: Any, q: Any, qd: Any = None, qdd: Any = None) -> PiecewisePolynomial:
-    """A motion through samples: quintic pieces with velocities and accelerations, cubic ones with velocities alone,
-    a cubic spline (not-a-knot) with positions alone.
+    """Return a motion through samples.
 
-    Args:    t: (k,) increasing, s; the motion's time starts at t[0]. q, qd, qdd: (k, n).
+    Quintic pieces from positions, velocities and accelerations; cubic pieces from positions and velocities; a cubic
+    spline (not-a-knot) from positions alone.
+
+    Args:
+        t:   (k,) increasing, s; the motion starts at t[0].
+        q:   (k, n) rad or m.
+        qd:  (k, n) rad/s or m/s (default: not given).
+        qdd: (k, n) rad/s^2 or m/s^2, with qd (default: not given).
     """
     times = np.asarray(t, dtype=float)
     given = [np.asarray(x, dtype=float) for x in (q, qd, qdd) if x is not None]
@@ -169,9 +186,9 @@ def from_samples(t: Any, q: Any, qd: Any = None, qdd: Any = None) -> PiecewisePo
     if times.ndim != 1 or len(times) < 2 or any(x.ndim != 2 or x.shape != given[0].shape for x in given):
         raise ShapeError(f"t {times.shape}, samples {[x.shape for x in given]}", expected="(k,) and (k, n), k >= 2")
     if len(times) != len(given[0]):
-        raise ShapeError(f"{len(times)} times and {len(given[0])} samples", expected="as many of both")
+        raise ShapeError(f"{len(times)} times and {len(given[0])} samples", expected="the same number of both")
     if not all(np.isfinite(x).all() for x in (times, *given)):
-        raise ShapeError("the samples hold NaN or infinity", expected="finite numbers")
+        raise ShapeError("the samples contain NaN or infinity", expected="finite numbers")
     if (np.diff(times) <= 0).any():
         k = int(np.argmax(np.diff(times) <= 0)) + 1
         raise ShapeError(f"t does not increase at sample {k + 1}", expected="increasing times")
