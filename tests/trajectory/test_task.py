@@ -305,7 +305,7 @@ def test_a_path_out_of_reach_says_when() -> None:
     q0 = np.array(ARMS["panda"])
     start = kinematics.pose(panda, q0)
     turned = line(start, start, duration=2.0, axis=[0, 0, 1], angle=6.0)
-    with pytest.raises(Unreachable, match="'panda_joint7' would leave its range"):
+    with pytest.raises(Unreachable, match="'panda_joint7' would exceed its limit"):
         follow(panda, turned, q0)
     with pytest.raises(ArmdynError, match="does not start where q0"):
         follow(panda, turned, q0 + 1.0)
