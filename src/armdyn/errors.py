@@ -33,13 +33,13 @@ class ArmdynError(Exception):
         return text
 
     def located(self, where: str) -> ArmdynError:
-        """The same error with its place made more precise (file names are known only to the reader)."""
+        """Return the same error with a more precise place (only the reader knows the file name)."""
         place = where if self.where is None else f"{where}, {self.where}"
         return type(self)(self.what, where=place, expected=self.expected, advice=self.advice)
 
 
 class FileError(ArmdynError):
-    """A file that cannot be read, or whose text is not what its name says."""
+    """A file that cannot be read or written, or whose content does not match its extension."""
 
 
 class ExpressionError(ArmdynError):
@@ -47,11 +47,11 @@ class ExpressionError(ArmdynError):
 
 
 class RobotError(ArmdynError):
-    """A robot description that contradicts itself: names, tree, types, values."""
+    """A robot description that is inconsistent: names, tree, types, values."""
 
 
 class UnknownName(ArmdynError):
-    """A name that is not there; the message lists those that are."""
+    """A name that does not exist; the message lists those that do."""
 
 
 class ShapeError(ArmdynError):
@@ -59,7 +59,11 @@ class ShapeError(ArmdynError):
 
 
 class PhysicsError(ArmdynError):
-    """A model with which no physics is possible: impossible inertia under `strict`, singular mass matrix."""
+    """A model that cannot be computed with: an invalid inertia under `strict`, a singular mass matrix."""
+
+
+class ModelWarning(UserWarning):
+    """A description with an invalid part, or one that a reader or writer could not represent completely."""
 
 
 class NotApplicable(ArmdynError):
@@ -71,7 +75,7 @@ class MissingExtra(ArmdynError):
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str], where: str | None = None) -> UnknownName:
-    """The error for a name that is not there, with the nearest one suggested."""
+    """Return the error for an unknown name; it suggests the nearest known one."""
     names = [_shortened(entry) for entry in known]
     asked = _shortened(str(name))
     near = difflib.get_close_matches(asked, names, n=1)
@@ -85,5 +89,5 @@ def unknown_name(kind: str, name: object, known: Iterable[str], where: str | Non
 
 
 def _shortened(text: str) -> str:
-    """A name fit for a message: files may hold names of any length."""
+    """A name short enough for a message: files may hold names of any length."""
     return text if len(text) <= 60 else text[:57] + "..."

@@ -20,7 +20,7 @@ INTERCHANGEABLE = (
     "kernels/record.py",
 )
 """Modules of one kind, named for what distinguishes them; all others have a file name of their own."""
-PENDING = {"formats", "sweeps", "bench/engines"}
+PENDING = {"sweeps", "bench/engines"}
 """Packages whose logic has yet to move out of `__init__.py`."""
 
 

@@ -46,8 +46,8 @@ def test_files_that_are_not_texts(ending: str, tmp_path: Path) -> None:
     expected = {
         missing: "cannot be read: No such file or directory.",
         folder: "cannot be read: Is a directory.",
-        bytes_: "not a UTF-8 text.",
-        huge: "17 MiB. Expected: at most 16 MiB.",
+        bytes_: "the file is not UTF-8 text.",
+        huge: "the file has 17 MiB. Expected: at most 16 MiB.",
     }
     for path, message in expected.items():
         with pytest.raises(FileError) as caught:

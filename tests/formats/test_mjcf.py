@@ -128,10 +128,10 @@ def test_urdf_under_the_name_xml(tmp_path: Path) -> None:
 
 
 BROKEN = {
-    "a free joint": ('<worldbody><body><freejoint/></body></worldbody>', "stands on a base"),
+    "a free joint": ('<worldbody><body><freejoint/></body></worldbody>', "stands on a fixed base"),
     "a ball": ('<worldbody><body><joint type="ball"/></body></worldbody>', "three hinges"),
     "an unknown type": ('<worldbody><body><joint type="hing"/></body></worldbody>', "Did you mean 'hinge'"),
-    "an include": ('<include file="/etc/passwd"/>', "is not read"),
+    "an include": ('<include file="/etc/passwd"/>', "is not supported"),
     "no number": ('<worldbody><body pos="0 0 x"/></worldbody>', "'x' is not a number"),
     "two orientations": ('<worldbody><body quat="1 0 0 0" euler="0 0 0"/></worldbody>', "two orientations"),
     "an unknown class": ('<worldbody><body><joint class="no"/></body></worldbody>', "unknown default class"),

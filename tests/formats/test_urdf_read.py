@@ -99,9 +99,10 @@ def test_limits(kind: str, attributes: str, limits: Limits | None) -> None:
 
 
 def test_what_is_not_taken_as_it_stands_leaves_a_note() -> None:
-    assert joint_with('<limit velocity="0" effort="2"/>').notes == ("velocity limit 0 in the file: taken as not given",)
+    (note,) = joint_with('<limit velocity="0" effort="2"/>').notes
+    assert note == "velocity limit is 0 in the file: treated as not given"
     assert joint_with('<limit lower="-1" upper="1"/>', "continuous").notes == (
-        "range in the file ignored: a continuous joint has none",
+        "range in the file is ignored: a continuous joint has none",
     )
     assert joint_with('<mimic joint="j" multiplier="-2" offset="0.5"/>').notes == (
         "mimics 'j' (-2.0 q + 0.5): read as an independent joint; lock it to hold it still",

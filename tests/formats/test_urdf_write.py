@@ -212,7 +212,9 @@ def test_what_urdf_cannot_say_is_named(loss: str) -> None:
     with pytest.warns(armdyn.ModelWarning) as caught:
         urdf.dumps(LOSSES[loss])
     name = LOSSES[loss].name
-    assert [str(w.message) for w in caught] == [f"robot {name!r}: URDF cannot say, and the file leaves out: {loss}."]
+    assert [str(w.message) for w in caught] == [
+        f"robot {name!r}: URDF cannot express, so the file does not contain: {loss}."
+    ]
 
 
 def test_nothing_lost_nothing_said() -> None:

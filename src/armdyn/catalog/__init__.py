@@ -1,4 +1,4 @@
-"""Robots of the sources and well-known arms, as data: one TOML file each, with its provenance."""
+"""Robots of the source texts and well-known arms, as data: one TOML file each, with its provenance."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
 from armdyn.conventions import GRAVITY
 from armdyn.errors import ArmdynError, FileError, RobotError
-from armdyn.formats import NOT_TAKEN, urdf_read
+from armdyn.formats import urdf_read
 from armdyn.formats.mjcf_shapes import SIZES, gyration, volume
 from armdyn.formats.mjcf_values import Compiler, Posed, all_named, default_classes, known, to_axis
 from armdyn.formats.safe_xml import Document, local_name, parse
-from armdyn.formats.text import read_text
+from armdyn.formats.text import NOT_READ, read_text
 from armdyn.formats.xml_values import shown
 from armdyn.robot.edit import numeric_placement
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement, Rotor
@@ -25,7 +25,7 @@ from armdyn.robot.robot import Robot
 
 KINDS: dict[str, Kind] = {"hinge": "revolute", "slide": "prismatic"}
 REFUSED = {
-    "free": "A robot of armdyn stands on a base: remove the joint, or the body if it is a thing that lies about.",
+    "free": "A robot of armdyn stands on a fixed base: remove the joint, or the whole body if it is a loose object.",
     "ball": "Write it as three hinges on one body.",
 }
 UNREADABLE = {
@@ -33,7 +33,7 @@ UNREADABLE = {
     "replicate": "Write the copies out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
     "attach": "Write the model out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
     "composite": "Write it as bodies and joints.",
-    "flexcomp": "Soft bodies are not in armdyn: remove it.",
+    "flexcomp": "Soft bodies are not supported: remove it.",
 }
 ROOT = "world"
 TOOL = urdf_read.TOOL
@@ -60,7 +60,7 @@ def loads(text: str, where: str = "MJCF text", source: str = "") -> Robot:
                         expected="<mujoco> (MJCF) or <robot> (URDF)")  # fmt: skip
     for element in document.lines:
         if local_name(element) in UNREADABLE:
-            raise FileError(f"<{local_name(element)}> is not read", where=document.at(element),
+            raise FileError(f"<{local_name(element)}> is not supported", where=document.at(element),
                             advice=UNREADABLE[local_name(element)])  # fmt: skip
     reader = _Reader(document, Compiler.of(document), default_classes(document), _actuators(document))
     for world in all_named(document.root, "worldbody"):
@@ -205,7 +205,7 @@ class _Reader(Posed):
         zero = self.optional(element, "ref", label) or 0
         viscous, coulomb = (self.optional(element, key, label) or 0 for key in ("damping", "frictionloss"))
         armature = self.optional(element, "armature", label) or 0
-        notes = [f"{NOT_TAKEN}the joint's spring"] if self.optional(element, "stiffness", label) else []
+        notes = [f"{NOT_READ}the joint's spring"] if self.optional(element, "stiffness", label) else []
         return Joint(
             name=self.fresh(self.name(element, "joint", element.get("name") or f"{body}_joint")),
             kind=kind,
@@ -338,7 +338,7 @@ class _Reader(Posed):
             notes += [
                 f"compiler {key}" for key in ("settotalmass", "boundmass", "boundinertia") if key in element.attrib
             ]
-        return [f"{NOT_TAKEN}{note}" for note in notes]
+        return [f"{NOT_READ}{note}" for note in notes]
 
 
 # Small things -------------------------------------------------------------------------------------------------------

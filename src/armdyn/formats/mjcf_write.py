@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose
-from armdyn.formats import ModelWarning
+from armdyn.errors import ModelWarning
 from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.urdf_write import depth_first, needs_tool_link, texts, written
 from armdyn.robot.parts import Joint, Placement
@@ -30,12 +30,12 @@ def write(robot: Robot, path: Path) -> None:
 def dumps(robot: Robot) -> str:
     """The robot as MJCF; `loads` gives back the same frames, masses, ranges, torque limits, friction and gravity.
 
-    What MJCF cannot say, or a Robot says otherwise, is left out and named in a ModelWarning.
+    What MJCF cannot express is left out and named in a ModelWarning.
     """
     robot = robot.bound()
     lost = list(_lost(robot))
     if lost:
-        message = f"robot {robot.name!r}: MJCF cannot say, and the file leaves out: {'; '.join(lost)}."
+        message = f"robot {robot.name!r}: MJCF cannot express, so the file does not contain: {'; '.join(lost)}."
         warnings.warn(message, ModelWarning, stacklevel=2)
     root = Element("mujoco", model=robot.name)
     SubElement(root, "compiler", angle="radian")

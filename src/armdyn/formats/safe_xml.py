@@ -1,4 +1,4 @@
-"""XML from strangers: no DTD, no entities, nothing fetched, bounded depth and size, and line numbers for messages."""
+"""XML from untrusted sources: no DTD, no entities, nothing fetched, bounded depth and size, line numbers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Document:
     lines: dict[Element, int]
 
     def at(self, element: Element, label: str = "") -> str:
-        """Where an element stands, for a message."""
+        """Return the place of an element, for a message."""
         place = f"{self.name}:{self.lines[element]}"
         return f"{place}, {label}" if label else place
 
 
 class _Builder(TreeBuilder):
-    """Builds the tree, notes lines, and stops at the first sign of a bomb."""
+    """Builds the tree, records line numbers, and stops where a file grows without bound."""
 
     def __init__(self, where: str) -> None:
         super().__init__()
@@ -77,10 +77,10 @@ def parse(text: str, where: str) -> Document:
         advice = "It uses xacro: run `xacro FILE > robot.urdf` and read that." if "xacro:" in text else None
         line, column = error.position
         reason = str(error).partition(":")[0]
-        raise FileError(f"not an XML text: {reason} (column {column + 1})", where=f"{where}:{line}",
+        raise FileError(f"not XML: {reason} (column {column + 1})", where=f"{where}:{line}",
                         expected="well-formed XML", advice=advice) from None  # fmt: skip
     except (ValueError, LookupError, AssertionError) as error:  # lone surrogates, unknown encodings, no element at all
-        raise FileError(f"not an XML text: {error}", where=where) from None
+        raise FileError(f"not XML: {error}", where=where) from None
 
 
 def local_name(element: Element) -> str:

@@ -1,4 +1,4 @@
-"""Reading files that may be missing, huge, or not text at all."""
+"""Reading files that may be missing, huge, or not text at all; the notes that readers leave."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from pathlib import Path
 from armdyn.errors import FileError
 
 LARGEST_FILE = 16 * 2**20
+MIMIC = "mimics "
+"""Start of a reader's note on a joint that should follow another one and is read as independent."""
+NOT_READ = "not read: "
+"""Start of a reader's note on something in the file that a Robot cannot represent."""
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, UTF-8, at most 16 MiB."""
+    """Return the text of a file: UTF-8, at most 16 MiB."""
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise FileError(f"{path.stat().st_size / 2**20:.0f} MiB", where=str(path), expected="at most 16 MiB")
+            raise FileError(
+                f"the file has {path.stat().st_size / 2**20:.0f} MiB", where=str(path), expected="at most 16 MiB"
+            )
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise FileError("not a UTF-8 text", where=str(path)) from None
+        raise FileError("the file is not UTF-8 text", where=str(path)) from None
     except ValueError as error:
         raise FileError(f"cannot be a file name: {error}", where=repr(str(path))) from None
     except OSError as error:

@@ -19,7 +19,7 @@ MOST_DOTS = 100
 
 
 def read(path: Path) -> Robot:
-    """The robot of a TOML file."""
+    """Read the robot of a TOML file."""
     return loads(read_text(path), str(path))
 
 
@@ -30,7 +30,7 @@ def loads(text: str, where: str = "TOML text") -> Robot:
         record = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError) as error:
         raise FileError(
-            f"not a TOML text: {error}", where=where, advice="The format is shown in docs/start/robot_files.md."
+            f"not TOML: {error}", where=where, advice="The format is shown in docs/start/robot_files.md."
         ) from None
     except RecursionError:
         raise FileError("nested too deeply", where=where) from None
@@ -46,8 +46,8 @@ def _refuse_bombs(text: str, where: str) -> None:
         raise FileError(f"{len(text) / 2**20:.1f} MiB of TOML", where=where, expected=f"at most {LARGEST // 2**20} MiB")
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") > MOST_DOTS:
-            raise FileError(f"{line.count('.')} dots in a line", where=f"{where}:{number}",
-                            expected=f"at most {MOST_DOTS}", advice="Break the line up.")  # fmt: skip
+            raise FileError(f"the line has {line.count('.')} dots", where=f"{where}:{number}",
+                            expected=f"at most {MOST_DOTS}", advice="Break the line.")  # fmt: skip
 
 
 def dumps(robot: Robot) -> str:

@@ -1,12 +1,12 @@
 """URDF: the robot files of ROS.
 
 Read: revolute, continuous, prismatic and fixed joints with their limits, damping and friction. Links on fixed joints
-stay bodies of their own; `Robot.links` merges them exactly. What a Robot cannot say (floating and planar joints) is
-refused; a mimic joint is read as an independent one with a note, so that it can be locked. Shapes, transmissions and
-simulator tags are passed over.
+stay bodies of their own; `Robot.links` merges them exactly. What a Robot cannot represent (floating and planar joints)
+is refused; a mimic joint is read as an independent one with a note, so that it can be locked. Shapes, transmissions and
+simulator tags are ignored.
 
-Written: any Robot, so that every body keeps its name and its frame. What URDF cannot say (rotors, gravity, loops, ...)
-is named in a `ModelWarning`.
+Written: any Robot, so that every body keeps its name and its frame. What URDF cannot express (rotors, gravity, loops,
+...) is named in a `ModelWarning`.
 """
 
 from __future__ import annotations

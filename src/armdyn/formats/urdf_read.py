@@ -9,9 +9,8 @@ from xml.etree.ElementTree import Element
 
 from armdyn.algebra import CentralInertia, Mat3, Vec3
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
-from armdyn.formats import MIMIC
 from armdyn.formats.safe_xml import Document, local_name, parse
-from armdyn.formats.text import read_text
+from armdyn.formats.text import MIMIC, read_text
 from armdyn.formats.xml_values import Values, shown
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement
 from armdyn.robot.record import unit
@@ -24,14 +23,14 @@ KINDS: dict[str, Kind] = {
     "fixed": "fixed",
 }
 REFUSED = {
-    "floating": "A robot of armdyn stands on a base: delete this joint and its parent link if it is the root of a "
-    "free-flying robot (the robot then stands on the child link), or make it fixed.",
+    "floating": "A robot of armdyn stands on a fixed base: delete this joint and its parent link if it is the root "
+    "of a free-flying robot (the robot then stands on the child link), or make it fixed.",
     "planar": "Write it as two prismatic joints and a revolute one, or make it fixed.",
 }
 TOOL = "tool"
-"""A link of this name is the tool frame: the writer says it so, and the reader takes it back."""
+"""A link of this name is the tool frame, for the writer as for the reader."""
 UNLIMITED = 1e30
-"""A limit from here on is no limit. It is below the largest single-precision number, which some readers use."""
+"""A limit of this size or larger means none. It fits a single-precision number, which some readers use."""
 MOST_LINKS = 10_000
 
 _ATTRIBUTES = {
@@ -40,7 +39,7 @@ _ATTRIBUTES = {
     "mass": ("value",),
     "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
 }
-"""Elements whose attributes are all physics: a misspelt one must not become a silent zero."""
+"""Elements whose attributes are all physics: a misspelt one must not silently become zero."""
 
 
 def read(path: Path) -> Robot:
@@ -214,7 +213,7 @@ class _Reader(Values):
         return Friction(viscous=viscous, coulomb=coulomb) if viscous or coulomb else None
 
     def limits(self, element: Element, label: str, continuous: bool) -> tuple[Limits | None, list[str]]:
-        """The limits, and notes on what was not taken as it stands."""
+        """The limits, and notes on values that were changed or ignored."""
         limit = self.child(element, "limit", label)
         if limit is None:
             return None, []
@@ -225,9 +224,9 @@ class _Reader(Values):
                 # Both attributes are compulsory in URDF, so that generators write 0 for what they do not know; a
                 # joint that may not move or be driven at all would be fixed.
                 values[key] = None
-                notes.append(f"{key} limit 0 in the file: taken as not given")
+                notes.append(f"{key} limit is 0 in the file: treated as not given")
         if continuous and (values["lower"] or values["upper"]):
-            notes.append("range in the file ignored: a continuous joint has none")
+            notes.append("range in the file is ignored: a continuous joint has none")
         if continuous:
             values["lower"] = values["upper"] = None
         elif (values["lower"] is None) != (values["upper"] is None):  # one alone: URDF's default of the other is 0
@@ -238,7 +237,7 @@ class _Reader(Values):
         return (Limits(**given) if given else None), notes
 
     def mimic(self, element: Element, label: str) -> list[str]:
-        """A note instead of a coupling: the joint can be locked, and whoever leaves it free is told."""
+        """A note instead of a coupling: the joint can be locked, and `load` warns if it is left free."""
         mimic = self.child(element, "mimic", label)
         if mimic is None:
             return []
@@ -286,26 +285,26 @@ def _root(roots: list[str], carriers: Mapping[str, Joint], reader: _Reader) -> s
         raise RobotError(
             f"{len(roots)} links have no parent: {_listed(roots)}",
             where=reader.document.name,
-            expected="one root link that carries all others",
+            expected="one root link, of which all others are descendants",
             advice="Connect them by fixed joints, or remove the links that do not belong to the robot.",
         )
     return roots[0]
 
 
 def _cycle(carriers: Mapping[str, Joint], reached: set[str], reader: _Reader) -> RobotError:
-    """The error for joints that carry one another; walking up from any of them ends in the cycle."""
+    """The error for joints that form a cycle; walking up from any of them ends in it."""
     link = next(child for child, joint in carriers.items() if joint.name not in reached)
     seen: list[str] = []
     while link not in seen:
         seen.append(link)
         link = carriers[link].parent
     cycle = seen[seen.index(link) :][::-1]
-    alone = f"link {_listed(cycle)} carries itself"
+    alone = f"link {_listed(cycle)} is its own parent"
     return RobotError(
-        f"the links {_listed(cycle)} carry one another in a circle" if len(cycle) > 1 else alone,
+        f"the links {_listed(cycle)} form a cycle" if len(cycle) > 1 else alone,
         where=reader.document.at(reader.joints[carriers[cycle[0]].name]),
         expected="a tree with one root",
-        advice="Remove a joint of the circle, or correct its parent.",
+        advice="Remove a joint of the cycle, or correct its parent.",
     )
 
 

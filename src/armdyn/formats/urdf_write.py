@@ -1,8 +1,8 @@
 """Robot -> URDF text.
 
 A URDF joint turns its child link about an axis through that link's own origin. A body frame that lies off its joint
-axis (standard DH with a != 0) therefore gets a link on the axis in front of it, named `BODY_axis`, and hangs on that
-by a fixed joint. All other bodies are links as they are. The joint's offset goes into its origin.
+axis (standard DH with a != 0) therefore gets a link on the axis in front of it, named `BODY_axis`, to which it is
+fixed. All other bodies are links as they are. The joint's offset goes into its origin.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Scalar, Vec3
 from armdyn.conventions import GRAVITY
-from armdyn.errors import RobotError
-from armdyn.formats import MIMIC, ModelWarning
+from armdyn.errors import ModelWarning, RobotError
+from armdyn.formats.text import MIMIC
 from armdyn.formats.urdf_read import TOOL, UNLIMITED
 from armdyn.robot.edit import numeric_placement
 from armdyn.robot.parts import FreeTransform, Joint, Limits, Placement, motion
@@ -32,13 +32,13 @@ def write(robot: Robot, path: Path) -> None:
 def dumps(robot: Robot) -> str:
     """The robot as URDF; `loads` gives back the same frames, masses, limits and friction.
 
-    What URDF cannot say is left out and named in a ModelWarning.
+    What URDF cannot express is left out and named in a ModelWarning.
     """
     robot = robot.bound()
     page = _Page(robot)
     lost = _lost(robot, page)
     if lost:
-        message = f"robot {robot.name!r}: URDF cannot say, and the file leaves out: {'; '.join(lost)}."
+        message = f"robot {robot.name!r}: URDF cannot express, so the file does not contain: {'; '.join(lost)}."
         warnings.warn(message, ModelWarning, stacklevel=2)
     indent(page.root, "  ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(page.root, encoding="unicode") + "\n"
@@ -174,7 +174,7 @@ def needs_tool_link(robot: Robot) -> bool:
 
 
 def _lost(robot: Robot, page: _Page) -> list[str]:
-    """What the file cannot say, in words."""
+    """What the file cannot express, in words."""
     lost = list(_lost_of_joints(robot))
     if robot.gravity != Vec3(*GRAVITY):
         lost.append(f"gravity ({texts(robot.gravity)}); readers take their own")

@@ -1,4 +1,4 @@
-"""Values of XML attributes: numbers and names from strangers' files, with messages that say where they stand."""
+"""Values of XML attributes: numbers and names from untrusted files, with messages that say where they are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Values:
         return name
 
     def text(self, element: Element, key: str, label: str) -> str:
-        """An attribute that must be there."""
+        """Return an attribute that is required."""
         value = element.get(key)
         if value is None:
             tag = local_name(element)
@@ -38,7 +38,7 @@ class Values:
         return value
 
     def numbers(self, text: str, count: int, element: Element, key: str, label: str) -> list[Scalar]:
-        """So many numbers of an attribute."""
+        """Return the numbers of an attribute, `count` of them."""
         where = self.document.at(element, f"{label}, <{local_name(element)} {key}>")
         words = text.split()
         if len(words) != count:

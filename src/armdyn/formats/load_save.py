@@ -1,0 +1,88 @@
+"""Robots from files and to files, whatever their format."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from armdyn import catalog
+from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
+from armdyn.formats.text import MIMIC, NOT_READ
+from armdyn.robot.robot import Robot
+
+FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf"}
+"""File extension -> module of this package."""
+
+
+class Format(Protocol):
+    """A module of this package."""
+
+    def read(self, path: Path) -> Robot: ...
+
+    def write(self, robot: Robot, path: Path) -> None: ...
+
+
+def load(
+    robot: str | Path,
+    *,
+    tip: str | None = None,
+    base: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    strict: bool = False,
+) -> Robot:
+    """Load a robot by its catalog name ("scara5") or from a file (.toml, .urdf, .xml for MJCF).
+
+    robot: catalog name or path.
+    tip: body whose frame becomes the tool frame.
+    base: body on which the robot stands; together with `tip`, only the chain between them is kept.
+    lock: positions, rad or m, of joints that are held there and merged into their parents.
+    strict: raise PhysicsError for an invalid inertia (default: warn).
+    """
+    made = read(robot)
+    if lock:
+        made = made.locked(lock)
+    if tip is not None or base is not None:
+        made = made.chain(base=base, tip=tip)
+    _report(made, strict)
+    return made
+
+
+def read(robot: str | Path) -> Robot:
+    """Read the robot as its file describes it, without judging its physics."""
+    path = Path(robot)
+    if path.suffix.lower() not in FORMATS and not path.is_file():  # a folder may have a robot's name: out/rx90
+        path = catalog.path(str(robot))
+    return _format(path).read(path)
+
+
+def save(robot: Robot, path: str | Path) -> Path:
+    """Write a robot to a file, in the format that its extension names, and return the path."""
+    path = Path(path)
+    try:
+        _format(path).write(robot, path)
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    return path
+
+
+def _format(path: Path) -> Format:
+    ending = path.suffix.lower()
+    if ending not in FORMATS:
+        raise unknown_name("file format", ending, FORMATS, where=str(path))
+    return cast(Format, import_module(f"armdyn.formats.{FORMATS[ending]}"))
+
+
+def _report(robot: Robot, strict: bool) -> None:
+    """Warn of invalid inertias and of what the reader could not represent; invalid is an error under `strict`."""
+    for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.joints)):
+        for note in (note for note in notes if note.startswith((MIMIC, NOT_READ))):
+            warnings.warn(f"robot {robot.name!r}{where}: {note}.", ModelWarning, stacklevel=3)
+    for finding in (finding for finding in robot.checkup().findings if finding.invalid):
+        if strict:
+            raise PhysicsError(finding.what, where=f"robot {robot.name!r}, {finding.where}", expected=finding.condition,
+                               advice=finding.advice)  # fmt: skip
+        warnings.warn(f"robot {robot.name!r}, {finding.where}: {finding.what} ({finding.condition}). {finding.advice}",
+                      ModelWarning, stacklevel=3)  # fmt: skip
