@@ -174,7 +174,12 @@ class ResolvedAcceleration(TaskLaw):
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         J = self.jacobian(q)
-        w = desired.qdd[self.picked] + self.kd * self.velocity_error(J, qd, desired) + self.kp * self.error(q, desired)
+        e, ed = self.error(q, desired), self.velocity_error(J, qd, desired)
+        return self.torques(q, qd, J, e, ed, desired.qdd[self.picked])
+
+    def torques(self, q: Array, qd: Array, J: Array, e: Array, ed: Array, acceleration: Array) -> Array:
+        """(n,) torques for errors of position and velocity and a desired acceleration, the controlled rows."""
+        w = acceleration + self.kd * ed + self.kp * e
         return self.dyn.inverse_dynamics(q, qd, self.joint_acceleration(q, qd, J, w))
 
     def joint_acceleration(self, q: Array, qd: Array, J: Array, w: Array) -> Array:
@@ -279,5 +284,4 @@ class Admittance(TaskLaw):
         x, xd, xdd = self.displacement(t, q, qd, memory if len(memory) else self.start(q, qd))
         J = self.jacobian(q)
         e, ed = self.error(q, desired) + x, self.velocity_error(J, qd, desired) + xd
-        w = desired.qdd[self.picked] + xdd + self.kd * ed + self.kp * e
-        return self.dyn.inverse_dynamics(q, qd, self.inner.joint_acceleration(q, qd, J, w))
+        return self.inner.torques(q, qd, J, e, ed, desired.qdd[self.picked] + xdd)

@@ -187,7 +187,7 @@ def monte_carlo(
         qd0:        (n,) initial velocity, rad/s or m/s (default: on the reference).
         integrator: euler_taylor (default), semi_implicit or rk4.
         seed:       of the random numbers (default: 0).
-        progress:   called with the step and the share done.
+        progress:   called with the step and the fraction done.
     """
     how = method(integrator)
     if not how.compiles:
