@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -201,19 +202,20 @@ def test_jax_equals_mechanics(tmp_path: Path) -> None:
 
 
 def test_same_robot_same_text() -> None:
-    """Also from another process, whose strings hash differently."""
+    """Also from another process, whose strings hash differently and whose objects lie elsewhere."""
     program = (
         "import armdyn, hashlib; from armdyn.export import model; from armdyn.export.export import texts;"
-        "m = model(armdyn.load('scara5'), ['forward_dynamics', 'pose']);"
-        "print(hashlib.sha256(''.join(t for to in ('c', 'python', 'latex') for t in texts(m, to).values())"
-        ".encode()).hexdigest())"
+        "ms = [model(armdyn.load('scara5'), ['forward_dynamics', 'pose']),"
+        "      model(armdyn.load('puma560'), ['coriolis_matrix'])];"
+        "made = [t for m in ms for to in ('c', 'python', 'latex') for t in texts(m, to).values()];"
+        "print(hashlib.sha256(''.join(made).encode()).hexdigest())"
     )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
+    before = ("", "import armdyn; kept = armdyn.derive(armdyn.load('planar3r')), [object() for _ in range(54321)];")
+    found = set()
+    for seed, first in zip(("1", "2"), before, strict=True):
+        run = [sys.executable, "-c", first + program]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        found.add(subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(found) == 1
 
 

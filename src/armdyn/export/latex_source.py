@@ -8,16 +8,15 @@ from pathlib import PurePath
 from armdyn.export.functions import Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import latex_text
-from armdyn.graph.expression_writer import Dialect, Writer
-from armdyn.graph.node import ABS, COS, EXP, SELECT, SIGN, SIN, SQRT, Number
-from armdyn.graph.render import latex_name
+from armdyn.graph.expression_writer import Writer
+from armdyn.graph.node import Number
+from armdyn.graph.render import LatexStyle, latex_name
 
 LONGEST = 7
 """Terms of a sum on one row."""
-_FUNCTIONS = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", SIGN: r"\operatorname{sgn}"}
 
 
-class Latex(Dialect):
+class Latex(LatexStyle):
     """The spelling of LaTeX."""
 
     exact = False
@@ -27,12 +26,7 @@ class Latex(Dialect):
         self.labels = labels
 
     def number(self, value: Number) -> str:
-        text = f"{float(value):.6g}"
-        mantissa, _, exponent = text.partition("e")
-        return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
-
-    def pi(self) -> str:
-        return r"\pi"
+        return super().number(f"{float(value):.6g}")
 
     def name(self, name: str) -> str:
         if name not in self.labels:
@@ -46,21 +40,14 @@ class Latex(Dialect):
         stem = rf"\overline{{{stem}}}" if name.endswith("_neg") else stem
         return rf"{stem}_{{{index.replace('_', ',')}}}"
 
-    def function(self, op: str, arguments: list[str]) -> str:
-        if op == SQRT:
-            return rf"\sqrt{{{arguments[0]}}}"
-        if op == ABS:
-            return rf"\left|{arguments[0]}\right|"
-        if op == SELECT:
-            condition, yes, no = arguments
-            return rf"\begin{{cases}} {yes} & {condition} \ge 0 \\ {no} & \text{{else}} \end{{cases}}"
-        return _FUNCTIONS[op] + self.bracket(arguments[0])
-
     def product(self, factors: list[str]) -> str:
         return r" \, ".join(factors)
 
     def quotient(self, top: str, bottom: str) -> str:
-        return rf"\frac{{{top}}}{{{bottom}}}"
+        return self.fraction(top, [bottom])
+
+    def bracket(self, text: str) -> str:
+        return f"({text})"  # rows are broken within brackets, which \left and \right do not allow
 
 
 def files(model: Model) -> dict[PurePath, str]:

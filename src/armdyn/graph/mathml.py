@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -35,14 +34,13 @@ class _MathML(TextStyle):
     def bracket(self, text: str) -> str:
         return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>"
 
-    def function(self, name: str, inner: Iterable[str]) -> str:
-        parts = list(inner)
-        if name == SQRT:
-            return f"<msqrt>{parts[0]}</msqrt>"
-        if name == ABS:
-            return f"<mrow><mo>|</mo>{parts[0]}<mo>|</mo></mrow>"
-        word = "sgn" if name == SIGN else escape(name)
-        return f"<mi>{word}</mi><mo>&#x2061;</mo>{self.bracket('<mo>,</mo>'.join(parts))}"
+    def function(self, op: str, arguments: list[str]) -> str:
+        if op == SQRT:
+            return f"<msqrt>{arguments[0]}</msqrt>"
+        if op == ABS:
+            return f"<mrow><mo>|</mo>{arguments[0]}<mo>|</mo></mrow>"
+        word = "sgn" if op == SIGN else escape(op)
+        return f"<mi>{word}</mi><mo>&#x2061;</mo>{self.bracket('<mo>,</mo>'.join(arguments))}"
 
     def short_trig(self, letter: str, indices: list[str]) -> str:
         between = "," if any(len(index) > 1 for index in indices) else ""

@@ -129,7 +129,8 @@ def _regrouped(terms: list[tuple[int, Node]], uses: Counter[Node], new: dict[Nod
     loose = {term for term, count in times.items() if term.op == MUL and term.online and uses[term] == count}
     total = ZERO
     while True:
-        counts = Counter(factor for _, term in terms if term in loose for factor in set(term.args))
+        # In the order of the operands: a set would decide ties by addresses, another way in every process.
+        counts = Counter(factor for _, term in terms if term in loose for factor in dict.fromkeys(term.args))
         factor, count = counts.most_common(1)[0] if counts else (ZERO, 0)
         if count < 2:
             break

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from armdyn.graph.angle import linear_form, natural_key, natural_order
-from armdyn.graph.node import ABS, ADD, CONST, COS, DIV, EXP, MUL, NEG, PI_OP, SIGN, SIN, SQRT, SUB, SYMBOL, Node
+from armdyn.graph.expression_writer import Dialect
+from armdyn.graph.node import (
+    ABS,
+    ADD,
+    CONST,
+    COS,
+    DIV,
+    EXP,
+    MUL,
+    NEG,
+    PI_OP,
+    SELECT,
+    SIGN,
+    SIN,
+    SQRT,
+    SUB,
+    SYMBOL,
+    Node,
+)
 from armdyn.graph.structure import is_scalar, nodes_of
 
 GREEK = frozenset(
@@ -21,7 +38,7 @@ _GREEK_STEM = re.compile(f"({_LETTER})(?![a-z])")
 _RATE_STEM = re.compile(rf"({_LETTER}|[A-Za-z])(_ddot|_dot|dd|d)(?=_?\d*$)")
 
 
-class TextStyle:
+class TextStyle(Dialect):
     """Plain text: `m3*(l1*c2 + r2*c23)^2`."""
 
     times, plus, minus, negative = "*", " + ", " - ", "-"
@@ -41,23 +58,11 @@ class TextStyle:
         below = self.times.join(bottom)
         return f"{top}/{self.bracket(below) if len(bottom) > 1 else below}"
 
-    def bracket(self, text: str) -> str:
-        return f"({text})"
-
-    def function(self, name: str, inner: Iterable[str]) -> str:
-        return f"{name}({', '.join(inner)})"
-
     def short_trig(self, letter: str, indices: list[str]) -> str:
         return letter + ("_" if any(len(index) > 1 for index in indices) else "").join(indices)
 
-    def number(self, value: Any) -> str:
-        return str(value)
 
-    def pi(self) -> str:
-        return "pi"
-
-
-class _Latex(TextStyle):
+class LatexStyle(TextStyle):
     r"""LaTeX: `m_{3} \left(l_{1} c_{2} + r_{2} c_{23}\right)^{2}`."""
 
     times = " "
@@ -74,14 +79,16 @@ class _Latex(TextStyle):
     def bracket(self, text: str) -> str:
         return rf"\left({text}\right)"
 
-    def function(self, name: str, inner: Iterable[str]) -> str:
+    def function(self, op: str, arguments: list[str]) -> str:
+        if op == SQRT:
+            return rf"\sqrt{{{arguments[0]}}}"
+        if op == ABS:
+            return rf"\left|{arguments[0]}\right|"
+        if op == SELECT:
+            condition, yes, no = arguments
+            return rf"\begin{{cases}} {yes} & {condition} \ge 0 \\ {no} & \text{{else}} \end{{cases}}"
         words = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", SIGN: r"\operatorname{sgn}"}
-        parts = list(inner)
-        if name == SQRT:
-            return rf"\sqrt{{{parts[0]}}}"
-        if name == ABS:
-            return rf"\left|{parts[0]}\right|"
-        return words.get(name, rf"\operatorname{{{name}}}") + self.bracket(", ".join(parts))
+        return words[op] + self.bracket(arguments[0])
 
     def short_trig(self, letter: str, indices: list[str]) -> str:
         between = "," if any(len(index) > 1 for index in indices) else ""
@@ -178,7 +185,7 @@ class _Renderer:
             return self.style.number(node.value)
         if node.op in (ADD, SUB, NEG, MUL, DIV):
             return self.style.bracket(self.total(node))
-        return self.style.function(node.op, (self.total(arg) for arg in node.args))
+        return self.style.function(node.op, [self.total(arg) for arg in node.args])
 
     def _trig(self, node: Node) -> str:
         indices = _joint_indices(node.args[0])
@@ -272,9 +279,9 @@ def latex(expression: Any) -> Any:
     """
     nodes = nodes_of(expression)
     if is_scalar(nodes):
-        return _Renderer(_Latex()).total(nodes)
+        return _Renderer(LatexStyle()).total(nodes)
     rows = [[row] if is_scalar(row) else row for row in nodes]
-    lines = (" & ".join(_Renderer(_Latex()).total(entry) for entry in row) for row in rows)
+    lines = (" & ".join(_Renderer(LatexStyle()).total(entry) for entry in row) for row in rows)
     return r"\begin{bmatrix} " + r" \\ ".join(lines) + r" \end{bmatrix}"
 
 
