@@ -34,17 +34,17 @@ def test_numbers_of_a_summary_by_pinocchio() -> None:
 def test_singular_and_weak_positions_are_told() -> None:
     found = summary(compiled("planar2r"), [0.0, 0.0], tau_max=100.0)
     assert [warning.split(":")[0] for warning in found.warnings] == [
-        "Singular position",
-        "No model of operational space for x y here",
+        "Singular configuration",
+        "There is no model of operational space for x y",
         "The arm cannot hold its own weight",
     ]
     assert found.moving == ("x", "y", "rz") and np.isinf(found.effective_mass[0])
     assert found.payload is not None and np.isnan(found.payload)
     near = summary(compiled("planar2r"), [0.0, 0.02])
-    assert near.warnings[0].startswith("Close to a singular position")
+    assert near.warnings[0].startswith("Close to a singular configuration")
     assert near.warnings[-1].startswith("No torque limits are known")
     assert not summary(compiled("panda"), states("panda")[0][0] * [1, 1, 1, -1, 1, 1, 1]).warnings
-    assert "Out of their range: panda_joint4." in summary(compiled("panda"), np.full(7, 0.5)).warnings
+    assert "Joints out of their range: panda_joint4." in summary(compiled("panda"), np.full(7, 0.5)).warnings
 
 
 def test_tables_read_well() -> None:

@@ -19,7 +19,7 @@ def test_writes_a_motion_within_limits_and_says_what_it_is_worth(run: Run, tmp_p
     status, shown, _ = run("excite", "planar2r", *QUICK, *options)
     assert status == 0
     assert "expected standard deviations" in shown and "condition number" in shown
-    assert "have no velocity limit" in shown  # limits that were assumed are reported
+    assert "No velocity limit of shoulder, elbow" in shown  # limits that were assumed are reported
     motion = armdyn.read_trajectory(out)
     assert motion.duration == pytest.approx(6.0)
     assert (np.abs(motion(motion.breaks, 1)) <= 1.0 + 1e-9).all()  # what was taken for the velocity limit

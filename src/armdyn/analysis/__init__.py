@@ -1,4 +1,4 @@
-"""Analysis: the arm as seen from its tool, what it can do there, and over its workspace (Siciliano sec. 7.8, 7.9)."""
+"""Analysis: operational space, ellipsoids and polytopes, maps over the workspace (Siciliano sec. 7.8, 7.9)."""
 
 from armdyn.analysis.ellipsoids import (
     Ellipsoid,

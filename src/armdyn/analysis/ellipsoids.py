@@ -1,8 +1,7 @@
-"""What the tool can do from where it stands: sets of velocities, forces and accelerations.
+"""Sets of velocities, forces and accelerations that the tool can reach in one configuration.
 
-Ellipsoids answer for joint vectors in a ball (Siciliano sec. 7.9), polytopes for each joint within its own limits.
-Rows of one kind (positions, or rotations) give sets that one can look at; axes and volumes of mixed rows depend on
-units.
+Ellipsoids hold for joint vectors in a ball (Siciliano sec. 7.9), polytopes for each joint within its own limits.
+Rows of one kind (positions, or rotations) give sets with a meaning; axes and volumes of mixed rows depend on units.
 """
 
 from __future__ import annotations
@@ -27,18 +26,20 @@ from armdyn.typing import Array
 
 METHODS = ("exact", "text")
 MOST_FREE = 14
-"""Generators within one face, of which every choice of signs is tried."""
+"""Largest number of generators within one face: every choice of their signs is tried."""
 SAME = 1e-9
-"""Share of the longest generator within which directions and points are the same."""
+"""Share of the longest generator within which directions and points count as the same."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
     """{centre + axes diag(lengths) u, |u| <= 1} over rows of the tool's motion; leading axes are those of q.
 
-    kind: velocity, force or acceleration. rows: names of the m rows. centre: (..., m). axes: (..., m, m), unit vectors
-    in columns, the longest first. lengths: (..., m) half axes, in the units of `kind`; 0 where the tool cannot move
-    that way, infinite where nothing limits it.
+    kind: velocity, force or acceleration
+    rows: (m,) names
+    centre: (..., m)
+    axes: (..., m, m), unit vectors in columns, the longest first
+    lengths: (..., m) half axes, in the units of `kind`; 0 where the tool cannot move, infinite without limit
     """
 
     kind: str
@@ -49,7 +50,7 @@ class Ellipsoid:
 
     @property
     def volume(self) -> Array:
-        """(...) in units of the rows, multiplied."""
+        """(...) volume, in the product of the units of the rows."""
         m = len(self.rows)
         return np.asarray(self.lengths.prod(axis=-1) * pi ** (m / 2) / gamma(m / 2 + 1))
 
@@ -67,7 +68,7 @@ class Ellipsoid:
             return np.asarray(1 / self.isotropy)
 
     def support(self, direction: Any) -> Array:
-        """(...) how far the set reaches along a direction (..., m) of any length: the maximum of direction . x."""
+        """(...) maximum of direction . x over the set, direction: (..., m) of any length."""
         d = np.asarray(direction, dtype=float)
         parts = times(transposed(self.axes), np.broadcast_to(d, self.centre.shape))
         with np.errstate(invalid="ignore"):
@@ -86,8 +87,11 @@ class Ellipsoid:
 class Polytope:
     """{centre + generators u, every |u_j| <= 1}: tool accelerations with each joint within its torque limits.
 
-    rows: names of the m rows. centre: (..., m). generators: (..., m, n), what half the torque range of each joint
-    does to the tool. Such a set is called a zonotope.
+    Such a set is called a zonotope.
+
+    rows: (m,) names
+    centre: (..., m)
+    generators: (..., m, n), acceleration of the tool by half the torque range of each joint
     """
 
     rows: tuple[str, ...]
@@ -122,10 +126,10 @@ class Polytope:
         return np.concatenate([d, -d], axis=-2), np.concatenate([spread + middle, spread - middle], axis=-1)
 
     def radius(self) -> Array:
-        """(...) the largest acceleration that the tool can take in every direction: the largest ball about zero.
+        """(...) the largest acceleration available in every direction: the largest ball about zero.
 
-        Exact. Negative where the tool cannot even stand still: how far zero lies beyond the farthest face (no more
-        than its distance from the set, which may be to an edge or corner).
+        Exact. Negative where the tool cannot be held at rest: how far zero lies beyond the farthest face (at most its
+        distance from the set, which may be to an edge or corner).
         """
         return np.asarray(self.faces()[1].min(axis=-1))
 
@@ -167,7 +171,7 @@ class Polytope:
             return np.asarray(points)
 
 
-# The sets -----------------------------------------------------------------------------------------------------------
+# Sets ---------------------------------------------------------------------------------------------------------------
 
 
 def velocity_ellipsoid(
@@ -175,8 +179,11 @@ def velocity_ellipsoid(
 ) -> Ellipsoid:
     """Tool velocities J qd of joint velocities in a ball: half axes are the singular values of J. Siciliano sec. 3.9
 
-    Args:    q: (..., n). rows: some of x y z rx ry rz; those of position if not given. qd_max: (n,) or one for all,
-             rad/s or m/s, half axes of the ball of joint velocities; "limits": the robot's.
+    Args:    model: a robot, or its Dynamics
+             q: (..., n)
+             rows: some of x y z rx ry rz (default: the position rows that the arm can move independently)
+             frame: of the robot
+             qd_max: (n,) or one for all, rad/s or m/s, half axes of the ball of joint velocities, or "limits"
     """
     dyn, task, q = _start(model, q, rows, frame)
     fastest = _weights(dyn, "qd_max", qd_max)
@@ -190,8 +197,10 @@ def force_ellipsoid(
     """Tool forces gamma that joint torques J^T gamma in a ball can hold: long where velocities are short. Siciliano
     sec. 3.9
 
-    Weight is not counted. tau_max: (n,) or one for all, N m or N; "limits": the robot's. Half axes are infinite where
-    the structure bears any force.
+    Gravity is left out. Half axes are infinite where the structure bears any force.
+
+    Args:    model, q, rows, frame: as for `velocity_ellipsoid`
+             tau_max: (n,) or one for all, N m or N, half axes of the ball of torques, or "limits"
     """
     dyn, task, q = _start(model, q, rows, frame)
     U, s, _ = singular_values(jacobian(dyn, task, q) / _weights(dyn, "tau_max", tau_max))
@@ -218,9 +227,11 @@ def acceleration_ellipsoid(
     that are not redundant the two are one (7.149). For redundant ones the text's lies within the exact set; and since
     it drops what gravity does in the null space of J, its surface is not where torques reach their norm.
 
-    Args:    q, qd: (..., n); at rest if qd is not given, else its forces count too. rows, frame: as everywhere.
-             tau_max: (n,) or one for all, N m or N, half axes of the ball of torques; "limits": the robot's.
-             gravity: False leaves weight out. method: exact or text.
+    Args:    model, q, rows, frame: as for `velocity_ellipsoid`
+             qd: (..., n), whose Coriolis and friction torques count (default: at rest)
+             tau_max: (n,) or one for all, N m or N, half axes of the ball of torques, or "limits"
+             gravity: False leaves gravity out
+             method: exact or text
     Returns: Ellipsoid about -J M^-1 g (+ Jdot qd - J M^-1 (C qd + friction)), m/s^2 and rad/s^2.
     """
     if method not in METHODS:
@@ -255,7 +266,9 @@ def acceleration_polytope(
 ) -> Polytope:
     """Exact set of tool accelerations with every joint within its own torque limits.
 
-    tau_max, tau_min: (n,) or one for all, N m or N; the robot's if not given (tau_min: -tau_max).
+    Args:    model, q, qd, rows, frame, gravity: as for `acceleration_ellipsoid`
+             tau_max: (n,) or one for all, N m or N (default: the robot's)
+             tau_min: (n,) or one for all, N m or N (default: -tau_max)
     Raises:  NotApplicable if a joint has no limit.
     """
     dyn, task, q = _start(model, q, rows, frame)
@@ -289,7 +302,7 @@ def dynamic_manipulability(
     return np.asarray(found.lengths.prod(axis=-1))
 
 
-# The pieces ---------------------------------------------------------------------------------------------------------
+# Helpers ------------------------------------------------------------------------------------------------------------
 
 
 def _start(model: Robot | Dynamics, q: Any, rows: str | None, frame: str) -> tuple[Dynamics, Task, Array]:
@@ -329,7 +342,7 @@ def _weights(dyn: Dynamics, name: str, given: Any) -> Array:
 
 
 def _effect(dyn: Dynamics, task: Task, q: Array, qd: Any, gravity: bool) -> tuple[Array, Array, Array]:
-    """J, J M^-1, and the tool's acceleration without torques."""
+    """J, J M^-1, and the acceleration of the tool without torques."""
     if qd is not None:
         q, qd = np.broadcast_arrays(q, joint_array(dyn, "qd", qd))
     J = jacobian(dyn, task, q)
@@ -337,8 +350,8 @@ def _effect(dyn: Dynamics, task: Task, q: Array, qd: Any, gravity: bool) -> tupl
         JMi = transposed(np.linalg.solve(dyn.mass_matrix(q), transposed(J)))
     except np.linalg.LinAlgError:
         raise PhysicsError("the mass matrix is singular", where=f"robot {dyn.robot.name!r}",
-                           expected="links that resist every motion",
-                           advice="Give them masses or rotors.") from None  # fmt: skip
+                           expected="inertia against every motion",
+                           advice="Give the links masses, or the joints rotors.") from None  # fmt: skip
     centre = -times(JMi, dyn.gravity(q)) if gravity else np.zeros(JMi.shape[:-1])  # Siciliano (7.148)
     if qd is not None:
         centre = centre + drift(dyn, task, q, qd) - times(JMi, dyn.coriolis(q, qd) + dyn.friction(qd))

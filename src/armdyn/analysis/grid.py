@@ -1,4 +1,4 @@
-"""Positions of an arm for a grid of points, each found from a neighbour's, so that they change little by little."""
+"""Configurations of an arm for a grid of points, each found from a neighbour's, so that they change gradually."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armdyn.trajectory import inverse_kinematics
 from armdyn.typing import Array
 
 STARTS = 8
-"""Positions from which a point is tried that no neighbour helps to reach."""
+"""Starts of inverse kinematics for a point that is not reached from a neighbour."""
 
 
 def solve_grid(dyn: Dynamics, pair: tuple[str, ...], grid: Array, at: Array, frame: str) -> tuple[Array, Array]:
@@ -46,7 +46,7 @@ class _Waves:
         self.reached = np.zeros(grid.shape[:-1], dtype=bool)
 
     def solve(self, cells: Array, starts: int) -> tuple[Array, Array]:
-        """Of cells (k, 2) those that can be reached from their q, and the positions that do."""
+        """Those of cells (k, 2) that are reached from their q, and the configurations found."""
         at = tuple(cells.T)
         found = inverse_kinematics(self.robot, self.targets[at], self.q[at], frame=self.frame, rows=self.rows,
                                    starts=starts, throw=False)  # fmt: skip
@@ -54,7 +54,7 @@ class _Waves:
         return cells[good], found.q[good]
 
     def spread(self, cells: Array, found: Array) -> None:
-        """From reached cells to their neighbours, and on."""
+        """Continue from reached cells to their neighbours."""
         while len(cells):
             self.q[tuple(cells.T)], self.reached[tuple(cells.T)] = found, True
             fringe = {

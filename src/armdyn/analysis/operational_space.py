@@ -1,4 +1,4 @@
-"""The dynamics as seen from the tool: the model of operational space, and torques that leave the tool alone.
+"""Dynamics in operational space, and torques of the null space, which do not move the tool.
 
     B_A xdd + C_A xd + g_A + f_A = gamma_A - h_A                         Siciliano (7.133), f_A: friction
     tau = J_A^T gamma_A + (1 - J_A^T Jbar^T) tau_0                       Siciliano (7.141)
@@ -25,15 +25,15 @@ from armdyn.robot import Robot
 from armdyn.typing import Array
 
 DEAD = 1e-9
-"""Share of the Jacobian below which rows are rounding: no joint moves them."""
+"""Share of the Jacobian below which a row is rounding: no joint moves it."""
 
 
 class Status(Enum):
-    """How well the tool can be moved, in a sentence."""
+    """Whether the model of operational space exists, in a sentence."""
 
     REGULAR = "The arm can move all rows of the task: the model is exact."
     DAMPED = (
-        "Close to a singular position the inverse of J M^-1 J^T is damped: B_A, C_A xd, g_A and the dynamically "
+        "Close to a singular configuration the inverse of J M^-1 J^T is damped: B_A, C_A xd, g_A and the dynamically "
         "consistent inverse are bounded approximations there. Torques of the null space are not affected."
     )
     SINGULAR = (
@@ -46,12 +46,21 @@ class Status(Enum):
 class OperationalSpace:
     """The model of operational space at joint positions q and velocities qd; leading axes are those of q and qd.
 
-    task: the m rows. J: (..., m, n). M: (..., n, n). mobility: (..., m, m) J M^-1 J^T, whose inverse is
-    mass: (..., m, m) B_A, kg and kg m^2 (Siciliano (7.130)). coriolis: (..., m) C_A xd, N and N m (7.131).
-    gravity: (..., m) g_A (7.132). friction: (..., m) f_A, what the text leaves out. inverse: (..., n, m) Jbar, the
-    dynamically consistent inverse (7.138). null: (..., n, n) 1 - J^T Jbar^T, the projector of (7.141).
-    velocity: (..., m) xd. drift: (..., m) Jdot qd. conditioning: (...) smallest over largest singular value of
-    J M^-1/2 with linear and angular rows each brought to length one. singular, damped: (...) bool.
+    task: the m rows
+    J: (..., m, n) Jacobian
+    M: (..., n, n) mass matrix
+    bias: (..., n) Coriolis, gravity and friction torques
+    mobility: (..., m, m) J M^-1 J^T, the inverse of `mass`
+    mass: (..., m, m) B_A, kg and kg m^2 (Siciliano (7.130))
+    coriolis: (..., m) C_A xd, N and N m (7.131)
+    gravity: (..., m) g_A (7.132)
+    friction: (..., m) f_A, which the text leaves out
+    inverse: (..., n, m) Jbar, the dynamically consistent inverse (7.138)
+    null: (..., n, n) 1 - J^T Jbar^T, the projector of (7.141)
+    velocity: (..., m) xd
+    drift: (..., m) Jdot qd
+    conditioning: (...) smallest over largest singular value of J M^-1/2, linear and angular rows scaled to length one
+    singular, damped: (...) bool
     """
 
     task: Task
@@ -90,7 +99,7 @@ class OperationalSpace:
         """tau: (..., n) that act on the tool as gamma_A does. Siciliano (7.141)
 
         null_torque: (..., n) tau_0, of which only what leaves the tool's acceleration alone is added; exact at
-        singular positions too.
+        singular configurations too.
         """
         tau = times(transposed(self.J), np.asarray(force, dtype=float))
         return tau if null_torque is None else tau + times(self.null, np.asarray(null_torque, dtype=float))
@@ -100,7 +109,7 @@ class OperationalSpace:
         return times(transposed(self.inverse), np.asarray(tau, dtype=float))
 
     def acceleration(self, tau: Any, wrench: Any = None) -> Array:
-        """xdd: (..., m) that torques give the tool: J qdd + Jdot qd, exact at singular positions too.
+        """xdd: (..., m) that torques give the tool: J qdd + Jdot qd, exact at singular configurations too.
 
         Siciliano (7.129)
         """
@@ -123,12 +132,15 @@ def operational_space(
 ) -> OperationalSpace:
     """The model of operational space of a frame at (q, qd).
 
-    Args:    q, qd: (..., n), rad or m, per s; qd = 0 if not given. rows: what counts of x y z rx ry rz; what the arm
-             can move independently if not given. angles: "zyz" (rows phi theta psi) or "rpy" (roll pitch yaw) for the
-             analytic Jacobian. damping: 0, or the conditioning (1e-2, say) below which the inverse is damped:
-             with singular values s of the scaled J M^-1/2, 1/s^2 becomes 1/(s^2 + d^2),
-             d^2 = damping^2 max(s)^2 - min(s)^2 where that is positive, 0 elsewhere. throw: raise at positions that
-             are singular and not damped; else NaN there, and `status` says so.
+    Args:    model: a robot, or its Dynamics
+             q, qd: (..., n), rad or m, per s (default: qd = 0)
+             rows: some of x y z rx ry rz (default: what the arm can move independently)
+             angles: "zyz" (rows phi theta psi) or "rpy" (roll pitch yaw) for the analytic Jacobian
+             frame: of the robot
+             damping: conditioning, such as 1e-2, below which the inverse is damped (default 0: never). With singular
+                      values s of the scaled J M^-1/2, 1/s^2 becomes 1/(s^2 + d^2), where
+                      d^2 = damping^2 max(s)^2 - min(s)^2 if that is positive, else 0
+             throw: raise at singular configurations that are not damped; else NaN there, see `status`
     Raises:  SingularTask, ShapeError.
 
     >>> import armdyn

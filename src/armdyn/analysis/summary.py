@@ -1,4 +1,4 @@
-"""An arm at one position, summed up: what the tool can do there, what the joints bear, and what to beware of."""
+"""Summary of an arm in one configuration: Jacobian, operational space, ellipsoids, joint torques, warnings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
 NEAR = 0.02
-"""Isotropy of tool velocities below which a position counts as close to a singular one."""
+"""Isotropy of tool velocities below which a configuration counts as close to singular."""
 PARTS = {"linear": slice(0, 3), "angular": slice(3, 6)}
 ROW_UNITS = ("kg",) * 3 + ("kg m²",) * 3
 SET_UNITS = {"velocity": "m/s", "force": "N", "acceleration": "m/s²"}
@@ -35,15 +35,22 @@ SET_UNITS = {"velocity": "m/s", "force": "N", "acceleration": "m/s²"}
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What `summary` finds at q (n,).
+    """Result of `summary`.
 
-    tau_max: (n,) torque limits, or None where they are not known. position: (3,) of the tool, m, world.
-    singular_values: of J, {linear: ..., angular: ...}, largest first, as many as there are where J has its full rank.
-    moving: names of rows that some joint moves somewhere. effective_mass: (6,) inertia that a push along (or twist
-    about) one axis of the world meets while the others are free, infinite where nothing moves. model: of operational
-    space, its own rows, NaN where singular. ellipsoids: of velocity and force (unit joint vectors, or torques of the
-    limits) and of acceleration (with gravity), rows of position. payload: kg, or None. acceleration: m/s^2 in every
-    direction, or None. gravity, inertia: (n,). warnings: sentences.
+    robot: the arm
+    q: (n,) configuration
+    tau_max: (n,) torque limits, or None where they are not known
+    position: (3,) of the tool, m, world axes
+    singular_values: of J, {linear: ..., angular: ...}, largest first, as many as the rank of J almost everywhere
+    moving: names of rows that some joint moves
+    effective_mass: (6,) inertia against a push along, or a twist about, one world axis, the others free; inf: no motion
+    model: of operational space, with its own rows; NaN where singular
+    ellipsoids: of velocity, force and acceleration (with gravity), position rows
+    payload: largest mass held at rest, kg, or None
+    acceleration: available in every direction, m/s^2, or None
+    gravity: (n,) gravity torques, N m or N
+    inertia: (n,) diagonal of M, kg m^2 or kg
+    warnings: sentences
     """
 
     robot: Robot
@@ -67,7 +74,12 @@ class Summary:
 
 
 def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> Summary:
-    """Sum up an arm at q (n,), the middle of its ranges if not given. tau_max: (n,) or one; the robot's limits."""
+    """Summary of an arm in one configuration.
+
+    model: a robot, or its Dynamics
+    q: (n,) (default: the middle of the working ranges)
+    tau_max: (n,) or one for all, N m or N (default: the robot's limits)
+    """
     dyn = dynamics_of(model)
     q = np.mean(working_range(dyn.robot), axis=0) if q is None else joint_array(dyn, "q", q)
     if q.ndim != 1:
@@ -123,18 +135,22 @@ def _warnings(
     found = []
     rows = " ".join(speeds.rows)
     if speeds.isotropy < 1e-6:
-        found.append(f"Singular position: the tool cannot move in every direction of {rows}.")
+        found.append(f"Singular configuration: the tool cannot move in every direction of {rows}.")
     elif speeds.isotropy < NEAR:
         ratio = f"{speeds.condition_number:.0f}"
-        found.append(f"Close to a singular position: velocities of the tool in {rows} differ by a factor of {ratio}.")
+        found.append(f"Close to a singular configuration: tool velocities in {rows} differ by a factor of {ratio}.")
     if here.singular:
-        found.append(f"No model of operational space for {' '.join(here.task.names)} here: the Jacobian has lost rank.")
+        found.append(
+            f"There is no model of operational space for {' '.join(here.task.names)}: the Jacobian has lost rank."
+        )
     low, high = working_range(dyn.robot)
     outside = [name for name, x, a, b in zip(joint_names(dyn.robot), q, low, high, strict=True) if not a <= x <= b]
     if outside:
-        found.append(f"Out of their range: {', '.join(outside)}.")
+        found.append(f"Joints out of their range: {', '.join(outside)}.")
     if limits is None:
-        found.append("No torque limits are known: payload and acceleration are not given, sets are for unit torques.")
+        found.append(
+            "No torque limits are known: payload and acceleration are left out, and ellipsoids are for unit torques."
+        )
     else:
         weak = [name for name, g, most in zip(joint_names(dyn.robot), gravity, limits, strict=True) if abs(g) > most]
         if weak:
@@ -174,12 +190,12 @@ def _mass_table(found: Summary) -> Section:
             continue
         weight = model.gravity[model.task.names.index(name)] if name in model.task.names else np.nan
         rows.append((name, _number(found.effective_mass[i]), ROW_UNITS[i], _number(weight)))
-    note = "Effective mass: felt by a push along the axis, other axes free. Gravity: g_A (Siciliano (7.132))."
+    note = "Effective mass: inertia against a push along the axis, other axes free. Gravity: g_A (Siciliano (7.132))."
     return Section("Operational space", heads, tuple(rows), note)
 
 
 def _set_table(found: Summary) -> Section:
-    heads = (Column("set"), Column("half axis"), Column("unit"), Column("direction"), Column("centre"))
+    heads = (Column("ellipsoid"), Column("half axis"), Column("unit"), Column("direction"), Column("centre"))
     rows = []
     for shape in found.ellipsoids:
         centre = " ".join(map(_number, shape.centre))
@@ -188,7 +204,7 @@ def _set_table(found: Summary) -> Section:
             arrow = " ".join(f"{round(x, 3) + 0.0:.3f}" for x in axis)
             rows.append((shape.kind if i == 0 else "", _number(length), SET_UNITS[shape.kind], arrow,
                          centre if i == 0 else ""))  # fmt: skip
-    torques = "unit torques" if found.tau_max is None else "torques within the ball of the limits"
+    torques = "unit torques" if found.tau_max is None else "torques in a ball with the limits as half axes"
     note = f"Directions and centres in {' '.join(found.ellipsoids[0].rows)}. Unit joint velocities; {torques}."
     return Section("Ellipsoids of the tool", heads, tuple(rows), note)
 
@@ -202,4 +218,6 @@ def _joint_table(found: Summary) -> Section:
         place = f"{round(found.q[j], 4) + 0.0:.4f}"
         weight, inertia = _number(found.gravity[j]), _number(found.inertia[j])
         rows.append((name, place, unit[0], weight, _number(limit), share, inertia))
-    return Section("Joints", heads, tuple(rows), "Torques in N m or N; inertia, other joints held: kg m² or kg.")
+    return Section(
+        "Joints", heads, tuple(rows), "Torques in N m or N. Inertia with the other joints held, kg m² or kg."
+    )

@@ -1,4 +1,4 @@
-"""What an arm can do over its workspace: payload, torques of gravity, inertia, acceleration, manipulability."""
+"""Maps over the workspace: payload, gravity torques, inertia, acceleration, manipulability."""
 
 from __future__ import annotations
 
@@ -21,19 +21,29 @@ from armdyn.robot.limits import joint_names, joint_units, required_torque_limits
 from armdyn.typing import Array
 
 UNFELT = 1e-9
-"""Lever arm, m, below which a joint does not feel a load: rounding."""
+"""Lever arm, m, below which a joint carries no load: rounding."""
 CHUNK = 20000
-"""Positions evaluated at a time: keeps the memory of a map small."""
+"""Configurations evaluated at a time, to keep the memory of a map small."""
 
 
 @dataclass(frozen=True, eq=False)
 class WorkspaceMap:
-    """A quantity over many positions of an arm: a grid (k1, k2), or samples (k,).
+    """A quantity over many configurations of an arm: a grid (k1, k2), or samples (k,).
 
-    quantity: its name. title, unit: in words. labels: what the c columns of `values` stand for (joints, or the quantity
-    itself), label_units: their units. over: what the grid runs over, with over_units and axes ((k1,), (k2,)); empty
-    for samples. q: (..., n). position: (..., 3) of the frame, m, world. values: (..., c), NaN where there is none.
-    reached: (...) False where inverse kinematics found no position within the joint limits. notes: what to know.
+    robot: its name
+    quantity: its name
+    title: in words
+    joints: (n,) names
+    labels: (c,) columns of `values`: joints, or the quantity itself
+    label_units: (c,) their units
+    over: the two axes of the grid; empty for samples
+    over_units: their units
+    axes: their points, (k1,) and (k2,)
+    q: (..., n)
+    position: (..., 3) of the frame, m, world axes
+    values: (..., c), NaN where there is none
+    reached: (...) False where inverse kinematics found no configuration within the joint limits
+    notes: what else is fixed
     """
 
     robot: str
@@ -60,7 +70,7 @@ class WorkspaceMap:
         return float(values[i]), self.q.reshape(-1, len(self.joints))[i], self.position.reshape(-1, 3)[i]
 
     def columns(self) -> dict[str, Array]:
-        """One entry per position, by name: joint positions, tool position, values, reached."""
+        """One entry per configuration, by name: joint positions, tool position, values, reached."""
         table = {f"q_{name}": self.q[..., j].ravel() for j, name in enumerate(self.joints)}
         table |= {name: self.position[..., i].ravel() for i, name in enumerate(LINEAR)}
         for k, label in enumerate(self.labels):
@@ -98,10 +108,13 @@ def payload_capability(
     com: Sequence[float] = (0.0, 0.0, 0.0),
     frame: str = "tool",
 ) -> Array:
-    """The largest mass (...), kg, that an arm can hold still at q (..., n) within its torque limits.
+    """The largest mass (...), kg, that an arm can hold at rest at q (..., n) within its torque limits.
 
-    The load hangs on `frame`, its centre of mass at com (m, in that frame). Infinite where no joint feels it (straight
-    up, say); NaN where the arm cannot hold its own weight.
+    Infinite where no joint carries it (straight up, for example); NaN where the arm cannot hold its own weight.
+
+    tau_max, tau_min: (n,) or one for all, N m or N (default: the robot's)
+    com: (3,) centre of mass of the load in `frame`, m
+    frame: that carries the load
     """
     dyn = dynamics_of(model)
     q = joint_array(dyn, "q", q)
@@ -118,7 +131,7 @@ def payload_capability(
 
 
 def joint_inertia(model: Robot | Dynamics, q: Any) -> Array:
-    """(..., n) the diagonal of M: inertia that each joint's drive moves while the others stand, kg m^2 or kg."""
+    """(..., n) the diagonal of M: inertia that each drive moves while the other joints are held, kg m^2 or kg."""
     dyn = dynamics_of(model)
     return np.asarray(np.diagonal(dyn.mass_matrix(joint_array(dyn, "q", q)), axis1=-2, axis2=-1))
 
@@ -127,10 +140,14 @@ def isotropic_acceleration(
     model: Robot | Dynamics, q: Any, *, tau_max: Any = None, tau_min: Any = None, rows: str | None = None,
     frame: str = "tool",
 ) -> Array:  # fmt: skip
-    """(...) the acceleration, m/s^2, that the tool can take from rest in every direction within the torque limits.
+    """(...) the acceleration, m/s^2, available to the tool from rest in every direction within the torque limits.
 
-    rows: directions that count; those in which the arm can move its tool if not given. 0 where the arm has lost a
-    direction, or cannot hold itself.
+    0 where the arm has lost a direction, or cannot hold its own weight.
+
+    q: (..., n)
+    tau_max, tau_min: (n,) or one for all, N m or N (default: the robot's)
+    rows: directions that count (default: those in which the arm can move its tool)
+    frame: of the robot
     """
     found = acceleration_polytope(model, q, rows=rows, frame=frame, tau_max=tau_max, tau_min=tau_min)
     return np.maximum(found.radius(), 0.0)
@@ -150,11 +167,11 @@ class Quantity:
 
 LIMITS = ("tau_max", "tau_min")
 QUANTITIES = {
-    "payload": Quantity("largest payload held still", "kg", payload_capability, (*LIMITS, "com", "frame")),
-    "gravity": Quantity("torque that holds the arm", "", lambda dyn, q: dyn.gravity(q), by_joint=("N m", "N")),
+    "payload": Quantity("largest payload held at rest", "kg", payload_capability, (*LIMITS, "com", "frame")),
+    "gravity": Quantity("gravity torque", "", lambda dyn, q: dyn.gravity(q), by_joint=("N m", "N")),
     "inertia": Quantity("inertia seen by the joint", "", joint_inertia, by_joint=("kg m²", "kg")),
     "acceleration": Quantity(
-        "largest acceleration in every direction", "m/s²", isotropic_acceleration, (*LIMITS, "rows", "frame")
+        "acceleration available in every direction", "m/s²", isotropic_acceleration, (*LIMITS, "rows", "frame")
     ),
     "manipulability": Quantity("manipulability", "product of half axes", manipulability, ("rows", "frame")),
 }
@@ -172,16 +189,25 @@ def workspace_map(
     spans: Sequence[tuple[float, float]] | None = None,
     counts: tuple[int, int] = (61, 61),
     frame: str = "tool",
-    **options: Any,
+    tau_max: Any = None,
+    tau_min: Any = None,
+    com: Any = None,
+    rows: str | None = None,
 ) -> WorkspaceMap:
     """A quantity over a grid of two joints, or of two coordinates of the tool.
 
-    Args:    quantity: payload, gravity, inertia, acceleration or manipulability. over: two joints by name, or two of
-             x y z; the second and third joint (the first two of a smaller arm) if not given. at: (n,) where the other
-             joints stand; the middle of their ranges. For a Cartesian grid the third coordinate is that of the tool
-             at `at`, rotations are free, and each point has one position of the arm: the one that inverse kinematics
-             finds from `at`. spans: ends of the two axes; ranges of the joints, or the reach. options: tau_max,
-             tau_min, com (payload), rows (acceleration, manipulability).
+    Args:    model: a robot, or its Dynamics
+             quantity: payload, gravity, inertia, acceleration or manipulability
+             over: two joints by name, or two of x y z (default: the second and third joint, or the first two of two)
+             at: (n,) configuration of the other joints (default: the middle of their ranges). For a Cartesian grid the
+                 third coordinate is that of the tool at `at`, rotations are free, and each point has one
+                 configuration: the one that inverse kinematics finds from `at`
+             spans: ends of the two axes (default: ranges of the joints, or the workspace)
+             counts: points along the two axes
+             frame: whose motion counts
+             tau_max, tau_min: torque limits of payload and acceleration, (n,) or one for all (default: the robot's)
+             com: (3,) centre of mass of the payload in the frame, m (default: its origin)
+             rows: directions of acceleration or manipulability (default: those in which the arm moves its tool)
     """
     dyn = dynamics_of(model)
     robot = dyn.robot
@@ -197,13 +223,14 @@ def workspace_map(
     notes = _cartesian_notes(dyn, pair, middle, frame) if cartesian else _joint_notes(robot, pair, middle)
     by_name = dict(zip(joint_names(robot), joint_units(robot), strict=True))
     over_units = tuple("m" if name in LINEAR else by_name[name][0] for name in pair)
-    return _map(dyn, quantity, q, reached, frame, options, (pair, over_units, axes), notes)
+    options = {"frame": frame, "tau_max": tau_max, "tau_min": tau_min, "com": com, "rows": rows}
+    return _map(dyn, quantity, q, reached, options, (pair, over_units, axes), notes)
 
 
 def _cartesian_notes(dyn: Dynamics, pair: tuple[str, ...], at: Array, frame: str) -> tuple[str, ...]:
     third = next(i for i, name in enumerate(LINEAR) if name not in pair)
     height = round(float(dyn.pose(at, frame=frame)[third, 3]), 4) + 0.0
-    return f"{LINEAR[third]} = {height:g} m", "one position of the arm per point, rotation free"
+    return f"{LINEAR[third]} = {height:g} m", "one configuration per point, rotation free"
 
 
 def _joint_notes(robot: Robot, pair: tuple[str, ...], at: Array) -> tuple[str, ...]:
@@ -222,13 +249,22 @@ def workspace_samples(
     *,
     seed: int = 0,
     frame: str = "tool",
-    **options: Any,
+    tau_max: Any = None,
+    tau_min: Any = None,
+    com: Any = None,
+    rows: str | None = None,
 ) -> WorkspaceMap:
-    """A quantity at random positions within the joints' ranges (see `armdyn.robot.limits.working_range`)."""
+    """A quantity at random configurations within the joints' ranges (see `armdyn.robot.limits.working_range`).
+
+    count: number of configurations
+    seed: of the random numbers
+    model, quantity, frame, tau_max, tau_min, com, rows: as for `workspace_map`
+    """
     dyn = dynamics_of(model)
     low, high = working_range(dyn.robot)
     q = low + (high - low) * np.random.default_rng(seed).random((count, dyn.n))
-    return _map(dyn, quantity, q, np.ones(count, dtype=bool), frame, options, ((), (), ()), ())
+    options = {"frame": frame, "tau_max": tau_max, "tau_min": tau_min, "com": com, "rows": rows}
+    return _map(dyn, quantity, q, np.ones(count, dtype=bool), options, ((), (), ()), ())
 
 
 def _map(
@@ -236,7 +272,6 @@ def _map(
     quantity: str,
     q: Array,
     reached: Array,
-    frame: str,
     options: dict[str, Any],
     over: tuple[tuple[str, ...], tuple[str, ...], tuple[Array, ...]],
     notes: tuple[str, ...],
@@ -244,13 +279,14 @@ def _map(
     if quantity not in QUANTITIES:
         raise unknown_name("quantity", quantity, QUANTITIES, where="workspace")
     chosen = QUANTITIES[quantity]
-    for name in options:
-        if name not in chosen.options:
+    frame = options["frame"]
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in (*chosen.options, "frame"):
             raise unknown_name("option", name, [o for o in chosen.options if o != "frame"], where=quantity)
-    if "frame" in chosen.options:
-        options = {**options, "frame": frame}
+    given = {name: value for name, value in given.items() if name in chosen.options}
     flat = q.reshape(-1, dyn.n)
-    found = [chosen.values(dyn, flat[i : i + CHUNK], **options) for i in range(0, len(flat), CHUNK)]
+    found = [chosen.values(dyn, flat[i : i + CHUNK], **given) for i in range(0, len(flat), CHUNK)]
     values = np.concatenate(found).reshape(*q.shape[:-1], -1)
     joints = tuple(joint_names(dyn.robot))
     label_units: tuple[str, ...] = (chosen.unit,)

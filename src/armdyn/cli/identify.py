@@ -13,8 +13,9 @@ from armdyn.cli.console import console, load_moving_robot, show, show_findings, 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from armdyn.identification.fit import Fit, Method
+    from armdyn.identification.fit import Fit
     from armdyn.identification.log_format import Effort, Side
+    from armdyn.identification.methods import Method
     from armdyn.identification.processing import Derivative
 
 CLEAN, FINDINGS = 0, 1

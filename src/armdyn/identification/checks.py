@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import clock_findings
 from armdyn.parameters.standard import parameter_names, standard_parameters
 from armdyn.robot import Robot
+from armdyn.robot.limits import UNITS, position_limits, torque_limits
 from armdyn.typing import Array
 
 STILL = 1e-3
@@ -99,23 +99,15 @@ def still_findings(robot: Robot, still: Array) -> list[Finding]:
 def range_findings(robot: Robot, log: Log) -> list[Finding]:
     """Positions outside the joint limits, or implausibly far."""
     found = []
-    for j, joint in enumerate(robot.joints):
+    for j, (joint, lower, upper) in enumerate(zip(robot.joints, *position_limits(robot), strict=True)):
         low, high = float(log.q[:, j].min()), float(log.q[:, j].max())
-        lower: Any = joint.limits.lower if joint.limits else None
-        upper: Any = joint.limits.upper if joint.limits else None
-        unit = "rad" if joint.kind == "revolute" else "m"
-        slack = 0.02 * (float(upper) - float(lower)) if lower is not None and upper is not None else 0.02
-        beyond = max(
-            high - float(upper) if upper is not None else -1.0, float(lower) - low if lower is not None else -1.0
-        )
-        if lower is None and upper is None:
+        unit = UNITS[joint.kind].position
+        slack = 0.02 * (upper - lower) if np.isfinite(upper - lower) else 0.02
+        beyond, allowed = max(high - upper, lower - low), f"its limits are {lower:.4g} to {upper:.4g} {unit}"
+        if np.isinf(lower) and np.isinf(upper):
             beyond, slack = max(abs(low), abs(high)) - FARTHEST[joint.kind], 0.0
+            allowed = "no joint goes that far"
         if beyond > slack:
-            allowed = (
-                "no joint goes that far"
-                if lower is None
-                else f"its limits are {float(lower):.4g} to {float(upper or math.inf):.4g} {unit}"
-            )
             found.append(Finding("range of position", "suspicious", joint.name,
                                  f"positions reach from {low:.4g} to {high:.4g} {unit}, but {allowed}",
                                  condition="positions within the limits", value=beyond, unit=unit,
@@ -160,16 +152,13 @@ def _saturation(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
     """Torques that stay at their extreme, or at the joint's limit, while the joint moves."""
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
     found = []
-    for j, joint in enumerate(robot.joints):
+    for j, (joint, limit) in enumerate(zip(robot.joints, torque_limits(robot), strict=True)):
         tau = log.tau[inner, j][samples.keep[:, j]]
         if len(tau) < FEWEST or not np.ptp(tau):
             continue
-        limit: Any = joint.limits.torque if joint.limits else None
-        share = max(
-            _at_extreme(tau), _at_extreme(-tau), 0.0 if limit is None else float((abs(tau) > 0.995 * limit).mean())
-        )
+        share = max(_at_extreme(tau), _at_extreme(-tau), float((abs(tau) > 0.995 * limit).mean()))
         if share > SATURATED:
-            most, unit = float(abs(tau).max()), "N m" if joint.kind == "revolute" else "N"
+            most, unit = float(abs(tau).max()), UNITS[joint.kind].torque
             found.append(Finding("saturated torque", "suspicious", joint.name,
                                  f"{share:.1%} of the torques are at the extreme, {most:.4g} {unit}",
                                  condition="torques below their limit", value=100 * share, unit="%",
@@ -240,9 +229,7 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
     errors = evidence.errors(before), evidence.errors(after)
     worst = int(np.nanargmax(errors[0] - errors[1]))
     names = [joint.name for joint in robot.joints]
-    gain = (
-        f"(residual of {names[worst]}: {errors[0][worst]:.0%} of the torque as declared, {errors[1][worst]:.0%} then)"
-    )
+    gain = f"(residual of {names[worst]}: {errors[1][worst]:.0%} of the torque instead of {errors[0][worst]:.0%})"
     if before.torques != after.torques or before.positions != after.positions:
         what = "torques" if before.torques != after.torques else "positions"
         order = getattr(after, what)

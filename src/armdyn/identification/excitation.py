@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from armdyn.errors import ArmdynError
+from armdyn.findings import listed
 from armdyn.identification.criteria import condition_number, criterion_named, scaled_condition_number
 from armdyn.identification.design import Design
 from armdyn.identification.harmonics import Harmonics
@@ -175,34 +176,31 @@ def excitation_limits(
     known = motion_limits(robot, v_max=v_max, a_max=a_max, tau_max=tau_max)
     careful = careful_rates(robot)
     notes = []
+
+    def named(chosen: Array) -> str:
+        return listed([robot.joints[i].name for i in np.flatnonzero(chosen)])
+
     missing = ~(np.isfinite(known.lower) & np.isfinite(known.upper))
     low, high = working_range(robot)
     if missing.any():
         half = (high - low)[missing] / 2
-        notes.append(
-            f"Joints {_listed(missing)} have no position limits: plus and minus {_listed_values(half)} is assumed."
-        )
+        notes.append(f"No position limits of {named(missing)}: plus and minus {_values(half)} rad or m is assumed.")
     velocity, acceleration = known.velocity.copy(), known.acceleration.copy()
-    for name, values, usual in zip(("velocity", "acceleration"), (velocity, acceleration), careful, strict=True):
+    rates = (("velocity", velocity, "rad/s or m/s"), ("acceleration", acceleration, "rad/s² or m/s²"))
+    for (name, values, unit), usual in zip(rates, careful, strict=True):
         unknown = ~np.isfinite(values)
         if unknown.any():
             values[unknown] = usual[unknown]
-            notes.append(
-                f"Joints {_listed(unknown)} have no {name} limit: {_listed_values(values[unknown])} is assumed."
-            )
+            notes.append(f"No {name} limit of {named(unknown)}: {_values(values[unknown])} {unit} is assumed.")
     if not np.isfinite(known.tau_max).all():
-        notes.append(f"Joints {_listed(~np.isfinite(known.tau_max))} have no torque limit.")
+        notes.append(f"No torque limit of {named(~np.isfinite(known.tau_max))}.")
     middle, half = (low + high) / 2, share * (high - low) / 2
     limits = MotionLimits(middle - half, middle + half, share * velocity, share * acceleration,
                           share * known.tau_min, share * known.tau_max, known.power)  # fmt: skip
     return limits, tuple(notes)
 
 
-def _listed(chosen: Array) -> str:
-    return ", ".join(str(i + 1) for i in np.flatnonzero(chosen))
-
-
-def _listed_values(values: Array) -> str:
+def _values(values: Array) -> str:
     return ", ".join(f"{value:.4g}" for value in np.unique(values))
 
 

@@ -14,24 +14,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from armdyn.dynamics import compile as compiled
-from armdyn.errors import ArmdynError, FileError, unknown_name
+from armdyn.errors import ArmdynError, FileError
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
 from armdyn.identification.checks import check_log
-from armdyn.identification.estimation import (
-    Damped,
-    Estimate,
-    Estimator,
-    Ordinary,
-    Robust,
-    Sequential,
-    Total,
-    Weighted,
-    essential_parameters,
-)
-from armdyn.identification.instrumental import Instrumental
+from armdyn.identification.estimation import Estimate, Estimator, essential_parameters
 from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log_format import LogFormat
+from armdyn.identification.methods import Method, estimator_of
 from armdyn.identification.observation import Observation, observe
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
@@ -49,11 +39,6 @@ from armdyn.robot import Robot
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
-Method = Literal["ordinary", "weighted", "robust", "sequential", "damped", "total", "instrumental"]
-ESTIMATORS: dict[str, type[Estimator]] = {
-    "ordinary": Ordinary, "weighted": Weighted, "robust": Robust, "sequential": Sequential, "damped": Damped,
-    "total": Total, "instrumental": Instrumental,
-}  # fmt: skip
 Identifiability = Literal["individually identifiable", "identifiable in combination", "not identifiable"]
 
 UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "kg m^2", "ZZ": "kg m^2",
@@ -110,7 +95,7 @@ class Fit:
 
     def sections(self) -> tuple[Section, ...]:
         """The parameters and the validation as tables."""
-        columns = (Column("parameter"), Column("value"), Column("std"), Column("relative", "%"), Column("unit"),
+        columns = (Column("parameter"), Column("value"), Column("std"), Column("relative std", "%"), Column("unit"),
                    Column("contains"))  # fmt: skip
         found = self.estimate
         rows = [
@@ -220,7 +205,7 @@ def identify(
     Returns: a Fit; print it.
     Raises:  ArmdynError if the motion does not determine the parameters; it names them.
     """
-    estimator = _estimator(method)
+    estimator = estimator_of(method)
     log_format = log_format or LogFormat()
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
     progress("base parameters", 0.0)
@@ -243,14 +228,6 @@ def identify(
     tried = validate(judged, estimate, prior=prior, held_out=judged is not observation, source=data.held_out_source)
     findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, estimate, tried)))
     return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source)
-
-
-def _estimator(method: str | Estimator) -> Estimator:
-    if isinstance(method, Estimator):
-        return method
-    if method not in ESTIMATORS:
-        raise unknown_name("method", method, ESTIMATORS, where="identify")
-    return ESTIMATORS[method]()
 
 
 def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding]]:
@@ -409,4 +386,4 @@ def _finite(x: float) -> float | None:
     return x if np.isfinite(x) else None
 
 
-__all__ = ["ESTIMATORS", "Fit", "Method", "identifiability", "identify", "nearest"]
+__all__ = ["Fit", "identifiability", "identify", "nearest"]

@@ -24,8 +24,9 @@ import numpy as np
 from armdyn.algebra import Inertia, Mat3, Vec3, cross
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.identification.estimation import Estimate, Estimator
-from armdyn.identification.fit import Fit, Method, identify
+from armdyn.identification.fit import Fit, identify
 from armdyn.identification.log_format import LogFormat
+from armdyn.identification.methods import Method
 from armdyn.identification.processing import Processing
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
@@ -286,7 +287,7 @@ def payload_from_sensor(
         W, z = W[:, :10] - Q @ (Q.T @ W[:, :10]), z - Q @ (Q.T @ z)
         W[:, np.linalg.norm(W, axis=0) < 1e-9 * lengths] = 0.0  # a constant column: only rounding is left of it
     # A triangle of the same products stands for the rows: eleven rows instead of 6 N.
-    F: Array = np.linalg.qr(np.column_stack([W, z]), mode="r")  # type: ignore[assignment]
+    F = np.asarray(np.linalg.qr(np.column_stack([W, z]), mode="r"))
     rest = float(F[-1, -1] ** 2) / max(len(z) - A.shape[2], 1)
     found = _least_squares(F[:-1, :-1], F[:-1, -1], np.eye(10), frame, scaled=False)
     return Payload(
