@@ -2,17 +2,17 @@
 
 Units. SI; angles in radians. A suffix (`_deg`, `_ms`) appears only where a number enters or leaves.
 
-Arrays. Joints in the order of `robot.joints` (moving joints only) on the last axis; leading axes broadcast.
+Arrays. Joints in the order of `robot.joints` (movable joints only) on the last axis; leading axes broadcast.
 
-Equation of motion. `tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + rotor terms + J(q)^T w`; `tau` is what
-the actuators exert on +q.
+Equation of motion. `tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + rotor terms + J(q)^T w`; `tau` is exerted
+by the actuators on +q.
 
 World, base, gravity. The robot stands in the world at its `base` pose (identity by default). Gravity is the
 acceleration of free fall in world axes, (0, 0, -9.81) by default.
 
 Poses. `T_ab` takes coordinates in frame b to frame a. Roll, pitch, yaw: `R = Rz(yaw) Ry(pitch) Rx(roll)`.
 
-Denavit-Hartenberg. Standard: `Rz(theta) Tz(d) Tx(a) Rx(alpha)`, joint i turns about (slides along) z of frame i-1.
+Denavit-Hartenberg. Standard: `Rz(theta) Tz(d) Tx(a) Rx(alpha)`, joint i moves about or along z of frame i-1.
 Modified: `Rx(alpha) Tx(a) Rz(theta) Tz(d)`, joint j about z of frame j; on a branch `Rz(gamma) Tz(b)` stands in
 front. In Khalil's letters our `a` is his d and our `d` is his r. The joint variable is added to theta (revolute) or
 to d (prismatic).
@@ -28,7 +28,7 @@ Inertia. Given at the centre of mass in axes parallel to the body frame, or as (
 Products of inertia are entries of the tensor: `I_xy = -integral of x y dm`.
 
 Standard parameters per joint, in this order: see `STANDARD_PARAMETERS`. After those of all joints come, for motors
-that rub (or that several joints turn, by a coupling), `MOTOR_PARAMETERS`.
+with friction of their own (or coupled to several joints), `MOTOR_PARAMETERS`.
 
 Coriolis matrix. `C` is the matrix of Christoffel symbols, so that Mdot - 2C is skew-symmetric.
 """

@@ -161,7 +161,7 @@ def test_derive_json_is_readable_by_sympy(run: Run) -> None:
     ("name", "words"),
     [
         ("eq.tex", "\\begin{align}"),
-        ("eq.md", "## Inertia matrix"),
+        ("eq.md", "## Mass matrix"),
         ("eq.py", "def function("),
         ("eq.json", '"robot": "planar2r"'),
         ("eq.txt", "M22 = Il2 + Im2*kr2^2 + l2^2*ml2"),
@@ -282,7 +282,7 @@ def test_certify_names_what_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     status, out, _ = run("certify", "pendulum", "--points", "1")
     assert status == 1
     assert "✗" in out
-    assert "Fails: same inertia matrix (kane)" in out
+    assert "Fails: same mass matrix (kane)" in out
     assert "checks fail" in out
 
 

@@ -81,4 +81,4 @@ def test_degrees() -> None:
 def test_progress_names_statement_and_formulation() -> None:
     steps: list[str] = []
     certify(armdyn.load("pendulum"), points=1, progress=lambda step, done: steps.append(step))
-    assert "same inertia matrix (kane)" in steps
+    assert "same mass matrix (kane)" in steps

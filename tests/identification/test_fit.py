@@ -176,10 +176,10 @@ def test_a_physically_possible_robot():
     from armdyn.parameters import physical_consistency
 
     found = identify(ROBOT, recorded(seconds=10), physical=True)
-    assert physical_consistency(found.robot).possible
+    assert physical_consistency(found.robot).consistent
     fewer = identify(ROBOT, recorded(seconds=10), physical=True, essential=True)
     assert fewer.estimate.left_out
-    assert physical_consistency(fewer.robot).possible
+    assert physical_consistency(fewer.robot).consistent
     assert found.robot.joints[0].friction.offset == pytest.approx(0.5, abs=0.3)
     back = found.base.from_standard(standard_parameters(found.robot, found.base.include))
     assert np.abs((back - found.estimate.values) / found.estimate.std).max() < 4

@@ -32,7 +32,7 @@ def test_a_possible_estimate_is_left_alone(name: str) -> None:
     assert physical_consistency(robot).solid
     base = base_parameters(robot)
     found = consistent(base, base.values, covariance_of(base, 0.5))
-    assert found.consistency.possible
+    assert found.consistency.consistent
     assert np.abs(found.shift).max() < 0.05  # of a standard deviation
     # Where the data say nothing the prior decides: the standard parameters are the robot's own, too.
     own, new = (standard_parameters(r, ("inertial",)).array() for r in (robot, found.robot))
@@ -48,9 +48,9 @@ def test_an_impossible_estimate_becomes_possible_and_is_not_farther_from_the_tru
     R = whitening(sigma)
     for _ in range(3):
         noisy = rng.multivariate_normal(base.values, sigma)
-        assert not physical_consistency(base.robot_with(noisy)).possible  # zeros in place of what is not told
+        assert not physical_consistency(base.robot_with(noisy)).consistent  # zeros in place of what is not told
         found = consistent(base, noisy, sigma)
-        assert found.consistency.possible
+        assert found.consistency.consistent
         given, kept = (np.linalg.norm(R @ (x - base.values)) for x in (noisy, found.values))
         # The truth lies in the convex set onto which the estimate is projected, but for margin and prior.
         assert kept < given + 0.1
@@ -76,7 +76,7 @@ def test_no_possible_neighbour_is_nearer() -> None:
             to = own.reshape(-1, 10) * rng.uniform(0.5, 1.5, (base.robot.n, 1))  # other weights, and added points
             to = (to + [_point(rng.uniform(0, 1), rng.normal(size=3) * 0.1) for _ in to]).ravel()
             other = pi + size * (to - pi)
-            assert physical_consistency(dict(zip(names, other.tolist(), strict=True))).possible
+            assert physical_consistency(dict(zip(names, other.tolist(), strict=True))).consistent
             change = np.linalg.norm(R @ (base.from_standard(other) - noisy)) - found.distance
             down = min(down, change / size)
     # All ways lead up: to first order nothing is gained (prior and margin leave a little), and the first order is what
@@ -124,7 +124,7 @@ def test_offsets_are_estimated_too() -> None:
     np.testing.assert_allclose(found.offsets, [0.4, -0.3], atol=1e-2)
     np.testing.assert_allclose(base.from_standard(standard_parameters(found.robot, base.include)), found.values,
                                rtol=1e-9, atol=1e-12)  # fmt: skip
-    assert found.consistency.possible
+    assert found.consistency.consistent
 
 
 def test_errors(monkeypatch: pytest.MonkeyPatch) -> None:

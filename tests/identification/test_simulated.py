@@ -118,7 +118,7 @@ def test_another_motion_is_told_to_noise_and_the_robot_is_possible(name: str) ->
     other = kind.harmonics.motion(kind.random(np.random.default_rng(8)))
     logs = [measured(robot, motion, seed) for seed, motion in enumerate((robot.excitation.repeated(2), other))]
     fit = identify(robot.truth, logs[0], validation=logs[1], include=FAMILIES[name], physical=True)
-    assert physical_consistency(fit.robot).possible
+    assert physical_consistency(fit.robot).consistent
     assert fit.validation.held_out
     _, q, qd, qdd, tau = exact(robot, other)
     moving = np.abs(qd) > 0.02

@@ -15,7 +15,7 @@ from armdyn.parameters.consistency import pseudo_inertia
 @pytest.mark.parametrize("seed", range(5))
 def test_random_bodies_are_possible(seed: int) -> None:
     robot = armdyn.random_robot(seed, 5, rotors=True, branching=0.3)
-    assert physical_consistency(robot).possible
+    assert physical_consistency(robot).consistent
     report = physical_consistency(standard_parameters(robot))
     assert report.solid and len(report.links) == 5
 
@@ -49,25 +49,25 @@ def test_amount_of_violation() -> None:
 
     hole = np.append(masses, -2.0), np.vstack([points, centre + np.array([3.0, 0, 0])])  # a negative mass far out
     (link,) = physical_consistency(cloud(*hole)).links
-    assert not link.possible and link.missing_moment > 1
+    assert not link.consistent and link.missing_moment > 1
     assert "second moment" in str(link)
 
     (link,) = physical_consistency(cloud(-masses, points)).links
-    assert not link.possible and link.missing_mass == pytest.approx(masses.sum())
+    assert not link.consistent and link.missing_mass == pytest.approx(masses.sum())
     assert "mass is -" in str(link)
 
 
 def test_bodies_without_extent_are_possible_but_not_solid() -> None:
     for points in ([[0.3, 0.1, -0.2]], [[0, 0, 1.0], [0, 0, 2.0]], [[1.0, 0, 0], [0, 1, 0], [0, 0, 0]]):
         report = physical_consistency(cloud(np.ones(len(points)), np.array(points, float)))
-        assert report.possible and not report.solid
+        assert report.consistent and not report.solid
         assert "without extent" in str(report)
-    assert physical_consistency({"M1": 0.0}).possible
-    assert not physical_consistency({"M1": 0.0, "MX1": 1.0}).possible
+    assert physical_consistency({"M1": 0.0}).consistent
+    assert not physical_consistency({"M1": 0.0, "MX1": 1.0}).consistent
 
 
 def test_grouped_parameters_are_not_bodies() -> None:
-    assert not physical_consistency(grouped(armdyn.load("panda"))).possible
+    assert not physical_consistency(grouped(armdyn.load("panda"))).consistent
 
 
 def test_nothing_to_test() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HOLDS, FAILS = 0, 1
 HEADS = {
     "same torques, tip wrench included": "tau",
-    "same inertia matrix": "M",
+    "same mass matrix": "M",
     "same Coriolis and centrifugal torques": "C qd",
     "same gravity torques": "g",
     "M symmetric": "sym",

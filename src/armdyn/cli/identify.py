@@ -144,7 +144,7 @@ def _print_consistency(screen: Console, fit: Fit) -> None:
     """Warn about bodies that are not physically consistent: forward dynamics and other programs may need them to be."""
     from armdyn.parameters.consistency import physical_consistency
 
-    if not physical_consistency(fit.robot).possible:
+    if not physical_consistency(fit.robot).consistent:
         screen.print(
             "Some bodies are not physically consistent, although the torques are those identified. --physical gives "
             "the nearest robot that is.",

@@ -178,7 +178,7 @@ def _bind(law: Callable[[Formulation, Formulation, Point], bool], ours: Formulat
 
 _AGREEMENTS: tuple[tuple[str, str, Callable[[Point], tuple[Any, ...]]], ...] = (
     ("inverse_dynamics", "same torques, tip wrench included", lambda at: (at.q, at.qd, at.qdd, at.wrench)),
-    ("mass_matrix", "same inertia matrix", lambda at: (at.q,)),
+    ("mass_matrix", "same mass matrix", lambda at: (at.q,)),
     ("coriolis", "same Coriolis and centrifugal torques", lambda at: (at.q, at.qd)),
     ("gravity", "same gravity torques", lambda at: (at.q,)),
 )

@@ -76,7 +76,7 @@ class Equations:
 
     @cached_property
     def M(self) -> Any:
-        """Inertia matrix, (n, n)."""
+        """Mass matrix, (n, n)."""
         return self._matrix("M")
 
     @cached_property
@@ -232,7 +232,7 @@ def symbols_of(name: str, n: int) -> Sequence[Node]:
 
 
 def christoffel_symbols(M: Any, q: Sequence[Node]) -> Any:
-    """c_ijk of an explicit inertia matrix."""
+    """c_ijk of an explicit mass matrix."""
     n = range(len(q))
     flat = [M[i][j] for i in n for j in n]
     jacobian = derivative(flat, q)

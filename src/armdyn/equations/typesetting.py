@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Render = Callable[[Node], str]
 MOTION = "tau = M(q) qdd + C(q, qd) qd + g(q)"
-QUANTITIES = {"M": "Inertia matrix", "C": "Coriolis matrix", "g": "Gravity torques"}
+QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques"}
 TERMS = {"inertia": "Inertia", "centrifugal": "Centrifugal", "coriolis": "Coriolis", "gravity": "Gravity",
          "external": "External wrench at the tool"}  # fmt: skip
 SHORT = "Abbreviations: c2 = cos(q2), s23 = sin(q2 + q3), and so on."

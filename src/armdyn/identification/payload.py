@@ -95,7 +95,7 @@ class Payload:
     def physically_consistent(self) -> bool:
         """Whether a body can have these parameters."""
         names = [f"{kind}1" for kind in INERTIAL]
-        return physical_consistency(dict(zip(names, self.parameters.tolist(), strict=True))).possible
+        return physical_consistency(dict(zip(names, self.parameters.tolist(), strict=True))).consistent
 
     def made_consistent(self) -> Payload:
         """The nearest physically consistent payload, by the covariance (needs the extra `physical`)."""

@@ -70,7 +70,7 @@ class PhysicalParameters:
     def __str__(self) -> str:
         worst = int(np.argmax(np.abs(self.shift)))
         return (
-            f"{self.robot.name}: {'' if self.consistency.possible else 'not '}physically consistent; "
+            f"{self.robot.name}: {'' if self.consistency.consistent else 'not '}physically consistent; "
             f"{self.distance:.3g} standard deviations from the estimate, most of all {self.base.names[worst]} "
             f"({self.shift[worst]:+.2g})"
         )
@@ -117,7 +117,7 @@ def _result(
     values = base.from_standard(found)
     offsets = np.array([found.get(f"off{j + 1}", 0.0) for j in range(base.robot.n)])
     robot = with_standard_parameters(prior, found)
-    if not physical_consistency(robot).possible:
+    if not physical_consistency(robot).consistent:
         raise PhysicsError("the solver's parameters are not physically consistent to the last digit",
                            where=f"robot {robot.name!r}", advice="Give a larger margin.")  # fmt: skip
     error = values - beta

@@ -225,7 +225,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> Matrix:
-    """Inertia matrix M(q): (..., n, n). El Baji (31)"""
+    """Mass matrix M(q): (..., n, n). El Baji (31)"""
     return _M(robot, link_partials(robot, q))
 
 

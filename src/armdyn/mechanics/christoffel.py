@@ -1,4 +1,4 @@
-"""From an inertia matrix to its Christoffel symbols, for any formulation that has one."""
+"""From a mass matrix to its Christoffel symbols, for any formulation that has one."""
 
 from __future__ import annotations
 

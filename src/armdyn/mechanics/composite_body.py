@@ -20,7 +20,7 @@ from armdyn.typing import Scalars
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix M(q) of the bodies and rotors, by composite rigid bodies.
+    """Mass matrix M(q) of the bodies and rotors, by composite rigid bodies.
 
     Args:    q: (..., n) joint position, rad or m.
     Returns: M: (..., n, n), both triangles; literal zeros between joints of different branches.
@@ -29,7 +29,7 @@ def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
 
 
 def bodies_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix of the bodies alone."""
+    """Mass matrix of the bodies alone."""
     composite = composites(robot, q)
     M: list[list[Scalar]] = [[0] * robot.n for _ in robot.links]
     for link in robot.links:

@@ -231,7 +231,7 @@ def _D(robot: Robot, bodies: Sequence[Body]) -> Matrix:
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> Matrix:
-    """Inertia matrix D(q) = D^rot + D^tran: (..., n, n). Milićević (4.2)"""
+    """Mass matrix D(q) = D^rot + D^tran: (..., n, n). Milićević (4.2)"""
     return _D(robot, _bodies(robot, q, link_poses(robot, q)))
 
 

@@ -129,7 +129,7 @@ def forward_dynamics(
 
 
 def doubled_matrix(robot: Robot, q: Scalars) -> Rows:
-    """Inertia matrix in the free coordinates: bodies, and rotors where their motors are."""
+    """Mass matrix in the free coordinates: bodies, and rotors where their motors are."""
     motors, size = coordinates(robot)
     M = spin_mass_matrix(robot, q, motors, size)
     bodies = composite_body.bodies_matrix(robot, q)

@@ -1,4 +1,4 @@
-"""Kinetic and potential energy of the bodies, and the inertia matrix: what the formulations after Lagrange start from.
+"""Kinetic and potential energy of the bodies, and the mass matrix: what the formulations after Lagrange start from.
 
 Source: Khalil sec. 7.3.3, (7.5)-(7.25); Siciliano sec. 7.1.1-7.1.2, (7.13)-(7.36); Truc (17)-(28). Velocities are
 referred to link frames (Khalil's advice) and inertias to their origins, so that everything is linear in the inertial

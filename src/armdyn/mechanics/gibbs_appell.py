@@ -98,7 +98,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix M(q): (..., n, n), the second derivatives of S: at rest S = 1/2 qdd.M qdd."""
+    """Mass matrix M(q): (..., n, n), the second derivatives of S: at rest S = 1/2 qdd.M qdd."""
     rest, joints = [0] * robot.n, range(robot.n)
     units = [[int(i == j) for i in joints] for j in joints]
     return [gradient(lambda x: _energy(robot, Motion(robot, q, rest, x)), unit) for unit in units]

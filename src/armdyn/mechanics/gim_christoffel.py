@@ -1,4 +1,4 @@
-"""The inertia matrix from Jacobians, the Coriolis matrix from its Christoffel symbols ("GIM-Christoffel" in El Baji).
+"""The mass matrix from Jacobians, the Coriolis matrix from its Christoffel symbols ("GIM-Christoffel" in El Baji).
 
 Source: Khalil (7.5)-(7.8); Siciliano (7.13)-(7.49), with (7.45) corrected (see `christoffel`). The sources' joint axis
 z_{j-1} is z_j here: link frames have their z on their own joint axis. Any tree of revolute and prismatic joints.
@@ -74,7 +74,7 @@ def _all_partials(robot: Robot, q: Scalars) -> Tensor:
 
 @quantity
 def christoffel_symbols(robot: Robot, q: Scalars) -> Tensor:
-    """c_ijk of the inertia matrix, rotors included: (..., n, n, n), c_ijk = c_ikj.
+    """c_ijk of the mass matrix, rotors included: (..., n, n, n), c_ijk = c_ikj.
 
     Khalil (7.7), Siciliano (7.45) corrected
     """
@@ -110,7 +110,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix B(q): (..., n, n), from the Jacobians of the bodies. Siciliano (7.32)"""
+    """Mass matrix B(q): (..., n, n), from the Jacobians of the bodies. Siciliano (7.32)"""
     return inertia_matrix(robot, q)
 
 

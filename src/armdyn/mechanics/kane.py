@@ -122,7 +122,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix M(q): (..., n, n), -dF_r*/dqdd_s: a unit qdd_s gives link k the accelerations v_s, w_s."""
+    """Mass matrix M(q): (..., n, n), -dF_r*/dqdd_s: a unit qdd_s gives link k the accelerations v_s, w_s."""
     M: list[list[Scalar]] = [[0] * robot.n for _ in range(robot.n)]
     for link, partials in zip(robot.links, link_partials(robot, q), strict=True):
         for s, (v_s, w_s) in partials.items():

@@ -86,7 +86,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix M(q): (..., n, n). Truc (28)"""
+    """Mass matrix M(q): (..., n, n). Truc (28)"""
     return inertia_matrix(robot, q)
 
 

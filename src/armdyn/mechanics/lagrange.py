@@ -2,7 +2,7 @@
 
 Source: Khalil sec. 7.3, (7.4)-(7.25); the same equations are Milićević (2.2), Truc (16), Siciliano (7.3). The
 derivatives are exact, by dual numbers over whatever scalar is at hand. `gim_christoffel` takes the other way of Khalil
-and Siciliano, from the inertia matrix. Any tree of revolute and prismatic joints.
+and Siciliano, from the mass matrix. Any tree of revolute and prismatic joints.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix: (..., n, n), A_ij = d^2 E / (dqd_i dqd_j). Khalil sec. 7.3.3 i"""
+    """Mass matrix: (..., n, n), A_ij = d^2 E / (dqd_i dqd_j). Khalil sec. 7.3.3 i"""
     return gradient(lambda rates: momenta(lambda x, v: kinetic(robot, x, v), q, rates), [0] * robot.n)
 
 

@@ -142,7 +142,7 @@ def centrifugal_torques(h: Tensor, qd: Scalars) -> list[Scalar]:
 
 @actuated
 def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Inertia matrix D(q): (..., n, n). Milićević (2.11)"""
+    """Mass matrix D(q): (..., n, n). Milićević (2.11)"""
     return inertia_coefficients(robot, Derivatives(robot, q))
 
 

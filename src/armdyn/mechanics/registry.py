@@ -56,7 +56,7 @@ FORMULATIONS = (
     Formulation("newton_euler_base", "Newton-Euler, base frame", "Milićević table 1"),
     Formulation("lagrange", "Lagrange, energies differentiated", "Khalil (7.4), Siciliano (7.1)-(7.3)"),
     Formulation(
-        "gim_christoffel", "Inertia matrix with Christoffel symbols", "Khalil (7.5)-(7.25), Siciliano (7.13)-(7.45)"
+        "gim_christoffel", "Mass matrix with Christoffel symbols", "Khalil (7.5)-(7.25), Siciliano (7.13)-(7.45)"
     ),
     Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "Milićević (2.1)-(2.15)"),
     Formulation("kronecker", "Euler-Lagrange with Kronecker products", "Truc (23)-(52)"),

@@ -39,7 +39,7 @@ def rotor_mass_matrix(robot: Robot, q: Scalars) -> Matrix:
 
 
 def spin_mass_matrix(robot: Robot, q: Scalars, motors: Sequence[int], size: int) -> Matrix:
-    """The rotors' inertia matrix in coordinates of which entry j moves joint j and entry motors[j] drives motor j."""
+    """The rotors' mass matrix in coordinates of which entry j moves joint j and entry motors[j] drives motor j."""
     M: Matrix = [[0] * size for _ in range(size)]
     for spin in robot.spins:
         rates = [(motors[j], k, mul(k, spin.inertia)) for j, k in spin.rates]
@@ -98,7 +98,7 @@ def _shares(robot: Robot, q: Scalars, link: int, moment: Vec3) -> list[tuple[int
 
 
 def rotor_coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
-    """Christoffel matrix of the rotors' inertia matrix; zero in the reflected model."""
+    """Christoffel matrix of the rotors' mass matrix; zero in the reflected model."""
     if all(spin.axis is None for spin in robot.spins):
         return [[0] * robot.n for _ in range(robot.n)]
     return christoffel.coriolis_matrix(lambda x: rotor_mass_matrix(robot, x), q, qd)

@@ -43,45 +43,45 @@ class LinkConsistency:
 
     @property
     def missing_mass(self) -> float:
-        """Kg by which the mass is too small; 0 if it is not."""
+        """Mass that is missing to zero, kg; 0 if the mass is not negative."""
         return max(0.0, -self.mass)
 
     @property
     def missing_moment(self) -> float:
-        """Kg m^2 by which the smallest second moment is too small; 0 if it is not."""
+        """Second moment that is missing to zero, kg m^2; 0 if the smallest one is not negative."""
         return max(0.0, -self.moments[0]) if -self.moments[0] > ROUNDING * max(map(abs, self.moments)) else 0.0
 
     @property
-    def possible(self) -> bool:
-        """Some distribution of mass has these parameters (a point, a rod, or none at all, included)."""
+    def consistent(self) -> bool:
+        """True if some distribution of mass has these parameters (a point, a rod, or none at all, included)."""
         if self.mass == 0:
             return self.smallest >= 0
         return self.mass > 0 and self.missing_moment == 0
 
     @property
     def solid(self) -> bool:
-        """The pseudo-inertia is positive definite: a body with an extent in every direction."""
+        """True if the pseudo-inertia is positive definite: a body with an extent in every direction."""
         return self.mass > 0 and self.moments[0] > ROUNDING * max(map(abs, self.moments))
 
     def __str__(self) -> str:
         if self.solid:
-            return f"{self.name}: possible"
-        if self.possible:
-            return f"{self.name}: possible, without extent in some direction"
+            return f"{self.name}: consistent"
+        if self.consistent:
+            return f"{self.name}: consistent, without extent in some direction"
         if self.mass <= 0:
-            return f"{self.name}: impossible, its mass is {self.mass:.6g} kg"
-        return f"{self.name}: impossible, a second moment of its mass is {self.moments[0]:.6g} kg m^2"
+            return f"{self.name}: inconsistent, its mass is {self.mass:.6g} kg"
+        return f"{self.name}: inconsistent, a second moment of its mass is {self.moments[0]:.6g} kg m^2"
 
 
 @dataclass(frozen=True)
 class PhysicalConsistency:
-    """Link by link."""
+    """The physical consistency of all links of a robot."""
 
     links: tuple[LinkConsistency, ...]
 
     @property
-    def possible(self) -> bool:
-        return all(link.possible for link in self.links)
+    def consistent(self) -> bool:
+        return all(link.consistent for link in self.links)
 
     @property
     def solid(self) -> bool:
@@ -95,11 +95,11 @@ def physical_consistency(parameters: Robot | StandardParameters | Mapping[str, f
     """Test a parameter set, link by link: of a robot, or standard parameters by name (XX1 ... M1, XX2 ...).
 
     >>> import armdyn
-    >>> physical_consistency(armdyn.load("ur5")).possible
+    >>> physical_consistency(armdyn.load("ur5")).consistent
     True
     >>> thin = {"XX1": 3.0, "YY1": 1.0, "ZZ1": 1.0, "M1": 1.0}  # breaks XX < YY + ZZ
     >>> print(physical_consistency(thin))
-    link 1: impossible, a second moment of its mass is -0.5 kg m^2
+    link 1: inconsistent, a second moment of its mass is -0.5 kg m^2
     """
     if isinstance(parameters, Robot):
         bodies = {link.name: link.inertia for link in parameters.bound().links}

@@ -1,4 +1,4 @@
-"""The check-up: what in a robot's description is impossible or probably not meant.
+"""The check-up: what in a robot's description is invalid or probably not meant.
 
 Each rule is a generator of findings. Rules on masses and tensors: `armdyn.robot.checkup_inertia`.
 """
@@ -29,13 +29,13 @@ CLOSURE = 1e-6
 
 
 def checkup(robot: Robot) -> Checkup:
-    """All that looks wrong or doubtful in a robot, the worst first."""
+    """Check a robot's description; the findings come with the most severe first."""
     robot = robot.bound()
     rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _loops, _notes)
     return Checkup(robot.name, sorted_by_severity(finding for rule in rules for finding in rule(robot)))
 
 
-# Gravity and tool -------------------------------------------------------------------------------------------------
+# Gravity and tool --------------------------------------------------------------------------------------------------
 
 
 def _gravity(robot: Robot) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def _gravity(robot: Robot) -> Iterator[Finding]:
     elif z > math.hypot(x, y):
         yield Finding("gravity-up", "suspicious", "gravity", f"gravity points up ({z:g} m/s^2 along z)", condition, z,
                       "m/s^2", "the opposite vector was given: the acceleration of the base that stands for gravity",
-                      f"Give ({_g(-x)}, {_g(-y)}, {_g(-z)}); a robot on the ceiling has a turned base, not a turned "
+                      f"Give ({_g(-x)}, {_g(-y)}, {_g(-z)}); the base of a robot on the ceiling is rotated, not "
                       "gravity")  # fmt: skip
     if size > STRONGEST_GRAVITY:
         yield Finding("gravity-size", "suspicious", "gravity", f"gravity is {size:g} m/s^2", condition, size, "m/s^2",
@@ -57,21 +57,23 @@ def _gravity(robot: Robot) -> Iterator[Finding]:
 
 def _tool(robot: Robot) -> Iterator[Finding]:
     if robot.n == 0:
-        yield Finding("no-joints", "suspicious", "robot", "no joint moves", "at least one revolute or prismatic joint",
+        yield Finding("no-joints", "suspicious", "robot", "no joint is movable",
+                      "at least one revolute or prismatic joint",
                       cause="all joints are fixed or locked", advice="Check the joint types")  # fmt: skip
     elif robot.frame("tool").link == WORLD:
         carrier = robot.tool_body
         severity: Severity = "note" if robot.tool_on is None else "suspicious"
-        yield Finding("tool-stands-still", severity, "tool", f"the tool frame, on {carrier!r}, moves with no joint",
-                      "the tool is on a moving body", cause="the tool was left on the last body of the file, or a "
-                      "name was mistaken", advice="Name the body that carries the tool (tool.on, or tip=)")  # fmt: skip
+        yield Finding("tool-stands-still", severity, "tool",
+                      f"the tool frame, on {carrier!r}, is not moved by any joint",
+                      "the tool is on a moving body", cause="the tool is on the last body of the file by default, or a "
+                      "name is wrong", advice="Name the body that carries the tool (tool.on, or tip=)")  # fmt: skip
 
 
 def _g(x: float) -> str:
     return f"{x:g}" if x else "0"
 
 
-# Angles a hair off a multiple of pi/2 -----------------------------------------------------------------------------
+# Angles that narrowly miss a multiple of pi/2 ----------------------------------------------------------------------
 
 
 def _angles(robot: Robot) -> Iterator[Finding]:
@@ -96,7 +98,7 @@ def _named_rpy(placement: Placement) -> list[tuple[str, Scalar]]:
 
 
 def _off(where: str, angles: list[tuple[str, Scalar]], lever: float) -> Iterator[Finding]:
-    """One finding for all angles of a joint that are a hair off. lever: farthest point that they move, m."""
+    """One finding for all angles of a joint that nearly are multiples of pi/2. lever: farthest point moved, m."""
     near = [(name, angle, snapped) for name, angle in angles if (snapped := snap(angle)) is not None]
     if not near:
         return
@@ -107,12 +109,12 @@ def _off(where: str, angles: list[tuple[str, Scalar]], lever: float) -> Iterator
     value, unit = (off * lever, "m at the tool, at most") if lever > 0 else (off, "rad")
     yield Finding("angle-off", "note", where, "; ".join(shown), "an exact multiple of pi/2 makes exact zeros and "
                   "shorter equations", value, unit,
-                  "an angle rounded when it was written (a calibrated angle may be meant)",
+                  "an angle that was rounded (or a calibrated angle)",
                   f"Write {' and '.join(dict.fromkeys(_shown(s) for _, _, s in near))}, if that is meant")  # fmt: skip
 
 
 def snap(angle: Scalar) -> float | None:
-    """The multiple of pi/2 that an angle misses by a hair; None if it hits one or is none.
+    """Return the multiple of pi/2 that an angle narrowly misses; None if it is exact or not near one.
 
     >>> snap(1.5708) == math.pi / 2, snap(math.pi), snap(1.5), snap(1e-3)
     (True, None, None, None)
@@ -131,7 +133,7 @@ def _shown(angle: float) -> str:
 
 
 def _beyond(robot: Robot) -> dict[str, float]:
-    """Per body: how far the farthest frame that hangs on it can be from its own frame, m."""
+    """Per body: how far the farthest of its descendants' frames can be from its own frame, m."""
     beyond = {robot.root.name: 0.0} | {joint.body.name: 0.0 for joint in robot.tree}
     carrier = robot.tool_body
     beyond[carrier] = _length(robot.tool.xyz)
@@ -145,7 +147,7 @@ def _length(v: Vec3) -> float:
     return math.hypot(*(float(x) for x in v))
 
 
-# Drives -----------------------------------------------------------------------------------------------------------
+# Drives ------------------------------------------------------------------------------------------------------------
 
 
 def _drives(robot: Robot) -> Iterator[Finding]:
@@ -166,18 +168,18 @@ def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
         value = float(getattr(friction, key))
         if value < 0:
             yield Finding("negative-friction", "suspicious", where, f"{key} friction is {value:g} {unit}",
-                          "friction takes energy out: not negative", value, unit,
-                          "a sign, or a value identified from too little motion", "Give its size; the model sets the "
-                          "sign against the motion")  # fmt: skip
+                          "friction dissipates energy: not negative", value, unit,
+                          "a wrong sign, or a value identified from too little motion", "Give its magnitude; the model "
+                          "opposes the motion")  # fmt: skip
     static, coulomb = float(friction.static), float(friction.coulomb)
     if 0 < static < coulomb:
         yield Finding("static-below-coulomb", "suspicious", where, f"static friction ({static:g} {force}) is below "
                       f"Coulomb friction ({coulomb:g} {force})", "static >= coulomb", coulomb - static, force,
-                      "the two were exchanged", "Exchange them, or leave static out")  # fmt: skip
+                      "the two were swapped", "Swap them, or omit static")  # fmt: skip
     if static > coulomb and float(friction.stribeck) == 0:
         yield Finding("stribeck-missing", "suspicious", where, "static friction is given without a Stribeck velocity",
                       "stribeck > 0 where static > coulomb", static - coulomb, force,
-                      "the velocity was left out", "Give stribeck, or leave static out")  # fmt: skip
+                      "the velocity is missing", "Give stribeck, or omit static")  # fmt: skip
 
 
 def _elastic(joint: Joint, spring: Elastic) -> Iterator[Finding]:
@@ -186,11 +188,11 @@ def _elastic(joint: Joint, spring: Elastic) -> Iterator[Finding]:
     if stiffness <= 0:
         unit = "N m/rad" if joint.kind == "revolute" else "N/m"
         yield Finding("soft-spring", "invalid", where, f"the stiffness is {stiffness:g} {unit}", "stiffness > 0",
-                      stiffness, unit, "a sign, or a stiff joint meant",
-                      "Give a positive stiffness; leave elastic out for a stiff joint")  # fmt: skip
+                      stiffness, unit, "a wrong sign, or a rigid joint",
+                      "Give a positive stiffness; omit elastic for a rigid joint")  # fmt: skip
     if damping < 0:
         yield Finding("negative-damping", "suspicious", where, f"the spring's damping is {damping:g}", "damping >= 0",
-                      damping, "", "a sign", "Give its size")  # fmt: skip
+                      damping, "", "a wrong sign", "Give its magnitude")  # fmt: skip
 
 
 def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
@@ -199,15 +201,15 @@ def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
     for name, value, unit in ((name, float(getattr(rotor, name)), unit) for name, unit in numbers):
         if value < 0:
             yield Finding("negative-rotor", "invalid", where, f"the rotor's {name} is {value:g} {unit}",
-                          f"{name} >= 0", value, unit, "a sign, or a value identified from too little motion",
+                          f"{name} >= 0", value, unit, "a wrong sign, or a value identified from too little motion",
                           f"Give the {name} from the motor's data sheet")  # fmt: skip
     if float(rotor.ratio) == 0:
-        yield Finding("zero-ratio", "suspicious", where, "the gear ratio is 0: the rotor never turns",
-                      "ratio = motor speed over joint speed, not 0", 0.0, "", "the ratio was left out or inverted",
+        yield Finding("zero-ratio", "suspicious", where, "the gear ratio is 0, so the rotor never turns",
+                      "ratio = motor speed over joint speed, not 0", 0.0, "", "the ratio is missing or inverted",
                       "Give the ratio, 1 for a direct drive")  # fmt: skip
 
 
-# Limits -----------------------------------------------------------------------------------------------------------
+# Limits ------------------------------------------------------------------------------------------------------------
 
 
 def _limits(robot: Robot) -> Iterator[Finding]:
@@ -227,13 +229,13 @@ def _range(joint: Joint, limits: Limits) -> Iterator[Finding]:
         yield Finding("range-empty" if same else "range-inverted", "suspicious", where,
                       f"the range of position is {'empty' if same else 'inverted'}: from {lower:g} to {upper:g} {unit}",
                       "lower < upper", lower - upper, unit,
-                      "limits never filled in" if same else "the two were exchanged",
-                      "Give the range, or make the joint fixed" if same else "Exchange lower and upper")  # fmt: skip
+                      "limits that were never filled in" if same else "the two were swapped",
+                      "Give the range, or make the joint fixed" if same else "Swap lower and upper")  # fmt: skip
     elif joint.kind == "revolute" and max(abs(lower), abs(upper)) > MANY_TURNS:
         yield Finding("range-in-degrees", "note", where, f"the range goes from {lower:g} to {upper:g} rad: "
                       f"{(upper - lower) / (2 * math.pi):.0f} turns", "limits in rad",
-                      max(abs(lower), abs(upper)), "rad", "degrees, or a joint without end stops",
-                      "Convert degrees to radians; leave lower and upper out if it turns freely")  # fmt: skip
+                      max(abs(lower), abs(upper)), "rad", "degrees instead of radians, or a joint without end stops",
+                      "Convert degrees to radians; omit lower and upper if it turns freely")  # fmt: skip
 
 
 def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
@@ -245,12 +247,12 @@ def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
                           f"joint {joint.name!r}, limits",
                           f"the {key} limit is {float(value):g} {unit}: the joint cannot move"
                           if value == 0 else f"the {key} limit is negative", f"{key} > 0", float(value), unit,
-                          "a limit never filled in" if value == 0 else "limits are sizes, for both directions",
-                          "Give the limit, or leave it out")  # fmt: skip
+                          "a limit never filled in" if value == 0 else "limits are magnitudes, in both directions",
+                          "Give the limit, or omit it")  # fmt: skip
 
 
 def _missing_limits(robot: Robot) -> Iterator[Finding]:
-    """One note for all: a robot without limits is complete for dynamics, not for planning."""
+    """One note for all joints: dynamics needs no limits, planning does."""
     missing: dict[str, list[str]] = {}
     for joint in robot.joints:
         limits = joint.limits or Limits()
@@ -272,10 +274,10 @@ def _missing_limits(robot: Robot) -> Iterator[Finding]:
     count = len(set().union(*missing.values()))
     yield Finding("missing-limits", "note", "limits", "; ".join(texts), "limits of position, velocity and torque",
                   count, f"of {robot.n} joints", "the source gives none",
-                  "Needed for planning and sizing only: add limits to the joints")  # fmt: skip
+                  "Add limits to the joints if motions are to be planned or actuators sized")  # fmt: skip
 
 
-# Loops and notes --------------------------------------------------------------------------------------------------
+# Loops and notes ---------------------------------------------------------------------------------------------------
 
 
 def _loops(robot: Robot) -> Iterator[Finding]:
@@ -284,8 +286,8 @@ def _loops(robot: Robot) -> Iterator[Finding]:
         first, second = robot.frames[loop.first], robot.frames[loop.second]
         if first.link == second.link:
             yield Finding("loop-in-one-link", "suspicious", where, f"{loop.first!r} and {loop.second!r} do not move "
-                          "against each other", "a loop closes between two moving links",
-                          cause="a wrong body name", advice="Name the two bodies that meet")  # fmt: skip
+                          "relative to each other", "a loop closes between two moving links",
+                          cause="a wrong body name", advice="Name the two bodies that the loop connects")  # fmt: skip
             continue
         gap = _gap(robot, loop)
         if gap > 0:
@@ -296,7 +298,7 @@ def _loops(robot: Robot) -> Iterator[Finding]:
 
 
 def _gap(robot: Robot, loop: Loop) -> float:
-    """By how much the polygon of joint origins around a loop fails to close at best, m; 0 if a joint slides."""
+    """Smallest gap of the polygon of joint origins around a loop, m; 0 if one of its joints is prismatic."""
     ends = [robot.frames[name] for name in (loop.first, loop.second)]
     placements = (loop.first_placement, loop.second_placement)
     points = [frame.pose.apply(placement.xyz) for frame, placement in zip(ends, placements, strict=True)]

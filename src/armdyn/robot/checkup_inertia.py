@@ -1,4 +1,4 @@
-"""Check-up of masses and tensors: what no body can have, and what a link of this size hardly has."""
+"""Check-up of masses and inertia tensors: values that no body can have, and values unlikely for a link's size."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ DENSEST = 25_000.0
 COM_FARTHEST = 5.0
 """Largest distance of a centre of mass from the link's joints, in reaches of the robot (mm for m: 1000 times)."""
 PART_THAT_COUNTS = 0.01
-"""Part of its link's mass or inertia that makes a body worth a word; sensors and frames of a few gram are not."""
+"""Part of its link's mass or inertia from which on a body is checked; sensors and frames of a few grams are not."""
 POINT_MASS_THAT_COUNTS = 0.2
-"""Part of the moving mass that a link without tensor may carry before it is doubted."""
+"""Part of the moving mass that a link without tensor may carry before it is suspicious."""
 MOVED_TENSOR = (0.5, 0.75)
 """From which values on a tensor is suspected to be about the frame's origin: radius of gyration in lengths of the link
 (two masses at its ends, the extreme: 0.5), and centre of mass in radii of gyration (a bar about its end: 0.87)."""
@@ -62,16 +62,16 @@ def inertia_findings(robot: Robot) -> Iterator[Finding]:
     context = _context(robot)
     for body, principal, known in zip(bodies, moments, finite, strict=True):
         if not known:
-            yield Finding("not-finite", "invalid", body.where, "its inertia is not made of finite numbers",
+            yield Finding("not-finite", "invalid", body.where, "its inertia is not finite",
                           "finite numbers", advice="Give numbers")  # fmt: skip
             continue
         if body.reduced and body.mass == 0:
             yield from _reduced(body)
             continue
-        broken = list(_impossible(body, principal))
+        broken = list(_invalid(body, principal))
         yield from broken
         if body.moving and not broken:
-            yield from _doubtful(body, principal, context)
+            yield from _suspicious(body, principal, context)
     yield from _singular(robot)
 
 
@@ -97,38 +97,38 @@ def _given(body: Body, moving: bool) -> _Given:
 
 
 def _steiner(mass: float, c: Array) -> Array:
-    """What a mass at c adds to the tensor about the origin."""
+    """The inertia tensor about the origin of a point mass at c."""
     return np.asarray(mass * (c @ c * np.eye(3) - np.outer(c, c)))
 
 
 def _reduced(body: _Given) -> Iterator[Finding]:
-    """Parameters grouped for the equations of motion: no body, and legitimate."""
+    """Parameters grouped for the equations of motion: legitimate, although no body has them."""
     if body.com.any() or body.tensor.any():
         yield Finding("grouped-parameters", "note", body.where, "moments of inertia without a mass",
                       "a body with inertia has mass", 0.0, "kg", "grouped (base) parameters, which give right torques "
-                      "although no body has them", "Nothing, if that is meant; masses and energies of single links "
-                      "then mean nothing")  # fmt: skip
+                      "although no body has them", "None needed, if that is meant; masses and energies of single "
+                      "links are then meaningless")  # fmt: skip
 
 
-# What no body can have --------------------------------------------------------------------------------------------
+# Values that no body can have --------------------------------------------------------------------------------------
 
 
-def _impossible(body: _Given, principal: Array) -> Iterator[Finding]:
+def _invalid(body: _Given, principal: Array) -> Iterator[Finding]:
     if body.mass < 0:
         yield Finding("negative-mass", "invalid", body.where, f"its mass is {body.mass:g} kg", "mass >= 0",
-                      body.mass, "kg", _identified(body, "a sign, or a load taken away from a link"),
+                      body.mass, "kg", _identified(body, "a wrong sign, or a payload subtracted from a link"),
                       "Give the mass of the body")  # fmt: skip
     scale = float(np.abs(body.tensor).max())
     asymmetry = float(np.abs(body.tensor - body.tensor.T).max())
     if asymmetry > ROUNDING * scale:
-        yield Finding("not-symmetric", "invalid", body.where, "its tensor of inertia is not symmetric", "I = I^T",
+        yield Finding("not-symmetric", "invalid", body.where, "its inertia tensor is not symmetric", "I = I^T",
                       asymmetry, "kg m^2", "a mistyped entry", "Give xx xy xz yy yz zz")  # fmt: skip
     elif principal[0] < -ROUNDING * scale:
-        yield Finding("not-positive", "invalid", body.where, "its tensor of inertia is not positive: smallest "
-                      f"principal moment {principal[0]:.4g} kg m^2", "all principal moments >= 0",
+        yield Finding("not-positive", "invalid", body.where, "its inertia tensor is not positive semidefinite: "
+                      f"smallest principal moment {principal[0]:.4g} kg m^2", "all principal moments >= 0",
                       float(principal[0]), "kg m^2", _cause(body, -principal[0] / scale), _ADVICE)  # fmt: skip
     elif (excess := principal[2] - principal[0] - principal[1]) > ROUNDING * principal[2]:
-        yield Finding("triangle", "invalid", body.where, "its principal moments break the triangle inequality: "
+        yield Finding("triangle", "invalid", body.where, "its principal moments violate the triangle inequality: "
                       f"{principal[2]:.4g} > {principal[0]:.4g} + {principal[1]:.4g} kg m^2 (by "
                       f"{100 * excess / principal[2]:.3g} %)", "the largest principal moment is at most the sum of "
                       "the others", float(excess), "kg m^2", _cause(body, excess / principal[2]), _ADVICE)  # fmt: skip
@@ -142,13 +142,13 @@ def _identified(body: _Given, otherwise: str) -> str:
 
 
 def _cause(body: _Given, part: float) -> str:
-    """The first explanation that would make the tensor possible."""
+    """Return the first explanation that would make the tensor physically consistent."""
     T = body.tensor
     if part < PUBLISHED:
         return "rounding in the source"
     if body.reduced:
         given = np.array([[float(x) for x in row] for row in body.body.inertia.tensor.rows])
-        if _possible(given):
+        if _consistent(given):
             return ("the tensor is given at the centre of mass instead of the frame's origin, or these are grouped or "
                     "identified parameters (then the torques may still be right)")  # fmt: skip
         return "grouped or identified parameters (then the torques may still be right)"
@@ -157,23 +157,23 @@ def _cause(body: _Given, part: float) -> str:
     zeros = [axis for axis, moment in zip("xyz", np.diag(T), strict=True) if moment == 0]
     if zeros:
         return f"a moment was left at zero: {' and '.join('I' + 2 * axis for axis in zeros)}"
-    if _possible(2 * np.diag(np.diag(T)) - T):
+    if _consistent(2 * np.diag(np.diag(T)) - T):
         return "the products of inertia have the opposite sign (armdyn and URDF take I_xy = -integral of x y dm)"
     xx, yy, zz, xy, xz, yz = (T[0, 0], T[0, 1], T[0, 2], T[1, 1], T[1, 2], T[2, 2])
-    if _possible(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])) and min(abs(yy), abs(zz)) > 0:
+    if _consistent(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])) and min(abs(yy), abs(zz)) > 0:
         return "the six entries are in the order xx yy zz xy xz yz; here they are xx xy xz yy yz zz"
-    if body.com.any() and _possible(T + _steiner(body.mass, body.com)):
+    if body.com.any() and _consistent(T + _steiner(body.mass, body.com)):
         return "the tensor was moved to the centre of mass twice, or the centre of mass is wrong"
     return "a mistyped entry, an entry in another unit, or values identified without physical constraints"
 
 
-def _possible(tensor: Array) -> bool:
+def _consistent(tensor: Array) -> bool:
     moments = np.linalg.eigvalsh(tensor)
     scale = float(np.abs(moments).max())
     return bool(moments[0] >= -ROUNDING * scale and moments[2] - moments[0] - moments[1] <= ROUNDING * scale)
 
 
-# What a link of this size hardly has ------------------------------------------------------------------------------
+# Values that are unlikely for the size of the link -----------------------------------------------------------------
 
 
 class _Context(NamedTuple):
@@ -261,7 +261,7 @@ def _floats(v: Vec3) -> Array:
     return np.array([float(x) for x in v])
 
 
-def _doubtful(body: _Given, principal: Array, context: _Context) -> Iterator[Finding]:
+def _suspicious(body: _Given, principal: Array, context: _Context) -> Iterator[Finding]:
     if body.mass == 0:
         if body.tensor.any():
             yield _massless_tensor(body, context)
@@ -269,8 +269,8 @@ def _doubtful(body: _Given, principal: Array, context: _Context) -> Iterator[Fin
     points = context.points[body.body.name]
     distance = float(np.linalg.norm(points - body.com, axis=1).min())
     if context.reach > 0 and distance > COM_FARTHEST * context.reach:
-        yield Finding("com-far", "suspicious", body.where, f"its centre of mass is {distance:.3g} m off the joints of "
-                      f"its link; the whole robot reaches {context.reach:.3g} m", "it lies near the link",
+        yield Finding("com-far", "suspicious", body.where, f"its centre of mass is {distance:.3g} m from the joints of "
+                      f"its link; the robot reaches {context.reach:.3g} m", "the centre of mass lies near the link",
                       distance, "m", "millimetres instead of metres, or coordinates in the base frame",
                       "Give the centre of mass in metres, in the body's own frame")  # fmt: skip
     if not body.tensor.any():
@@ -281,12 +281,12 @@ def _doubtful(body: _Given, principal: Array, context: _Context) -> Iterator[Fin
 
 def _massless_tensor(body: _Given, context: _Context) -> Finding:
     if body.body.name in context.free:
-        return Finding("inertia-without-mass", "note", body.where, "it has a tensor of inertia but no mass", "a body "
+        return Finding("inertia-without-mass", "note", body.where, "it has an inertia tensor but no mass", "a body "
                        "with inertia has mass", 0.0, "kg", "only its inertia is known; it turns about a vertical axis, "
-                       "where its mass never acts", "Nothing; give the mass where energies or base forces "
+                       "where its mass has no effect", "None needed; give the mass if energies or base forces "
                        "matter")  # fmt: skip
-    return Finding("inertia-without-mass", "suspicious", body.where, "it has a tensor of inertia but no mass", "a body "
-                   "with inertia has mass", 0.0, "kg", "the mass was left out, or the inertia of a rotor was put here",
+    return Finding("inertia-without-mass", "suspicious", body.where, "it has an inertia tensor but no mass", "a body "
+                   "with inertia has mass", 0.0, "kg", "the mass is missing, or this is the inertia of a rotor",
                    "Give the mass; the inertia of a motor belongs to `rotor`")  # fmt: skip
 
 
@@ -296,9 +296,9 @@ def _point_mass(body: _Given, context: _Context) -> Iterator[Finding]:
     severity: Severity = "suspicious" if heavy and body.body.name in context.turns else "note"
     if body.mass < PART_THAT_COUNTS * mass:
         return
-    yield Finding("point-mass", severity, body.where, f"it has {body.mass:g} kg but no tensor of inertia",
-                  "a body with mass has a tensor of inertia", body.mass, "kg",
-                  "the tensor was left out: other links have one" if severity == "suspicious" else
+    yield Finding("point-mass", severity, body.where, f"it has {body.mass:g} kg but no inertia tensor",
+                  "a body with mass has an inertia tensor", body.mass, "kg",
+                  "the tensor is missing: other links have one" if severity == "suspicious" else
                   "a point mass, as in textbooks, or a tensor too small to be given",
                   "Give the tensor at the centre of mass, if it is known")  # fmt: skip
 
@@ -318,20 +318,20 @@ def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding
     if body.mass < LIGHTEST * volume and gyration > LONGEST * length:
         yield Finding("gyration-large", "suspicious", body.where, f"{body.mass:.3g} kg with a radius of gyration of "
                       f"{gyration:.3g} m, on a link of {length:.3g} m: less dense than foam "
-                      f"({body.mass / volume:.2g} kg/m^3)", "mass and tensor fit the size of the link",
+                      f"({body.mass / volume:.2g} kg/m^3)", "mass and tensor match the size of the link",
                       gyration, "m", "a tensor in kg mm^2, kg cm^2 or lb in^2, about another origin, or a placeholder",
                       "Give kg and kg m^2, at the centre of mass")  # fmt: skip
     elif least > DENSEST:
         yield Finding("gyration-small", "suspicious", body.where, f"{body.mass:.3g} kg within a radius of gyration of "
                       f"{1000 * gyration:.3g} mm: denser than any metal ({least:.2g} kg/m^3)",
-                      "mass and tensor fit each other", 1000 * gyration, "mm", "a mass in gram, or a tensor in another "
-                      "unit", "Give kg and kg m^2, at the centre of mass")  # fmt: skip
+                      "mass and tensor match each other", 1000 * gyration, "mm", "a mass in grams, or a tensor in "
+                      "another unit", "Give kg and kg m^2, at the centre of mass")  # fmt: skip
     elif not body.reduced and _about_origin(body, gyration, points):
         yield Finding("tensor-about-origin", "note", body.where, f"its radius of gyration, {gyration:.3g} m, is large "
                       f"for a link of {length:.3g} m", "the tensor is about the centre of mass", gyration / length,
                       "lengths of the link", "a tensor about the frame's origin: moved to the centre of mass, "
-                      f"{np.linalg.norm(body.com):.3g} m away, it would still be possible",
-                      "Compare with the source; subtract m (c.c 1 - c c^T) if it is so")  # fmt: skip
+                      f"{np.linalg.norm(body.com):.3g} m away, it would still be physically consistent",
+                      "Compare with the source; subtract m (c.c 1 - c c^T) if that is the case")  # fmt: skip
 
 
 def _about_origin(body: _Given, gyration: float, points: Array) -> bool:
@@ -340,25 +340,25 @@ def _about_origin(body: _Given, gyration: float, points: Array) -> bool:
     largest, farthest = MOVED_TENSOR
     if length == 0 or gyration < largest * length or np.linalg.norm(body.com) < farthest * gyration:
         return False
-    return _possible(body.tensor - _steiner(body.mass, body.com))
+    return _consistent(body.tensor - _steiner(body.mass, body.com))
 
 
-# What makes the mass matrix singular ------------------------------------------------------------------------------
+# What makes the mass matrix singular -------------------------------------------------------------------------------
 
 
 def _singular(robot: Robot) -> Iterator[Finding]:
-    """Ends of branches that resist their joint in no way, fixed bodies merged."""
+    """Ends of branches without inertia about (or mass along) their joint, fixed bodies merged."""
     carries = {link.index: False for link in robot.links}
-    """Per link: something with inertia hangs on it."""
+    """Per link: whether one of its descendants has inertia."""
     for link in reversed(robot.links):
         massless = all(x == 0 for x in link.inertia.parameters())
         if not carries[link.index] and not _resists(link, robot.joints[link.index]):
             joint = robot.joints[link.index]
             why = "has neither mass nor inertia" if massless else "has no inertia about the axis of its joint"
             yield Finding("massless-end", "suspicious", f"joint {joint.name!r}", f"the moving end {joint.body.name!r} "
-                          f"{why}, nor has its motor: the mass matrix is singular", "the end of every branch resists "
-                          "its joint", 0.0, "kg m^2" if link.revolute else "kg",
-                          "mass or tensor left out" if massless else "a point mass on the joint axis",
+                          f"{why}, nor has its motor: the mass matrix is singular", "the end of every branch has "
+                          "inertia about its joint", 0.0, "kg m^2" if link.revolute else "kg",
+                          "a missing mass or tensor" if massless else "a point mass on the joint axis",
                           "Give the body its inertia or the joint its rotor, or make the joint fixed")  # fmt: skip
         if link.parent != WORLD and (carries[link.index] or not massless):
             carries[link.parent] = True

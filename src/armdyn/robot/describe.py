@@ -1,4 +1,4 @@
-"""The printed robot: a head and tables as engineers know them, as data (`head`, `sections`) and as text.
+"""The printed robot: a heading and the usual tables, as data (`head`, `sections`) and as text.
 
 Angles stand as fractions of pi (column unit rad) where all of them are such fractions or hold named parameters,
 else in degrees. An expression in named parameters is followed by its value in parentheses.
@@ -17,7 +17,7 @@ from armdyn.errors import ArmdynError
 from armdyn.graph import Node, ordered
 from armdyn.robot.parts import FreeTransform, Joint, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
-from armdyn.robot.scalars import mapped
+from armdyn.robot.scalars import scalars
 from armdyn.tables import Column, Section, paragraph, render, split
 
 Pair = tuple[Scalar, Scalar]
@@ -35,9 +35,8 @@ def text(robot: Robot) -> str:
     top = title(robot)
     blocks = [f"{top}\n{'=' * len(top)}\n" + "\n".join(paragraph(label, fact, indent) for label, fact in facts)]
     blocks += [render(part) for section in sections(robot) for part in split(section)]
-    remarks = notes(robot)
-    if remarks:
-        blocks.append("Notes\n" + "\n".join(paragraph("-", remark, 2) for remark in remarks))
+    if noted := notes(robot):
+        blocks.append("Notes\n" + "\n".join(paragraph("-", note, 2) for note in noted))
     return "\n\n".join(blocks)
 
 
@@ -47,7 +46,7 @@ def title(robot: Robot) -> str:
 
 
 def types(robot: Robot) -> str:
-    """The types of the moving joints by their first letters; long runs are counted."""
+    """The types of the movable joints by their first letters; long lists are counted."""
     letters = [joint.kind[0].upper() for joint in robot.joints]
     if len(letters) <= 24:
         return " ".join(letters)
@@ -73,15 +72,15 @@ def head(robot: Robot) -> list[tuple[str, str]]:
 
 
 def sections(robot: Robot) -> list[Section]:
-    """The tables: geometry, inertia, limits, drives, loops; only those that say something."""
+    """The tables: geometry, inertia, limits, drives, loops; empty ones are left out."""
     both = _Both(robot)
     makers = (_geometry, _inertia, _limits, _drives, _motors, _coupling, _loops)
     return [section for make in makers for section in make(both) if section.rows]
 
 
 def notes(robot: Robot) -> list[str]:
-    """Remarks on the robot and on its joints."""
-    return [*robot.notes, *(f"{joint.name}: {remark}" for joint in robot.tree for remark in joint.notes)]
+    """Return the notes of the robot and of its joints."""
+    return [*robot.notes, *(f"{joint.name}: {note}" for joint in robot.tree for note in joint.notes)]
 
 
 # Scalars as text --------------------------------------------------------------------------------------------------
@@ -209,8 +208,7 @@ def _angles(described: Joint, numeric: Joint) -> list[Pair]:
     """All angles of a joint's geometry."""
     found: list[list[Scalar]] = []
     for joint in (described, numeric):
-        angles: list[Scalar] = []
-        mapped(joint.geometry, lambda x: x, lambda x, angles=angles: angles.append(x) or x)  # type: ignore[misc]
+        angles = scalars(joint.geometry, angles=True)
         if isinstance(joint.geometry, FreeTransform) and joint.kind == "revolute":
             angles.append(joint.geometry.zero)
         found.append(angles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from armdyn.algebra import Mat3, Scalar, Vec3
 from armdyn.robot.parts import FreeTransform, Joint
@@ -19,11 +19,10 @@ ANGLES = frozenset({"theta", "alpha", "gamma", "rpy"})
 def mapped(part: Part, number: Change, angle: Change | None = None) -> Part:
     """The same part with every scalar changed: lengths, masses, ... by `number`, angles by `angle`."""
     angle = angle or number
+    changed: Any = _walk(part, number, angle)
     if isinstance(part, Joint) and isinstance(part.geometry, FreeTransform) and part.kind == "revolute":
-        changed = _walk(part, number, angle)
-        zero = angle(part.geometry.zero)
-        return replace(changed, geometry=replace(changed.geometry, zero=zero))  # type: ignore[no-any-return]
-    return _walk(part, number, angle)  # type: ignore[no-any-return]
+        changed = replace(changed, geometry=replace(changed.geometry, zero=angle(part.geometry.zero)))
+    return cast(Part, changed)
 
 
 def _walk(value: Any, number: Change, angle: Change, name: str = "") -> Any:
@@ -43,13 +42,13 @@ def _walk(value: Any, number: Change, angle: Change, name: str = "") -> Any:
     return change(value)
 
 
-def scalars(part: Any) -> list[Scalar]:
-    """All scalars of a part."""
+def scalars(part: Any, *, angles: bool = False) -> list[Scalar]:
+    """Return all scalars of a part, or only its angles."""
     found: list[Scalar] = []
 
     def note(x: Scalar) -> Scalar:
         found.append(x)
         return x
 
-    mapped(part, note)
+    mapped(part, (lambda x: x) if angles else note, note)
     return found

@@ -136,7 +136,7 @@ def _physics(fit: Fit) -> list[str]:
     )
     text = (
         "All links are physically consistent."
-        if found.possible
+        if found.consistent
         else "Some links are not physically consistent. Torques determine only the base parameters; how these are "
         "distributed among the links is a choice, and noise moves them. The option `physical` gives the nearest "
         "physically consistent robot."

@@ -97,7 +97,7 @@ def table_3() -> Outcome:
     derived = {name: derive(scara(), name) for name in text.TABLE_3}
     first = derived["bertrand_bruneau"].nodes("M")
     checks = tuple(
-        identity(f"{name}: same inertia matrix", identical(eq.nodes("M"), first)) for name, eq in derived.items()
+        identity(f"{name}: same mass matrix", identical(eq.nodes("M"), first)) for name, eq in derived.items()
     )
     rows = tuple(
         (name, f"{printed:g}", f"{derived[name].seconds:.3f}", f"{printed / derived[name].seconds:.0f}")
