@@ -9,8 +9,8 @@ import pytest
 
 import armdyn
 from armdyn.control import Admittance, Impedance, ResolvedAcceleration, TaskPID
-from armdyn.control.task_space import rotation_vector
 from armdyn.errors import ArmdynError, UnknownName
+from armdyn.kinematics.rotations import rotation_vector
 from armdyn.simulation import Hold, Plant, simulate
 from simulation.arms import dynamics
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from armdyn.errors import PhysicsError
+from armdyn.kinematics.task_rows import SINGULAR_RATIO
 from armdyn.mechanics import closed_chain, kinematics
 from armdyn.robot import describe
 from armdyn.robot.limits import working_range
@@ -53,7 +54,7 @@ def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
     tools = {name: _tool(robot, q) for name, q in shown.items()}
     size = max((float(np.linalg.norm(T[:3, 3] - base_position(robot))) for T in tools.values()), default=0.0) or 1.0
     values = {name: _singular_values(robot, q, size) for name, q in shown.items()}
-    rank = max((int((s > 1e-9 * max(s.max(initial=0.0), 1e-300)).sum()) for s in values.values()), default=0)
+    rank = max((int((s > SINGULAR_RATIO * s.max(initial=0.0)).sum()) for s in values.values()), default=0)
     rows = []
     for name, q in shown.items():
         s = values[name]

@@ -18,7 +18,7 @@ from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, unknown_name
 from armdyn.kinematics.manipulability import product_of_axes
-from armdyn.kinematics.task_rows import FLAT, Task, drift, jacobian, joint_array, linear_rows, make_task
+from armdyn.kinematics.task_rows import SINGULAR_RATIO, Task, drift, jacobian, joint_array, linear_rows, make_task
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
 from armdyn.robot.limits import limit_vector, required_torque_limits, velocity_limits
@@ -205,7 +205,7 @@ def force_ellipsoid(
     dyn, task, q = _start(model, q, rows, frame)
     U, s, _ = singular_values(jacobian(dyn, task, q) / _weights(dyn, "tau_max", tau_max))
     with np.errstate(divide="ignore"):
-        lengths = 1 / np.where(s > FLAT * s[..., :1], s, 0.0)
+        lengths = 1 / np.where(s > SINGULAR_RATIO * s[..., :1], s, 0.0)
     return Ellipsoid("force", task.names, np.zeros(s.shape), U[..., ::-1], lengths[..., ::-1])
 
 
@@ -243,7 +243,7 @@ def acceleration_ellipsoid(
         U, s, _ = singular_values(JMi * strongest)
         return Ellipsoid("acceleration", task.names, centre, U, s)
     singular = np.linalg.svd(J, compute_uv=False)
-    if J.shape[-2] > dyn.n or (singular[..., -1] <= FLAT * singular[..., 0]).any():
+    if J.shape[-2] > dyn.n or (singular[..., -1] <= SINGULAR_RATIO * singular[..., 0]).any():
         raise SingularTask(
             "the Jacobian has lost rank", where="acceleration_ellipsoid", expected="full rank (Siciliano (7.145))",
             advice="The exact set exists everywhere: method='exact'.",

@@ -19,7 +19,16 @@ from armdyn.analysis.stacked import singular_values, times, transposed
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
-from armdyn.kinematics.task_rows import FLAT, Angles, Task, drift, jacobian, jacobian_rate, joint_array, make_task
+from armdyn.kinematics.task_rows import (
+    SINGULAR_RATIO,
+    Angles,
+    Task,
+    drift,
+    jacobian,
+    jacobian_rate,
+    joint_array,
+    make_task,
+)
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
 from armdyn.typing import Array
@@ -176,7 +185,7 @@ def operational_space(
         velocity=times(J, qd),
         drift=Jdot_qd,
         conditioning=inverted.conditioning,
-        singular=inverted.conditioning <= FLAT,
+        singular=inverted.conditioning <= SINGULAR_RATIO,
         damped=inverted.damped,
     )
 
@@ -217,12 +226,12 @@ def _invert(task: Task, J: Array, M: Array, damping: float) -> _Inverted:
     largest, smallest = s[..., 0], s[..., -1]
     conditioning = smallest / np.where(largest == 0, 1.0, largest)
     damped = (conditioning < damping) & known & (largest > 0)
-    undefined = (conditioning <= FLAT) & ~damped
+    undefined = (conditioning <= SINGULAR_RATIO) & ~damped
 
     extra = np.where(damped, (damping * largest) ** 2 - smallest**2, 0.0)
     kept = 1 / np.where(undefined[..., None], np.nan, s**2 + extra[..., None])
     mass = (U * kept[..., None, :]) @ transposed(U) / (scale[..., :, None] * scale[..., None, :])  # (7.130)
-    seen = np.where((s[..., : Vt.shape[-2]] > FLAT * largest[..., None])[..., None], Vt, 0.0)
+    seen = np.where((s[..., : Vt.shape[-2]] > SINGULAR_RATIO * largest[..., None])[..., None], Vt, 0.0)
     null = np.eye(M.shape[-1]) - L @ transposed(seen) @ transposed(np.linalg.solve(transposed(L), transposed(seen)))
     defined = np.where(known, 1.0, np.nan)[..., None, None]
     return _Inverted(A @ transposed(A) * defined, mass, null * defined, conditioning, damped, undefined)

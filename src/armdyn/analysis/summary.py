@@ -19,7 +19,8 @@ from armdyn.analysis.workspace_map import payload_capability
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.kinematics.manipulability import general_rank
-from armdyn.kinematics.task_rows import ANGULAR, LINEAR, joint_array, linear_rows
+from armdyn.kinematics.reach import reach
+from armdyn.kinematics.task_rows import ANGULAR, LINEAR, ROWS, SINGULAR_RATIO, joint_array, linear_rows
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
 from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
@@ -50,6 +51,7 @@ class Summary:
     acceleration: available in every direction, m/s^2, or None
     gravity: (n,) gravity torques, N m or N
     inertia: (n,) diagonal of M, kg m^2 or kg
+    reach: largest distance of the tool from the base, m, or None for a robot with loops
     warnings: sentences
     """
 
@@ -66,6 +68,7 @@ class Summary:
     acceleration: float | None
     gravity: Array
     inertia: Array
+    reach: float | None
     warnings: tuple[str, ...]
 
     def sections(self) -> list[Section]:
@@ -110,7 +113,7 @@ def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> S
         tau_max=limits,
         position=dyn.pose(q)[:3, 3],
         singular_values={kind: np.linalg.svd(J[part], compute_uv=False)[: ranks[kind]] for kind, part in PARTS.items()},
-        moving=tuple(name for name, moves in zip((*LINEAR, *ANGULAR[None]), live, strict=True) if moves),
+        moving=tuple(name for name, moves in zip(ROWS, live, strict=True) if moves),
         effective_mass=np.where(free, 1 / np.where(free, mobility, 1.0), np.inf),
         model=here,
         ellipsoids=sets,
@@ -118,6 +121,7 @@ def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> S
         acceleration=acceleration,
         gravity=gravity,
         inertia=np.diagonal(dyn.mass_matrix(q)),
+        reach=None if dyn.robot.loops else reach(dyn.robot),
         warnings=tuple(_warnings(dyn, q, limits, here, sets[0], gravity)),
     )
 
@@ -134,7 +138,7 @@ def _warnings(
 ) -> list[str]:
     found = []
     rows = " ".join(speeds.rows)
-    if speeds.isotropy < 1e-6:
+    if speeds.isotropy <= SINGULAR_RATIO:
         found.append(f"Singular configuration: the tool cannot move in every direction of {rows}.")
     elif speeds.isotropy < NEAR:
         ratio = f"{speeds.condition_number:.0f}"
@@ -175,7 +179,7 @@ def _jacobian_table(found: Summary) -> Section:
         if len(values) == 0:
             continue
         moving = [name for name in names_of if name in found.moving]
-        flat = values[-1] <= 1e-9 * values[0]
+        flat = values[-1] <= SINGULAR_RATIO * values[0]
         measure, ratio = (0.0, np.inf) if flat else (float(np.prod(values)), values[0] / values[-1])
         rows.append((" ".join(moving), ", ".join(map(_number, values)), _number(measure), _number(ratio)))
     return Section("Jacobian of the tool", heads, tuple(rows), "Manipulability: product of the singular values.")
@@ -185,7 +189,7 @@ def _mass_table(found: Summary) -> Section:
     heads = (Column("axis"), Column("effective mass"), Column("unit"), Column("gravity", "N or N m"))
     model = found.model
     rows = []
-    for i, name in enumerate((*LINEAR, *ANGULAR[None])):
+    for i, name in enumerate(ROWS):
         if name not in found.moving:
             continue
         weight = model.gravity[model.task.names.index(name)] if name in model.task.names else np.nan

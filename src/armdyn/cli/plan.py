@@ -272,6 +272,7 @@ def _manner(timing: Timing, profile: str) -> str:
 
 
 def _section(robot: Robot, motion: Trajectory, title: str, verdict: Feasibility | None) -> Section:
+    from armdyn.robot.limits import UNITS
     from armdyn.tables import Column, Section
 
     heads = ["joint", "unit", "from", "to", "peak velocity", "peak acceleration"]
@@ -280,7 +281,7 @@ def _section(robot: Robot, motion: Trajectory, title: str, verdict: Feasibility 
     velocity, acceleration = motion.peak(1), motion.peak(2)
     rows = []
     for j, joint in enumerate(robot.joints):
-        unit = "rad" if joint.kind == "revolute" else "m"
+        unit = UNITS[joint.kind].position
         figures = (first[j], last[j], velocity[j], acceleration[j])
         cells = [f"{round(float(x), 4) + 0.0:.4f}" for x in figures]
         rows.append((joint.name, unit, *cells, *_torque_cells(verdict, j)))

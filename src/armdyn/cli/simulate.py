@@ -242,6 +242,7 @@ def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
 
 
 def _section(run: Run) -> Section:
+    from armdyn.robot.limits import UNITS
     from armdyn.tables import Column, Section
 
     heads = ("joint", "unit", "peak error", "rms error", "final error", "peak velocity", "peak torque")
@@ -254,7 +255,7 @@ def _section(run: Run) -> Section:
     ]
     rows = []
     for j, joint in enumerate(run.dynamics.robot.joints):
-        unit = "rad" if joint.kind == "revolute" else "m"
+        unit = UNITS[joint.kind].position
         rows.append((joint.name, unit, *(f"{float(column[j]):.3g}" for column in numbers_of)))
     title = f"{run.dynamics.robot.name}: {run.controller}, {run.integrator}, {run.duration:g} s"
     return Section(title, tuple(map(Column, heads)), tuple(rows), "Velocity per s, torque in N m or N.")

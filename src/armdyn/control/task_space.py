@@ -17,25 +17,12 @@ import numpy as np
 from armdyn.control.law import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
-from armdyn.kinematics.task_rows import ROWS, chosen
+from armdyn.kinematics.rotations import rotation_vector
+from armdyn.kinematics.task_rows import ROWS, SINGULAR_RATIO, chosen
 from armdyn.typing import Array
 
 ALL = " ".join(ROWS)
-FLAT = 1e-6
-"""A Jacobian whose smallest singular value is below this fraction of the largest has lost rank."""
-
 Force = Callable[[float, Array, Array], Any]
-
-
-def rotation_vector(R: Array) -> Array:
-    """The vector along the axis of a rotation, as long as its angle: (3,)."""
-    sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
-    s, c = float(np.linalg.norm(sine)), float((np.trace(R) - 1) / 2)
-    if s < 1e-7 and c < 0:  # half a turn: the axis is the column that R + 1 has most of
-        columns = R + np.eye(3)
-        axis = columns[:, int(np.argmax(np.diag(columns)))]
-        return np.asarray(np.pi * axis / np.linalg.norm(axis))
-    return sine if s < 1e-12 else np.asarray(sine * (np.arctan2(s, c) / s))
 
 
 def task_error(pose: Array, desired: Array) -> Array:
@@ -51,7 +38,7 @@ def inverse(J: Array, damping: float) -> Array:
     if damping > 0:
         return np.asarray(J.T @ np.linalg.inv(J @ J.T + damping**2 * np.eye(len(J))))
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
-    if len(J) > J.shape[1] or s[-1] <= FLAT * s[0] or s[0] == 0:
+    if len(J) > J.shape[1] or s[-1] <= SINGULAR_RATIO * s[0] or s[0] == 0:
         smallest = 0.0 if len(J) > J.shape[1] else s[-1]
         raise SingularTask(
             f"the Jacobian of the task has lost rank (smallest singular value {smallest:.2g})",

@@ -20,6 +20,7 @@ from armdyn.graph.expression_writer import Dialect, Writer, folded
 from armdyn.graph.node import ABS, SELECT, SIGN
 from armdyn.graph.program import fresh
 from armdyn.graph.structure import Port
+from armdyn.robot.limits import UNITS
 
 WIDTH = 100
 INDENT = "    "
@@ -78,7 +79,7 @@ def _head(model: Model) -> list[str]:
         "Joints, in the order of every array (the number is the one in the names of intermediates):",
     ]
     for i, joint in enumerate(robot.joints, 1):
-        unit = "rad" if joint.kind == "revolute" else "m"
+        unit = UNITS[joint.kind].position
         paragraphs.append(f"  {i:2d}  {c_comment(joint.name)}, {joint.kind}, {unit}")
     gravity = ", ".join(f"{float(x):g}" for x in robot.gravity)
     return [

@@ -11,7 +11,7 @@ from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.robot import Robot
-from armdyn.robot.limits import working_range
+from armdyn.robot.limits import total_length, working_range
 from armdyn.typing import Array
 
 STATES = 6
@@ -77,14 +77,14 @@ def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> 
     count = len(expected)
     largest = np.abs(expected.reshape(count, -1)).max(axis=1)
     if name in ("pose", "jacobian", "jacobian_dot_qd", "mass_matrix"):
-        return np.asarray(np.maximum(largest, 0 if name == "mass_matrix" else _reach(robot)))
+        return np.asarray(np.maximum(largest, 0 if name == "mass_matrix" else _size(robot)))
     q, qd, qdd, tau = (state[key] for key in ("q", "qd", "qdd", "tau"))
     M = reference(robot, "mass_matrix", q)
     sizes = np.abs(M)
     terms = (sizes @ (qd**2)[..., None])[..., 0]
     if QUANTITIES[name].gravity:
         weight = _length(robot.gravity) * sum(abs(float(link.inertia.mass)) for link in robot.links)
-        terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _reach(robot)
+        terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _size(robot)
     if name == "inverse_dynamics" or QUANTITIES[name].inverts:
         terms = terms + np.abs(reference(robot, "friction", qd))
     if QUANTITIES[name].inverts:
@@ -96,9 +96,9 @@ def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> 
     return np.asarray(np.maximum(largest, terms.max(axis=1)))
 
 
-def _reach(robot: Robot) -> float:
-    """Length of the arm, m, at least 1: the distances between neighbouring joints added up."""
-    return max(1.0, sum(_length(link.placement.p) for link in robot.links))
+def _size(robot: Robot) -> float:
+    """Size of positions, m, at least 1: the length of the arm and the distance of its base from the origin."""
+    return max(1.0, _length(robot.base.xyz) + total_length(robot))
 
 
 def _length(v: Any) -> float:

@@ -24,11 +24,11 @@ from armdyn.kinematics.numeric_inverse import (
     search_bounds,
 )
 from armdyn.kinematics.rotations import checked_pose
+from armdyn.kinematics.task_rows import row_mask
 from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
-ROWS = ("x", "y", "z", "rx", "ry", "rz")
 EDGE = 1e-9
 """How far beyond a limit a closed form may lie: rounding."""
 METHODS = ("auto", "closed", "numeric")
@@ -107,7 +107,7 @@ def inverse_kinematics(
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     R, p, batch = _targets(pose)
-    chosen = _rows(rows, R is not None)
+    chosen = row_mask(rows, R is not None)
     near = _start(robot, q0, batch, limits)
     arm = closed_form(robot, frame)
     usable = arm is not None and _applies(arm, R is not None, rows)
@@ -150,7 +150,7 @@ def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = Non
         raise _no_closed_form(robot, arm)
     near = _start(robot, q0, (), limits)[0]
     turns = np.eye(3)[None] if R is None else R
-    problem = problem_of(robot, turns, p, _rows(None, R is not None), frame, False, 1e-10)
+    problem = problem_of(robot, turns, p, row_mask(None, R is not None), frame, False, 1e-10)
     _, found = _polished(arm, problem, R, near[None])
     fitted, inside = _within(found, search_bounds(robot, limits), near, robot)
     kept: list[Array] = []
@@ -172,20 +172,6 @@ def _targets(pose: Any) -> tuple[Array | None, Array, tuple[int, ...]]:
     if target.ndim >= 1 and target.shape[-1] == 3 and np.isfinite(target).all():
         return None, target.reshape(-1, 3), target.shape[:-1]
     raise ShapeError(f"pose of shape {target.shape}", expected="(..., 4, 4), or (..., 3) for a position; finite")
-
-
-def _rows(rows: str | None, rotation: bool) -> Array:
-    if rows is None:
-        return np.array([True] * 3 + [rotation] * 3)
-    names = rows.replace(",", " ").split()
-    for name in names:
-        if name not in ROWS:
-            raise unknown_name("row", name, ROWS)
-    if not rotation and any(name.startswith("r") for name in names):
-        raise ShapeError("rows of rotation without a rotation", expected="a pose (..., 4, 4)")
-    if not names:
-        raise ShapeError("no rows", expected="some of " + " ".join(ROWS))
-    return np.array([name in names for name in ROWS])
 
 
 def _start(robot: Robot, q0: Any, batch: tuple[int, ...], limits: bool) -> Array:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.kinematics.task_rows import FLAT
+from armdyn.kinematics.task_rows import SINGULAR_RATIO
 from armdyn.typing import Array
 
 
 def general_rank(J: Array) -> int:
-    """Rank of Jacobians (k, m, n) almost everywhere: that of the best of k configurations."""
-    return int(np.linalg.matrix_rank(J, tol=FLAT * max(np.abs(J).max(initial=0.0), 1e-300)).max(initial=0))
+    """Return the rank of Jacobians (k, m, n) almost everywhere: that of the best of k configurations."""
+    return int(np.linalg.matrix_rank(J, tol=SINGULAR_RATIO * max(np.abs(J).max(initial=0.0), 1e-300)).max(initial=0))
 
 
 def product_of_axes(J: Array, rank: int) -> Array:
-    """(...) product of the `rank` largest singular values of Jacobians J (..., m, n). Siciliano (3.56)
+    """Return the product (...) of the `rank` largest singular values of Jacobians J (..., m, n). Siciliano (3.56)
 
     With rank = m this is sqrt(det(J J^T)), 0 if there are fewer joints. A smaller rank is that of an arm whose tool
     moves in a plane or on a curve: the product does not depend on how the arm stands in the world.

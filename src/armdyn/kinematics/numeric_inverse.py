@@ -10,14 +10,13 @@ import numpy as np
 
 from armdyn.kinematics.compiled_frame import Place, placer
 from armdyn.kinematics.rotations import rotation_vector
+from armdyn.kinematics.task_rows import SINGULAR_RATIO
 from armdyn.robot.limits import position_limits, working_range
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
 LONGEST_STEP = 1.0
 """Largest change of a joint in one iteration, rad or m."""
-RANK = 1e-8
-"""Singular values below this part of the largest count as zero."""
 Cost = Callable[[Array], Array]
 
 
@@ -150,7 +149,7 @@ def many_starts(problem: Problem, first: Array, starts: int, most: int, seed: in
 
 def pseudo_inverse(J: Array) -> Array:
     """J^+ (..., n, rows), with directions that are lost left out."""
-    inverse: Array = np.linalg.pinv(J, rcond=RANK)
+    inverse: Array = np.linalg.pinv(J, rcond=SINGULAR_RATIO)
     return inverse
 
 

@@ -29,38 +29,39 @@ def rot(u: Array, angle: Any) -> Array:
 
 
 def rotation_vector(R: Array) -> Array:
-    """alpha u with rot(u, alpha) = R and 0 <= alpha <= pi: (..., 3). Khalil (8.51)
+    """Return alpha u with rot(u, alpha) = R and 0 <= alpha <= pi: (..., 3), rad. Khalil (8.51)
 
-    By way of a unit quaternion, so it is good to rounding everywhere: (8.51) divides by sin(alpha), which loses the
-    axis near alpha = 0 and alpha = pi. At exactly pi one of the two axes is taken.
+    By way of a quaternion, so it is good to rounding everywhere: (8.51) divides by sin(alpha), which loses the axis
+    near alpha = 0 and alpha = pi. At exactly pi one of the two axes is taken.
+
+    R: (..., 3, 3) rotation matrices.
     """
-    # The largest of the four components is found without cancellation; the others follow from it.
-    t = np.trace(R, axis1=-2, axis2=-1)
-    d = np.diagonal(R, axis1=-2, axis2=-1)
-    squares = np.concatenate([(1 + t)[..., None], 1 + 2 * d - t[..., None]], axis=-1)  # 4 w^2, 4 x^2, 4 y^2, 4 z^2
-    s = np.stack([R[..., 2, 1], R[..., 0, 2], R[..., 1, 0]], axis=-1)
-    o = np.stack([R[..., 1, 2], R[..., 2, 0], R[..., 0, 1]], axis=-1)
-    minus, plus = s - o, s + o  # 4 w (x, y, z) and 4 (yz, xz, xy)
-    xx, yz = squares, plus
-    rows = np.stack(
-        [
-            np.stack([xx[..., 0], minus[..., 0], minus[..., 1], minus[..., 2]], axis=-1),
-            np.stack([minus[..., 0], xx[..., 1], yz[..., 2], yz[..., 1]], axis=-1),
-            np.stack([minus[..., 1], yz[..., 2], xx[..., 2], yz[..., 0]], axis=-1),
-            np.stack([minus[..., 2], yz[..., 1], yz[..., 0], xx[..., 3]], axis=-1),
-        ],
-        axis=-2,
-    )
-    best = squares.argmax(axis=-1)[..., None, None]
-    quaternion = np.take_along_axis(rows, best, axis=-2)[..., 0, :]
-    quaternion = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
-    quaternion = np.where(quaternion[..., :1] < 0, -quaternion, quaternion)
+    products = (R.reshape(*R.shape[:-2], 9) @ _PRODUCTS).reshape(*R.shape[:-2], 4, 4) + np.eye(4)
+    # The row of the largest component is free of cancellation. Its length does not matter below.
+    best = np.diagonal(products, axis1=-2, axis2=-1).argmax(axis=-1)[..., None, None]
+    quaternion = np.take_along_axis(products, best, axis=-2)[..., 0, :]
     w, v = quaternion[..., :1], quaternion[..., 1:]
-    length = np.linalg.norm(v, axis=-1, keepdims=True)
-    angle = 2 * np.arctan2(length, w)
-    tiny = length < 1e-150
-    vector: Array = np.where(tiny, 2 * v, v * (angle / np.where(tiny, 1.0, length)))
+    length = np.sqrt((v * v).sum(axis=-1, keepdims=True))
+    tiny = length < 1e-150  # squares of smaller components underflow, but then alpha u = 2 v / w
+    factor = np.where(tiny, 1.0, 2 * np.arctan2(length, np.abs(w))) / np.where(tiny, 0.5 * w, length)
+    vector: Array = v * np.where((w < 0) & ~tiny, -factor, factor)
     return vector
+
+
+def _quaternion_products() -> Array:
+    """(9, 16) with 4 (w, x, y, z)^T (w, x, y, z) = R (9,) @ this + identity, where the quaternion is that of R."""
+    table = np.zeros((3, 3, 4, 4))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        table[i, i] = np.diag([1.0 if entry in (0, i + 1) else -1.0 for entry in range(4)])
+        for a, b in ((0, i + 1), (i + 1, 0)):  # 4 w x = R_zy - R_yz
+            table[k, j, a, b], table[j, k, a, b] = 1.0, -1.0
+        for a, b in ((j + 1, k + 1), (k + 1, j + 1)):  # 4 y z = R_zy + R_yz
+            table[k, j, a, b] = table[j, k, a, b] = 1.0
+    return table.reshape(9, 16)
+
+
+_PRODUCTS = _quaternion_products()
 
 
 def axis_angle(R: Array) -> tuple[Array, float]:

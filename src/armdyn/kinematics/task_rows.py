@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from armdyn.algebra import Mat3
-from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.mechanics import kinematics
 from armdyn.typing import Array
 
+if TYPE_CHECKING:
+    from armdyn.dynamics import Dynamics  # inverse kinematics needs the rows alone, and starts faster
+
 Angles = Literal["zyz", "rpy"] | None
 
-ROWS = ("x", "y", "z", "rx", "ry", "rz")
-"""The six rows of a task: positions along, and rotations about, x, y, z of the world."""
 LINEAR = ("x", "y", "z")
 ANGULAR: dict[str | None, tuple[str, str, str]] = {
     None: ("rx", "ry", "rz"),
@@ -25,8 +25,13 @@ ANGULAR: dict[str | None, tuple[str, str, str]] = {
     "rpy": ("roll", "pitch", "yaw"),
 }
 """Names of the angular rows: rotations about x, y, z of the world, or Euler angles."""
-FLAT = 1e-7
-"""Share of the largest singular value below which one counts as zero: rank is lost."""
+ROWS = (*LINEAR, *ANGULAR[None])
+"""The six rows of a task: positions along, and rotations about, x, y, z of the world."""
+SINGULAR_RATIO = 1e-7
+"""Share of the largest singular value of a Jacobian up to which another counts as zero: rank is lost.
+
+A singular configuration is a double root of the inverse kinematics, known to half of the 16 digits at best, or was
+typed with as many. Singular values of 1e-8 are therefore zeros; ten times that keeps clear of them."""
 _OUTER_FIRST = {"zyz": (0, 1, 2), "rpy": (2, 1, 0)}
 """Order in which the elementary rotations of the Euler angles follow one another, from the world to the tool."""
 _STEP = 1e-30
@@ -34,7 +39,7 @@ _STEP = 1e-30
 
 
 def chosen(rows: str, known: Sequence[str] = ROWS) -> Array:
-    """Indices of the rows of a task among those known."""
+    """Return the indices of the rows of a task among those known."""
     names = rows.replace(",", " ").split()
     if not names or len(set(names)) != len(names):
         raise ArmdynError(f"rows = {rows!r}", where="task", expected=f"some of {' '.join(known)}, each once")
@@ -42,6 +47,20 @@ def chosen(rows: str, known: Sequence[str] = ROWS) -> Array:
         if name not in known:
             raise unknown_name("row", name, known, where="task")
     return np.array([list(known).index(name) for name in names])
+
+
+def row_mask(rows: str | None, rotation: bool) -> Array:
+    """Return (6,) True for the rows that count.
+
+    rows:     some of x y z rx ry rz (default: the position, and the rotation if there is one).
+    rotation: whether the target has a rotation.
+    """
+    if rows is None:
+        return np.array([True] * 3 + [rotation] * 3)
+    index = chosen(rows)
+    if not rotation and (index >= 3).any():
+        raise ShapeError("rows of rotation without a rotation", expected="a pose (..., 4, 4)")
+    return np.isin(np.arange(6), index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +98,7 @@ def own_rows(dyn: Dynamics, frame: str = "tool", linear: bool = False) -> Array:
     kept: list[int] = []
     for row in range(3 if linear else 6):
         trial = J[[*kept, row]]
-        if np.linalg.matrix_rank(trial, tol=FLAT * max(np.abs(J).max(), 1.0)) == len(trial):
+        if np.linalg.matrix_rank(trial, tol=SINGULAR_RATIO * max(np.abs(J).max(), 1.0)) == len(trial):
             kept.append(row)
     if not kept:
         raise ArmdynError(f"no joint moves the frame {frame!r}", where=f"robot {dyn.robot.name!r}",
@@ -93,7 +112,7 @@ def linear_rows(dyn: Dynamics, frame: str = "tool") -> str:
         index = own_rows(dyn, frame, linear=True)
     except ArmdynError:
         index = own_rows(dyn, frame)
-    return " ".join((*LINEAR, *ANGULAR[None])[i] for i in index)
+    return " ".join(ROWS[i] for i in index)
 
 
 def joint_array(dyn: Dynamics, name: str, values: Any) -> Array:

@@ -12,6 +12,7 @@ from armdyn.algebra import Scalar, Vec3, ops
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.robot.checkup_inertia import inertia_findings, travel
 from armdyn.robot.describe import pi_fraction
+from armdyn.robot.limits import UNITS
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
 from armdyn.robot.robot import Robot
@@ -162,7 +163,7 @@ def _drives(robot: Robot) -> Iterator[Finding]:
 
 def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, friction"
-    force, rate = ("N m", "rad") if joint.kind == "revolute" else ("N", "m")
+    rate, force = UNITS[joint.kind].position, UNITS[joint.kind].torque
     units = {"viscous": f"{force} s/{rate}", "coulomb": force, "static": force, "stribeck": f"{rate}/s"}
     for key, unit in units.items():
         value = float(getattr(friction, key))
@@ -222,7 +223,7 @@ def _limits(robot: Robot) -> Iterator[Finding]:
 def _range(joint: Joint, limits: Limits) -> Iterator[Finding]:
     if limits.lower is None or limits.upper is None:
         return
-    where, unit = f"joint {joint.name!r}, limits", "rad" if joint.kind == "revolute" else "m"
+    where, unit = f"joint {joint.name!r}, limits", UNITS[joint.kind].position
     lower, upper = float(limits.lower), float(limits.upper)
     if lower >= upper:
         same = lower == upper
@@ -239,9 +240,8 @@ def _range(joint: Joint, limits: Limits) -> Iterator[Finding]:
 
 
 def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
-    force, rate = ("N m", "rad/s") if joint.kind == "revolute" else ("N", "m/s")
-    for key, unit in (("velocity", rate), ("acceleration", f"{rate}^2"), ("torque", force)):
-        value = getattr(limits, key)
+    for key in ("velocity", "acceleration", "torque"):
+        value, unit = getattr(limits, key), getattr(UNITS[joint.kind], key)
         if value is not None and float(value) <= 0:
             yield Finding("zero-limit" if value == 0 else "negative-limit", "suspicious",
                           f"joint {joint.name!r}, limits",

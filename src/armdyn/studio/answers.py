@@ -18,6 +18,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.equations import derive
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.kinematics.reach import reach
 from armdyn.kinematics.task_rows import linear_rows
 from armdyn.motion import torque_breakdown
 from armdyn.report.figures.robot_figures import skeleton
@@ -46,7 +47,7 @@ class Answers:
         return compiled(self.robot)
 
     def about(self) -> dict[str, Any]:
-        """What does not change: joints with their ranges and limits, profiles, check-up."""
+        """What does not change: joints with their ranges and limits, reach, profiles, check-up."""
         low, high = working_range(self.robot)
         joints = [
             {
@@ -73,6 +74,7 @@ class Answers:
             "joints": joints,
             "start": start_position(self.robot).tolist(),
             "profiles": list(PROFILES),
+            "reach": None if self.robot.loops else reach(self.robot),
             "findings": self.robot.checkup().summary,
         }
 

@@ -12,7 +12,7 @@ from scipy.interpolate import make_interp_spline
 
 from armdyn.errors import ShapeError
 from armdyn.kinematics.compiled_frame import drifter
-from armdyn.kinematics.inverse import MOST_ITERATIONS, Unreachable, _rows, inverse_kinematics
+from armdyn.kinematics.inverse import MOST_ITERATIONS, Unreachable, inverse_kinematics
 from armdyn.kinematics.numeric_inverse import (
     Problem,
     levenberg_marquardt,
@@ -20,6 +20,7 @@ from armdyn.kinematics.numeric_inverse import (
     pseudo_inverse,
     search_bounds,
 )
+from armdyn.kinematics.task_rows import row_mask
 from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.cartesian import TaskTrajectory
@@ -127,7 +128,7 @@ def follow(
              accelerations by Khalil (9.20).
     Raises:  Unreachable, with the time at which the path leaves the workspace or meets a singularity or a limit.
     """
-    chosen = _rows(rows, task.rotation is not None)
+    chosen = row_mask(rows, task.rotation is not None)
     start = _first(robot, task, q0, frame, rows, limits)
     if task.duration == 0:
         return TaskFollowing(robot, task, frame, chosen, hold(start, 0.0))

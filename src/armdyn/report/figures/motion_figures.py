@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from armdyn.errors import ShapeError
 from armdyn.report.figures.style import DARK, FAINT, color, open_axes
+from armdyn.robot.limits import UNITS, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
 QUANTITIES = ("position", "velocity", "acceleration")
-UNITS = {"revolute": ("rad", "rad/s", "rad/s²"), "prismatic": ("m", "m/s", "m/s²")}
 POINTS = 600
 
 
@@ -122,22 +122,15 @@ def _draw_shares(axes: Any, time: Array, shares: Array, joints: Sequence[int]) -
 
 def _limits(axes: Any, robot: Robot | None, j: int, order: int, color: str, values: Array) -> None:
     """Draw the limits that the motion comes close to; distant ones would flatten the curves."""
-    limits = robot.joints[j].limits if robot is not None else None
-    if limits is None:
+    if robot is None:
         return
-    for value in _limit_values(limits, order):
-        span = max(float(np.ptp(values)), 1e-9)
+    limits = motion_limits(robot)
+    low, high = ((limits.lower, limits.upper), (-limits.velocity, limits.velocity),
+                 (-limits.acceleration, limits.acceleration))[order]  # fmt: skip
+    span = max(float(np.ptp(values)), 1e-9)
+    for value in (low[j], high[j]):
         if values.min() - 0.35 * span <= value <= values.max() + 0.35 * span:
             axes.axhline(value, color=color, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
-
-
-def _limit_values(limits: Any, order: int) -> Iterator[float]:
-    if order == 0:
-        yield from (float(x) for x in (limits.lower, limits.upper) if x is not None)
-        return
-    size = (limits.velocity, limits.acceleration)[order - 1]
-    if size is not None:
-        yield from (-float(size), float(size))
 
 
 def _dress(axes: Any, label: str, end: float) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.kinematics.task_rows import ROWS
 from armdyn.report.figures.style import COLORS, GREY, color, decimated
+from armdyn.robot.limits import UNITS
 from armdyn.simulation.run import Run
 
-ROWS = ("x", "y", "z", "rx", "ry", "rz")
 MOST_POINTS = 4000
 """Samples drawn per line; more only make files large."""
 
@@ -116,7 +117,7 @@ def draw_torques(axes: Any, run: Run) -> None:
     if both:
         forces.set_ylabel("N (dashed)", fontsize=9)
         forces.tick_params(labelsize=8)
-    _labelled(axes, "Actuator torques", "t (s)", "N m" if "revolute" in kinds else "N")
+    _labelled(axes, "Actuator torques", "t (s)", UNITS["revolute" if "revolute" in kinds else "prismatic"].torque)
 
 
 def draw_rates(axes: Any, run: Run) -> None:
@@ -174,5 +175,4 @@ def _style(run: Run, j: int) -> str:
 def _unit(run: Run, pattern: str) -> str:
     """The unit of an axis for all joints: rad, m, or both."""
     kinds = {joint.kind for joint in run.dynamics.robot.joints}
-    units = [unit for kind, unit in (("revolute", "rad"), ("prismatic", "m")) if kind in kinds]
-    return ", ".join(pattern.format(unit) for unit in units)
+    return ", ".join(pattern.format(units.position) for kind, units in UNITS.items() if kind in kinds)

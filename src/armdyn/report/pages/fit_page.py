@@ -14,6 +14,7 @@ from armdyn.parameters import physical_consistency
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import COLORS, GREY
 from armdyn.report.pages import html
+from armdyn.robot.limits import UNITS
 from armdyn.tables import Column, Section
 
 GOOD = 0.1
@@ -86,7 +87,7 @@ def _torques(fit: Fit) -> list[str]:
     tried = fit.validation
     panels = []
     for j, joint in enumerate(fit.robot.joints):
-        unit = "N m" if joint.kind == "revolute" else "N"
+        unit = UNITS[joint.kind].torque
         # In the dead band the sign of the rate, and with it friction, is noise.
         predicted = np.where(np.isnan(tried.residuals[:, j]), np.nan, tried.predicted[:, j])
         lines = [

@@ -193,7 +193,8 @@ guarded(async () => {
   document.title = `${about.name}: armdyn studio`;
   $("name").textContent = about.name;
   $("source").textContent = about.source;
-  $("findings").textContent = `Check-up: ${about.findings}`;
+  const reach = about.reach === null ? "" : `Reach: ${Number(about.reach.toPrecision(4))} m. `;
+  $("findings").textContent = `${reach}Check-up: ${about.findings}`;
   q = [...about.start];
   target = about.joints.map((joint, j) => Math.min(joint.upper, q[j] + (joint.upper - q[j]) * 0.3));
   for (const name of about.profiles) $("profile").append(new Option(name, name, name === "quintic", name === "quintic"));
