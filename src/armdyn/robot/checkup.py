@@ -163,7 +163,8 @@ def _drives(robot: Robot) -> Iterator[Finding]:
 
 def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, friction"
-    rate, force = UNITS[joint.kind].position, UNITS[joint.kind].torque
+    own = UNITS["prismatic" if joint.kind == "prismatic" else "revolute"]  # even a fixed joint may have friction
+    rate, force = own.position, own.torque
     units = {"viscous": f"{force} s/{rate}", "coulomb": force, "static": force, "stribeck": f"{rate}/s"}
     for key, unit in units.items():
         value = float(getattr(friction, key))
