@@ -255,7 +255,7 @@ def exponential(a: Node) -> Node:
     return interned(EXP, (a,))
 
 
-def select(condition: object, if_not_negative: object, if_negative: object) -> Any:
+def select(condition: Any, if_not_negative: object, if_negative: object) -> Any:
     """`if_not_negative` where condition >= 0, else `if_negative`; works on numbers and nodes alike.
 
     >>> from armdyn.graph import symbol
@@ -264,7 +264,7 @@ def select(condition: object, if_not_negative: object, if_negative: object) -> A
     """
     nodes = [as_node(each) for each in (condition, if_not_negative, if_negative)]
     if not any(isinstance(each, Node) for each in (condition, if_not_negative, if_negative)):
-        return if_not_negative if condition >= 0 else if_negative  # type: ignore[operator]
+        return if_not_negative if condition >= 0 else if_negative
     test, first, second = nodes
     if test is None or first is None or second is None:
         raise ArmdynError("select needs numbers or expression nodes; apply it to each entry of an array")

@@ -91,14 +91,14 @@ class RationalAngle:
     def __rsub__(self, other: object) -> RationalAngle:
         return -self + other
 
-    def __mul__(self, factor: object) -> RationalAngle:
+    def __mul__(self, factor: Any) -> RationalAngle:
         if getattr(factor, "denominator", None) != 1:
             raise ArmdynError(
                 f"cannot multiply an exact angle by {factor!r}",
                 expected="a whole number",
                 advice="An exact angle stands only inside sines and cosines",
             )
-        times = int(factor)  # type: ignore[call-overload]
+        times = int(factor)
         result = RationalAngle._at(1, 0)
         for _ in range(abs(times)):
             result = result + self
