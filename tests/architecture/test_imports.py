@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,6 +74,7 @@ def package_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
 def imports(path: Path) -> list[Import]:
     """Everything a module imports; imports for type checkers only (`if TYPE_CHECKING:`) included."""
     return list(_imports(ast.parse(path.read_text(encoding="utf-8")), lazy=False))
