@@ -176,7 +176,7 @@ def _unit_apart(name: str) -> tuple[str, str | None]:
 
 def header_units(raw: Raw, robot: Robot) -> dict[str, str]:
     """Units that the names of columns carry in brackets, where all of a quantity agree."""
-    said: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
     for name in raw:
         plain, unit = _unit_apart(name)
         for quantity in QUANTITIES:
@@ -184,8 +184,8 @@ def header_units(raw: Raw, robot: Robot) -> dict[str, str]:
             if quantity != "t":
                 of |= {x for j, joint in enumerate(robot.joints) for x in spellings(quantity, joint.name, j + 1)}
             if unit and letters(plain) in of:
-                said.setdefault(quantity, set()).add(unit)
-    return {quantity: ", ".join(sorted(units)) for quantity, units in said.items()}
+                found.setdefault(quantity, set()).add(unit)
+    return {quantity: ", ".join(sorted(units)) for quantity, units in found.items()}
 
 
 def factors(quantity: str, unit: Any, kinds: Sequence[str]) -> Array:

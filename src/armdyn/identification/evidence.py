@@ -128,7 +128,7 @@ class Evidence:
     def fit(self, reading: Reading) -> tuple[Array, Array]:
         """(p,) standard parameters of least residual, and (p, r) whose product with its transpose is their covariance.
 
-        Joints are weighted by their torques; residuals are taken for white.
+        Joints are weighted by their torques; residuals are assumed white.
         """
         rows = self.rows(reading)
         parameters, errors = self._solved(rows, reading)

@@ -26,7 +26,6 @@ from armdyn.sweeps.variants import Plan, checked_names, evaluate, evaluate_state
 from armdyn.trajectory import point_to_point
 from armdyn.typing import Array, Progress, quiet
 
-"""Told how many chunks are done, and how many there are."""
 MOST = 10_000_000
 """Largest number of variants."""
 _AT_REST = 200

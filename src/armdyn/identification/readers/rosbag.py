@@ -17,9 +17,9 @@ FIELDS = {"q": "position", "qd": "velocity", "tau": "effort"}
 
 
 def read(path: Path, joints: Sequence[str], topic: str | None) -> Raw:
-    """{t: int64 ns, q, qd, tau: (N, n)} of the joint states that speak of all joints, in the order of `joints`.
+    """{t: int64 ns, q, qd, tau: (N, n)} of the messages that have all joints, in the order of `joints`.
 
-    Names may come in any order, and in another one in every message. Messages of other joints are passed over. Time is
+    Names may come in any order, and in another one in every message. Messages of other joints are skipped. Time is
     that of the message's header; where that is not set, the time of recording.
     """
     try:
@@ -37,8 +37,8 @@ def read(path: Path, joints: Sequence[str], topic: str | None) -> Raw:
     except (AnyReaderError, OSError) as error:
         raise FileError(f"cannot be read: {error}", where=str(path), expected="a ROS 2 bag") from None
     if not rows:
-        raise FileError("no joint state speaks of all joints", where=str(path), expected=", ".join(joints),
-                        advice=f"The bag knows: {', '.join(seen or ['no joints'])}.")  # fmt: skip
+        raise FileError("no message has all joints", where=str(path), expected=", ".join(joints),
+                        advice=f"Joints in the bag: {', '.join(seen or ['none'])}.")  # fmt: skip
     out: Raw = {"t": np.array([row["t"] for row in rows], dtype=np.int64)}
     for name in FIELDS:
         if any(name in row for row in rows):
