@@ -55,8 +55,8 @@ def test_hooks_read_equations_and_docstrings() -> None:
     pytest.importorskip("latex2mathml")
     sys.path.insert(0, str(ROOT / "docs" / ".hooks"))
     try:
-        import docstrings
-        import mathematics
+        import docstrings  # type: ignore[import-not-found]
+        import mathematics  # type: ignore[import-not-found]
         from mkdocs.exceptions import PluginError
     finally:
         sys.path.pop(0)

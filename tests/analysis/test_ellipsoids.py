@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -132,7 +134,7 @@ def test_the_text_s_ellipsoid_of_a_redundant_arm_drops_gravity_of_the_null_space
     """On its surface the torque (7.145) has not the unit norm that it is drawn for; and it lies in the exact set."""
     dyn = compiled(name)
     strongest = 100.0  # N m: the ball must hold the arm's weight for its surface to be comparable
-    off = 0.0
+    off: Any = 0.0
     for q in states(name)[0]:
         text, exact = (
             acceleration_ellipsoid(dyn, q, rows=LINEAR[name], tau_max=strongest, method=m)  # type: ignore[arg-type]
@@ -140,7 +142,7 @@ def test_the_text_s_ellipsoid_of_a_redundant_arm_drops_gravity_of_the_null_space
         )
         J = dyn.jacobian(q)[make_task(dyn, LINEAR[name]).index]
         M, g = dyn.mass_matrix(q), dyn.gravity(q)
-        shorter = False
+        shorter: Any = False
         for d in directions(len(J)):
             assert text.support(d) <= exact.support(d) * (1 + 1e-12) + 1e-12
             shorter |= text.support(d) < exact.support(d) - 1e-6

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import armdyn
 from analysis.arms import TASKS, Array, compiled, foreign, states
+from armdyn.algebra import Vec3
 from armdyn.analysis import coriolis_matrix, operational_space
 from armdyn.analysis.operational_space import Status
 from armdyn.control.law import SingularTask
@@ -103,7 +106,7 @@ def test_acceleration_of_the_tool_is_that_of_joint_space(name: str, angles: str 
     q, qd = states(name)
     here = operational_space(dyn, q, qd, rows=rows_with(name, angles), angles=angles)  # type: ignore[arg-type]
     tau = random.normal(0, 30, q.shape)
-    h = random.normal(0, 5, here.velocity.shape)
+    h: Any = random.normal(0, 5, here.velocity.shape)
     qdd = dyn.forward_dynamics(q, qd, tau - (here.J.swapaxes(-1, -2) @ h[..., None])[..., 0])
     xdd = (here.J @ qdd[..., None])[..., 0] + here.drift
     close(here.acceleration(tau, h), xdd)
@@ -311,7 +314,7 @@ def test_conditioning_does_not_depend_on_world_axes() -> None:
 
     robot = armdyn.load("puma560")
     q = states("puma560")[0]
-    turned = replace(robot, base=replace(robot.base, rpy=(0.4, -0.3, 1.0)))
+    turned = replace(robot, base=replace(robot.base, rpy=Vec3(0.4, -0.3, 1.0)))
     here, there = (operational_space(r, q) for r in (robot, turned))
     close(here.conditioning, there.conditioning)
 

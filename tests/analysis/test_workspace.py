@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_payload_between_two_limits() -> None:
     most = payload_capability(dyn, q, tau_max=high, tau_min=low)
     weight = {m: armdyn.compile(dyn.robot.with_payload(m)).gravity(q) for m in (0.5, 2.0, 5.0)}
     for mass, tau in weight.items():
-        held = ((tau >= low) & (tau <= high)).all(axis=-1)
+        held: Any = ((tau >= low) & (tau <= high)).all(axis=-1)
         alone = ((dyn.gravity(q) >= low) & (dyn.gravity(q) <= high)).all(axis=-1)
         np.testing.assert_array_equal(alone, ~np.isnan(most))
         np.testing.assert_array_equal(held[alone], (most >= mass)[alone])

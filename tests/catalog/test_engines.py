@@ -18,14 +18,14 @@ pin = pytest.importorskip("pinocchio", reason="Pinocchio (pip install pin) is no
 RNG = np.random.default_rng(11)
 
 
-def urdf(path: str) -> ET.ElementTree:
+def urdf(path: str) -> Any:
     root = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
     if not (root / path).exists():
         pytest.skip("example-robot-data is not installed")
     return ET.parse(root / path)
 
 
-def model_of(tree: ET.ElementTree, without: tuple[str, ...] = ()) -> Any:
+def model_of(tree: Any, without: tuple[str, ...] = ()) -> Any:
     """Pinocchio's model; links and joints whose name holds one of the words are left out."""
     root = tree.getroot()
     for element in list(root):
@@ -130,7 +130,7 @@ QN = np.array([0, np.pi / 4, np.pi, 0, np.pi / 4, 0])
 
 
 def test_puma560_nominal_pose() -> None:
-    T = [[0, 0, 1, 0.5963], [0, 1, 0, -0.1501], [-1, 0, 0, -0.01435], [0, 0, 0, 1]]
+    T: list[list[float]] = [[0, 0, 1, 0.5963], [0, 1, 0, -0.1501], [-1, 0, 0, -0.01435], [0, 0, 0, 1]]
     assert np.allclose(tool(read("puma560"), QN), T, rtol=0, atol=6e-5)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from catalog.by_hand import centre, gravity, mass_matrix, placed, tool
 
 c, s = np.cos, np.sin
 RNG = np.random.default_rng(7)
-TIGHT = {"rtol": 0, "atol": 1e-12}
+TIGHT: dict[str, Any] = {"rtol": 0, "atol": 1e-12}
 
 
 def at_random(n: int) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from armdyn.errors import ArmdynError, ShapeError, UnknownName
 from armdyn.mechanics import kinematics
 from support import pinocchio_model
 
-CONVENTIONS = ("standard", "modified", "free")
+CONVENTIONS: tuple[Any, ...] = ("standard", "modified", "free")
 TOLERANCE = 1e-10
 
 
@@ -87,11 +89,11 @@ def euler_rpy(R: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("angles", "of"), [("zyz", euler_zyz), ("rpy", euler_rpy)])
-def test_analytic_jacobian_gives_rates_of_euler_angles(seed: int, angles: str, of: object) -> None:
+def test_analytic_jacobian_gives_rates_of_euler_angles(seed: int, angles: Any, of: Any) -> None:
     robot = armdyn.random_robot(seed, 6, prismatic=0.2)
     q, qd = np.random.default_rng(seed).uniform(-1, 1, (2, 6))
     step = 1e-6
-    ahead, behind = (of(kinematics.pose(robot, q + s * step * qd)) for s in (1, -1))  # type: ignore[operator]
+    ahead, behind = (of(kinematics.pose(robot, q + s * step * qd)) for s in (1, -1))
     rates = (kinematics.analytic_jacobian(robot, q, angles=angles) @ qd)[3:]
     turn = (ahead - behind + np.pi) % (2 * np.pi) - np.pi
     assert turn / (2 * step) == pytest.approx(rates, rel=1e-5, abs=1e-5)  # central differences: h^2 and 1/sin(theta)
@@ -118,4 +120,4 @@ def test_wrong_sizes_and_names() -> None:
     with pytest.raises(UnknownName, match="unknown frame 'tol'.*Did you mean 'tool'"):
         kinematics.pose(robot, [0, 0, 0, 0], "tol")
     with pytest.raises(ArmdynError, match="zyz, rpy"):
-        kinematics.analytic_jacobian(robot, [0, 0, 0, 0], angles="xyz")
+        kinematics.analytic_jacobian(robot, [0, 0, 0, 0], angles="xyz")  # type: ignore[arg-type]

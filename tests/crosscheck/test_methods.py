@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot import Robot
 from support import pinocchio_model
 
-CONVENTIONS = ("standard", "modified", "free", None)
+CONVENTIONS: tuple[Any, ...] = ("standard", "modified", "free", None)
 GIVING = [f for f in FORMULATIONS if "inverse_dynamics" in f.gives]
 TOLERANCE = 1e-10  # relative to the largest entry
 
@@ -113,7 +115,7 @@ def test_a_wrong_formula_is_caught() -> None:
 
     from armdyn.mechanics import newton_euler
 
-    def wrong(robot: Robot, q: object, qd: object, qdd: object, wrench: object = None) -> object:
+    def wrong(robot: Robot, q: Any, qd: Any, qdd: Any, wrench: Any = None) -> Any:
         tau = newton_euler.inverse_dynamics(robot, q, qd, qdd, wrench)
         weight = newton_euler.gravity(robot, q)
         return tuple(a - 2 * b for a, b in zip(tau, weight, strict=True))

@@ -120,15 +120,15 @@ def test_wrong_shapes_are_refused(dyn: armdyn.Dynamics, robot: Robot) -> None:
     with pytest.raises(ShapeError, match="'qd'"):
         dyn.inverse_dynamics(q, qd[:2], qdd)
     with pytest.raises(ShapeError, match="missing arguments: qdd"):
-        dyn.inverse_dynamics(q, qd)
+        dyn.inverse_dynamics(q, qd)  # type: ignore[call-arg]
     with pytest.raises(ShapeError, match="5 arguments"):
-        dyn.inverse_dynamics(q, qd, qdd, None, q)
+        dyn.inverse_dynamics(q, qd, qdd, None, q)  # type: ignore[call-arg, misc]
     with pytest.raises(ShapeError, match="'wrench'"):
         dyn.inverse_dynamics(q, qd, qdd, q)
     with pytest.raises(ShapeError, match="q is given twice"):
-        dyn.gravity(q, q=q)
+        dyn.gravity(q, q=q)  # type: ignore[misc]
     with pytest.raises(UnknownName, match="'qq'"):
-        dyn.gravity(qq=q)
+        dyn.gravity(qq=q)  # type: ignore[call-arg]
     with pytest.raises(ArmdynError):
         dyn.gravity(["a", "b", "c"])
 

@@ -138,7 +138,7 @@ def random_robot(seed: int) -> Robot:
 @pytest.mark.parametrize("seed", range(100 if FULL else 30))
 def test_graphs_of_random_robots(seed: int) -> None:
     robot = random_robot(seed)
-    forward = ("auto", "composite", "articulated")[seed % 3]
+    forward: Any = ("auto", "composite", "articulated")[seed % 3]
     dyn = armdyn.compile(robot, forward=forward, group=seed % 5 != 4)
     names = COMPARED if robot.n < 7 or FULL else [name for name in COMPARED if name != "forward_dynamics_derivatives"]
     compare(robot, lambda name: evaluated(dyn.graph(name)), names, seed)
@@ -164,7 +164,7 @@ def test_the_catalog(name: str) -> None:
 
 # Arms from files ------------------------------------------------------------------------------------------------------
 
-ARMS = {
+ARMS: dict[str, Any] = {
     "ur5_robot.urdf": {},
     "panda.urdf": {"lock": {"panda_finger_joint1": 0.0, "panda_finger_joint2": 0.0}},
     "kinova.urdf": {},

@@ -67,7 +67,11 @@ def test_the_last_bit_of_every_scalar_counts(name: str) -> None:
 def test_kinds_of_numbers_count() -> None:
     """A literal 0 folds away where 0.0 may not: the program differs."""
     robot = armdyn.random_robot(1, 2)
-    marks = {fingerprint(robot.mapped(lambda x, zero=zero: zero if x == 0 else x)) for zero in (0, 0.0, -0.0)}
+
+    def with_zero(zero: float) -> armdyn.Robot:
+        return robot.mapped(lambda x: zero if x == 0 else x)
+
+    marks = {fingerprint(with_zero(zero)) for zero in (0, 0.0, -0.0)}
     assert len(marks) == 3
     assert fingerprint(robot.mapped(lambda x: np.float64(x))) not in {None, fingerprint(robot)}
 
@@ -152,12 +156,13 @@ def answers(dyn: armdyn.Dynamics) -> list[Any]:
     """Of all functions and some variants, single and in a batch."""
     values = np.random.default_rng(0).uniform(-2, 2, (3, 5, dyn.n))
     wrench, frame = np.arange(6.0), dyn.robot.tree[0].body.name
+    inverse_dynamics: Any = dyn.inverse_dynamics
     found = []
     for name, definition in QUANTITIES.items():
         for arguments in (values, values[:, 0]):
             found.append(getattr(dyn, name)(*arguments[: len(definition.inputs)]))
-    found.append(dyn.inverse_dynamics(*values, wrench))
-    found.append(dyn.inverse_dynamics(*values, {frame: wrench, "tool": wrench}))
+    found.append(inverse_dynamics(*values, wrench))
+    found.append(inverse_dynamics(*values, {frame: wrench, "tool": wrench}))
     return [*found, dyn.jacobian(values[0], frame)]
 
 
@@ -171,7 +176,7 @@ def refuse(*_: Any, **options: Any) -> Any:
     raise AssertionError("traced")
 
 
-ARM = {"friction": True, "rotors": True}
+ARM: dict[str, Any] = {"friction": True, "rotors": True}
 
 
 def test_nothing_is_traced_again_and_all_is_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,10 +277,14 @@ def test_programs_of_several_kernels_come_back(folder: Path, monkeypatch: pytest
     assert not again.from_cache and equal(again(*values), cold(*values))
 
 
+def _scaled(factor: float) -> Any:
+    return lambda law, rate: ops.mul(factor * law.viscous, rate)
+
+
 def test_a_law_of_friction_may_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     robot = first(armdyn.random_robot(3, 1), friction=Friction(viscous=1.0, law="changing"))
     for factor in (2.0, 3.0):
-        monkeypatch.setitem(laws.LAWS, "changing", lambda law, rate, k=factor: ops.mul(k * law.viscous, rate))
+        monkeypatch.setitem(laws.LAWS, "changing", _scaled(factor))
         assert armdyn.compile(robot).friction([1.0]) == [factor]
     assert notes(folder) == []
 

@@ -119,7 +119,7 @@ def test_mimic_joints_carry_a_note_and_can_be_locked(wheel_file: Path) -> None:
     moving = [
         joint for joint in ElementTree.parse(wheel_file).getroot().findall("joint") if joint.get("type") != "fixed"
     ]
-    followers = {joint.get("name"): 0.0 for joint in moving if joint.find("mimic") is not None}
+    followers = {joint.attrib["name"]: 0.0 for joint in moving if joint.find("mimic") is not None}
     robot = robot_of(wheel_file)
     noted = {joint.name for joint in robot.joints if any(note.startswith("mimics ") for note in joint.notes)}
     assert noted == set(followers)

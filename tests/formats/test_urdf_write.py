@@ -191,7 +191,7 @@ def branched() -> Robot:
 
 
 LOSSES = {
-    "rotors (elbow)": with_part(rotor=Rotor(0.01, 50)),
+    "rotors (elbow)": with_part(rotor=Rotor(inertia=0.01, ratio=50)),
     "static friction (elbow)": with_part(friction=Friction(1, 2, 3, 0.1)),
     "acceleration limits (elbow)": with_part(limits=Limits(acceleration=3)),
     "mimic couplings (elbow)": with_part(notes=("mimics 'other' (1 q + 0): read as an independent joint",)),

@@ -1,6 +1,7 @@
 """Estimators on synthetic data with a known truth."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,7 +115,8 @@ def test_weights_are_those_of_the_joints_and_pay():
 
 def test_correlated_errors_make_estimates_worse_and_say_so():
     """Errors of a low-passed noise: the plain formula is too sure, the one with the correlation is not."""
-    plain, honest = [], []
+    plain: list[Any] = []
+    honest: list[Any] = []
     data = samples(noise=0.0, count=2000)
     for k in range(12):
         white = np.random.default_rng(k).standard_normal((2000 + 30, 3))
@@ -217,8 +219,8 @@ def test_instruments_take_the_bias_of_a_noisy_motion_away():
     """Noise of positions, twice differentiated: least squares is biased, instruments are not."""
     data = samples(noise=0.05, count=4000)
     rng = np.random.default_rng(5)
-    noisy = [x + s * rng.standard_normal(x.shape) for x, s in ((data.q, 0.01), (data.qd, 0.1), (data.qdd, 15.0))]
-    observation = observe(ROBOT, Samples(data.t, *noisy, data.tau, data.keep), BASE)
+    q, qd, qdd = (x + s * rng.standard_normal(x.shape) for x, s in ((data.q, 0.01), (data.qd, 0.1), (data.qdd, 15.0)))
+    observation = observe(ROBOT, Samples(data.t, q, qd, qdd, data.tau, data.keep), BASE)
     clean = Samples(data.t, data.q, data.qd, data.qdd, data.tau, data.keep)
     by_ls, by_iv = Weighted()(observation), Instrumental(reference=clean)(observation)
     z_ls, z_iv = ((e.values - TRUTH) / e.std for e in (by_ls, by_iv))

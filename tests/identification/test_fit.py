@@ -123,7 +123,7 @@ def test_every_method_by_name():
         off = (found.estimate.values - truth(found)) / np.maximum(np.abs(truth(found)), 0.5)
         assert np.abs(off).max() < 0.25, method
     with pytest.raises(UnknownName, match="weighted"):
-        identify(ROBOT, log, method="wieghted")
+        identify(ROBOT, log, method="wieghted")  # type: ignore[arg-type]
     with pytest.raises(ArmdynError, match="commanded motion"):
         identify(ROBOT, log, method="instrumental")
 

@@ -70,14 +70,14 @@ def test_no_possible_neighbour_is_nearer() -> None:
     names = parameter_names(base.robot, base.include)
     pi = standard_parameters(found.robot, base.include).array()
     own = standard_parameters(base.robot, base.include).array()  # strictly inside, so that ways towards it stay inside
-    down = 0
+    down = 0.0
     for size in (1e-4, 1e-3, 1e-2, 1e-1):
         for _ in range(100):
             to = own.reshape(-1, 10) * rng.uniform(0.5, 1.5, (base.robot.n, 1))  # other weights, and added points
             to = (to + [_point(rng.uniform(0, 1), rng.normal(size=3) * 0.1) for _ in to]).ravel()
             other = pi + size * (to - pi)
             assert physical_consistency(dict(zip(names, other.tolist(), strict=True))).consistent
-            change = np.linalg.norm(R @ (base.from_standard(other) - noisy)) - found.distance
+            change = float(np.linalg.norm(R @ (base.from_standard(other) - noisy))) - found.distance
             down = min(down, change / size)
     # All ways lead up: to first order nothing is gained (prior and margin leave a little), and the first order is what
     # an optimum of a convex problem is told by. Unconstrained, the way to the estimate gains the whole distance.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import weakref
@@ -122,7 +123,7 @@ def test_whatever_holds_a_result_keeps_it(kernel: Kernel, keep: Any) -> None:
         del result
         for seed in range(2, 8):
             assert kernel.call(*state(seed)).ctypes.data != address
-        again = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_double * 6).from_address(address))
+        again = np.ctypeslib.as_array((ctypes.c_double * 6).from_address(address))
         np.testing.assert_array_equal(again, expected)
         del held
 

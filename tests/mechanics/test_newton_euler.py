@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -60,13 +62,13 @@ def test_power_goes_into_energy(shape: str) -> None:
     """qd.tau = d(T + U)/dt, T from the mass matrix, U from the heights of the masses."""
     robot, q, qd, qdd, _ = sample(shape)
 
-    def energy(t: complex) -> complex:
+    def energy(t: complex) -> Any:
         x, v = q + qd * t, qd + qdd * t
         moments = [p.apply(link.inertia.moment * (1 / link.inertia.mass)) * link.inertia.mass
                    for link, p in zip(robot.links, link_poses(robot, x), strict=True)]  # fmt: skip
         return v @ newton_euler.mass_matrix(robot, x) @ v / 2 - sum(robot.gravity.dot(s) for s in moments)
 
-    power = qd @ newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    power: Any = qd @ newton_euler.inverse_dynamics(robot, q, qd, qdd)
     assert abs(power - energy(1j * STEP).imag / STEP) <= 1e-11 * max(abs(power), 1)
 
 

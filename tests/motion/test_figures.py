@@ -41,4 +41,4 @@ def test_motion_tip_and_many_joints(tmp_path: Path) -> None:
     figure = armdyn.torque_breakdown(dyn, move).plot(file)
     assert file.stat().st_size > 20_000 and sum(panel.get_visible() for panel in figure.axes) == 7
     with pytest.raises(armdyn.ArmdynError, match="unknown figure 'tips'"):
-        parts.plot(kind="tips")
+        parts.plot(kind="tips")  # type: ignore[arg-type]

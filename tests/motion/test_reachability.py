@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -40,10 +42,11 @@ def test_sets_are_those_of_linear_programs(seed: int, resting: bool) -> None:
         assert dead is not None and sets[dead.cell] == (None, None)
         return
     assert dead is None
-    assert np.allclose(low, [a for a, _ in sets], atol=1e-8) and np.allclose(high, [b for _, b in sets], atol=1e-8)
+    assert np.allclose(np.transpose([low, high]), np.array(sets, dtype=float), atol=1e-8)
     end = 0.0 if resting else float(0.5 * top[-1])
     K_low, K_high, dead = controllable(rows, ds, low, high, end)
-    least = most = end
+    least: Any = end
+    most: Any = end
     for i in range(CELLS - 1, -1, -1):
         into = [(2 * ds[i], 1.0, most), (-2 * ds[i], -1.0, -least)]
         pair = program(rows, i, -1, into, top[i]), program(rows, i, 1, into, top[i])

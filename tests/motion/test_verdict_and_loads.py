@@ -123,6 +123,6 @@ def test_energy_balance_of_a_whole_arm() -> None:
 
 def test_bad_questions() -> None:
     with pytest.raises(armdyn.ArmdynError, match="unknown side 'rotor'"):
-        armdyn.sizing(slider(), LIFT, side="rotor")
+        armdyn.sizing(slider(), LIFT, side="rotor")  # type: ignore[arg-type]
     with pytest.raises(armdyn.ArmdynError, match="rest = -1"):
         armdyn.sizing(slider(), LIFT, rest=-1.0)

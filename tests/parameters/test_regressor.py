@@ -99,5 +99,5 @@ def test_planar_arm_of_siciliano() -> None:
 
 def test_columns_of_joints_that_do_not_carry_a_link_are_literal_zeros() -> None:
     robot = armdyn.load("panda")
-    graph = trace(lambda *state: regressor(robot, *state, include=("inertial",)), {"q": 7, "qd": 7, "qdd": 7})
+    graph = trace(lambda q, qd, qdd: regressor(robot, q, qd, qdd, include=("inertial",)), {"q": 7, "qd": 7, "qdd": 7})
     assert all(str(y) == "0" for i, row in enumerate(graph.outputs["out"]) for y in row[: 10 * i])

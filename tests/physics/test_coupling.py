@@ -36,7 +36,7 @@ def coupled(seed: int, n: int = 4) -> Robot:
 
 def test_maps_and_virtual_work() -> None:
     robot = coupled(2)
-    J = np.array(robot.coupling)
+    J = np.asarray(robot.coupling, dtype=float)
     rng = np.random.default_rng(0)
     q, qd, tau = rng.uniform(-1, 1, (3, 5, robot.n))
     assert coupling.coupling_matrix(robot) == pytest.approx(J)

@@ -165,7 +165,7 @@ def test_the_summary_has_the_key_facts(planar: Study) -> None:
     assert facts["joints"].text.startswith("2 ")
     assert facts["agreement of formulations"].good
     robot = armdyn.load("planar2r")
-    lengths = sum(float(joint.geometry.a) for joint in robot.joints)  # type: ignore[union-attr]
+    lengths = sum((float(joint.geometry.a) for joint in robot.joints), start=0.0)
     assert float(facts["reach"].text.split()[0]) == pytest.approx(lengths, rel=5e-3)  # three digits are shown
 
 

@@ -82,7 +82,7 @@ def sliding(record: Record) -> None:
     record["joint"][1]["type"] = "prismatic"
 
 
-BROKEN: list[tuple[str, str, str, Callable[[Record], None]]] = [
+BROKEN: list[tuple[str, str, str, Callable[[Record], object]]] = [
     ("negative-mass", "invalid", "body 'arm'", first(mass=-4.0)),
     ("not-positive", "invalid", "body 'arm'", first(inertia=[0.005, 0, 0, -0.05, 0, 0.05])),
     ("not-positive", "invalid", "body 'arm'", first(inertia=[0.01, 0.05, 0, 0.01, 0, 0.02])),

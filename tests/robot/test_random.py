@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,14 @@ from armdyn.formats import toml
 from armdyn.robot import FreeTransform, ModifiedDH, Robot, StandardDH
 
 KINDS = {"standard": StandardDH, "modified": ModifiedDH, "free": FreeTransform}
-EVERYTHING = {"branching": 0.4, "fixed": 0.3, "rotors": True, "friction": True, "limits": True, "any_gravity": True}
+EVERYTHING: dict[str, Any] = {
+    "branching": 0.4,
+    "fixed": 0.3,
+    "rotors": True,
+    "friction": True,
+    "limits": True,
+    "any_gravity": True,
+}
 
 
 def pseudo_inertia(inertia) -> np.ndarray:
@@ -48,7 +56,7 @@ def test_other_seed_other_robot() -> None:
 
 
 @pytest.mark.parametrize("convention", KINDS)
-def test_convention_is_kept(convention: str) -> None:
+def test_convention_is_kept(convention: Any) -> None:
     robot = random_robot(3, 6, convention=convention, fixed=0.5, branching=0.5)
     assert {type(joint.geometry) for joint in robot.tree} == {KINDS[convention]}
 

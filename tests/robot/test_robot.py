@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from armdyn.graph import Node
 from armdyn.mechanics import kinematics, newton_euler
 from armdyn.robot.links import WORLD
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"name": "turn", "d": "h", "alpha": "pi/2", "mass": "m", "com": [0, "-h/2", 0], "inertia": [1, 0, 0, 1, 0, 1]},
     {"name": "reach", "type": "prismatic", "theta": "pi/2", "d": 0.2, "mass": 2, "inertia": [0.1, 0, 0, 0.1, 0, 0.1]},
     {"name": "wrist", "a": 0.3, "mass": 1.5, "com": [-0.1, 0, 0], "inertia": [0.01, 0, 0, 0.02, 0, 0.02]},

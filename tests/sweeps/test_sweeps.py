@@ -19,7 +19,7 @@ from armdyn.robot.parts import Placement
 from armdyn.sweeps import MEASURES, sweep
 from armdyn.sweeps import variants as plans
 
-VARY = {"l2": np.linspace(0.2, 0.5, 4), "payload": [0.0, 1.0, 2.0]}
+VARY: dict[str, Any] = {"l2": np.linspace(0.2, 0.5, 4), "payload": [0.0, 1.0, 2.0]}
 
 
 def test_every_row_is_that_robot_alone() -> None:

@@ -138,7 +138,7 @@ def test_via_points_say_what_is_wrong() -> None:
     with pytest.raises(ArmdynError, match="joint 2 exceeds v_max"):
         via_points([[0, 0], [1, 3]], times=[0, 1], v_max=2)
     with pytest.raises(ArmdynError, match="Did you mean 'blends'"):
-        via_points([[0, 0], [1, 3]], "blend", times=[0, 1])
+        via_points([[0, 0], [1, 3]], "blend", times=[0, 1])  # type: ignore[arg-type]
 
 
 def test_fourier_is_its_definition() -> None:

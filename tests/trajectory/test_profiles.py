@@ -39,8 +39,7 @@ def moves(draw: st.DrawFn, still: bool = True) -> tuple[np.ndarray, np.ndarray, 
     q0 = np.array([draw(st.floats(-3, 3)) for _ in range(n)])
     k_v, k_a = ([draw(limit) for _ in range(n)] for _ in range(2))
     order = draw(st.permutations(range(n)))
-    D = np.array(D)[order]
-    q1 = q0 + D
+    q1 = q0 + np.array(D)[order]
     return q0, q1, np.array(k_v), np.array(k_a)
 
 

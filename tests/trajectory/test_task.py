@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,7 +127,8 @@ def test_tool_axis_and_base_axis_are_two_names_of_one_motion(seed) -> None:  # t
 def test_an_axis_of_ones_own_may_turn_more_than_half() -> None:
     R, turn = rotation(4), rot(np.array([0, 0, 1.0]), 5.0)
     start, end = pose(R, [0, 0, 0]), pose(np.eye(3), [0, 1, 0])
-    for frame, expected in (("tool", R @ turn), ("base", turn @ R)):
+    frames: dict[Any, Any] = {"tool": R @ turn, "base": turn @ R}
+    for frame, expected in frames.items():
         task = line(start, end, duration=1.0, axis=[0, 0, 2], angle=5.0, frame=frame)
         np.testing.assert_allclose(task.pose(1.0)[:3, :3], expected, atol=1e-14)
         check_rates(task)
@@ -182,7 +184,7 @@ def test_circles_keep_their_distance(seed, angle) -> None:  # type: ignore[no-un
         np.testing.assert_allclose(p[-1], rot(n, angle) @ p[0], atol=1e-12)
         check_rates(task)
         last = task.pose(2.0)[:3, :3]
-        expected = {"carried": rot(n, angle) @ start[:3, :3], "fixed": start[:3, :3]}.get(turning) if isinstance(
+        expected: Any = {"carried": rot(n, angle) @ start[:3, :3], "fixed": start[:3, :3]}.get(turning) if isinstance(
             turning, str) else turning  # fmt: skip
         np.testing.assert_allclose(last, expected, atol=1e-12)
 
