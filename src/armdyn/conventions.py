@@ -20,9 +20,9 @@ to d (prismatic).
 Tip wrench. `w = (force, moment)` exerted by the robot on the environment, world axes, at the tool frame's origin.
 Wrenches on other frames come as a mapping {frame name: (force, moment)}, each at the origin of its frame.
 
-Jacobian. Six rows, linear first, then angular; world axes; at the origin of the frame asked for (the tool frame
+Jacobian. Six rows, linear first, then angular; world axes; at the origin of the given frame (the tool frame
 by default). The tool frame is the frame of the last body (the last one that the last joint
-moves) unless `tool` says otherwise.
+moves) unless `tool` names another one.
 
 Inertia. Given at the centre of mass in axes parallel to the body frame, or as (m, m c, I about the frame's origin).
 Products of inertia are entries of the tensor: `I_xy = -integral of x y dm`.

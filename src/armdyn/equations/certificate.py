@@ -210,7 +210,7 @@ def _balances_power(ours: Formulation, reference: Formulation, at: Point) -> boo
 
 
 def _inverts(ours: Formulation, reference: Formulation, at: Point) -> bool:
-    """Forward dynamics gives back the accelerations that inverse dynamics was asked for."""
+    """Forward dynamics returns the accelerations given to inverse dynamics."""
     tau = reference.function("inverse_dynamics")(at.robot, at.q, at.qd, at.qdd, at.wrench)
     return tuple(ours.function("forward_dynamics")(at.robot, at.q, at.qd, tau, at.wrench)) == tuple(at.qdd)
 

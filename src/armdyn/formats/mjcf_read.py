@@ -329,7 +329,7 @@ class _Reader(Posed):
         return found
 
     def left_out(self) -> list[str]:
-        """Notes on what the file says and a Robot does not."""
+        """Notes on what the file contains and a Robot cannot represent."""
         notes = list(dict.fromkeys(self.notes))
         for tag in ("tendon", "equality"):
             if any(len(element) for element in all_named(self.document.root, tag)):

@@ -59,7 +59,7 @@ Defaults = dict[str, dict[str, dict[str, str]]]
 
 
 def default_classes(document: Document) -> Defaults:
-    """The default classes; an inner class starts from what the outer one says."""
+    """The default classes; an inner class inherits from the outer one."""
     classes: Defaults = {"main": {}}
 
     def add(element: Element, parent: dict[str, dict[str, str]], name: str) -> None:

@@ -11,9 +11,10 @@ from inspect import signature
 from typing import Any, ParamSpec, TypeVar, cast
 
 from armdyn.algebra import Scalar
-from armdyn.algebra.ops import add, total
+from armdyn.algebra.ops import add
 from armdyn.mechanics import external
 from armdyn.mechanics.friction import friction_torques
+from armdyn.mechanics.matrices import plus
 from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.mechanics.rotors import rotor_coriolis_matrix, rotor_energy, rotor_mass_matrix, rotor_torques
 from armdyn.robot.robot import Robot
@@ -33,8 +34,7 @@ def _sum_of_lists(a: Any, b: Any) -> Any:
 
 
 def _motion_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Any = None) -> list[Scalar]:
-    terms = rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd), external.split(robot, q, wrench)[1]
-    return [total(joint) for joint in zip(*terms, strict=True)]
+    return plus(rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd), external.split(robot, q, wrench)[1])
 
 
 def _velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:

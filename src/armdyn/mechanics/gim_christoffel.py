@@ -7,7 +7,7 @@ z_{j-1} is z_j here: link frames have their z on their own joint axis. Any tree 
 from __future__ import annotations
 
 from armdyn.algebra import Scalar, cross
-from armdyn.algebra.ops import add, half, sub, total
+from armdyn.algebra.ops import add, half, sub
 from armdyn.mechanics import christoffel
 from armdyn.mechanics.actuators import actuated, rotor_mass_matrix
 from armdyn.mechanics.christoffel import Tensor
@@ -21,7 +21,7 @@ from armdyn.mechanics.energies import (
     tip_torques,
 )
 from armdyn.mechanics.kinematics import Wrench, link_poses
-from armdyn.mechanics.matrices import times, zeros
+from armdyn.mechanics.matrices import plus, times, zeros
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -104,8 +104,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     """
     C = christoffel.matrix_from_symbols(christoffel.symbols(inertia_partials(robot, q)), qd)
     inertia, velocity = times(inertia_matrix(robot, q), qdd), times(C, qd)
-    terms = inertia, velocity, gravity_torques(robot, q), tip_torques(robot, q, wrench)
-    return [total(joint) for joint in zip(*terms, strict=True)]
+    return plus(inertia, velocity, gravity_torques(robot, q), tip_torques(robot, q, wrench))
 
 
 @actuated

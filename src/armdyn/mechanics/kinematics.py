@@ -1,6 +1,6 @@
 """Where the bodies are and how they move: poses, Jacobians, velocities, accelerations.
 
-Frames are named (any body, any joint, `tool`); everything comes in world axes unless it says otherwise.
+Frames are named (any body, any joint, `tool`); everything is in world axes unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def velocities(
 class Motion:
     """Velocity and acceleration of every link, in the link's own frame, of its frame's origin.
 
-    base: (w, wd) of a base that turns; then only the turning of the links is what it says.
+    base: (w, wd) of a rotating base; then only the angular quantities of the links are valid.
     """
 
     def __init__(

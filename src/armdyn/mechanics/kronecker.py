@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from armdyn.algebra import Scalar, gradient
-from armdyn.algebra.ops import add, half, mul, sub, total
+from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.energies import inertia_matrix, kinetic_energy, potential, potential_energy, tip_torques
 from armdyn.mechanics.kinematics import Wrench
-from armdyn.mechanics.matrices import Rows, column, identity, product, times, transpose
+from armdyn.mechanics.matrices import Rows, column, identity, plus, product, times, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Scalars
@@ -80,8 +80,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
     inertia = times(inertia_matrix(robot, q), qdd)
-    terms = inertia, coriolis_torques(robot, q, qd), gravity_torques(robot, q), tip_torques(robot, q, wrench)
-    return [total(joint) for joint in zip(*terms, strict=True)]
+    return plus(inertia, coriolis_torques(robot, q, qd), gravity_torques(robot, q), tip_torques(robot, q, wrench))
 
 
 @actuated

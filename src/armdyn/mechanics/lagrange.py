@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from armdyn.algebra import Scalar, derivative, gradient
-from armdyn.algebra.ops import add, sub
+from armdyn.algebra.ops import sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.energies import kinetic, kinetic_energy, potential, potential_energy, tip_torques
 from armdyn.mechanics.kinematics import Wrench
+from armdyn.mechanics.matrices import plus
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -52,8 +53,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
     """
-    terms = inertial_torques(robot, q, qd, qdd), gravity_torques(robot, q), tip_torques(robot, q, wrench)
-    return [add(add(motion, weight), tip) for motion, weight, tip in zip(*terms, strict=True)]
+    return plus(inertial_torques(robot, q, qd, qdd), gravity_torques(robot, q), tip_torques(robot, q, wrench))
 
 
 @actuated

@@ -14,7 +14,7 @@ from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.christoffel import Tensor, matrix_from_symbols
 from armdyn.mechanics.energies import kinetic_energy, potential_energy, tip_torques
 from armdyn.mechanics.kinematics import Wrench
-from armdyn.mechanics.matrices import Rows, column, inner, product, times, zeros
+from armdyn.mechanics.matrices import Rows, column, inner, plus, product, times, zeros
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
@@ -131,8 +131,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     at = Derivatives(robot, q)
     inertia = times(inertia_coefficients(robot, at), qdd)
     velocity = centrifugal_torques(velocity_coefficients(robot, at), qd)
-    terms = inertia, velocity, gravity_coefficients(robot, at), tip_torques(robot, q, wrench)
-    return [total(joint) for joint in zip(*terms, strict=True)]
+    return plus(inertia, velocity, gravity_coefficients(robot, at), tip_torques(robot, q, wrench))
 
 
 def centrifugal_torques(h: Tensor, qd: Scalars) -> list[Scalar]:

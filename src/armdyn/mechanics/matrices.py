@@ -49,6 +49,11 @@ def product(A: Matrix, B: Matrix) -> Rows:
     return [[inner(row, col) for col in columns] for row in A]
 
 
+def plus(*vectors: Scalars) -> list[Scalar]:
+    """Sum of vectors of one length."""
+    return [total(entries) for entries in zip(*vectors, strict=True)]
+
+
 def times(A: Matrix, x: Scalars) -> list[Scalar]:
     """A x, a vector."""
     return [inner(row, x) for row in A]

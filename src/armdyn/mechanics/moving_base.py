@@ -1,4 +1,4 @@
-"""Robots on a base that moves: prescribed motion in the recursion, or virtual joints under the robot.
+"""Robots on a moving base: prescribed motion in the recursion, or virtual joints under the robot.
 
 Source: notes after Khalil (7.61). The base's motion may enter Newton-Euler as it is, by velocities and accelerations of
 its frame (Eulerian variables): the recursion starts from them instead of from rest, and ends with the wrench that the
@@ -197,7 +197,7 @@ def with_virtual_joints(robot: Robot, joints: tuple[str, ...] = tuple(VIRTUAL)) 
     """The robot on r virtual joints instead of a fixed base; planar motion is ("x", "y", "yaw").
 
     The joints start from the robot's base pose, along its axes; they are called base_x and so on and come first. The
-    base body with its inertia hangs on the last one. Notes after Khalil (7.61)
+    base body with its inertia is fixed to the last one. Notes after Khalil (7.61)
     """
     for name in joints:
         if name not in VIRTUAL:

@@ -4,7 +4,7 @@ Source: Khalil sec. 7.4.3, (7.51)-(7.61) (with (7.57) corrected: U_j = skew(wd) 
 is Milićević table 2 and Siciliano (7.107)-(7.114). Cost grows linearly with the number of joints; branches are allowed.
 
 The recursion follows the source line by line; (7.53) and (7.56) call functions that write them in an equal form with
-fewer operations. Friction and rotor inertia of (7.61) come from `actuated`. The names told to `named` are those of the
+fewer operations. Friction and rotor inertia of (7.61) come from `actuated`. The names given to `named` are those of the
 programs in Khalil's appendix.
 """
 

@@ -81,7 +81,7 @@ def _only(robot: Robot, j: int, value: Scalar) -> list[Scalar]:
 
 
 def _with_unit_motor(robot: Robot, j: int, viscous: Scalar = 0, coulomb: Scalar = 0) -> Robot:
-    """The robot in which motor j alone rubs, with 1 seen at its joint."""
+    """The robot in which only motor j has friction, of size 1 at its joint."""
     k = motor_ratio(robot, j)
     bare = Motor()
     rubbing = Motor(viscous=ops.div(viscous, ops.mul(k, k)), coulomb=ops.div(coulomb, ops.mul(k, ops.sign(k))))

@@ -3,7 +3,7 @@
 Per joint, in the order of `armdyn.conventions.STANDARD_PARAMETERS`: the ten inertial parameters of its link (Khalil
 sec. 7.3.3, Siciliano (7.77)), in the frame whose z is the joint axis (`robot.links`); the rotor inertia seen at the
 joint, Ia; the friction coefficients Fv and Fc; a constant torque. Numbers of joints are appended: XX1 ... off1, XX2 ...
-Motors that rub on their own, such as those that several joints turn by a coupling, have Fvm and Fcm, after all joints.
+Motors with friction of their own, such as those coupled to several joints, have Fvm and Fcm, after all joints.
 
 Links are the augmented ones of Siciliano sec. 7.2.2: what is fixed to a link and what a full rotor mounted on it
 weighs at rest belong to it. Ia is ratio^2 times the rotor's inertia in both rotor models; they differ in what it does.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Assembly, Spin, coupled
 from armdyn.robot.parts import Body, Friction, Joint, Motor, Rotor
 from armdyn.robot.transmission import inverse_rows
+from armdyn.typing import Floats
 
 INERTIAL = STANDARD_PARAMETERS[:10]
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -59,7 +59,7 @@ class StandardParameters:
     def as_dict(self) -> dict[str, Scalar]:
         return dict(zip(self.names, self.values, strict=True))
 
-    def array(self) -> np.ndarray[Any, Any]:
+    def array(self) -> Floats:
         """(p,) numbers."""
         return np.array([float(value) for value in self.values])
 
@@ -69,7 +69,7 @@ class StandardParameters:
 
 
 def included(include: Iterable[str]) -> tuple[str, ...]:
-    """The parameters of one joint (and motor) in the families asked for, in the order of the conventions."""
+    """The parameters of one joint (and motor) in the given families, in the order of the conventions."""
     wanted = (include,) if isinstance(include, str) else tuple(include)
     for family in wanted:
         if family not in FAMILIES:
@@ -172,7 +172,7 @@ def with_standard_parameters(robot: Robot, values: Mapping[str, Scalar] | Standa
 
 
 def _driven(joint: Joint, number: int, known: Mapping[str, Scalar], given: Set[str], ratio: Scalar) -> Joint:
-    """The joint with the rotor and friction asked for. ratio: of its motor."""
+    """The joint with the given rotor and friction parameters. ratio: of its motor."""
     direct = type(ratio) is int and ratio == 1
     if f"Ia{number}" in given:
         rotor, Ia = joint.rotor or Rotor(), known[f"Ia{number}"]

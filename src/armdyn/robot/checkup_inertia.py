@@ -251,7 +251,7 @@ def _weightless(robot: Robot, link: Link) -> bool:
 
 
 def travel(joint: Joint) -> float:
-    """How far a prismatic joint slides from its zero, as far as limits tell, m."""
+    """Largest travel of a prismatic joint from its zero within its limits, m; 0 if there are none."""
     if joint.kind != "prismatic" or joint.limits is None:
         return 0.0
     return max((abs(float(end)) for end in (joint.limits.lower, joint.limits.upper) if end is not None), default=0.0)

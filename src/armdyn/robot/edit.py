@@ -100,27 +100,27 @@ def body_named(robot: Robot, name: str) -> str:
 
 
 def sub_chain(robot: Robot, base: str | None, tip: str | None) -> Robot:
-    """The part of the robot that hangs on `base`; with `tip` too, only the chain between the two."""
+    """The subtree of body `base`; with `tip`, only the chain between the two."""
     if tip is not None:
         robot = replace(robot, tool=Placement(), tool_on=body_named(robot, tip))
     if base is None:
         return robot
     root = body_named(robot, base)
-    tree = _hanging_on(robot, root)
+    tree = _subtree(robot, root)
     if tip is not None:
         tree, dropped = _on_the_way(tree, root, robot.tool_on or "")
         if dropped:
-            note = f"left out, beside the chain from {base} to {tip}: {', '.join(dropped)}"
+            note = f"left out, not on the chain from {base} to {tip}: {', '.join(dropped)}"
             robot = replace(robot, notes=(*robot.notes, note))
     kept = {root, *(joint.body.name for joint in tree)}
     if robot.tool_on is not None and robot.tool_on not in kept:
-        raise RobotError(f"the tip {tip!r} does not hang on the base {base!r}", where=f"robot {robot.name!r}")
+        raise RobotError(f"the tip {tip!r} is not a descendant of the base {base!r}", where=f"robot {robot.name!r}")
     loops = tuple(loop for loop in robot.loops if {loop.first, loop.second} <= kept)
     body = next((joint.body for joint in robot.tree if joint.body.name == root), robot.root)
     return replace(robot, tree=tree, root=body, base=Placement(), loops=loops)
 
 
-def _hanging_on(robot: Robot, root: str) -> tuple[Joint, ...]:
+def _subtree(robot: Robot, root: str) -> tuple[Joint, ...]:
     carried = {root}
     tree = []
     for joint in robot.tree:

@@ -34,13 +34,17 @@ def random_robot(
     friction: bool = False,
     limits: bool = False,
 ) -> Robot:
-    """A random robot with n moving joints (None: 1 to 8), the same for the same arguments.
+    """Make a random robot, the same for the same arguments; its numbers have at most four decimals.
 
-    convention: how joints are placed; None mixes all three. prismatic: probability that a joint slides. branching:
-    probability that a joint hangs on any earlier body instead of the last. fixed: probability of a fixed body in
-    front of a joint, and at the end. skew: general angles; False: multiples of pi/2 and many zero lengths.
-    tilted_base, tool: general poses of the base and of the tool frame. any_gravity: gravity in any direction.
-    rotors, friction, limits: given to every joint. Numbers have at most four decimals.
+    n: number of movable joints (default: 1 to 8 at random).
+    convention: how joints are placed (default: all three mixed).
+    prismatic: probability that a joint is prismatic.
+    branching: probability that the parent of a joint is any earlier body instead of the last.
+    fixed: probability of a fixed body before a joint, and at the end.
+    skew: general angles; False: multiples of pi/2 and many zero lengths.
+    tilted_base, tool: general poses of the base and of the tool frame.
+    any_gravity: gravity in any direction.
+    rotors, friction, limits: given to every joint.
 
     >>> [joint.kind for joint in random_robot(1, 3, prismatic=1).joints]
     ['prismatic', 'prismatic', 'prismatic']

@@ -66,9 +66,13 @@ class Robot:
         name: str = "robot",
         parameters: Mapping[str, Any] | None = None,
     ) -> Robot:
-        """A robot from a DH table: one mapping per joint with the keys of a robot file.
+        """Make a robot from a DH table.
 
-        base, tool: 4x4 homogeneous matrices or None.
+        rows: one mapping per joint, with the keys of a robot file.
+        convention: "standard" or "modified".
+        gravity: acceleration of free fall, m/s^2, world axes.
+        base, tool: (4, 4) homogeneous matrices (default: identity).
+        parameters: values of the names that expressions in `rows` use.
 
         >>> Robot.from_dh([{"type": "revolute", "a": 0.5, "mass": 2, "com": [-0.25, 0, 0]}]).n
         1
@@ -86,7 +90,7 @@ class Robot:
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
-        """The moving joints: their order is the order of every array."""
+        """The movable joints; every array has their order."""
         return tuple(joint for joint in self.tree if joint.kind != "fixed")
 
     @property
@@ -118,7 +122,7 @@ class Robot:
 
     @cached_property
     def frames(self) -> Mapping[str, Frame]:
-        """Every frame one can ask for: the bodies by name, the joints' bodies by joint name, and `tool`."""
+        """All named frames: the bodies by name, the joints' bodies by joint name, and `tool`."""
         bodies = self._assembly.frames
         frames = {joint.name: bodies[joint.body.name] for joint in self.tree} | bodies
         carrier = bodies[self.tool_body]
@@ -197,7 +201,7 @@ class Robot:
         return edit(self.symbolic).bound()
 
     def with_parameters(self, **values: float) -> Robot:
-        """The same robot with other values of its named parameters."""
+        """Return the same robot with other values of its named parameters."""
         for name in values:
             if name not in self.parameters:
                 raise unknown_name("parameter", name, self.parameters, where=f"robot {self.name!r}")
@@ -206,10 +210,12 @@ class Robot:
     def with_payload(
         self, mass: Scalar, com: Sequence[Scalar] = (0, 0, 0), inertia: Any = None, *, on: str | None = None
     ) -> Robot:
-        """The robot holding a load.
+        """Return the robot with a payload.
 
-        com: centre of mass in the tool frame, m. inertia: six entries xx xy xz yy yz zz or a 3x3 tensor at that
-        centre, kg m^2. on: body that carries it instead of the tool (com then in that body's frame).
+        mass: kg.
+        com: (3,) centre of mass in the tool frame, m.
+        inertia: six entries xx xy xz yy yz zz or a (3, 3) tensor at the centre of mass, kg m^2 (default: zero).
+        on: body that carries the payload instead of the tool; com is then in its frame.
         """
         from armdyn.robot.edit import add_payload
 
@@ -217,8 +223,8 @@ class Robot:
         return self.edited(lambda robot: add_payload(robot, load, on))
 
     def without(self, *parts: str) -> Robot:
-        """The robot without friction (or its offsets alone), rotors, gravity, limits, loops, motors, elastic joints or
-        coupling.
+        """Return the robot without some of its parts: friction (or only its offsets), rotors, gravity, limits, loops,
+        motors, elastic joints, coupling.
         """
         from armdyn.robot.edit import remove
 
@@ -228,13 +234,13 @@ class Robot:
         return self.edited(lambda robot: remove(robot, parts))
 
     def locked(self, values: Mapping[str, Scalar]) -> Robot:
-        """The robot with the named joints held at these positions and merged into what carries them."""
+        """Return the robot with these joints held at the given positions, rad or m, and merged into their parents."""
         from armdyn.robot.edit import lock
 
         return self.edited(lambda robot: lock(robot, values))
 
     def chain(self, base: str | None = None, tip: str | None = None) -> Robot:
-        """What hangs on body `base` (with `tip` too: only the chain between them), with the tool frame at `tip`."""
+        """Return the subtree of body `base` (with `tip`: only the chain between them), the tool frame at `tip`."""
         from armdyn.robot.edit import sub_chain
 
         return self.edited(lambda robot: sub_chain(robot, base, tip))
@@ -242,7 +248,7 @@ class Robot:
     # Reports ------------------------------------------------------------------------------------------------------
 
     def checkup(self) -> Checkup:
-        """All that looks wrong or doubtful in this description; found once."""
+        """Check this description (once); see `armdyn.robot.checkup`."""
         return self._checkup
 
     @cached_property
@@ -252,7 +258,7 @@ class Robot:
         return checkup(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the robot to a .toml or .urdf file."""
+        """Write the robot to a .toml, .urdf or .xml (MJCF) file and return its path."""
         from armdyn.formats import save
 
         return save(self, path)
@@ -309,7 +315,7 @@ def _validate(robot: Robot) -> None:
 def _validate_coupling(robot: Robot, where: str) -> None:
     n = robot.n
     if len(robot.coupling) != n or any(len(row) != n for row in robot.coupling):
-        raise RobotError(f"a coupling of {len(robot.coupling)} rows for {n} moving joints", where=where,
+        raise RobotError(f"a coupling of {len(robot.coupling)} rows for {n} movable joints", where=where,
                          expected=f"{n} rows of {n}: joint rates from motor rates",
                          advice="A robot with locked or left out joints needs a coupling of its own: take the old one "
                          'away first, with .without("coupling").')  # fmt: skip
@@ -325,7 +331,7 @@ def _bad_parent(robot: Robot, joint: Joint, earlier: set[str]) -> RobotError:
     later = {j.body.name for j in robot.tree} - earlier
     if joint.parent in later:
         return RobotError(
-            f"its parent {joint.parent!r} comes later in the tree or hangs on the joint itself",
+            f"its parent {joint.parent!r} comes later in the tree or is a descendant of the joint",
             where=where,
             expected="parents before children, without cycles",
             advice="Move the joint behind its parent.",
