@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import armdyn
 from armdyn.bench import markdown, measuring, run
@@ -205,28 +204,3 @@ def test_targets_say_what_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> N
     assert [target.met for target in (batch, call, forward)] == [None] * 3
     assert batch.wanted == "30 times"
     assert batch.measured == "not measured"
-
-
-def test_command_line(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from armdyn.cli import app
-
-    monkeypatch.setattr(measuring, "QUICK", TINY)
-    page = tmp_path / "RESULTS.md"
-    done = CliRunner().invoke(app, ["bench", "pendulum", "--quick", "--out", str(page)])
-    assert done.exit_code == 0, done.output
-    assert "dyn.inverse_dynamics" in done.output
-    assert "share" in done.output
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("# Speed of the compiled functions")
-    assert "| dyn.mass_matrix" in text
-    refused = CliRunner().invoke(app, ["bench", "pendulum", "--out", str(tmp_path / "none" / "x.md")])
-    assert refused.exit_code != 0
-
-
-def test_command_line_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    from armdyn.cli import app
-
-    monkeypatch.setattr(measuring, "QUICK", replace(TINY, sizes=(16,), rounds=1))
-    done = CliRunner().invoke(app, ["bench", "pendulum", "--quick", "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["robots"][0]["name"] == "pendulum"

@@ -133,23 +133,3 @@ def test_page_escapes_what_items_say() -> None:
     text = page(Reproduction((Result(item, item.run()),), {}))
     for raw in ("<b>", "<i>", "a < b", "x & y", "p < q"):
         assert raw not in text
-
-
-def test_verb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from armdyn.cli import app
-
-    item = Item("truc", "(1)", "one", lambda: Outcome("", (GOOD,)))
-    chapter = Chapter("truc", [item])
-    monkeypatch.setattr("armdyn.reproduce.running.chapters", lambda: {"truc": chapter})
-    monkeypatch.setattr("armdyn.reproduce.running.chapter_of", lambda source: chapter)
-    runner = CliRunner()
-    good = runner.invoke(app, ["reproduce", "truc", "--out", str(tmp_path)])
-    assert good.exit_code == 0
-    assert "1 same" in good.output
-    assert (tmp_path / "index.html").exists()
-    chapter.items.append(Item("truc", "(2)", "two", lambda: Outcome("", (BAD,))))
-    bad = runner.invoke(app, ["reproduce", "--out", str(tmp_path)])
-    assert bad.exit_code == 1
-    assert "Truc (2): differs" in bad.output

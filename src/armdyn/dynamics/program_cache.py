@@ -18,7 +18,7 @@ from armdyn.dynamics.fingerprint import fingerprint
 from armdyn.dynamics.programs import Program, Split, parts_of
 from armdyn.graph import Graph
 from armdyn.kernels import Kernel, cache, jit, reloaded, sources
-from armdyn.kernels.record import KernelRecord, counted
+from armdyn.kernels.kernel_record import KernelRecord, counted
 from armdyn.robot import Robot
 
 FOLDERS = ("algebra", "graph", "robot", "mechanics", "parameters", "kernels", "dynamics")

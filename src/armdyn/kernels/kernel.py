@@ -13,8 +13,8 @@ from armdyn.graph import Graph, Operations
 from armdyn.kernels import cache as disk
 from armdyn.kernels import fastcall, ir, jit
 from armdyn.kernels.calling import general_call
+from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.record import KernelRecord, shapes
 from armdyn.kernels.ufunc import generalised_ufunc
 
 LANES = (1, 4, 8)

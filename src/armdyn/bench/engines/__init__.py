@@ -1,24 +1,8 @@
-"""The engines, one file each. A maker takes a robot and raises MissingExtra or NotApplicable if it cannot be used."""
+"""The engines, one file each. A maker takes a robot and raises MissingExtra or NotApplicable if it cannot serve it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from armdyn.bench.calls import Engine
-from armdyn.bench.engines import casadi, mujoco, pinocchio, toolbox
-from armdyn.robot import Robot
-
-Maker = Callable[[Robot], Engine]
-
-OTHERS: Mapping[str, Maker] = MappingProxyType(
-    {
-        "Pinocchio": pinocchio.PinocchioEngine,
-        "MuJoCo": mujoco.MujocoEngine,
-        "CasADi": casadi.CasadiEngine,
-        "Robotics Toolbox": toolbox.ToolboxEngine,
-    }
-)
-"""The engines that we compare with, by name."""
+from armdyn.bench.engines.others import OTHERS, Maker
 
 __all__ = ["OTHERS", "Engine", "Maker"]

@@ -1,0 +1,26 @@
+"""armdyn reproduce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from armdyn.reproduce import Chapter, Check, Item, Outcome
+from support.command import Run
+
+
+def test_the_status_tells_whether_everything_is_explained(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    chapter = Chapter("truc", [Item("truc", "(1)", "one", lambda: Outcome("", (Check("agrees", True),)))])
+    monkeypatch.setattr("armdyn.reproduce.running.chapters", lambda: {"truc": chapter})
+    monkeypatch.setattr("armdyn.reproduce.running.chapter_of", lambda source: chapter)
+    status, out, _ = run("reproduce", "truc", "--out", tmp_path)
+    assert status == 0
+    assert "1 same" in out
+    assert (tmp_path / "index.html").exists()
+    chapter.items.append(Item("truc", "(2)", "two", lambda: Outcome("", (Check("differs", False),))))
+    status, out, _ = run("reproduce", "--out", tmp_path)
+    assert status == 1
+    assert "Truc (2): differs" in out
