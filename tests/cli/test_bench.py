@@ -29,7 +29,7 @@ def test_prints_and_writes_the_results(run: Run, tmp_path: Path, monkeypatch: py
 def test_a_place_that_cannot_be_written_is_refused_before_measuring(run: Run, tmp_path: Path) -> None:
     status, out, err = run("bench", "pendulum", "--out", tmp_path / "none" / "x.md")
     assert (status, out) == (2, "")
-    assert "folder that exists" in err
+    assert "File error" in err
 
 
 def test_json(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
