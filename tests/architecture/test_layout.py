@@ -11,7 +11,7 @@ import armdyn
 from armdyn import public
 
 SOURCE = Path(__file__).parents[2] / "src" / "armdyn"
-INTERCHANGEABLE = ("bench/engines/*", "cli/*", "reproduce/*/items.py", "reproduce/*/printed.py")
+INTERCHANGEABLE = ("bench/engines/*", "reproduce/*/items.py", "reproduce/*/printed.py")
 """Modules of one kind, named for what distinguishes them; all others have a file name of their own."""
 
 

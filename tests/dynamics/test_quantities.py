@@ -15,8 +15,8 @@ from armdyn import export
 from armdyn.dynamics import graphs
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Out, row
 from armdyn.errors import UnknownName
+from armdyn.export.export_files import texts
 from armdyn.export.reference_vectors import vectors
-from armdyn.export.targets import texts
 from armdyn.mechanics import newton_euler
 from armdyn.typing import Floats
 

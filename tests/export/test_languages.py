@@ -18,10 +18,10 @@ import armdyn
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError, MissingExtra, UnknownName
 from armdyn.export import DEFAULT, Model, model, write
+from armdyn.export.export_files import TARGETS, texts
 from armdyn.export.functions import PARAMETERS, Function
 from armdyn.export.python_source import function_text, module
 from armdyn.export.reference_vectors import reference, states
-from armdyn.export.targets import TARGETS, texts
 from armdyn.robot import Robot
 
 casadi_installed = importlib.util.find_spec("casadi") is not None
@@ -204,7 +204,7 @@ def test_jax_equals_mechanics(tmp_path: Path) -> None:
 def test_same_robot_same_text() -> None:
     """Also from another process, whose strings hash differently and whose objects lie elsewhere."""
     program = (
-        "import armdyn, hashlib; from armdyn.export import model; from armdyn.export.targets import texts;"
+        "import armdyn, hashlib; from armdyn.export import model; from armdyn.export.export_files import texts;"
         "ms = [model(armdyn.load('scara5'), ['forward_dynamics', 'pose']),"
         "      model(armdyn.load('puma560'), ['coriolis_matrix'])];"
         "made = [t for m in ms for to in ('c', 'python', 'latex') for t in texts(m, to).values()];"

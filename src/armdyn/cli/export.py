@@ -52,7 +52,7 @@ def export(
         loaded = load_robot(robot, tip, base, lock)
         from armdyn.dynamics.quantities import QUANTITIES
         from armdyn.export import DEFAULT, model
-        from armdyn.export.targets import save, texts
+        from armdyn.export.export_files import save, texts
         from armdyn.tables import Column, Section
 
         names = parse.words(functions) if functions else DEFAULT

@@ -4,7 +4,7 @@
 one module `<language>_source` with `files(model)`, and one line in TARGETS.
 """
 
+from armdyn.export.export_files import TARGETS, write
 from armdyn.export.functions import DEFAULT, Model, model
-from armdyn.export.targets import TARGETS, write
 
 __all__ = ["DEFAULT", "TARGETS", "Model", "model", "write"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from armdyn.errors import PhysicsError
 from armdyn.export import DEFAULT, model
-from armdyn.export.targets import save, texts
+from armdyn.export.export_files import save, texts
 from armdyn.report.chapters.chapter import Chapter, File
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
