@@ -14,9 +14,9 @@ from armdyn.bench import markdown, measuring, run
 from armdyn.bench import sample_robots as robots
 from armdyn.bench.agreement import difference
 from armdyn.bench.calls import FUNCTIONS, Call, Inputs
+from armdyn.bench.engines import OTHERS
 from armdyn.bench.engines.own import OwnEngine
 from armdyn.bench.measuring import QUICK
-from armdyn.bench.engines import OTHERS
 from armdyn.bench.peak import peak
 from armdyn.bench.result import OWN, Report
 from armdyn.bench.stopwatch import interleaved, one_core

@@ -14,9 +14,9 @@ from armdyn.bench import sample_robots as robots
 from armdyn.bench.agreement import TOLERANCE, difference
 from armdyn.bench.calls import FUNCTIONS, Call, Inputs
 from armdyn.bench.compiling import compile_seconds
+from armdyn.bench.engines import OTHERS, Engine, Maker
 from armdyn.bench.engines.own import OwnEngine
 from armdyn.bench.machine import facts
-from armdyn.bench.engines import OTHERS, Engine, Maker
 from armdyn.bench.peak import peak
 from armdyn.bench.result import OWN, FunctionResult, Report, RobotResult, Timing
 from armdyn.bench.stopwatch import interleaved, one_core, seconds_once
