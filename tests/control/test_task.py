@@ -10,7 +10,6 @@ import pytest
 import armdyn
 from armdyn.control import Admittance, Impedance, ResolvedAcceleration, TaskPID
 from armdyn.errors import ArmdynError, UnknownName
-from armdyn.kinematics.rotations import rotation_vector
 from armdyn.simulation import Hold, Plant, simulate
 from simulation.arms import dynamics
 
@@ -41,13 +40,6 @@ def rotated(axis: list[float], angle: float) -> np.ndarray:
     u = np.array(axis) / np.linalg.norm(axis)
     K = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
-
-
-@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.5, 3.0, np.pi])
-def test_rotation_vector(angle: float) -> None:
-    vector = rotation_vector(rotated([1, -2, 0.5], angle))
-    expected = angle * np.array([1, -2, 0.5]) / np.linalg.norm([1, -2, 0.5])
-    assert np.allclose(np.abs(vector), np.abs(expected), rtol=1e-6, atol=1e-12)  # at half a turn both signs are right
 
 
 @pytest.mark.parametrize("name", ["puma560", "panda"])

@@ -152,7 +152,9 @@ def _saturation(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
     """Torques that stay at their extreme, or at the joint's limit, while the joint moves."""
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
     found = []
-    for j, (joint, limit) in enumerate(zip(robot.joints, torque_limits(robot), strict=True)):
+    # Limits joint by joint are too strict for coupled motors, so only the joints' own count there.
+    limits = torque_limits(robot.without("coupling", "motors") if robot.coupling else robot)
+    for j, (joint, limit) in enumerate(zip(robot.joints, limits, strict=True)):
         tau = log.tau[inner, j][samples.keep[:, j]]
         if len(tau) < FEWEST or not np.ptp(tau):
             continue

@@ -1,4 +1,4 @@
-"""Pose and Jacobian of a frame in machine code: what inverse kinematics calls thousands of times."""
+"""Pose and Jacobian of a frame in machine code, as inverse kinematics calls them thousands of times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 @lru_cache(maxsize=32)
 def placer(robot: Robot, frame: str = "tool") -> Callable[[Array], Place]:
-    """q (..., n) -> Place of the frame."""
+    """Return the function q (..., n) -> Place of the frame."""
 
     def place(q: Sequence[Any]) -> dict[str, Any]:
         poses, where = link_poses(robot, q), robot.frame(frame)
@@ -39,7 +39,7 @@ def placer(robot: Robot, frame: str = "tool") -> Callable[[Array], Place]:
 
 @lru_cache(maxsize=32)
 def drifter(robot: Robot, frame: str = "tool") -> Callable[[Array, Array], Array]:
-    """(q, qd) -> Jdot qd (..., 6): the acceleration of the frame that velocities alone cause."""
+    """Return the function (q, qd) -> Jdot qd (..., 6), the acceleration of the frame at constant joint velocities."""
     formula = jacobian_dot_qd.formula
     graph = trace(lambda q, qd: list(formula(robot, q, qd, frame=frame)), {"q": robot.n, "qd": robot.n})
     kernel = build(graph, f"{robot.name}_drift")

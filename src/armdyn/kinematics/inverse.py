@@ -44,7 +44,7 @@ class Unreachable(ArmdynError):
 
 
 class Status(Enum):
-    """How an inverse kinematics ended."""
+    """How the inverse kinematics ended."""
 
     REACHED = "The pose is reached."
     OUT_OF_LIMITS = (
@@ -61,8 +61,11 @@ class Status(Enum):
 class InverseKinematics:
     """Joint positions for poses: one for a single pose, arrays for a batch.
 
-    q: (..., n), rad or m: the best found, reached or not. status: Status, or an array of them. residual: largest
-    component of the error, m or rad. iterations: over all starts (0: closed form alone). method: closed or numeric.
+    q:          (..., n), rad or m: the best found, reached or not.
+    status:     Status, or an array of them.
+    residual:   largest component of the error, m or rad.
+    iterations: over all starts (0: closed form alone).
+    method:     "closed" or "numeric".
     """
 
     q: Array
@@ -92,17 +95,22 @@ def inverse_kinematics(
     secondary: str | Callable[[Array], Array] | None = None,
     throw: bool = True,
 ) -> InverseKinematics:
-    """Joint positions that put a frame at a pose.
+    """Return joint positions that put a frame at a pose.
 
-    Args:    pose: (..., 4, 4) in the world, or (..., 3) for a position with any rotation. q0: (n,) or (..., n), where
-             to start and which solution to prefer (the nearest); the middle of the ranges by default. method: closed
-             (arms with parallel axes, a spherical wrist, or of the UR kind: see `closed_form`), numeric (any), auto.
-             rows: those of x y z rx ry rz (world axes) that count, "x y" for instance. starts: at most so many
-             positions to start from, drawn by `seed`. tolerance: largest error, m and rad. secondary: what a redundant
-             arm shall minimise besides: "middle" (distance from the middle of the ranges), "near" (from q0),
-             "manipulability" (its negative), or a function of q (..., n). throw: raise if a pose is not reached; else
-             see `status`.
-    Raises:  Unreachable, NotApplicable (no closed form), ShapeError.
+    pose:      (..., 4, 4) in the world, or (..., 3) for a position with any rotation, m.
+    q0:        (n,) or (..., n), where to start; the nearest solution is preferred (default: middle of the ranges).
+    method:    "closed" (arms with parallel axes, a spherical wrist, or of the UR kind: see `closed_form`), "numeric"
+               (any arm), "auto" (closed where there is a closed form).
+    frame:     name of a body or joint, or "tool".
+    rows:      those of x y z rx ry rz (world axes) that count, for instance "x y" (default: all that the pose gives).
+    limits:    keep within the joint limits.
+    starts:    most positions to start from.
+    seed:      of the random starts.
+    tolerance: largest error, m and rad.
+    secondary: what a redundant arm minimises besides: "middle" (distance from the middle of the ranges), "near"
+               (distance from q0), "manipulability" (its negative), or a function of q (..., n).
+    throw:     raise Unreachable if a pose is not reached; else see `status` of the result.
+    Raises:    Unreachable, NotApplicable (no closed form), ShapeError.
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -136,7 +144,7 @@ def inverse_kinematics(
 
 
 def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = None, limits: bool = True) -> Array:
-    """Every joint position of one pose, in closed form: (k, n), k possibly 0, the one nearest to q0 first.
+    """Return every joint position of one pose in closed form: (k, n), k possibly 0, the one nearest to q0 first.
 
     Angles are those within limits nearest to q0; whole turns are not listed. Where a joint is free (a singular
     position, or more prismatic joints than needed) it stays at q0.

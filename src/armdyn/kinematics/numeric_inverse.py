@@ -52,7 +52,14 @@ def search_bounds(robot: Robot, limits: bool) -> Bounds:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Poses to reach: R (k, 3, 3), p (k, 3), and the rows of the error (v, w; world axes) that count."""
+    """Poses to reach.
+
+    place:     q (k, n) to pose and Jacobian of the frame.
+    R, p:      (k, 3, 3) and (k, 3), poses in the world.
+    rows:      (6,) True for the rows of the error (linear, angular; world axes) that count.
+    bounds:    where to look for solutions.
+    tolerance: largest error, m and rad.
+    """
 
     place: Callable[[Array], Place]
     R: Array
@@ -62,10 +69,11 @@ class Problem:
     tolerance: float
 
     def chosen(self, index: Array) -> Problem:
+        """Return the problem of some of the poses."""
         return Problem(self.place, self.R[index], self.p[index], self.rows, self.bounds, self.tolerance)
 
     def error(self, q: Array) -> tuple[Array, Array]:
-        """(e, J): what is missing, (k, rows), m and rad, and the Jacobian that takes joint steps to it."""
+        """Return the error (k, rows), m and rad, and the Jacobian (k, rows, n) that maps joint steps to it."""
         here = self.place(q)
         e = np.concatenate(
             [self.p - here.p, rotation_vector(self.R @ np.swapaxes(here.R, -1, -2))]
@@ -76,6 +84,7 @@ class Problem:
         return e[..., self.rows], here.J[..., self.rows, :]
 
     def residual(self, q: Array) -> Array:
+        """Return the largest component of the error (k,), m or rad."""
         largest: Array = np.abs(self.error(q)[0]).max(axis=-1)
         return largest
 
@@ -148,7 +157,7 @@ def many_starts(problem: Problem, first: Array, starts: int, most: int, seed: in
 
 
 def pseudo_inverse(J: Array) -> Array:
-    """J^+ (..., n, rows), with directions that are lost left out."""
+    """Return J^+ (..., n, rows) without the directions that are lost."""
     inverse: Array = np.linalg.pinv(J, rcond=SINGULAR_RATIO)
     return inverse
 
@@ -188,4 +197,5 @@ def _gradient(cost: Cost, q: Array, h: float = 1e-6) -> Array:
 
 
 def problem_of(robot: Robot, R: Array, p: Array, rows: Array, frame: str, limits: bool, tolerance: float) -> Problem:
+    """Return the problem of putting a frame of a robot at poses R (k, 3, 3), p (k, 3)."""
     return Problem(placer(robot, frame), R, p, rows, search_bounds(robot, limits), tolerance)

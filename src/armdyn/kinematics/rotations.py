@@ -14,14 +14,14 @@ ORTHOGONAL = 1e-6
 
 
 def skew(v: Array) -> Array:
-    """The matrix of the cross product with v."""
+    """Return the matrix of the cross product with v (..., 3)."""
     x, y, z = v[..., 0], v[..., 1], v[..., 2]
     o = np.zeros_like(x)
     return np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(*v.shape[:-1], 3, 3)
 
 
 def rot(u: Array, angle: Any) -> Array:
-    """rot(u, angle): rotation by an angle about the unit vector u (Rodrigues)."""
+    """Return the rotation (..., 3, 3) by an angle, rad, about the unit vector u (..., 3) (Rodrigues)."""
     K = skew(np.asarray(u, dtype=float))
     a = np.asarray(angle)[..., None, None]
     turned: Array = np.eye(3) + np.sin(a) * K + 2 * np.sin(a / 2) ** 2 * (K @ K)
@@ -65,14 +65,14 @@ _PRODUCTS = _quaternion_products()
 
 
 def axis_angle(R: Array) -> tuple[Array, float]:
-    """(u, alpha) of one rotation; u is z where there is no rotation."""
+    """Return (u, alpha) of one rotation (3, 3); u is z if it is the identity."""
     vector = rotation_vector(R)
     alpha = float(np.linalg.norm(vector))
     return (vector / alpha, alpha) if alpha > 0 else (np.array([0.0, 0.0, 1.0]), 0.0)
 
 
 def euler_zxz(R: Array) -> tuple[float, float, float]:
-    """(phi, theta, psi) with R = rot(z, phi) rot(x, theta) rot(z, psi), theta in [0, pi].
+    """Return (phi, theta, psi), rad, with R = rot(z, phi) rot(x, theta) rot(z, psi), theta in [0, pi].
 
     psi = 0 where only phi + psi (theta = 0) or phi - psi (theta = pi) is determined.
     """
@@ -83,7 +83,7 @@ def euler_zxz(R: Array) -> tuple[float, float, float]:
 
 
 def checked_pose(name: str, pose: Any) -> Array:
-    """A pose (4, 4) or poses (..., 4, 4): finite, a proper rotation, the last row 0 0 0 1."""
+    """Return poses (..., 4, 4) as an array; ShapeError if one is not finite or not a rigid-body pose."""
     T = np.asarray(pose, dtype=float)
     if T.shape[-2:] != (4, 4) or not np.isfinite(T).all():
         raise ShapeError(f"{name} has shape {T.shape}", expected="(..., 4, 4) finite numbers")

@@ -1,4 +1,4 @@
-"""The task of an arm: which rows of its tool's motion count, their Jacobian, and what velocities alone contribute."""
+"""The task of an arm: which rows of its tool's motion count, their Jacobian, and Jdot qd."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ ANGULAR: dict[str | None, tuple[str, str, str]] = {
 """Names of the angular rows: rotations about x, y, z of the world, or Euler angles."""
 ROWS = (*LINEAR, *ANGULAR[None])
 """The six rows of a task: positions along, and rotations about, x, y, z of the world."""
-SINGULAR_RATIO = 1e-7
+SINGULAR_RATIO = 1e-6
 """Share of the largest singular value of a Jacobian up to which another counts as zero: rank is lost.
 
 A singular configuration is a double root of the inverse kinematics, known to half of the 16 digits at best, or was
-typed with as many. Singular values of 1e-8 are therefore zeros; ten times that keeps clear of them."""
+typed with as many, so singular values of 1e-8 are zeros. A hundred times that keeps clear of them in arms with long and
+short links, and no drive follows a tool at a million times its speed."""
 _OUTER_FIRST = {"zyz": (0, 1, 2), "rpy": (2, 1, 0)}
 """Order in which the elementary rotations of the Euler angles follow one another, from the world to the tool."""
 _STEP = 1e-30
@@ -79,7 +80,12 @@ class Task:
 
 
 def make_task(dyn: Dynamics, rows: str | None = None, angles: Angles = None, frame: str = "tool") -> Task:
-    """rows: some of x y z rx ry rz (with `angles`: phi theta psi of zyz, roll pitch yaw of rpy); None: `own_rows`."""
+    """Return the task of an arm.
+
+    rows:   some of x y z rx ry rz, or with `angles` of phi theta psi (zyz), roll pitch yaw (rpy) (default: `own_rows`).
+    angles: Euler angles instead of rotations about the world axes (default: none).
+    frame:  name of a body or joint, or "tool".
+    """
     if angles not in ANGULAR:
         raise unknown_name("Euler angles", str(angles), kinematics.EULER)
     known = (*LINEAR, *ANGULAR[angles])
@@ -89,7 +95,7 @@ def make_task(dyn: Dynamics, rows: str | None = None, angles: Angles = None, fra
 
 
 def own_rows(dyn: Dynamics, frame: str = "tool", linear: bool = False) -> Array:
-    """Indices of the rows that an arm can move independently almost everywhere, positions before rotations.
+    """Return the indices of the rows that an arm can move independently almost everywhere, positions first.
 
     Row after row is taken if it adds to the rank at a random position: x y of a planar arm with two joints, x y rz
     with three, all six of a general arm. linear: rows of position alone.
@@ -107,7 +113,7 @@ def own_rows(dyn: Dynamics, frame: str = "tool", linear: bool = False) -> Array:
 
 
 def linear_rows(dyn: Dynamics, frame: str = "tool") -> str:
-    """The rows of position that an arm can move independently, as text; those of rotation if it moves no point."""
+    """Return the position rows that an arm can move independently, as text; rotation rows if it moves no point."""
     try:
         index = own_rows(dyn, frame, linear=True)
     except ArmdynError:
@@ -116,6 +122,7 @@ def linear_rows(dyn: Dynamics, frame: str = "tool") -> str:
 
 
 def joint_array(dyn: Dynamics, name: str, values: Any) -> Array:
+    """Return values as an array (..., n), one entry per joint; ShapeError if they are not."""
     array = np.asarray(values, dtype=float)
     if array.shape[-1:] != (dyn.n,):
         raise ShapeError(f"{name} has shape {array.shape}", where=f"robot {dyn.robot.name!r}",
@@ -124,7 +131,7 @@ def joint_array(dyn: Dynamics, name: str, values: Any) -> Array:
 
 
 def jacobian(dyn: Dynamics, task: Task, q: Array) -> Array:
-    """(..., m, n) Jacobian of the task: geometric, or analytic with Euler angles. Siciliano (3.66)
+    """Return the Jacobian of the task, (..., m, n): geometric, or analytic with Euler angles. Siciliano (3.66)
 
     Not a number in rows of Euler angles where these are not defined (a representation singularity).
     """
@@ -135,7 +142,7 @@ def jacobian(dyn: Dynamics, task: Task, q: Array) -> Array:
 
 
 def drift(dyn: Dynamics, task: Task, q: Array, qd: Array) -> Array:
-    """(..., m) Jdot qd of the task."""
+    """Return Jdot qd of the task, (..., m)."""
     bias = dyn.jacobian_dot_qd(q, qd, frame=task.frame)
     if task.angles is not None:
         E = _rates(dyn, task, q)
@@ -146,7 +153,7 @@ def drift(dyn: Dynamics, task: Task, q: Array, qd: Array) -> Array:
 
 
 def jacobian_rate(dyn: Dynamics, task: Task, q: Array, qd: Array) -> Array:
-    """(..., m, n) Jdot of the task, by a complex step along qd: exact to rounding."""
+    """Return Jdot of the task, (..., m, n), by a complex step along qd: exact to rounding."""
     along: Any = q + 1j * _STEP * qd
     if task.angles is None:
         J = kinematics.jacobian(dyn.robot, along, frame=task.frame)
