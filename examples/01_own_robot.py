@@ -1,4 +1,4 @@
-"""Describe your own arm by a DH table, let armdyn check it, save it, and load a catalog robot beside it."""
+"""Describe your own arm by a DH table, check it, save it, and load a catalog robot."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ OUT = Path(sys.argv[1] if len(sys.argv) > 1 else "out/examples")
 OUT.mkdir(parents=True, exist_ok=True)
 
 # Standard DH: Rz(theta) Tz(d) Tx(a) Rx(alpha). The joint variable is added to theta (revolute) or d (prismatic).
-# com: centre of mass in the body's frame, m; inertia: xx xy xz yy yz zz at the centre of mass, kg m^2.
+# com: centre of mass in the body frame, m; inertia: xx xy xz yy yz zz at the centre of mass, kg m^2.
 rows = [
     {"name": "waist", "d": 0.40, "alpha": "pi/2", "mass": 4.0, "com": [0, -0.1, 0],
      "inertia": [0.05, 0, 0, 0.02, 0, 0.05], "friction": {"viscous": 0.5, "coulomb": 0.8},
@@ -29,12 +29,12 @@ print("check-up:", checkup.summary)
 arm.save(OUT / "arm3.toml")
 assert str(armdyn.load(OUT / "arm3.toml")) == str(arm)
 
-# A tensor that no body can have is found, with place, amount and advice; nothing becomes zero silently.
+# An inertia tensor that no body can have is reported with its place, its value and advice.
 impossible = [dict(rows[0], inertia=[0.05, 0, 0, 0.02, 0, 0.20]), *rows[1:]]
 for finding in armdyn.Robot.from_dh(impossible, name="impossible").checkup().findings:
     print(f"{finding.severity}: {finding.where}: {finding.what} ({finding.amount})")
 
-# Robots are frozen: an edit gives a new one.
+# Robots are immutable: an edit returns a new one.
 loaded = arm.with_payload(1.5, (0, 0, 0.05))
 stretched_out = [0, 0, 0]
 for robot in (arm, loaded):

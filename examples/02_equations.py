@@ -1,4 +1,4 @@
-"""Explicit equations of motion: to read, as SymPy, as LaTeX, as a program; by several formulations."""
+"""Explicit equations of motion as text, SymPy, LaTeX and a program; by several formulations."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ robot = armdyn.load("planar2r")
 equations = armdyn.derive(robot, "lagrange")
 print(equations)
 
-# SymPy matrices in the letters of the robot's file.
+# SymPy matrices in the symbols of the robot file.
 M = equations.M
 symbols = {symbol.name: symbol for symbol in M.free_symbols}
 print("\ndM11/dq2 =", M[0, 0].diff(symbols["q2"]))
@@ -21,16 +21,16 @@ print("\ndM11/dq2 =", M[0, 0].diff(symbols["q2"]))
 (OUT / "planar2r.tex").write_text(equations.latex(), encoding="utf-8")
 (OUT / "planar2r.md").write_text(equations.markdown(), encoding="utf-8")
 
-# For a controller: the torques as short assignments.
+# For a controller: the torques as a list of assignments.
 recursive = armdyn.derive(robot, "newton_euler")
 count = recursive.operations
 print(f"\n{count.multiplications} multiplications, {count.additions} additions:\n{recursive.program()}\n")
 
-# All formulations lead to the same matrices, letter by letter.
+# All formulations lead to identical matrices.
 for name in ("newton_euler", "kane", "kronecker", "bertrand_bruneau"):
     assert armdyn.derive(robot, name).M.equals(M), name
     print(f"{name}: the same M")
 
-# A larger arm: sizes first, for nobody reads a thousand terms.
+# For a larger arm, look at the sizes first: a thousand terms are too long to read.
 puma = armdyn.derive(armdyn.load("puma560"), "newton_euler")
 print("\nPuma 560, all symbols kept, terms:", puma.size)

@@ -1,4 +1,4 @@
-"""Torques of a motion, one state and a batch, and what they are made of."""
+"""Torques of one state, a batch and a motion, split by physical effect."""
 
 import sys
 from pathlib import Path
@@ -19,13 +19,13 @@ q, qd, qdd = np.zeros(6), np.full(6, 0.5), np.ones(6)
 print("torques, N m:", dyn.inverse_dynamics(q, qd, qdd).round(3))
 print("of them to hold still:", dyn.gravity(q).round(3))
 
-# A batch: the joints are the last axis, everything before it broadcasts.
+# A batch: the last axis holds the joints, all axes before it broadcast.
 states = np.random.default_rng(0).uniform(-1, 1, (3, 5000, 6))
 tau = dyn.inverse_dynamics(*states)
 assert tau.shape == (5000, 6)
 assert np.allclose(tau[:20], newton_euler.inverse_dynamics(robot, *states[:, :20]), rtol=1e-10)
 
-# With a force at the tool: 20 N pressed downwards on the environment.
+# With a force at the tool: the robot presses down on its environment with 20 N.
 press = dyn.inverse_dynamics(q, qd, qdd, wrench=[0, 0, -20, 0, 0, 0])
 assert np.allclose(press - dyn.inverse_dynamics(q, qd, qdd), dyn.jacobian(q).T @ [0, 0, -20, 0, 0, 0])
 

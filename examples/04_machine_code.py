@@ -1,4 +1,4 @@
-"""Machine code without a compiler, and C for a controller, with its own test."""
+"""Machine code without a compiler, and C for a controller, with a test program."""
 
 import shutil
 import subprocess
@@ -14,12 +14,12 @@ OUT.mkdir(parents=True, exist_ok=True)
 
 dyn = armdyn.compile(armdyn.load("panda"))
 q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, 7))
-tau = dyn.inverse_dynamics(q, qd, qdd)  # compiled at the first call, then a call into machine code
+tau = dyn.inverse_dynamics(q, qd, qdd)  # compiled at the first call
 assert np.allclose(dyn.forward_dynamics(q, qd, tau), qdd, atol=1e-9)
 dtau_dq, dtau_dqd = dyn.inverse_dynamics_derivatives(q, qd, qdd)
 kernel = dyn.program("inverse_dynamics")
 print(f"inverse dynamics: {kernel.operations.multiplications} multiplications, {kernel.operations.additions} additions")
-print(dyn)  # all functions, with their operations
+print(dyn)  # all functions with their operation counts
 
 # The same functions as C: a header, a source, a test program with reference vectors, a CMake file.
 paths = armdyn.export.write(armdyn.load("panda"), "c", OUT / "panda_c", ["inverse_dynamics", "mass_matrix"])

@@ -1,4 +1,4 @@
-"""Plan a motion: profiles, via points, a straight line of the tool, limits of torque, the least time."""
+"""Plan a motion: profiles, via points, a straight line of the tool, torque limits, time-optimal timing."""
 
 import sys
 from pathlib import Path
@@ -16,17 +16,17 @@ dyn = armdyn.compile(robot)
 home, goal = np.array([0, -0.8, 0, -2.3, 0, 1.5, 0.8]), np.array([1.2, 0.3, 0.2, -1.6, 0.3, 2.0, 0.0])
 limits = {"v_max": [j.limits.velocity for j in robot.joints], "a_max": [j.limits.acceleration for j in robot.joints]}
 
-# Straight in joint space, all joints together, within limits of velocity and acceleration.
+# A straight line in joint space, all joints together, within velocity and acceleration limits.
 for profile in ("trapezoid", "quintic", "bang_bang", "smooth_trapezoid"):
     move = armdyn.point_to_point(home, goal, profile, **limits)
     print(f"{profile:>16}: {move.duration:.3f} s")
 
-# Does the arm have the torque for it, with 3 kg in hand?
+# Are the torques sufficient with a payload of 3 kg?
 loaded = armdyn.compile(robot.with_payload(3.0))
 move = armdyn.point_to_point(home, goal, "quintic", **limits)
 print(armdyn.feasibility(loaded, move))
 
-# The same path with two thirds of the torques: at the greatest uniform speed, and at the best timing.
+# The same path with two thirds of the torque limits: uniformly scaled, and with the fastest timing.
 weak = {"tau_max": [0.66 * j.limits.torque for j in robot.joints], **limits}
 scaled = armdyn.scale_to_torque(move, loaded, **weak)
 print("scaled:", scaled)
@@ -35,7 +35,7 @@ print("time-optimal:", best)
 assert best.duration <= scaled.duration + 1e-6
 assert armdyn.feasibility(loaded, best, **weak).holds
 
-# Through points, and the tool on a straight line.
+# Via points, and a straight line of the tool.
 course = armdyn.via_points([home, (home + goal) / 2 + 0.2, goal], **limits)
 print(f"through a point: {course.duration:.3f} s")
 straight = follow(robot, line(dyn.pose(home), dyn.pose(goal), "quintic", duration=3.0), home)

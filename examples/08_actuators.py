@@ -1,4 +1,4 @@
-"""Choose actuators for a cycle, and find the payload that a given arm can carry."""
+"""Size actuators for a cycle, and find the largest payload of an arm."""
 
 import sys
 from pathlib import Path
@@ -17,13 +17,13 @@ there = armdyn.point_to_point(pick, place, "smooth_trapezoid", v_max=2.5, a_max=
 back = armdyn.point_to_point(place, pick, "smooth_trapezoid", v_max=2.5, a_max=8.0)
 cycle = armdyn.trajectory.concatenate(there, armdyn.trajectory.hold(place, 0.3), back)
 
-# What every joint has to give: peaks choose the gear, rms values the motor.
+# The load of every joint: peaks determine the gear, rms values the motor.
 loads = armdyn.sizing(robot.with_payload(3.0), cycle, continuous=[100, 100, 100, 20, 20, 20], rest=0.5)
 print(loads)
 print(f"mean power drawn: {loads.mean_power:.0f} W; heat used: {loads.heat.round(2)}")
 
-# The largest payload with which the cycle keeps all torque limits. Torques are linear in the mass of a point
-# load: two inverse dynamics over the cycle say it all.
+# The largest payload for which the cycle respects all torque limits. Torques are linear in the mass of a point
+# load, so two evaluations of inverse dynamics over the cycle are sufficient.
 place_of_load = (0, 0, 0.08)
 t = np.linspace(0, cycle.duration, 2000)
 states = [cycle(t, order) for order in range(3)]

@@ -33,7 +33,7 @@ def check(
 ) -> None:
     """Report what is invalid or suspicious in robot files.
 
-    Exit status: 0 clean (notes do no harm), 1 findings, 2 unreadable.
+    Exit status: 0 clean (notes do not count), 1 findings, 2 unreadable.
     """
     out = console()
     held = parse.locked(lock)
