@@ -70,6 +70,26 @@ class NotApplicable(ArmdynError):
     """A method that does not cover this robot, although others do."""
 
 
+class FeatureError(NotApplicable):
+    """A robot with a feature that a function does not take into account; see `armdyn.robot.features`.
+
+    feature: its name. joints: those that have it.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        expected: str | None = None,
+        advice: str | None = None,
+        feature: str = "",
+        joints: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(what, where=where, expected=expected, advice=advice)
+        self.feature, self.joints = feature, joints
+
+
 class MissingExtra(ArmdynError):
     """An optional dependency that is not installed."""
 

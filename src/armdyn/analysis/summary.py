@@ -23,6 +23,7 @@ from armdyn.kinematics.reach import reach
 from armdyn.kinematics.task_rows import ANGULAR, LINEAR, ROWS, SINGULAR_RATIO, joint_array, linear_rows
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -76,6 +77,7 @@ class Summary:
         return [_jacobian_table(self), _mass_table(self), _set_table(self), _joint_table(self)]
 
 
+@takes(*TREE)
 def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> Summary:
     """Summary of an arm in one configuration.
 

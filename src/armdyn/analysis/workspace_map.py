@@ -17,6 +17,7 @@ from armdyn.errors import ArmdynError, FileError, ShapeError, unknown_name
 from armdyn.kinematics.task_rows import LINEAR, joint_array
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.typing import Array
 
@@ -99,6 +100,7 @@ class WorkspaceMap:
 # Quantities ---------------------------------------------------------------------------------------------------------
 
 
+@takes(*TREE)
 def payload_capability(
     model: Robot | Dynamics,
     q: Any,
@@ -130,12 +132,14 @@ def payload_capability(
     return np.where(((own > high) | (own < low)).any(axis=-1), np.nan, most)
 
 
+@takes(*TREE)
 def joint_inertia(model: Robot | Dynamics, q: Any) -> Array:
     """(..., n) the diagonal of M: inertia that each drive moves while the other joints are held, kg m^2 or kg."""
     dyn = dynamics_of(model)
     return np.asarray(np.diagonal(dyn.mass_matrix(joint_array(dyn, "q", q)), axis1=-2, axis2=-1))
 
 
+@takes(*TREE)
 def isotropic_acceleration(
     model: Robot | Dynamics, q: Any, *, tau_max: Any = None, tau_min: Any = None, rows: str | None = None,
     frame: str = "tool",
@@ -180,6 +184,7 @@ QUANTITIES = {
 # Maps ---------------------------------------------------------------------------------------------------------------
 
 
+@takes(*TREE)
 def workspace_map(
     model: Robot | Dynamics,
     quantity: str,
@@ -242,6 +247,7 @@ def _joint_notes(robot: Robot, pair: tuple[str, ...], at: Array) -> tuple[str, .
     return ("other joints at " + ", ".join(others),) if others else ()
 
 
+@takes("elastic", *TREE)
 def workspace_samples(
     model: Robot | Dynamics,
     quantity: str,

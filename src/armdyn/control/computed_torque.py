@@ -14,6 +14,7 @@ import numpy as np
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
+from armdyn.robot.features import TREE, takes
 from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
@@ -22,6 +23,7 @@ PARTS = ("coriolis", "gravity", "friction")
 """Terms of the model that a law may leave out."""
 
 
+@takes(*TREE)
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Law):
     """Computed torque control (inverse dynamics control, feedback linearisation) in the joint space.
@@ -124,6 +126,7 @@ class ComputedTorque(Law):
         return desired.q - q if self.integrates else NOTHING
 
 
+@takes(*TREE)
 @dataclass(frozen=True, eq=False)
 class Feedforward(Law):
     """Feedforward of the inverse dynamics along the reference, with or without PD feedback.

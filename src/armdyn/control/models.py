@@ -9,9 +9,11 @@ import numpy as np
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.registry import formulation
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 from armdyn.typing import Array
 
 
+@takes(*TREE)
 class Formulated:
     """The functions of Dynamics that laws use, computed by one formulation of mechanics in every call.
 

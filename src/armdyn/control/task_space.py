@@ -19,6 +19,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.kinematics.task_rows import ROWS, SINGULAR_RATIO, chosen
+from armdyn.robot.features import TREE, takes
 from armdyn.typing import Array
 
 ALL = " ".join(ROWS)
@@ -80,6 +81,7 @@ class TaskLaw(Law):
         return np.asarray(desired.qd[self.picked] - J @ qd)
 
 
+@takes(*TREE)
 @dataclass(frozen=True, eq=False)
 class TaskPID(TaskLaw):
     """PID control in the task space.
@@ -122,6 +124,7 @@ class TaskPID(TaskLaw):
         return tau + self.dyn.gravity(q) if self.gravity else tau
 
 
+@takes(*TREE)
 @dataclass(frozen=True, eq=False)
 class ResolvedAcceleration(TaskLaw):
     """Resolved acceleration control: computed torque in the task space.
@@ -181,6 +184,7 @@ class ResolvedAcceleration(TaskLaw):
         return qdd
 
 
+@takes(*TREE)
 @dataclass(frozen=True, eq=False)
 class Impedance(TaskLaw):
     """Impedance control: the tool acts as a spring and damper about the reference, without a force sensor.
@@ -216,6 +220,7 @@ class Impedance(TaskLaw):
         return tau + dyn.friction(qd) if self.friction_compensation else tau
 
 
+@takes(*TREE)
 @dataclass(frozen=True, eq=False)
 class Admittance(TaskLaw):
     """Admittance control: the tool acts as a mass on a spring and damper, by a force sensor and a stiff inner loop.

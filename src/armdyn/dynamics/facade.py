@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -19,11 +18,11 @@ from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
 from armdyn.errors import ArmdynError, PhysicsError, RobotError, ShapeError, unknown_name
-from armdyn.formats import ModelWarning
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, require, takes
 from armdyn.typing import Floats as Array
 
 OPTIONS = ("out", "threads")
@@ -106,6 +105,7 @@ class Dynamics(Quantities):
     def _definition(self, name: str) -> Definition:
         if name not in QUANTITIES:
             raise unknown_name("function", name, QUANTITIES, where=f"dynamics of {self.robot.name!r}")
+        require(self.robot, f"dynamics.{name}", QUANTITIES[name].takes)
         return QUANTITIES[name]
 
     def _source(self, parameters: bool = False) -> Source:
@@ -125,7 +125,7 @@ class Dynamics(Quantities):
 
     def program(self, name: str, variant: Variant | None = None) -> Program:
         """The compiled function behind a name: a Kernel, with signature, operations, compile time and source."""
-        label = name
+        label = self._definition(name).name
         if variant is not None:
             label += f"({variant})" if isinstance(variant, str) else f"(wrench on {', '.join(variant)})"
         with _MAKING:
@@ -195,6 +195,7 @@ class Dynamics(Quantities):
         return "\n".join(lines)
 
 
+@takes("elastic", *TREE)
 def compile(
     robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
 ) -> Dynamics:
@@ -221,10 +222,6 @@ def compile(
         raise unknown_name("forward dynamics", forward, FORWARD, where="armdyn.compile")
     if robot.n == 0:
         raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}", expected="at least one")
-    if robot.loops:
-        opened = f"robot {robot.name!r}: its loops are left open, these are the functions of the open tree"
-        advice = "For the closed chain see armdyn.mechanics.closed_chain; robot.without('loops') silences this warning"
-        warnings.warn(f"{opened}. {advice}.", ModelWarning, stacklevel=2)
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 
 

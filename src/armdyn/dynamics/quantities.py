@@ -34,6 +34,7 @@ from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, declare
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Definition:
     references: formulations to compare with; the second where the first does not apply to a robot.
     gravity: whether gravity has a part in it.
     inverts: whether it needs the inverse of the mass matrix.
+    takes: features that it takes into account, see `armdyn.robot.features`.
     """
 
     def __init__(
@@ -77,10 +79,12 @@ class Definition:
         *,
         gravity: bool,
         inverts: bool,
+        takes: tuple[str, ...],
     ) -> None:
         self.declaration, self.results, self.graph, self.references = declaration, results, graph, references
         self.gravity, self.inverts = gravity, inverts
         self.name = declaration.__name__
+        self.takes = declare(f"dynamics.{self.name}", takes)
         self.__doc__ = declaration.__doc__
         names = [name for name, each in self.signature.parameters.items() if each.kind is not each.KEYWORD_ONLY]
         self.inputs: Inputs = tuple(name for name in names if name not in OPTIONAL)
@@ -126,12 +130,18 @@ class Definition:
 
 
 def row(
-    results: str, graph: GraphMaker, *references: Formulation, gravity: bool = True, inverts: bool = False
+    results: str,
+    graph: GraphMaker,
+    *references: Formulation,
+    gravity: bool = True,
+    inverts: bool = False,
+    takes: tuple[str, ...] = (),
 ) -> Callable[[Declaration], Declaration]:
     """Make a declaration a row of the table; results: their names, separated by blanks. Others: see Definition."""
 
     def defined(declaration: Declaration) -> Declaration:
-        made = Definition(declaration, tuple(results.split()), graph, references, gravity=gravity, inverts=inverts)
+        names = tuple(results.split())
+        made = Definition(declaration, names, graph, references, gravity=gravity, inverts=inverts, takes=takes)
         return cast(Declaration, made)
 
     return defined
@@ -158,6 +168,7 @@ class Quantities:
         with_wrench(newton_euler.inverse_dynamics),
         newton_euler_base.inverse_dynamics,
         newton_euler.inverse_dynamics,
+        takes=TREE,
     )
     def inverse_dynamics(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
@@ -176,7 +187,12 @@ class Quantities:
         """
 
     @row(
-        "qdd", graphs.forward_dynamics, articulated_body.forward_dynamics, composite_body.forward_dynamics, inverts=True
+        "qdd",
+        graphs.forward_dynamics,
+        articulated_body.forward_dynamics,
+        composite_body.forward_dynamics,
+        inverts=True,
+        takes=TREE,
     )
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrench: Wrench = None, *,
@@ -195,7 +211,7 @@ class Quantities:
         Returns qdd: (..., n) rad/s^2 or m/s^2
         """
 
-    @row("M", on_torques(composite_body.mass_matrix), newton_euler.mass_matrix, gravity=False)
+    @row("M", on_torques(composite_body.mass_matrix), newton_euler.mass_matrix, gravity=False, takes=TREE)
     def mass_matrix(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Mass matrix M(q), symmetric; both triangles are filled.
 
@@ -205,7 +221,7 @@ class Quantities:
         Returns M: (..., n, n) kg m^2, kg m or kg
         """
 
-    @row("C", graphs.coriolis_matrix, gim_christoffel.coriolis_matrix, gravity=False)
+    @row("C", graphs.coriolis_matrix, gim_christoffel.coriolis_matrix, gravity=False, takes=TREE)
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Coriolis matrix C(q, qd) of Christoffel symbols: dM/dt - 2 C is skew-symmetric.
 
@@ -216,7 +232,14 @@ class Quantities:
         Returns C: (..., n, n) torque per unit of qd; C qd acts like tau on +q
         """
 
-    @row("c", on_torques(newton_euler.coriolis), newton_euler_base.coriolis, newton_euler.coriolis, gravity=False)
+    @row(
+        "c",
+        on_torques(newton_euler.coriolis),
+        newton_euler_base.coriolis,
+        newton_euler.coriolis,
+        gravity=False,
+        takes=TREE,
+    )
     def coriolis(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Coriolis and centrifugal torques C(q, qd) qd.
 
@@ -227,7 +250,9 @@ class Quantities:
         Returns c: (..., n) N m or N, a part of the torques that the actuators exert on +q
         """
 
-    @row("g", on_torques(newton_euler.gravity), newton_euler_base.gravity, newton_euler.gravity)
+    @row(
+        "g", on_torques(newton_euler.gravity), newton_euler_base.gravity, newton_euler.gravity, takes=("elastic", *TREE)
+    )
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Gravity torques g(q): the torques of the actuators that hold the robot at rest (gravity compensation).
 
@@ -237,7 +262,7 @@ class Quantities:
         Returns g: (..., n) N m or N, exerted by the actuators on +q against gravity
         """
 
-    @row("tau", on_robot(friction_torques), quantity(friction_torques), gravity=False)
+    @row("tau", on_robot(friction_torques), quantity(friction_torques), gravity=False, takes=TREE)
     def friction(self, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Friction torques of the joints.
 
@@ -247,7 +272,7 @@ class Quantities:
         Returns tau: (..., n) N m or N, exerted by the actuators on +q to overcome friction
         """
 
-    @row("T", on_frame(kinematics.pose), kinematics.pose, gravity=False)
+    @row("T", on_frame(kinematics.pose), kinematics.pose, gravity=False, takes=("elastic", *TREE))
     def pose(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Pose of the tool frame, or of another frame, in the world (forward kinematics): T = [R p; 0 0 0 1].
 
@@ -258,7 +283,7 @@ class Quantities:
         Returns T: (..., 4, 4) R without unit, p in m; takes coordinates in the frame to the world
         """
 
-    @row("J", on_frame(kinematics.jacobian), kinematics.jacobian, gravity=False)
+    @row("J", on_frame(kinematics.jacobian), kinematics.jacobian, gravity=False, takes=("elastic", *TREE))
     def jacobian(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Geometric Jacobian of the tool frame, or of another frame: (v, w) = J(q) qd, linear rows first, world axes.
 
@@ -269,7 +294,7 @@ class Quantities:
         Returns J: (..., 6, n) m or 1 (linear rows), 1 or 0 (angular rows)
         """
 
-    @row("a", on_frame(kinematics.jacobian_dot_qd), kinematics.jacobian_dot_qd, gravity=False)
+    @row("a", on_frame(kinematics.jacobian_dot_qd), kinematics.jacobian_dot_qd, gravity=False, takes=("elastic", *TREE))
     def jacobian_dot_qd(
         self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -283,7 +308,7 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor)
+    @row("Y", on_robot(regressor), regressor, takes=TREE)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -298,7 +323,7 @@ class Quantities:
         Returns Y: (..., n, p) torque per unit of each parameter, of the sign of tau in inverse_dynamics
         """
 
-    @row("dtau_dq dtau_dqd", graphs.inverse_dynamics_derivatives, derivatives.inverse_dynamics_derivatives)
+    @row("dtau_dq dtau_dqd", graphs.inverse_dynamics_derivatives, derivatives.inverse_dynamics_derivatives, takes=TREE)
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
         out: Out = None, threads: int | None = None,
@@ -314,7 +339,13 @@ class Quantities:
         Returns dtau_dqd: (..., n, n) torque per unit of qd; entry [i, j] is dtau_i/dqd_j
         """
 
-    @row("dqdd_dq dqdd_dqd dqdd_dtau", graphs.forward_dynamics_derivatives, _forward_derivatives, inverts=True)
+    @row(
+        "dqdd_dq dqdd_dqd dqdd_dtau",
+        graphs.forward_dynamics_derivatives,
+        _forward_derivatives,
+        inverts=True,
+        takes=TREE,
+    )
     def forward_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
         out: Out = None, threads: int | None = None,
@@ -331,7 +362,7 @@ class Quantities:
         Returns dqdd_dtau: (..., n, n) acceleration per unit of torque: the inverse of the mass matrix
         """
 
-    @row("T", on_torques(energies.kinetic_energy), energies.kinetic_energy, gravity=False)
+    @row("T", on_torques(energies.kinetic_energy), energies.kinetic_energy, gravity=False, takes=TREE)
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Kinetic energy 1/2 qd^T M(q) qd.
 
@@ -342,7 +373,7 @@ class Quantities:
         Returns T: (...) J
         """
 
-    @row("U", on_places(energies.potential_energy), energies.potential_energy)
+    @row("U", on_places(energies.potential_energy), energies.potential_energy, takes=("elastic", *TREE))
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Potential energy of gravity, zero for masses at the world's origin: g(q) is its gradient.
 

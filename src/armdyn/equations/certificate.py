@@ -24,6 +24,7 @@ from armdyn.errors import NotApplicable
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.exact import exact
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Progress
@@ -84,6 +85,7 @@ class Point:
     wrench: Sequence[Any]
 
 
+@takes(*TREE)
 def certify(
     robot: Robot,
     *,

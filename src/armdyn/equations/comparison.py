@@ -13,6 +13,7 @@ from armdyn.algebra import Mat3, Vec3
 from armdyn.equations.derivation import must_move, symbolic_robot
 from armdyn.graph import Operations, trace
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.robot import Robot
 from armdyn.typing import Progress
 
@@ -103,6 +104,7 @@ class Comparison:
         return "\n".join([f"Inverse dynamics of {self.robot!r} by every formulation", head, *lines])
 
 
+@takes(*TREE)
 def compare(
     robot: Robot,
     *,

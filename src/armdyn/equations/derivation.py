@@ -30,6 +30,7 @@ from armdyn.mechanics import christoffel, kinematics
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
 from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
 from armdyn.typing import Progress, quiet
@@ -145,6 +146,7 @@ class Equations:
         return f"<Equations of {self.robot.name!r} by {self.formulation}: {sum(self.size.values())} terms>"
 
 
+@takes(*TREE)
 def derive(
     robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", progress: Progress | None = None
 ) -> Equations:

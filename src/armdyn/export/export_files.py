@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.export.functions import DEFAULT, Model, model
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 
 TARGETS = {
     "c": "C99: header, source, test program, CMake file",
@@ -21,6 +22,7 @@ TARGETS = {
 """Languages by name; each is a module of this package."""
 
 
+@takes(*TREE)
 def write(
     robot: Robot,
     to: str = "c",

@@ -36,6 +36,7 @@ from armdyn.parameters import (
 )
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
@@ -175,6 +176,7 @@ class Fit:
             raise FileError(f"cannot be written: {error}", where=str(path)) from None
 
 
+@takes(*TREE)
 def identify(
     robot: Robot,
     log: Any,

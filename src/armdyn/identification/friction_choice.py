@@ -27,6 +27,7 @@ from armdyn.identification.samples import Samples
 from armdyn.mechanics.friction import friction_torque
 from armdyn.parameters import base_parameters
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.parts import Friction
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
@@ -164,6 +165,7 @@ def _parameters(friction: Friction) -> str:
     return ", ".join(f"{name} {getattr(friction, name):.4g}" for name in fields if getattr(friction, name) != 0) or "-"
 
 
+@takes(*TREE)
 def select_friction(
     robot: Robot,
     samples: Samples,

@@ -34,6 +34,7 @@ from armdyn.parameters import BaseParameters, physical_consistency
 from armdyn.parameters.regressor import UNITS
 from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.links import WORLD
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array, Progress, quiet
@@ -144,6 +145,7 @@ def _slope(parameters: Array, k: int) -> Array:
 # From two logs ------------------------------------------------------------------------------------------------------
 
 
+@takes(*TREE)
 def identify_payload(
     robot: Robot,
     loaded: Any,
@@ -247,6 +249,7 @@ def _payload(phi: Array, covariance: Array, determined: Array, frame: str, misfi
 # From a sensor at the wrist -----------------------------------------------------------------------------------------
 
 
+@takes("elastic", *TREE)
 def payload_from_sensor(
     robot: Robot,
     q: Any,

@@ -24,6 +24,7 @@ from armdyn.mechanics import (
     moving_base,
     newton_euler,
     newton_euler_base,
+    registry,
     rotors,
 )
 
@@ -48,5 +49,6 @@ __all__ = [
     "moving_base",
     "newton_euler",
     "newton_euler_base",
+    "registry",
     "rotors",
 ]

@@ -16,6 +16,7 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import ShapeError
+from armdyn.robot.features import SUPPORT, require
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array, Floats
 
@@ -29,6 +30,8 @@ SIXES = {
     "base_acceleration": ("linear x", "y", "z", "and angular acceleration x", "y", "z"),
 }
 """Arguments with six entries: linear, then angular."""
+
+NOTHING: frozenset[str] = frozenset()
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -63,9 +66,11 @@ def quantity(formula: Callable[P, R_co]) -> Quantity[P, R_co]:
     """
     names = list(signature(formula).parameters)
     scalar: Callable[..., Any] = formula
+    what = formula.__module__.removeprefix("armdyn.")
 
     @wraps(formula)
     def call(robot: Robot, *values: Any, **options: Any) -> Any:
+        require(robot, f"{what}.{formula.__name__}", SUPPORT.get(what, NOTHING))
         arguments = dict(zip(names[1:], values, strict=False)) | options
         batch: tuple[int, ...] = ()
         numeric = True

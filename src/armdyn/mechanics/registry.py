@@ -8,6 +8,7 @@ from typing import Any
 
 from armdyn.errors import unknown_name
 from armdyn.mechanics.quantity import Quantity
+from armdyn.robot.features import TREE, declare
 
 QUANTITIES = (
     "inverse_dynamics",
@@ -29,6 +30,11 @@ class Formulation:
     name: str
     title: str
     source: str
+    takes: tuple[str, ...] = ()
+    """Features that it takes into account; see `armdyn.robot.features`."""
+
+    def __post_init__(self) -> None:
+        declare(f"mechanics.{self.name}", self.takes)
 
     @property
     def module(self) -> Any:
@@ -47,27 +53,46 @@ class Formulation:
         return found
 
 
+ONE_MOTOR_PER_JOINT = tuple(name for name in TREE if name not in ("coupling", "rotors_on_links"))
 FORMULATIONS = (
     Formulation(
         "newton_euler",
         "Newton-Euler, link frames",
         "Khalil (7.51)-(7.61), Milićević table 2, Siciliano (7.107)-(7.114)",
+        TREE,
     ),
-    Formulation("newton_euler_base", "Newton-Euler, base frame", "Milićević table 1"),
-    Formulation("lagrange", "Lagrange, energies differentiated", "Khalil (7.4), Siciliano (7.1)-(7.3)"),
+    Formulation("newton_euler_base", "Newton-Euler, base frame", "Milićević table 1", TREE),
+    Formulation("lagrange", "Lagrange, energies differentiated", "Khalil (7.4), Siciliano (7.1)-(7.3)", TREE),
     Formulation(
-        "gim_christoffel", "Mass matrix with Christoffel symbols", "Khalil (7.5)-(7.25), Siciliano (7.13)-(7.45)"
+        "gim_christoffel",
+        "Mass matrix with Christoffel symbols",
+        "Khalil (7.5)-(7.25), Siciliano (7.13)-(7.45)",
+        TREE,
     ),
-    Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "Milićević (2.1)-(2.15)"),
-    Formulation("kronecker", "Euler-Lagrange with Kronecker products", "Truc (23)-(52)"),
-    Formulation("dalembert", "Generalized d'Alembert", "Milićević (4.1)-(4.5)"),
-    Formulation("bertrand_bruneau", "New formulation of Bertrand and Bruneau", "El Baji (1)-(39)"),
-    Formulation("kane", "Kane, partial velocities", "El Baji [13]"),
-    Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "El Baji [14]"),
-    Formulation("composite_body", "Composite rigid bodies", "Khalil sec. 7.6.1"),
-    Formulation("articulated_body", "Articulated bodies", "Khalil (7.67)-(7.91)"),
-    Formulation("forward", "Forward dynamics, column by column", "Khalil sec. 7.6.1"),
+    Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "Milićević (2.1)-(2.15)", TREE),
+    Formulation("kronecker", "Euler-Lagrange with Kronecker products", "Truc (23)-(52)", TREE),
+    Formulation("dalembert", "Generalized d'Alembert", "Milićević (4.1)-(4.5)", TREE),
+    Formulation("bertrand_bruneau", "New formulation of Bertrand and Bruneau", "El Baji (1)-(39)", TREE),
+    Formulation("kane", "Kane, partial velocities", "El Baji [13]", TREE),
+    Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "El Baji [14]", TREE),
+    Formulation("composite_body", "Composite rigid bodies", "Khalil sec. 7.6.1", TREE),
+    Formulation("articulated_body", "Articulated bodies", "Khalil (7.67)-(7.91)", ONE_MOTOR_PER_JOINT),
+    Formulation("forward", "Forward dynamics, column by column", "Khalil sec. 7.6.1", TREE),
 )
+AROUND: dict[str, tuple[str, ...]] = {
+    "actuators": TREE,
+    "closed_chain": ("loops", *TREE),
+    "coupling": TREE,
+    "derivatives": TREE,
+    "elastic": ("elastic", *TREE),
+    "energies": TREE,
+    "friction": TREE,
+    "kinematics": ("elastic", *TREE),
+    "moving_base": TREE,
+}
+"""The modules around the formulations, and the features that they take into account."""
+for _module, _takes in AROUND.items():
+    declare(f"mechanics.{_module}", _takes)
 
 
 def formulations() -> tuple[Formulation, ...]:

@@ -11,6 +11,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
 from armdyn.motion.sampling import checked_motion, dynamics_of, integral, sample_times, states
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.limits import joint_names, limit_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -86,6 +87,7 @@ class Sizing:
         return "\n".join(lines)
 
 
+@takes(*TREE)
 def sizing(
     model: Robot | Dynamics,
     motion: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, Vec3, ops, rpy_of
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node
+from armdyn.robot.features import has_dry_friction, has_friction_law, has_static_friction
 from armdyn.robot.parts import Body, FreeTransform, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
 
@@ -22,21 +24,33 @@ def add_payload(robot: Robot, load: CentralInertia, on: str | None) -> Robot:
     name = next(n for n in ("payload", *(f"payload{i}" for i in range(2, 1000))) if n not in taken)
     placement = robot.tool if on is None else Placement()
     joint = Joint(name, "fixed", FreeTransform(placement), on or tool_on, Body(name, load))
-    return replace(robot, tree=(*robot.tree, joint), tool_on=tool_on)
+    return replace(robot, tree=(*robot.tree, joint), tool_on=tool_on, payloads=(*robot.payloads, name))
 
 
 def remove(robot: Robot, parts: Sequence[str]) -> Robot:
-    """The robot without the named parts."""
+    """The robot without the named parts or features; those that it had are noted in `left_out`."""
     for part in parts:
-        if part == "gravity":
-            robot = replace(robot, gravity=ZERO)
-        elif part == "loops":
-            robot = replace(robot, loops=())
-        elif part == "coupling":
-            robot = replace(robot, coupling=())
-        else:
-            robot = replace(robot, tree=tuple(_bare(joint, part) for joint in robot.tree))
+        bare = _without(robot, part)
+        if bare is not robot and part not in robot.left_out:
+            bare = replace(bare, left_out=(*bare.left_out, part))
+        robot = bare
     return robot
+
+
+def _without(robot: Robot, part: str) -> Robot:
+    if part == "gravity":
+        return robot if robot.gravity == ZERO else replace(robot, gravity=ZERO)
+    if part in ("loops", "coupling"):
+        return replace(robot, **{part: ()}) if getattr(robot, part) else robot
+    if part == "payload":
+        return _unloaded(robot) if robot.payloads else robot
+    tree = tuple(_bare(joint, part) for joint in robot.tree)
+    return robot if all(map(operator.is_, tree, robot.tree)) else replace(robot, tree=tree)
+
+
+def _unloaded(robot: Robot) -> Robot:
+    tree = tuple(joint for joint in robot.tree if joint.body.name not in robot.payloads)
+    return replace(robot, tree=tree, payloads=())
 
 
 FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors": "motor", "elastic": "elastic"}
@@ -44,12 +58,24 @@ FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors
 
 
 def _bare(joint: Joint, part: str) -> Joint:
-    if part == "offsets":
-        return joint if joint.friction is None else replace(joint, friction=replace(joint.friction, offset=0))
-    changes: dict[str, Any] = {FIELDS[part]: None}
-    if part == "friction" and joint.motor is not None:
-        changes["motor"] = replace(joint.motor, viscous=0, coulomb=0)
-    return replace(joint, **changes)
+    changes: dict[str, Any] = {}
+    friction, motor, rotor = joint.friction, joint.motor, joint.rotor
+    if part in FIELDS and getattr(joint, FIELDS[part]) is not None:
+        changes[FIELDS[part]] = None
+    if part == "friction" and motor is not None and not (ops.is_zero(motor.viscous) and ops.is_zero(motor.coulomb)):
+        changes["motor"] = replace(motor, viscous=0, coulomb=0)
+    if part == "dry_friction" and has_dry_friction(joint):
+        changes["motor"] = motor and replace(motor, coulomb=0)
+        changes["friction"] = friction and replace(friction, coulomb=0, static=0)
+    if part == "static_friction" and has_static_friction(joint):
+        changes["friction"] = friction and replace(friction, static=0)
+    if part == "friction_law" and has_friction_law(joint):
+        changes["friction"] = None
+    if part == "offsets" and friction is not None and not ops.is_zero(friction.offset):
+        changes["friction"] = replace(friction, offset=0)
+    if part == "rotors_on_links" and rotor is not None and rotor.model == "full":
+        changes["rotor"] = replace(rotor, model="reflected")
+    return replace(joint, **changes) if changes else joint
 
 
 def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:

@@ -19,9 +19,10 @@ from armdyn.robot.scalars import Change, mapped, scalars
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
+    from armdyn.robot.features import Features
 
-PARTS = ("friction", "rotors", "gravity", "limits", "loops", "motors", "elastic", "coupling", "offsets")
-"""What `Robot.without` can take away."""
+PARTS = ("friction", "rotors", "gravity", "limits", "motors", "offsets")
+"""What `Robot.without` can take away, beside the features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,10 @@ class Robot:
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     expressions: Robot | None = field(default=None, repr=False)
     coupling: tuple[tuple[Scalar, ...], ...] = ()
+    payloads: tuple[str, ...] = ()
+    """Bodies that `with_payload` added."""
+    left_out: tuple[str, ...] = ()
+    """What `without` took away."""
 
     def __post_init__(self) -> None:
         _validate(self)
@@ -222,15 +227,25 @@ class Robot:
         load = CentralInertia(mass, Vec3.of(com), tensor_of(inertia))
         return self.edited(lambda robot: add_payload(robot, load, on))
 
+    @cached_property
+    def features(self) -> Features:
+        """Features that not every function takes into account, by name, each with the joints that have it."""
+        from armdyn.robot.features import features
+
+        return features(self)
+
     def without(self, *parts: str) -> Robot:
-        """Return the robot without some of its parts: friction (or only its offsets), rotors, gravity, limits, loops,
-        motors, elastic joints, coupling.
+        """Return the robot without some of its features or parts: friction (or offsets alone), rotors, gravity, ...
+
+        `left_out` of the new robot names what it has lost.
         """
         from armdyn.robot.edit import remove
+        from armdyn.robot.features import FEATURES
 
+        known = (*PARTS, *FEATURES)
         for part in parts:
-            if part not in PARTS:
-                raise unknown_name("part", part, PARTS, where="Robot.without")
+            if part not in known:
+                raise unknown_name("part", part, known, where="Robot.without")
         return self.edited(lambda robot: remove(robot, parts))
 
     def locked(self, values: Mapping[str, Scalar]) -> Robot:

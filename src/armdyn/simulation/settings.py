@@ -38,6 +38,11 @@ class Plant:
     wrench: Wrench | None = None
     changes: Mapping[float, Dynamics | Robot] = field(default_factory=dict)
 
+    @property
+    def robot(self) -> Robot:
+        """The true robot."""
+        return self.model if isinstance(self.model, Robot) else self.model.robot
+
 
 @dataclass(frozen=True, kw_only=True)
 class Solver:

@@ -19,6 +19,7 @@ import numpy as np
 from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, unknown_name
 from armdyn.formats import toml
 from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
@@ -94,6 +95,7 @@ class Sweep:
         return target
 
 
+@takes(*TREE)
 def sweep(
     robot: Robot,
     vary: Mapping[str, Sequence[float] | Array | tuple[float, float]],

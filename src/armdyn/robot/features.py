@@ -1,0 +1,239 @@
+"""Features of robots that not every function takes into account, and the gate that compares the two.
+
+A robot has features (`robot.features`). A function declares those that it takes into account, or on which its result
+does not depend, where it is defined: with `@takes(...)`, or in the row of a table. `require` refuses the rest with a
+FeatureError, so that nothing is left out in silence; what is not declared is not taken into account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from armdyn.algebra import ops
+from armdyn.errors import FeatureError
+from armdyn.robot.parts import Joint
+
+if TYPE_CHECKING:
+    from armdyn.robot.robot import Robot
+
+Declared = TypeVar("Declared", bound=Callable[..., Any])
+MOST_NAMES = 8
+"""Names listed in a message at most."""
+
+
+# What a robot can have ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature: its name, a few words on what it is, and the joints (or bodies, or loops) of a robot that have it."""
+
+    name: str
+    words: str
+    found: Callable[[Robot], Iterable[str]]
+
+
+def _joints(has: Callable[[Joint], bool]) -> Callable[[Robot], Iterable[str]]:
+    return lambda robot: (joint.name for joint in robot.tree if joint.kind != "fixed" and has(joint))
+
+
+def has_dry_friction(joint: Joint) -> bool:
+    """Whether friction, of the joint or of its motor, does not vanish with the velocity."""
+    parts = (joint.friction, joint.motor)
+    return has_static_friction(joint) or any(part is not None and not ops.is_zero(part.coulomb) for part in parts)
+
+
+def has_static_friction(joint: Joint) -> bool:
+    """Whether friction at rest exceeds Coulomb friction."""
+    return joint.friction is not None and not ops.is_zero(joint.friction.static)
+
+
+def has_friction_law(joint: Joint) -> bool:
+    """Whether the joint names a law of friction other than those of Khalil (7.26)."""
+    return joint.friction is not None and joint.friction.law not in (None, "viscous", "coulomb", "stribeck")
+
+
+FEATURES = {
+    feature.name: feature
+    for feature in (
+        Feature("loops", "kinematic loops", lambda robot: (loop.name for loop in robot.loops)),
+        Feature("elastic", "elastic transmissions", _joints(lambda joint: joint.elastic is not None)),
+        Feature("coupling", "motors that drive several joints", lambda robot: _coupled(robot)),
+        Feature("rotors_on_links", "rotors that spin on moving links", lambda robot: _rotors_on_links(robot)),
+        Feature("dry_friction", "Coulomb friction", _joints(has_dry_friction)),
+        Feature("static_friction", "static friction with a Stribeck curve", _joints(has_static_friction)),
+        Feature("friction_law", "friction by a law of another name", _joints(has_friction_law)),
+        Feature("payload", "a payload", lambda robot: (j.name for j in robot.tree if j.body.name in robot.payloads)),
+    )
+}
+"""All features, by name."""
+TREE = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "friction_law", "payload")
+"""What is an ordinary part of the mechanics of a rigid tree."""
+
+
+def _coupled(robot: Robot) -> Iterator[str]:
+    if robot.coupling:
+        for joint in robot.tree:
+            if joint.kind != "fixed":
+                yield joint.name
+
+
+def _rotors_on_links(robot: Robot) -> Iterator[str]:
+    moving: set[str] = set()
+    for joint in robot.tree:
+        if joint.kind != "fixed" or joint.parent in moving:
+            moving.add(joint.body.name)
+    for joint in robot.tree:
+        if joint.rotor is not None and joint.rotor.model == "full" and (joint.rotor.on or joint.parent) in moving:
+            yield joint.name
+
+
+class Features(Mapping[str, tuple[str, ...]]):
+    """The features of one robot, by name, each with the joints that have it (loops and payloads: their names)."""
+
+    def __init__(self, found: Mapping[str, tuple[str, ...]]) -> None:
+        self._found = dict(found)
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {listed(joints)}" for name, joints in self.items()) or "none"
+
+    def __repr__(self) -> str:
+        return f"Features({', '.join(self) or 'none'})"
+
+
+def features(robot: Robot) -> Features:
+    """The features that a robot has."""
+    found = {name: tuple(feature.found(robot)) for name, feature in FEATURES.items()}
+    return Features({name: joints for name, joints in found.items() if joints})
+
+
+def model_line(robot: Robot) -> str:
+    """One line for reports and headers: what the model includes and what was left out on request."""
+    included = [name for name, has in _ORDINARY.items() if has(robot)] + list(robot.features)
+    left_out = f"; left out on request: {', '.join(robot.left_out)}" if robot.left_out else ""
+    return f"model: includes {', '.join(['rigid bodies', *included])}{left_out}"
+
+
+_ORDINARY: Mapping[str, Callable[[Robot], bool]] = {
+    "gravity": lambda robot: not all(map(ops.is_zero, robot.gravity)),
+    "rotors": lambda robot: any(joint.rotor is not None for joint in robot.tree),
+    "friction": lambda robot: any(joint.friction is not None for joint in robot.tree),
+}
+
+
+def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
+    """The first names, and how many more there are."""
+    all_names = list(names)
+    more = f" and {len(all_names) - most} more" if len(all_names) > most else ""
+    return ", ".join(all_names[:most]) + more
+
+
+# What functions take into account -------------------------------------------------------------------------------------
+
+SUPPORT: dict[str, frozenset[str]] = {}
+"""The declarations: "package.function" -> features that it takes into account or does not depend on."""
+DECLARING = (
+    "analysis",
+    "control",
+    "dynamics",
+    "equations",
+    "export",
+    "formats",
+    "identification",
+    "kinematics",
+    "mechanics.registry",
+    "motion",
+    "parameters",
+    "report.pages.study_page",
+    "simulation",
+    "simulation.studies",
+    "studio",
+    "sweeps",
+    "trajectory",
+)
+"""Modules below `armdyn` that, imported, make all declarations."""
+
+
+def support() -> Mapping[str, frozenset[str]]:
+    """All declarations of the library."""
+    for module in DECLARING:
+        import_module(f"armdyn.{module}")
+    return SUPPORT
+
+
+def declare(what: str, names: Iterable[str]) -> frozenset[str]:
+    """Enter a declaration: `what` takes the named features into account."""
+    taken = frozenset(names)
+    unknown = taken - FEATURES.keys()
+    assert not unknown, f"{what} declares unknown features: {sorted(unknown)}"
+    SUPPORT[what] = taken
+    return taken
+
+
+def takes(*names: str) -> Callable[[Declared], Declared]:
+    """Declare what a function (or a class, when it is constructed) takes into account; other features are refused.
+
+    Checked are all arguments that are robots or have one as `robot`, such as a Dynamics.
+    """
+
+    def declared(function: Declared) -> Declared:
+        what = f"{function.__module__.split('.')[1]}.{function.__qualname__}"
+        taken = declare(what, names)
+        target: Any = vars(function)["__init__"] if isinstance(function, type) else function
+
+        @wraps(target)
+        def gated(*arguments: Any, **named: Any) -> Any:
+            for argument in (*arguments, *named.values()):
+                robot = _robot_of(argument)
+                if robot is not None:
+                    require(robot, what, taken)
+            return target(*arguments, **named)
+
+        if isinstance(function, type):
+            setattr(function, "__init__", gated)  # noqa: B010 (mypy refuses the assignment)
+            return cast(Declared, function)
+        return cast(Declared, gated)
+
+    return declared
+
+
+def _robot_of(argument: Any) -> Robot | None:
+    from armdyn.robot.robot import Robot
+
+    if isinstance(argument, Robot):
+        return argument
+    found = getattr(argument, "robot", None)
+    return found if isinstance(found, Robot) else None
+
+
+def require(robot: Robot, what: str, taken: frozenset[str]) -> None:
+    """Raise FeatureError if the robot has a feature that `what` does not take into account."""
+    refused = [name for name in robot.features if name not in taken]
+    if refused:
+        raise _refusal(robot, what, refused[0])
+
+
+def _refusal(robot: Robot, what: str, name: str) -> FeatureError:
+    feature, joints = FEATURES[name], robot.features[name]
+    supporting = [other for other, taken in support().items() if name in taken]
+    where = f"It is taken into account by: {listed(supporting)}. " if supporting else ""
+    return FeatureError(
+        f"{what} does not take into account: {feature.words} ({listed(joints)})",
+        where=f"robot {robot.name!r}",
+        advice=f'{where}To leave it out on purpose: robot.without("{name}"), or --without {name} on the command line.',
+        feature=name,
+        joints=joints,
+    )
