@@ -12,7 +12,7 @@ import pytest
 
 import armdyn
 from armdyn.dynamics.quantities import QUANTITIES
-from armdyn.errors import ArmdynError, PhysicsError, ShapeError, UnknownName
+from armdyn.errors import ArmdynError, FeatureError, PhysicsError, ShapeError, UnknownName
 from armdyn.mechanics import actuators, composite_body, kinematics, newton_euler
 from armdyn.robot import Robot
 
@@ -258,6 +258,6 @@ def test_the_robot_in_its_named_parameters_is_compiled_in_numbers() -> None:
 
 def test_loops_are_not_opened_in_silence() -> None:
     robot = armdyn.load("parallelogram")
-    with pytest.warns(armdyn.ModelWarning, match="loops are left open.*closed_chain"):
+    with pytest.raises(FeatureError, match=r"kinematic loops \(joint4\).*closed_chain.*without loops"):
         armdyn.compile(robot)
-    armdyn.compile(robot.without("loops"))  # says what is meant: no warning
+    armdyn.compile(robot.without("loops"))  # the tree, on purpose

@@ -204,7 +204,7 @@ def test_the_stiff_limit() -> None:
     """Torques behind one motion tend to those of the rigid robot, in the first order of 1/k."""
     robot = springy(2, 3, model="reflected", every=True)
     motion = reference(0.4)
-    rigid = newton_euler.inverse_dynamics(robot, *motion[:3])
+    rigid = newton_euler.inverse_dynamics(robot.without("elastic"), *motion[:3])
     errors = []
     for k in (1e4, 1e5, 1e6):
         stiff = replace(robot, tree=tuple(replace(j, elastic=Elastic(k)) for j in robot.tree))

@@ -134,7 +134,7 @@ def test_a_model_of_another_arm_is_refused() -> None:
 
 
 def test_closed_loops_are_refused() -> None:
-    with pytest.raises(NotApplicable, match="closed loops are not simulated"):
+    with pytest.raises(NotApplicable, match="simulate does not take into account: kinematic loops"):
         simulate(armdyn.load("parallelogram"), NoControl(4), np.zeros(4), 0.1)
 
 

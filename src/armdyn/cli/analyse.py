@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, created, load_moving_robot, show, show_path, working, write_figure
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
 
 
+@takes(*TREE)
 def analyse(
     robot: parse.RobotArgument,
     at: Annotated[
@@ -38,9 +40,10 @@ def analyse(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Analyse an arm: Jacobian, effective mass, ellipsoids, payload, acceleration; maps over the workspace."""
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     q = None if at is None else parse.numbers(at, loaded.n, "--at")
     strongest = None if tau_max is None else parse.numbers(tau_max, loaded.n, "--tau-max", single=True)
     parse.check_extension(plot, parse.PICTURES, "--plot")

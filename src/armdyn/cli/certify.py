@@ -8,6 +8,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, mark, print_json, working
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +31,7 @@ HEADS = {
 """Statement -> head of its column. Any other statement gets a number."""
 
 
+@takes(*TREE)
 def certify(
     robot: parse.RobotArgument,
     points: Annotated[int, typer.Option(min=1, metavar="N", help="Number of random states to check.")] = 3,
@@ -38,12 +40,13 @@ def certify(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Certify, in exact arithmetic, that all formulations agree and obey the laws of mechanics.
 
     The certificate covers the robot's geometry with any inertias. Exit status: 0 it holds, 1 it fails, 2 error.
     """
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     with working("exact numbers") as say:
         from armdyn.equations import certify as run
 

@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, print_json, show_error, show_findings
+from armdyn.robot.features import FEATURES, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 
 
+@takes(*FEATURES)
 def check(
     files: Annotated[
         list[str],
@@ -29,6 +31,7 @@ def check(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
     json: parse.JsonOption = False,
 ) -> None:
     """Report what is invalid or suspicious in robot files.
@@ -37,7 +40,9 @@ def check(
     """
     out = console()
     held = parse.locked(lock)
-    results: list[tuple[str, Checkup | ArmdynError]] = [(file, _examined(file, tip, base, held)) for file in files]
+    results: list[tuple[str, Checkup | ArmdynError]] = [
+        (file, _examined(file, tip, base, held, without or [])) for file in files
+    ]
     if json:
         print_json(_record(results))
     else:
@@ -46,7 +51,7 @@ def check(
     raise typer.Exit(max(_status(result) for _, result in results))
 
 
-def _examined(file: str, tip: str | None, base: str | None, lock: Any) -> Checkup | ArmdynError:
+def _examined(file: str, tip: str | None, base: str | None, lock: Any, without: list[str]) -> Checkup | ArmdynError:
     """The check-up of one file, or the error that makes it unreadable."""
     from armdyn.errors import ArmdynError, RobotError, UnknownName
     from armdyn.findings import Checkup, Finding
@@ -65,7 +70,7 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any) -> Checku
     except ArmdynError as error:
         return error
     try:
-        robot = robot.locked(lock) if lock else robot
+        robot = (robot.locked(lock) if lock else robot).without(*without)
         return (robot.chain(base=base, tip=tip) if tip or base else robot).checkup()
     except ArmdynError as error:
         return error

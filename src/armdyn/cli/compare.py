@@ -8,6 +8,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, print_json, show, working
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.equations import Comparison
@@ -18,18 +19,20 @@ if TYPE_CHECKING:
 AGREE, DIFFER = 0, 1
 
 
+@takes(*TREE)
 def compare(
     robot: parse.RobotArgument,
     json: parse.JsonOption = False,
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Compare all formulations of a robot: agreement, operation counts, computing times.
 
     Exit status: 0 they agree, 1 they do not, 2 error.
     """
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     with working("comparing") as say:
         from armdyn.equations import compare as run
 

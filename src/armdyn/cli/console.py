@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from click import get_current_context
 from rich import box
 from rich.console import Console, Group
 from rich.markup import escape
@@ -66,21 +67,41 @@ def _sentence(text: str) -> str:
 # Robots -----------------------------------------------------------------------------------------------------------
 
 
-def load_robot(name: str, tip: str | None = None, base: str | None = None, lock: list[str] | None = None) -> Robot:
-    """The robot; the first warning of `load` goes to stderr as one line, the others are for `armdyn check`."""
+def load_robot(
+    name: str,
+    tip: str | None = None,
+    base: str | None = None,
+    lock: list[str] | None = None,
+    without: list[str] | None = None,
+) -> Robot:
+    """The robot, if the running verb takes all its features into account.
+
+    The first warning of `load` goes to stderr as one line, the others are for `armdyn check`; so does the line that
+    says what the model includes.
+    """
     from armdyn.formats import load
+    from armdyn.robot.features import SUPPORT, model_line, require
 
     with _first_warning(name):
-        return load(name, tip=tip, base=base, lock=locked(lock))
+        robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
+    running = get_current_context(silent=True)
+    if running is not None:
+        require(robot, f"armdyn {running.info_name}", SUPPORT[f"cli.{running.info_name}"])
+    console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
+    return robot
 
 
 def load_moving_robot(
-    name: str, tip: str | None = None, base: str | None = None, lock: list[str] | None = None
+    name: str,
+    tip: str | None = None,
+    base: str | None = None,
+    lock: list[str] | None = None,
+    without: list[str] | None = None,
 ) -> Robot:
     """The robot, for verbs about motion: it must have a movable joint."""
     from armdyn.errors import RobotError
 
-    robot = load_robot(name, tip, base, lock)
+    robot = load_robot(name, tip, base, lock, without)
     if not robot.n:
         raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",
                          expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip
@@ -88,11 +109,10 @@ def load_moving_robot(
 
 
 def compiled(robot: Robot) -> Dynamics:
-    """The compiled dynamics; a warning (loops that are left open) goes to stderr as one line."""
+    """The compiled dynamics."""
     from armdyn.dynamics import compile as compile_dynamics
 
-    with _first_warning(robot.name):
-        return compile_dynamics(robot)
+    return compile_dynamics(robot)
 
 
 @contextmanager

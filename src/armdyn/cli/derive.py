@@ -12,6 +12,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_facts, working, write_text
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,6 +48,7 @@ SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, "
             ".json": Format.json}  # fmt: skip
 
 
+@takes(*TREE)
 def derive(
     robot: parse.RobotArgument,
     by: Annotated[
@@ -73,6 +75,7 @@ def derive(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Derive the equations of motion: M, C, g in explicit form.
 
@@ -81,7 +84,7 @@ def derive(
     style = format or (Format.text if out is None else _style_of(out))
     to_screen = out is None and style is Format.text
     with working("reading the robot") as say:
-        loaded = load_moving_robot(robot, tip, base, lock)
+        loaded = load_moving_robot(robot, tip, base, lock, without)
         from armdyn.equations import derive as run
 
         equations = run(loaded, by, symbols=symbols, progress=say)

@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
@@ -19,6 +20,7 @@ NOISE = 0.01
 """Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
+@takes(*TREE)
 def excite(
     robot: parse.RobotArgument,
     out: Annotated[
@@ -61,12 +63,13 @@ def excite(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Design an exciting motion for identification within the robot's limits, and predict the error bars."""
     from armdyn.identification import Harmonics, Search, predicted_std
     from armdyn.identification import excite as optimised
 
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     fastest, steepest, strongest = (
         None if text is None else parse.numbers(text, loaded.n, option, single=True)

@@ -10,6 +10,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_robot, show, working
+from armdyn.robot.features import TREE, takes
 
 
 class Language(StrEnum):
@@ -22,6 +23,7 @@ class Language(StrEnum):
     jax = "jax"
 
 
+@takes(*TREE)
 def export(
     robot: parse.RobotArgument,
     to: Annotated[
@@ -41,6 +43,7 @@ def export(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Export a robot's dynamics as code: C for a controller, Python, LaTeX, CasADi, JAX.
 
@@ -49,7 +52,7 @@ def export(
     (gravity compensation), pose and Jacobian of the tool.
     """
     with working("reading the robot") as say:
-        loaded = load_robot(robot, tip, base, lock)
+        loaded = load_robot(robot, tip, base, lock, without)
         from armdyn.dynamics.quantities import QUANTITIES
         from armdyn.export import DEFAULT, model
         from armdyn.export.export_files import save, texts

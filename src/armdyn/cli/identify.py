@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_findings, show_path, working
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +23,7 @@ CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
+@takes(*TREE)
 def identify(
     robot: parse.RobotArgument,
     log: Annotated[
@@ -91,13 +93,14 @@ def identify(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Identify a robot's parameters from a log: check and process the log, estimate with error bars, validate.
 
     Exit status: 0 clean (notes do not count), 1 something is suspicious, 2 unreadable or not identifiable.
     """
     parse.check_extension(report, REPORTS, "--report")
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     families = parse.words(include)
     with working("reading the log") as say:
         from armdyn.identification import LogFormat, Processing

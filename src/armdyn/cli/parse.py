@@ -39,6 +39,10 @@ BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body that 
 LockOption = Annotated[
     list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Lock a joint at a position (rad or m); repeatable.")
 ]
+WithoutOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FEATURE", help="Leave a feature out on purpose, such as loops or friction; repeatable."),
+]
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
 ]

@@ -11,6 +11,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, write_figure
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
@@ -31,6 +32,7 @@ class Timing(StrEnum):
     optimal = "optimal"
 
 
+@takes("elastic", *TREE)
 def plan(
     robot: parse.RobotArgument,
     start: Annotated[
@@ -72,9 +74,10 @@ def plan(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Plan a motion between two configurations within velocity and acceleration limits, or torque limits."""
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     q0, q1 = (parse.numbers(text, loaded.n, option) for text, option in ((start, "--from"), (end, "--to")))
     limits = _limits(loaded, None if line else v_max, None if line else a_max, tau_max)

@@ -9,6 +9,7 @@ import typer
 from armdyn.cli import parse
 from armdyn.cli.console import bullet, console, load_robot, print_json, show_facts
 from armdyn.cli.console import show as show_sections
+from armdyn.robot.features import FEATURES, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,17 +17,19 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
+@takes(*FEATURES)
 def show(
     robot: parse.RobotArgument,
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print the robot as JSON, with the keys of a robot file.")
     ] = False,
 ) -> None:
     """Show a robot: geometry, inertias, limits, actuators, friction, provenance."""
-    loaded = load_robot(robot, tip, base, lock)
+    loaded = load_robot(robot, tip, base, lock, without)
     if json:
         from armdyn.robot.record_writer import record_from_robot
 

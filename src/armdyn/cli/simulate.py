@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, working, write_figure
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +36,7 @@ CONTROLLERS = {
 """Control laws and their default gains."""
 
 
+@takes("elastic", *TREE)
 def simulate(
     robot: parse.RobotArgument,
     controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",
@@ -80,13 +82,14 @@ def simulate(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Simulate an arm under a control law: tracking, torques, energy, imperfect models.
 
     The control laws include computed torque, PD with gravity compensation, PID, feedforward, sliding mode and adaptive
     control. Exit status: 0 the motion was completed, 1 it was not, 2 error.
     """
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:

@@ -8,8 +8,10 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, working
+from armdyn.robot.features import TREE, takes
 
 
+@takes(*TREE)
 def studio(
     robot: parse.RobotArgument,
     port: Annotated[int, typer.Option(help="Port on this machine; 0 chooses a free one.", min=0, max=65535)] = 0,
@@ -17,12 +19,13 @@ def studio(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Open a robot in the browser: move it, and see torques, inertia, ellipsoids, motions and equations.
 
     The page is served to this machine only and needs no network. Press Ctrl-C to stop.
     """
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     with working("compiling"):
         from armdyn.studio import serve
 

@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_robot, show, show_findings, working
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from armdyn.report.chapters.chapter import Fact
 
 
+@takes(*TREE)
 def study(
     robot: parse.RobotArgument,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the report (default: out/ROBOT).")] = None,
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Study a robot and write a report: check-up, equations, certificate, compiled code, motion, control, export.
 
@@ -32,7 +35,7 @@ def study(
     screen = console()
     folder = out or Path("out") / Path(robot).stem
     with working("reading the robot"):
-        loaded = load_robot(robot, tip, base, lock)
+        loaded = load_robot(robot, tip, base, lock, without)
         checkup = loaded.checkup()
         from armdyn.report.pages.study_page import study as run
         from armdyn.report.pages.study_page import told

@@ -9,12 +9,14 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
+from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.sweeps import Sweep
     from armdyn.tables import Section
 
 
+@takes(*TREE)
 def sweep(
     robot: parse.RobotArgument,
     vary: Annotated[
@@ -41,6 +43,7 @@ def sweep(
     tip: parse.TipOption = None,
     base: parse.BaseOption = None,
     lock: parse.LockOption = None,
+    without: parse.WithoutOption = None,
 ) -> None:
     """Compare design variants: vary masses, lengths, friction or payload; measure torques, reach, inertia.
 
@@ -57,7 +60,7 @@ def sweep(
             screen.print(f"{name:<16} {known.title}{f', {known.unit}' if known.unit else ''}")
         raise typer.Exit
     parse.check_extension(plot, parse.PICTURES, "--plot")
-    loaded = load_moving_robot(robot, tip, base, lock)
+    loaded = load_moving_robot(robot, tip, base, lock, without)
     where: Any = int(scheduler) if scheduler is not None and scheduler.isdigit() else scheduler
     with working("sweeping") as say:
         found = run_sweep(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.errors import NotApplicable
 from armdyn.mechanics.kinematics import frame_pose, link_poses
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -17,6 +17,7 @@ SETTLED = 1e-13
 """Relative growth of the distance in one round below which a search has ended."""
 
 
+@takes("elastic", *TREE)
 def reach(robot: Robot, frame: str = "tool") -> float:
     """Return the largest distance of a frame's origin from the robot's base over the working ranges, m.
 
@@ -27,11 +28,8 @@ def reach(robot: Robot, frame: str = "tool") -> float:
     so the result is always the same.
 
     frame:  name of a body or joint, or "tool".
-    Raises: NotApplicable for a robot with closed loops, whose joints do not move independently.
+    Raises: FeatureError for a robot with closed loops, whose joints do not move independently.
     """
-    if robot.loops:
-        raise NotApplicable("the reach of a robot with closed loops", where=f"robot {robot.name!r}",
-                            expected="an open chain or tree", advice='Use robot.without("loops").')  # fmt: skip
     low, high = working_range(robot)
     q = low + (high - low) * np.random.default_rng(0).random((STARTS, robot.n))
     q[0] = (low + high) / 2

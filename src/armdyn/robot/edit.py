@@ -40,8 +40,10 @@ def remove(robot: Robot, parts: Sequence[str]) -> Robot:
 def _without(robot: Robot, part: str) -> Robot:
     if part == "gravity":
         return robot if robot.gravity == ZERO else replace(robot, gravity=ZERO)
-    if part in ("loops", "coupling"):
-        return replace(robot, **{part: ()}) if getattr(robot, part) else robot
+    if part == "loops":
+        return replace(robot, loops=()) if robot.loops else robot
+    if part == "coupling":
+        return replace(robot, coupling=()) if robot.coupling else robot
     if part == "payload":
         return _unloaded(robot) if robot.payloads else robot
     tree = tuple(_bare(joint, part) for joint in robot.tree)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
-MOST_NAMES = 8
-"""Names listed in a message at most."""
+MOST_NAMES, MOST_FUNCTIONS = 8, 12
+"""Joints and functions listed in a message at most."""
 
 
 # What a robot can have ------------------------------------------------------------------------------------------------
@@ -147,6 +147,7 @@ SUPPORT: dict[str, frozenset[str]] = {}
 """The declarations: "package.function" -> features that it takes into account or does not depend on."""
 DECLARING = (
     "analysis",
+    "cli.command",
     "control",
     "dynamics",
     "equations",
@@ -219,6 +220,11 @@ def _robot_of(argument: Any) -> Robot | None:
     return found if isinstance(found, Robot) else None
 
 
+def _supporting(feature: str) -> list[str]:
+    """What takes a feature into account; the verbs of the command line have their own names for the same."""
+    return [what for what, taken in support().items() if feature in taken and not what.startswith("cli.")]
+
+
 def require(robot: Robot, what: str, taken: frozenset[str]) -> None:
     """Raise FeatureError if the robot has a feature that `what` does not take into account."""
     refused = [name for name in robot.features if name not in taken]
@@ -228,8 +234,8 @@ def require(robot: Robot, what: str, taken: frozenset[str]) -> None:
 
 def _refusal(robot: Robot, what: str, name: str) -> FeatureError:
     feature, joints = FEATURES[name], robot.features[name]
-    supporting = [other for other, taken in support().items() if name in taken]
-    where = f"It is taken into account by: {listed(supporting)}. " if supporting else ""
+    supporting = sorted(_supporting(name), key=lambda other: other.split(".")[0] != what.split(".")[0])
+    where = f"It is taken into account by: {listed(supporting, MOST_FUNCTIONS)}. " if supporting else ""
     return FeatureError(
         f"{what} does not take into account: {feature.words} ({listed(joints)})",
         where=f"robot {robot.name!r}",

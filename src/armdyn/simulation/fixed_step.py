@@ -138,9 +138,8 @@ class _Loop:
         if self.dry:
             dry = self.dry[max(start for start in self.dry if start <= k)]
             grip = dry.grip(q, qd, torque(0, q, qd, z)[0], self._wrench(t, q, qd))
-        forward: Callable[..., Array] = dyn.forward_dynamics
-        if self.springs:
-            forward = self.springs[max(start for start in self.springs if start <= k)].forward_dynamics
+        plant = self.springs[max(start for start in self.springs if start <= k)] if self.springs else dyn
+        forward: Callable[..., Array] = plant.forward_dynamics
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
             tau, zd = torque(c, q, qd, z)

@@ -25,8 +25,7 @@ class Plant:
 
     model:    the true robot, or its compiled dynamics; the control law may know another one.
     stiction: joints at rest stick until the torque exceeds the break-away friction (default: False).
-    elastic:  springs between motors and links, as the robot describes them; the law sees the motor side (default:
-              False, rigid joints).
+    elastic:  springs between motors and links; the law sees the motor side (default: None, as the robot describes it).
     wrench:   function (t, q, qd) -> (6,), what the robot exerts at its tool, N and N m, world axes (default: none).
     changes:  other models from given times on, s: {2.0: robot.with_payload(1.5)} (default: none).
     """
@@ -34,7 +33,7 @@ class Plant:
     model: Dynamics | Robot
     _: KW_ONLY
     stiction: bool = False
-    elastic: bool = False
+    elastic: bool | None = None
     wrench: Wrench | None = None
     changes: Mapping[float, Dynamics | Robot] = field(default_factory=dict)
 

@@ -14,7 +14,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import TREE, require, takes
 from armdyn.robot.limits import limit_vector, position_limits, torque_limits
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
@@ -87,7 +87,7 @@ def simulate(
         torque_limits=_torque_limits(actuation.torque_limits, dyn.robot),
         wrench=body.wrench,
         stiction=body.stiction,
-        elastic=body.elastic,
+        elastic=_elastic(body),
         stop=stop,
         ranges=np.array(position_limits(dyn.robot)) if stop_at_limits else None,
     )
@@ -147,13 +147,14 @@ def _dynamics(plant: Any, what: str) -> Dynamics:
         raise ArmdynError(
             f"the {what} is a {type(plant).__name__}", where="simulate", expected="a Robot or its Dynamics"
         )
-    robot = plant if isinstance(plant, Robot) else plant.robot
-    if robot.loops:
-        raise NotApplicable(
-            "closed loops are not simulated", where=f"robot {robot.name!r}", expected="a chain or a tree",
-            advice='robot.without("loops") is the tree with the loops cut open.',
-        )  # fmt: skip
     return compiled_dynamics(plant) if isinstance(plant, Robot) else plant
+
+
+def _elastic(body: Plant) -> bool:
+    """Whether motors and links are separate; rigid joints in place of elastic ones must be asked for by `without`."""
+    if body.elastic is False:
+        require(body.robot, "a plant with rigid joints", frozenset(TREE))
+    return "elastic" in body.robot.features if body.elastic is None else body.elastic
 
 
 def _check_law(law: Any, n: int) -> None:

@@ -23,7 +23,6 @@ MANY = 12
 
 def abilities(subject: Subject) -> Chapter:
     """Ellipsoids of velocity, force and acceleration."""
-    subject.require_tree("the ellipsoids")
     dyn = subject.dyn
     require_inertia(dyn.robot)
     subject.say("ellipsoids")

@@ -48,7 +48,6 @@ def code(subject: Subject) -> Chapter:
         f'python -c "import {built.prefix} as arm; print(arm.gravity([0.3] * {subject.robot.n}))"'
     )
     blocks = [
-        html.remark(subject.opened),
         html.paragraph(words),
         html.remark(blocked),
         html.links(listed, ("file", "content")),

@@ -40,7 +40,7 @@ def equations(subject: Subject) -> Chapter:
     if not is_long(derived):
         files.append(subject.text("equations.md", derived.markdown(), "the equations as Markdown"))
         files.append(subject.text("equations.tex", derived.latex(), "the equations as LaTeX"))
-    blocks = [html.remark(subject.opened), equations_block(derived)]
+    blocks = [equations_block(derived)]
     return Chapter(blocks, files=files, numbers={"terms": dict(derived.size)})
 
 
@@ -64,7 +64,7 @@ def certificate(subject: Subject) -> Chapter:
     if not all(check.holds for check in definite):
         facts.append(Fact("mass matrix", "not positive definite", "no forward dynamics", False))
     words = "All formulations were evaluated in exact rational arithmetic and compared with one another."
-    blocks = [html.remark(subject.opened), html.paragraph(words), html.table(_certificate_section(made))]
+    blocks = [html.paragraph(words), html.table(_certificate_section(made))]
     return Chapter(blocks, facts, numbers={"agree": agree, "error_probability": made.error_probability})
 
 
@@ -83,7 +83,7 @@ def formulations(subject: Subject) -> Chapter:
         f"({least.operations.multiplications} multiplications, {least.operations.additions} additions)."
     )
     file = subject.table("formulations.csv", section, "operations and times of all formulations")
-    blocks = [html.remark(subject.opened), html.paragraph(words), html.table(section)]
+    blocks = [html.paragraph(words), html.table(section)]
     return Chapter(blocks, files=[file])
 
 
@@ -115,7 +115,6 @@ def base(subject: Subject) -> Chapter:
     fact = Fact("base parameters", f"{found.count} of {len(found.standard)}", "proved" if found.proved else "numerical")
     numbers = {"base_parameters": found.count, "standard_parameters": len(found.standard)}
     blocks = [
-        html.remark(subject.opened),
         html.paragraph(words),
         html.table(section) if rows else "",
         html.remark(idle),

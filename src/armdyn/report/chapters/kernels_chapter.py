@@ -50,7 +50,7 @@ def kernels(subject: Subject) -> Chapter:
     section = Section("", columns, tuple(rows), note)
     words = "armdyn.compile(robot) gives functions in machine code for this robot, called like NumPy functions."
     left = f"Beyond {MANY} joints, the report leaves the remaining functions uncompiled." if n > MANY else ""
-    blocks = [html.remark(subject.opened), html.paragraph(words), html.table(section) if rows else "",
+    blocks = [html.paragraph(words), html.table(section) if rows else "",
               html.bullets("Functions that cannot be compiled", blocked), html.remark(left)]  # fmt: skip
     file = subject.table("functions.csv", section, "operations and times of the compiled functions")
     facts, numbers = [], {name: {"call_s": call, "sample_s": sample} for name, (call, sample) in times.items()}

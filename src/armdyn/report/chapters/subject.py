@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +12,6 @@ from pathlib import Path
 from armdyn.analysis.configurations import configurations, pose_table
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
-from armdyn.errors import NotApplicable
-from armdyn.formats import ModelWarning
 from armdyn.report.chapters.chapter import File
 from armdyn.report.chapters.usual_motion import UsualMotion, usual_motion
 from armdyn.report.figures.robot_figures import two_views
@@ -22,8 +19,6 @@ from armdyn.report.pages import html
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Array, Progress
-
-OPENED = "The robot has closed loops. This chapter is about the tree that remains when they are cut open."
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,31 +51,17 @@ class Subject:
 
     @cached_property
     def dyn(self) -> Dynamics:
-        """The compiled dynamics; those of the opened tree if there are loops (`opened` reports it)."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ModelWarning)
-            return compiled(self.robot)
+        """The compiled dynamics."""
+        return compiled(self.robot)
 
     @cached_property
     def motion(self) -> UsualMotion:
         """The motion that the chapters on torques, actuators and control are about."""
-        self.require_tree("a motion")
         return usual_motion(self.dyn)
-
-    @property
-    def opened(self) -> str:
-        """A sentence for chapters about the opened tree of a robot with loops; otherwise empty."""
-        return OPENED if self.robot.loops else ""
 
     def progress(self, about: str) -> Progress:
         """Return a Progress that calls `say` with a prefix."""
         return lambda step, done: self.say(f"{about}: {step}")
-
-    def require_tree(self, what: str) -> None:
-        """Raise NotApplicable for a robot with loops: its opened tree moves differently."""
-        if self.robot.loops:
-            raise NotApplicable(f"{what} of the opened tree would not describe the closed chain",
-                                advice="armdyn.mechanics.closed_chain has the dynamics of closed chains")  # fmt: skip
 
     def text(self, name: str, text: str, what: str) -> File:
         """Write a text beside the report."""

@@ -1,0 +1,171 @@
+"""Every public function declares the features that it takes into account; the gate refuses the others by name."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.cli.command import VERBS
+from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.errors import FeatureError, UnknownName
+from armdyn.mechanics.registry import AROUND, FORMULATIONS
+from armdyn.robot import Robot
+from armdyn.robot.features import FEATURES, SUPPORT, model_line, require, support, takes
+from support.feature_robots import ROBOTS
+
+MATRIX = Path(__file__).with_name("matrix.txt")
+PACKAGES = ("analysis", "control", "dynamics", "equations", "export", "identification", "kinematics", "motion",
+            "parameters", "simulation", "simulation.studies", "studio", "sweeps", "trajectory",
+            "report.pages.study_page")  # fmt: skip
+DESCRIPTIONS = {
+    "dynamics.Dynamics": "made by compile; its functions are gated one by one",
+    "identification.check_log": "reads numbers of a log",
+    "identification.consistent": "edits inertial parameters",
+    "identification.process": "filters a log",
+    "identification.read_log": "reads a log",
+    "motion.motion_limits": "reads limits of joints",
+    "parameters.parameter_names": "names",
+    "parameters.physical_consistency": "looks at bodies one by one",
+    "parameters.standard_parameters": "reads parameters",
+    "parameters.with_links": "edits",
+    "parameters.with_standard_parameters": "edits",
+    "simulation.Plant": "holds the arguments of simulate",
+    "simulation.studies.scaled_masses": "edits",
+    "sweeps.varied": "edits",
+    "trajectory.closed_form": "recognises a geometry",
+}
+"""Public functions with a robot among their arguments that describe or edit it, and why they need no gate."""
+VERBS_WITHOUT_ROBOT = {"robots", "formulations", "reproduce", "bench", "cite"}
+
+
+def functions_of_robots() -> dict[str, Any]:
+    """Public functions and classes that take a Robot or its Dynamics; results, which only hold one, are left out."""
+    found = {}
+    for package in PACKAGES:
+        module = import_module(f"armdyn.{package}")
+        for name in getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]:
+            thing = getattr(module, name)
+            if not callable(thing) or not str(getattr(thing, "__module__", "")).startswith("armdyn"):
+                continue
+            parameters = inspect.signature(thing).parameters.values()
+            robots = [p for p in parameters if any(w in str(p.annotation) for w in ("Robot", "Dynamics", "Plant"))]
+            result = isinstance(thing, type) and package not in ("control", "dynamics")
+            if robots and not (result and name != "Plant") and thing.__module__.startswith(f"armdyn.{package}"):
+                found[f"{package}.{name}"] = thing
+    return found
+
+
+def test_every_public_function_of_robots_is_declared() -> None:
+    declared = support()
+    assert len(functions_of_robots()) > 50
+    for name in functions_of_robots():
+        short = name.replace("simulation.studies.", "simulation.").replace("report.pages.study_page.", "report.")
+        assert (short in declared) != (name in DESCRIPTIONS), name
+
+
+def test_every_quantity_formulation_and_verb_is_declared() -> None:
+    declared = support()
+    assert {f"dynamics.{name}" for name in QUANTITIES} <= declared.keys()
+    assert {f"mechanics.{entry.name}" for entry in FORMULATIONS} | {f"mechanics.{m}" for m in AROUND} <= declared.keys()
+    verbs = {verb.__name__ for group in VERBS.values() for verb in group}
+    assert {f"cli.{verb}" for verb in verbs - VERBS_WITHOUT_ROBOT} <= declared.keys()
+
+
+def matrix() -> str:
+    """The declarations as text: one line per function, one letter per feature that it takes into account."""
+    declared, names = support(), list(FEATURES)
+    width = max(map(len, declared))
+    lines = [f"{k} {name}" for k, name in zip("abcdefghijklmnopqrstuvwxyz", names, strict=False)]
+    letters = dict(zip(names, "abcdefghijklmnopqrstuvwxyz", strict=False))
+    for what in sorted(declared):
+        cells = "".join(letters[name] if name in declared[what] else "." for name in names)
+        lines.append(f"{what:{width}} {cells}")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_matrix_is_the_reviewed_one() -> None:
+    """A declaration that is deleted, or a new one, shows here: matrix.txt is read by people before it changes."""
+    assert matrix() == MATRIX.read_text(encoding="utf-8")
+
+
+def test_there_is_a_robot_for_every_feature() -> None:
+    for name in FEATURES:
+        assert name in ROBOTS[name]().features
+    assert not armdyn.load("planar2r").without("friction", "rotors").features
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_features_can_be_left_out_on_purpose(feature: str) -> None:
+    robot = ROBOTS[feature]()
+    bare = robot.without(feature)
+    assert feature not in bare.features
+    assert bare.left_out == (feature,)
+    assert f"left out on request: {feature}" in model_line(bare)
+    assert feature in model_line(robot)
+    assert "left out" not in model_line(robot)
+    assert bare.without(feature) is bare or bare.without(feature).left_out == (feature,)
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_what_is_not_declared_is_refused_by_name(feature: str) -> None:
+    robot = ROBOTS[feature]()
+    for what, taken in support().items():
+        if feature in taken:
+            require(robot.without(*(set(robot.features) - {feature})), what, taken)
+        else:
+            with pytest.raises(FeatureError, match=rf"--without {feature}") as caught:
+                require(robot.without(*(set(robot.features) - {feature})), what, taken)
+            assert (caught.value.feature, caught.value.joints) == (feature, robot.features[feature])
+
+
+def test_the_quantities_of_dynamics_pass_the_gate() -> None:
+    dyn = armdyn.compile(ROBOTS["elastic"]())
+    for name, row in QUANTITIES.items():
+        if "elastic" not in row.takes:
+            with pytest.raises(FeatureError, match=f"dynamics.{name} does not take into account: elastic"):
+                getattr(dyn, name)
+            with pytest.raises(FeatureError, match=name):
+                dyn.graph(name)
+            with pytest.raises(FeatureError, match=name):
+                dyn.program(name)
+
+
+def test_every_formulation_passes_the_gate() -> None:
+    for feature in ("loops", "elastic"):
+        robot = ROBOTS[feature]()
+        zeros = np.zeros(len([joint for joint in robot.tree if joint.kind != "fixed"]))
+        for entry in FORMULATIONS:
+            for name in entry.gives:
+                function = entry.function(name)
+                count = len(inspect.signature(function.formula).parameters) - 1
+                with pytest.raises(FeatureError, match=f"{name} does not take into account"):
+                    function(robot, *[zeros] * min(count, 3))
+
+
+def test_functions_and_classes_are_gated_whatever_they_take() -> None:
+    @takes("payload")
+    def function(number: int, *, model: object) -> int:
+        return number
+
+    dyn = armdyn.compile(ROBOTS["payload"]())
+    try:
+        assert function(3, model=dyn) == 3
+        with pytest.raises(FeatureError, match="elastic"):
+            function(3, model=ROBOTS["elastic"]())
+    finally:
+        del SUPPORT[next(what for what in SUPPORT if "locals" in what)]
+    elastic = armdyn.compile(ROBOTS["elastic"]())
+    with pytest.raises(FeatureError, match="control.ComputedTorque"):
+        armdyn.ComputedTorque(elastic, 100, 20)
+
+
+def test_an_unknown_feature_is_an_error() -> None:
+    robot: Robot = ROBOTS["payload"]()
+    with pytest.raises(UnknownName, match="Did you mean 'payload'"):
+        robot.without("payloads")

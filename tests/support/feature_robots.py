@@ -1,0 +1,39 @@
+"""One small robot per feature, each made for it: nothing special beside the feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import armdyn
+from armdyn.robot import Robot
+
+LINK: dict[str, Any] = {"type": "revolute", "a": 0.4, "mass": 2.0, "com": [-0.2, 0.01, 0.02],
+                        "inertia": [0.02, 0.001, 0, 0.05, 0.002, 0.06], "alpha": 0.7}  # fmt: skip
+
+
+def arm(**parts: Any) -> Robot:
+    """Three skew links; parts: of the second joint."""
+    rows = [LINK, LINK | parts, LINK | {"alpha": -1.1, "a": 0.25}]
+    return Robot.from_dh([dict(row) for row in rows], name="arm")
+
+
+def coupled() -> Robot:
+    row = LINK | {"rotor": {"inertia": 0.003}}
+    robot = Robot.from_dh([dict(row), dict(row)], name="coupled")
+    return replace(robot, coupling=((0.02, 0.0), (0.004, 0.025)))
+
+
+ROBOTS: dict[str, Callable[[], Robot]] = {
+    "loops": lambda: armdyn.load("parallelogram"),
+    "elastic": lambda: arm(rotor={"inertia": 0.01}, elastic={"stiffness": 500.0}),
+    "coupling": coupled,
+    "rotors_on_links": lambda: arm(
+        rotor={"model": "full", "inertia": 1e-3, "ratio": 50.0, "mass": 0.4, "axis": [0.6, 0, 0.8]}
+    ),
+    "dry_friction": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8}),
+    "static_friction": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "static": 1.3, "stribeck": 0.1}),
+    "friction_law": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "width": 0.05, "law": "smooth"}),
+    "payload": lambda: arm().with_payload(1.5, (0.02, 0, 0.1)),
+}
