@@ -50,8 +50,10 @@ def test_a_wrong_sign_is_found() -> None:
     def gravity(robot: armdyn.Robot, q: Any) -> Any:
         return tuple(-x for x in newton_euler.gravity(robot, q))
 
-    wrong = Spoilt("wrong", "wrong", "here", SimpleNamespace(gravity=gravity, mass_matrix=newton_euler.mass_matrix,
-                   inverse_dynamics=newton_euler.inverse_dynamics))  # fmt: skip
+    functions = SimpleNamespace(
+        gravity=gravity, mass_matrix=newton_euler.mass_matrix, inverse_dynamics=newton_euler.inverse_dynamics
+    )
+    wrong = Spoilt("wrong", "wrong", "here", functions=functions)
     result = certify(armdyn.load("planar2r"), points=1, formulations=(wrong,))
     assert not result.holds
     assert [check.statement for check in result.checks if not check.holds] == ["same gravity torques"]
@@ -65,7 +67,7 @@ def test_a_coriolis_matrix_that_is_not_skew_is_found() -> None:
     def coriolis_matrix(robot: armdyn.Robot, q: Any, qd: Any) -> Any:
         return christoffel.matrix_from_symbols(gim_christoffel.velocity_coefficients(robot, q), qd)
 
-    other = Spoilt("other", "other", "Siciliano (7.43)", SimpleNamespace(
+    other = Spoilt("other", "other", "Siciliano (7.43)", functions=SimpleNamespace(
         coriolis_matrix=coriolis_matrix, coriolis=gim_christoffel.coriolis, mass_matrix=gim_christoffel.mass_matrix,
         inverse_dynamics=gim_christoffel.inverse_dynamics))  # fmt: skip
     result = certify(armdyn.load("planar2r"), points=1, formulations=(other,))

@@ -9,7 +9,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, created, load_moving_robot, show, show_path, working, write_figure
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def analyse(
     robot: parse.RobotArgument,
     at: Annotated[

@@ -8,7 +8,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, mark, print_json, working
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +30,7 @@ HEADS = {
 """Statement -> head of its column. Any other statement gets a number."""
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def certify(
     robot: parse.RobotArgument,
     points: Annotated[int, typer.Option(min=1, metavar="N", help="Number of random states to check.")] = 3,

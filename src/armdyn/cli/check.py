@@ -9,7 +9,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, print_json, show_error, show_findings
-from armdyn.robot.features import FEATURES, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 
 
-@takes(*FEATURES)
+@parse.takes("loops", "elastic", "tree")
 def check(
     files: Annotated[
         list[str],

@@ -8,7 +8,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, print_json, show, working
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.equations import Comparison
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 AGREE, DIFFER = 0, 1
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def compare(
     robot: parse.RobotArgument,
     json: parse.JsonOption = False,

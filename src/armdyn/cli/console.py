@@ -79,14 +79,15 @@ def load_robot(
     The first warning of `load` goes to stderr as one line, the others are for `armdyn check`; so does the line that
     says what the model includes.
     """
+    from armdyn.cli.declarations import TAKEN
     from armdyn.formats import load
-    from armdyn.robot.features import SUPPORT, model_line, require
+    from armdyn.robot.features import model_line, require
 
     with _first_warning(name):
         robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
     running = get_current_context(silent=True)
     if running is not None:
-        require(robot, f"armdyn {running.info_name}", SUPPORT[f"cli.{running.info_name}"])
+        require(robot, f"armdyn {running.info_name}", TAKEN[str(running.info_name)])
     console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
     return robot
 

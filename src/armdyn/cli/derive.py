@@ -12,7 +12,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_facts, working, write_text
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +47,7 @@ SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, "
             ".json": Format.json}  # fmt: skip
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def derive(
     robot: parse.RobotArgument,
     by: Annotated[

@@ -9,7 +9,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
@@ -20,7 +19,7 @@ NOISE = 0.01
 """Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def excite(
     robot: parse.RobotArgument,
     out: Annotated[

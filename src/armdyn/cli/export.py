@@ -10,7 +10,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_robot, show, working
-from armdyn.robot.features import TREE, takes
 
 
 class Language(StrEnum):
@@ -23,7 +22,7 @@ class Language(StrEnum):
     jax = "jax"
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def export(
     robot: parse.RobotArgument,
     to: Annotated[

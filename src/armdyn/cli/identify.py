@@ -9,7 +9,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_findings, show_path, working
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +22,7 @@ CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def identify(
     robot: parse.RobotArgument,
     log: Annotated[

@@ -8,14 +8,15 @@ from __future__ import annotations
 import glob
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 ROBOT_FILES = (".toml", ".urdf", ".xml")
 PICTURES = (".png", ".svg", ".pdf")
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def robot_names(incomplete: str) -> list[str]:
@@ -59,6 +60,22 @@ TorqueOption = Annotated[
     str | None,
     typer.Option(metavar="T", help="Torque limits in N m or N, one for all joints or one each (default: the robot's)."),
 ]
+
+
+# Features of robots --------------------------------------------------------------------------------------------------
+
+TAKES: dict[str, tuple[str, ...]] = {}
+"""Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
+
+
+def takes(*names: str) -> Callable[[Verb], Verb]:
+    """Declare which features of robots a verb takes into account."""
+
+    def declared(verb: Verb) -> Verb:
+        TAKES[verb.__name__] = names
+        return verb
+
+    return declared
 
 
 # Texts of options ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, write_figure
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
@@ -32,7 +31,7 @@ class Timing(StrEnum):
     optimal = "optimal"
 
 
-@takes("elastic", *TREE)
+@parse.takes("elastic", "tree")
 def plan(
     robot: parse.RobotArgument,
     start: Annotated[

@@ -9,7 +9,6 @@ import typer
 from armdyn.cli import parse
 from armdyn.cli.console import bullet, console, load_robot, print_json, show_facts
 from armdyn.cli.console import show as show_sections
-from armdyn.robot.features import FEATURES, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
-@takes(*FEATURES)
+@parse.takes("loops", "elastic", "tree")
 def show(
     robot: parse.RobotArgument,
     tip: parse.TipOption = None,

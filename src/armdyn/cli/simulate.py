@@ -9,7 +9,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, working, write_figure
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +35,7 @@ CONTROLLERS = {
 """Control laws and their default gains."""
 
 
-@takes("elastic", *TREE)
+@parse.takes("elastic", "tree")
 def simulate(
     robot: parse.RobotArgument,
     controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",

@@ -8,10 +8,9 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, working
-from armdyn.robot.features import TREE, takes
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def studio(
     robot: parse.RobotArgument,
     port: Annotated[int, typer.Option(help="Port on this machine; 0 chooses a free one.", min=0, max=65535)] = 0,

@@ -9,7 +9,6 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_robot, show, show_findings, working
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.report.chapters.chapter import Fact
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def study(
     robot: parse.RobotArgument,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the report (default: out/ROBOT).")] = None,

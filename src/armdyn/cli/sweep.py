@@ -9,14 +9,13 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
-from armdyn.robot.features import TREE, takes
 
 if TYPE_CHECKING:
     from armdyn.sweeps import Sweep
     from armdyn.tables import Section
 
 
-@takes(*TREE)
+@parse.takes("tree")
 def sweep(
     robot: parse.RobotArgument,
     vary: Annotated[

@@ -33,9 +33,6 @@ class Formulation:
     takes: tuple[str, ...] = ()
     """Features that it takes into account; see `armdyn.robot.features`."""
 
-    def __post_init__(self) -> None:
-        declare(f"mechanics.{self.name}", self.takes)
-
     @property
     def module(self) -> Any:
         return import_module(f"armdyn.mechanics.{self.name}")
@@ -91,7 +88,7 @@ AROUND: dict[str, tuple[str, ...]] = {
     "moving_base": TREE,
 }
 """The modules around the formulations, and the features that they take into account."""
-for _module, _takes in AROUND.items():
+for _module, _takes in (*AROUND.items(), *((entry.name, entry.takes) for entry in FORMULATIONS)):
     declare(f"mechanics.{_module}", _takes)
 
 

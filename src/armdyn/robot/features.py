@@ -147,7 +147,7 @@ SUPPORT: dict[str, frozenset[str]] = {}
 """The declarations: "package.function" -> features that it takes into account or does not depend on."""
 DECLARING = (
     "analysis",
-    "cli.command",
+    "cli.declarations",
     "control",
     "dynamics",
     "equations",

@@ -1,0 +1,16 @@
+"""The features that the verbs take into account, entered in the table of all declarations.
+
+Apart from the verbs, so that the command line starts without NumPy.
+"""
+
+from __future__ import annotations
+
+from armdyn.cli import command, parse
+from armdyn.robot.features import TREE, declare
+
+assert command.VERBS  # all verbs are imported, so all have declared
+TAKEN = {
+    verb: declare(f"cli.{verb}", (name for group in names for name in (TREE if group == "tree" else (group,))))
+    for verb, names in parse.TAKES.items()
+}
+"""Verb -> features that it takes into account."""
