@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from click import get_current_context
 from rich import box
 from rich.console import Console, Group
 from rich.markup import escape
@@ -17,7 +16,7 @@ from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
-from armdyn.cli.parse import locked
+from armdyn.cli.parse import RUNNING, locked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,9 +84,8 @@ def load_robot(
 
     with _first_warning(name):
         robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
-    running = get_current_context(silent=True)
-    if running is not None:
-        require(robot, f"armdyn {running.info_name}", TAKEN[str(running.info_name)])
+    verb = RUNNING.get()
+    require(robot, f"armdyn {verb}", TAKEN[verb])
     console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
     return robot
 

@@ -9,8 +9,10 @@ import glob
 import math
 import os
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 
@@ -64,16 +66,27 @@ TorqueOption = Annotated[
 
 # Features of robots --------------------------------------------------------------------------------------------------
 
+RUNNING: ContextVar[str] = ContextVar("RUNNING")
+"""The verb that runs."""
 TAKES: dict[str, tuple[str, ...]] = {}
 """Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
 
 
 def takes(*names: str) -> Callable[[Verb], Verb]:
-    """Declare which features of robots a verb takes into account."""
+    """Declare which features of robots a verb takes into account ("tree": all ordinary ones of a rigid tree)."""
 
     def declared(verb: Verb) -> Verb:
         TAKES[verb.__name__] = names
-        return verb
+
+        @wraps(verb)
+        def run(*arguments: Any, **options: Any) -> Any:
+            before = RUNNING.set(verb.__name__)
+            try:
+                return verb(*arguments, **options)
+            finally:
+                RUNNING.reset(before)
+
+        return cast(Verb, run)
 
     return declared
 
