@@ -209,7 +209,7 @@ def test_study_says_where_it_cannot_write(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path, "taken", "")
     status, _, err = run("study", "pendulum", "--out", os.path.join(file, "below"))
     assert status == 2
-    assert "cannot be made" in err.lower()
+    assert "cannot be created" in err.lower()
 
 
 def test_verbs_say_on_stderr_that_a_robot_is_impossible(run: Run, tmp_path: Path) -> None:
