@@ -47,9 +47,9 @@ def test_every_parameter_is_used(robot: Robot) -> None:
 
 
 def numbers(robot: Robot) -> np.ndarray:
-    entries = [link.placement.array().ravel() for link in robot.links]
-    entries += [np.array([*link.inertia.parameters(), link.offset], float) for link in robot.links]
-    entries += [np.array([float(x) for x in robot.gravity]), robot.frame("tool").pose.array().ravel()]
+    entries = [link.placement.array().ravel() for link in robot.opened.links]
+    entries += [np.array([*link.inertia.parameters(), link.offset], float) for link in robot.opened.links]
+    entries += [np.array([float(x) for x in robot.gravity]), robot.opened.frame("tool").pose.array().ravel()]
     return np.concatenate(entries).astype(float)
 
 

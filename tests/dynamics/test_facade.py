@@ -12,7 +12,7 @@ import pytest
 
 import armdyn
 from armdyn.dynamics.quantities import QUANTITIES
-from armdyn.errors import ArmdynError, FeatureError, PhysicsError, ShapeError, UnknownName
+from armdyn.errors import ArmdynError, PhysicsError, ShapeError, UnknownName
 from armdyn.mechanics import actuators, composite_body, kinematics, newton_euler
 from armdyn.robot import Robot
 
@@ -256,8 +256,7 @@ def test_the_robot_in_its_named_parameters_is_compiled_in_numbers() -> None:
     assert dyn.mass_matrix([0.1, 0.2]).shape == (2, 2)
 
 
-def test_loops_are_not_opened_in_silence() -> None:
+def test_loops_are_closed_unless_they_are_left_out() -> None:
     robot = armdyn.load("parallelogram")
-    with pytest.raises(FeatureError, match=r"kinematic loops \(joint4\).*closed_chain.*without loops"):
-        armdyn.compile(robot)
-    armdyn.compile(robot.without("loops"))  # the tree, on purpose
+    assert armdyn.compile(robot).n == 2
+    assert armdyn.compile(robot.without("loops")).n == 4

@@ -117,7 +117,7 @@ def test_limits_and_friction_stay(seed: int) -> None:
 
 @pytest.mark.parametrize("name", catalog.names())
 def test_catalog_robots_keep_their_frames_and_rigid_bodies(name: str, helpers: Any) -> None:
-    robot = sayable(armdyn.load(name))
+    robot = sayable(armdyn.load(name)).opened
     again = urdf.loads(written(robot))
     q = helpers.random_positions(robot, 1)
     before, after = helpers.frame_poses(robot, q), helpers.frame_poses(again, q)

@@ -106,14 +106,13 @@ every = pytest.mark.parametrize("name", list(mechanisms()))
 
 
 def motion(robot: Robot, seed: int = 0) -> np.ndarray:
-    a = sum(not j.passive for j in robot.joints)
-    return np.random.default_rng(seed).uniform(-1, 1, (3, a))
+    return np.random.default_rng(seed).uniform(-1, 1, (3, robot.n))
 
 
 def constrained_accelerations(robot: Robot, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """M qdd + h = tau + J^T lambda, J qdd = -Jd qd, all from Pinocchio; rotors left out."""
+    loop, robot = robot.loops[0], robot.opened
     model = pinocchio_model.build(robot)
-    loop = robot.loops[0]
     numbers = []
     for end, place in ((loop.first, loop.first_placement), (loop.second, loop.second_placement)):
         frame = robot.frame(end)
@@ -156,8 +155,8 @@ def test_against_an_engine(name: str) -> None:
     robot = robot.without("rotors")
     qd_a, qdd_a, _ = motion(robot)
     tau_a = closed_chain.inverse_dynamics(robot, q, qd_a, qdd_a)
-    tau = np.zeros(robot.n)
-    tau[[not j.passive for j in robot.joints]] = tau_a
+    tau = np.zeros(robot.opened.n)
+    tau[[not j.passive for j in robot.movable]] = tau_a
     qd = closed_chain.velocities(robot, q, qd_a)
     expected = constrained_accelerations(robot, q, qd, tau)
     found = closed_chain.accelerations(robot, q, qd_a, qdd_a)
@@ -178,7 +177,7 @@ def test_parts_and_laws(name: str) -> None:
     assert np.linalg.eigvalsh(B).min() > 0
     step = 1e-5
     qd = closed_chain.velocities(robot, q, qd_a)
-    active = [not j.passive for j in robot.joints]
+    active = [not j.passive for j in robot.movable]
     ahead, behind = (closed_chain.close(robot, q[active] + s * qd_a, q + s * qd) for s in (step, -step))
     assert (ahead - behind) / (2 * step) == pytest.approx(qd, rel=1e-6, abs=1e-6)  # central differences
     Bd = (closed_chain.mass_matrix(robot, ahead) - closed_chain.mass_matrix(robot, behind)) / (2 * step)
@@ -235,8 +234,8 @@ def locked(joint: Any, value: Any) -> Any:
 
 def test_passive_joints_in_a_file() -> None:
     robot = armdyn.load("parallelogram")
-    assert [j.passive for j in robot.joints] == [False, True, True, False]
-    assert [j.passive for j in toml.loads(toml.dumps(robot)).joints] == [False, True, True, False]
+    assert [j.passive for j in robot.movable] == [False, True, True, False]
+    assert [j.passive for j in toml.loads(toml.dumps(robot)).movable] == [False, True, True, False]
     with pytest.raises(armdyn.ArmdynError, match="true or false"):
         toml.loads(TEXT.replace("passive = true", "passive = 1"))
 
@@ -244,12 +243,16 @@ def test_passive_joints_in_a_file() -> None:
 @pytest.mark.parametrize(
     ("q", "active", "message"),
     [
-        ([0.3, 0, np.pi, 0.3], None, "loop 'joint4': singular position of the closed chain: joint3p not determined"),
+        (
+            [0.3, 0, np.pi, 0.3],
+            None,
+            "loop 'joint4': singular configuration of the closed chain: joint3p not determined",
+        ),
         ([0.3, 1e-10, np.pi - 1e-10, 0.3 + 1e-10], None, "condition number"),
         ([0.3, 0.5, 2.0, 0.3], None, "loop 'joint4': the loop is open by"),
-        ([0.3, 1.2, np.pi - 1.2, 1.5], ["joint1p"], "joint1s not determined"),
+        ([0.3, 1.2, np.pi - 1.2, 1.5], ["joint1p"], "not determined by the active joints"),
         ([0.3, 1.2, np.pi - 1.2, 1.5], ["joint1p", "joint1s", "joint2p"], "cannot move independently"),
-        ([0.3, 1.2, np.pi - 1.2, 1.5], ["joint1p", "elbow"], "unknown moving joint 'elbow'"),
+        ([0.3, 1.2, np.pi - 1.2, 1.5], ["joint1p", "elbow"], "unknown movable joint 'elbow'"),
         ([0.3, 1.2, np.pi - 1.2, 1.5], ["joint1p", "joint2p", "joint3p", "joint1s"], "every joint is active"),
     ],
 )

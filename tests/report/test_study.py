@@ -235,9 +235,9 @@ def test_a_robot_without_masses(tmp_path: Path) -> None:
     assert "forward_dynamics" in made.report.read_text(encoding="utf-8").split("Functions that cannot be compiled")[1]
 
 
-def test_closed_loops_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(armdyn.ArmdynError, match="report.study does not take into account: kinematic loops"):
-        study(armdyn.load("parallelogram"), tmp_path)
+def test_a_closed_chain(tmp_path: Path) -> None:
+    made = study(armdyn.load("parallelogram"), tmp_path)
+    assert not {"Equations of motion", "Motion and torques", "Actuators", "Tracking under control"} & set(made.missing)
 
 
 def test_a_tree_with_mixed_joints(tmp_path: Path) -> None:
@@ -303,7 +303,8 @@ def test_configurations_of_a_robot_with_loops_are_closed() -> None:
     shown = configurations(robot)
     assert len(shown) >= 2
     for q in shown.values():
-        gaps = np.asarray(armdyn.mechanics.closed_chain.constraints(robot, q), dtype=float)
+        q_all = armdyn.mechanics.closed_chain.all_positions(robot, q)
+        gaps = np.asarray(armdyn.mechanics.closed_chain.constraints(robot, q_all), dtype=float)
         assert np.abs(gaps).max() < 1e-9
 
 

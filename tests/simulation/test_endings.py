@@ -133,11 +133,6 @@ def test_a_model_of_another_arm_is_refused() -> None:
         simulate(dynamics("planar2r"), ComputedTorque(dynamics("scara5"), 1, 1), Wave(2), 0.1)
 
 
-def test_closed_loops_are_refused() -> None:
-    with pytest.raises(NotApplicable, match="simulate does not take into account: kinematic loops"):
-        simulate(armdyn.load("parallelogram"), NoControl(4), np.zeros(4), 0.1)
-
-
 def test_motors_limit_the_torque_of_their_joints() -> None:
     """2 N m at the motor through a gear of 10 are 20 N m at the joint, where 15 are allowed; one has no limit."""
     row = {"type": "revolute", "a": 0.5, "mass": 1.0, "rotor": {"inertia": 1e-4, "ratio": 10.0}}

@@ -25,8 +25,15 @@ def coupled() -> Robot:
     return replace(robot, coupling=((0.02, 0.0), (0.004, 0.025)))
 
 
+def gripper() -> Robot:
+    """Three joints; the last follows the second."""
+    rows = [dict(LINK), dict(LINK), LINK | {"mimic": {"joint": "joint2", "ratio": -0.5, "offset": 0.1}}]
+    return Robot.from_dh(rows, name="gripper")
+
+
 ROBOTS: dict[str, Callable[[], Robot]] = {
     "loops": lambda: armdyn.load("parallelogram"),
+    "mimic": gripper,
     "elastic": lambda: arm(rotor={"inertia": 0.01}, elastic={"stiffness": 500.0}),
     "coupling": coupled,
     "rotors_on_links": lambda: arm(

@@ -9,7 +9,9 @@ import numpy as np
 
 from armdyn.errors import PhysicsError
 from armdyn.kinematics.task_rows import SINGULAR_RATIO
-from armdyn.mechanics import closed_chain, kinematics
+from armdyn.mechanics import kinematics
+from armdyn.mechanics.closed_chain import all_positions
+from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import describe
 from armdyn.robot.limits import working_range
 from armdyn.robot.robot import Robot
@@ -24,7 +26,7 @@ in the worst direction than in the best."""
 def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
     """Named configurations (n,): zero, the middle of the ranges, and `more` in general position.
 
-    For a robot with loops: closed configurations near them (a loop may close in more than one way).
+    For a robot with loops or mimic joints: its assembly instead of zero, and those that close.
     """
     if robot.n == 0:
         return {"fixed": np.zeros(0)}
@@ -36,17 +38,18 @@ def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
     steps = np.arange(1, robot.n + 1) * ((math.sqrt(5) - 1) / 2)  # golden ratio: well spread and always the same
     for k in range(1, more + 1):
         shown[f"general {k}"] = low + (steps * k % 1) * (high - low)
-    return _closed(robot, shown) if robot.loops else shown
+    return _closing(robot, shown) if robot.constrained else shown
 
 
-def _closed(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
-    """The configurations with their loops closed by the passive joints; as they are, if no loop closes."""
-    active, _ = closed_chain.active_joints(robot)
-    found: dict[str, Array] = {}
+def _closing(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
+    """The assembly, and those of the configurations that can be reached from it."""
+    chain = dependent_joints(robot)
+    found = {"assembly": np.array([chain.assembly[k] for k in chain.independent])}
     for name, q in shown.items():
         with suppress(PhysicsError):
-            found[name] = closed_chain.close(robot, q[active], q)
-    return found or shown
+            chain.continued(q.tolist())
+            found[name] = q
+    return found
 
 
 def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
@@ -74,12 +77,18 @@ def _singular_values(robot: Robot, q: Array, size: float) -> Array:
     """Singular values of the Jacobian with lengths (linear rows, prismatic columns) divided by `size`."""
     rows = np.array([1 / size] * 3 + [1.0] * 3)
     columns = np.array([size if joint.kind == "prismatic" else 1.0 for joint in robot.joints])
-    J: Array = rows[:, None] * np.reshape(kinematics.jacobian(robot, q), (6, robot.n)) * columns
+    J: Array = rows[:, None] * np.reshape(_jacobian(robot, q), (6, robot.n)) * columns
     return np.linalg.svd(J, compute_uv=False) if robot.n else np.zeros(0)
 
 
 def _tool(robot: Robot, q: Array) -> Array:
-    return kinematics.pose(robot, q)
+    return kinematics.pose(robot.opened, all_positions(robot, q))
+
+
+def _jacobian(robot: Robot, q: Array) -> Array:
+    q_all = all_positions(robot, q)
+    J = kinematics.jacobian(robot.opened, q_all)
+    return J @ np.array(dependent_joints(robot).projection(q_all), dtype=float) if robot.constrained else J
 
 
 def base_position(robot: Robot) -> Array:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 
 
-@parse.takes("loops", "elastic", "tree")
+@parse.takes("closed", "elastic", "tree")
 def check(
     files: Annotated[
         list[str],

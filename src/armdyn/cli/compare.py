@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 AGREE, DIFFER = 0, 1
 
 
-@parse.takes("tree")
+@parse.takes("closed", "tree")
 def compare(
     robot: parse.RobotArgument,
     json: parse.JsonOption = False,

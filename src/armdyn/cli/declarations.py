@@ -6,11 +6,12 @@ Apart from the verbs, so that the command line starts without NumPy.
 from __future__ import annotations
 
 from armdyn.cli import command, parse
-from armdyn.robot.features import TREE, declare
+from armdyn.robot.features import CLOSED, TREE, declare
 
+GROUPS = {"tree": TREE, "closed": CLOSED}
 assert command.VERBS  # all verbs are imported, so all have declared
 TAKEN = {
-    verb: declare(f"cli.{verb}", (name for group in names for name in (TREE if group == "tree" else (group,))))
+    verb: declare(f"cli.{verb}", (name for group in names for name in GROUPS.get(group, (group,))))
     for verb, names in parse.TAKES.items()
 }
 """Verb -> features that it takes into account."""

@@ -47,7 +47,7 @@ SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, "
             ".json": Format.json}  # fmt: skip
 
 
-@parse.takes("tree")
+@parse.takes("closed", "tree")
 def derive(
     robot: parse.RobotArgument,
     by: Annotated[

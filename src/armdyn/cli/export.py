@@ -22,7 +22,7 @@ class Language(StrEnum):
     jax = "jax"
 
 
-@parse.takes("tree")
+@parse.takes("closed", "tree")
 def export(
     robot: parse.RobotArgument,
     to: Annotated[

@@ -31,7 +31,7 @@ class Timing(StrEnum):
     optimal = "optimal"
 
 
-@parse.takes("elastic", "tree")
+@parse.takes("closed", "elastic", "tree")
 def plan(
     robot: parse.RobotArgument,
     start: Annotated[

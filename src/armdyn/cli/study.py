@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.report.chapters.chapter import Fact
 
 
-@parse.takes("tree")
+@parse.takes("closed", "tree")
 def study(
     robot: parse.RobotArgument,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the report (default: out/ROBOT).")] = None,

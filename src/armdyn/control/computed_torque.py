@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
@@ -23,7 +23,7 @@ PARTS = ("coriolis", "gravity", "friction")
 """Terms of the model that a law may leave out."""
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Law):
     """Computed torque control (inverse dynamics control, feedback linearisation) in the joint space.
@@ -126,7 +126,7 @@ class ComputedTorque(Law):
         return desired.q - q if self.integrates else NOTHING
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class Feedforward(Law):
     """Feedforward of the inverse dynamics along the reference, with or without PD feedback.

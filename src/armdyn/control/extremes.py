@@ -8,7 +8,7 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
@@ -43,13 +43,13 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
     return np.asarray(best)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
     """Return the largest M_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of Khalil (9.6)."""
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
 
 
-@takes("elastic", *TREE)
+@takes(*CLOSED, "elastic", *TREE)
 def largest_gravity_slope(dyn: Dynamics, seed: int = 0) -> float:
     """Return the largest 2-norm of dg/dq over the workspace, N m/rad: a lower bound of kp for gravity at q_d.
 

@@ -13,7 +13,7 @@ from armdyn.control.law import Law
 from armdyn.control.pid import PID, viscous_friction
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 
@@ -80,7 +80,7 @@ class GainAnalysis:
         return "\n".join(lines)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def analyse_gains(
     kp: Any,
     kd: Any = None,

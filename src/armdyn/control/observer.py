@@ -10,11 +10,11 @@ import numpy as np
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class MomentumObserver(Law):
     """Contact detection around another law: the residual r estimates the torques that contacts exert on the joints.

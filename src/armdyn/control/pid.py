@@ -13,7 +13,7 @@ from armdyn.control.law import NOTHING, Desired, Law, gain_vector, settle
 from armdyn.control.pointwise import clipped, where_not_negative
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 
@@ -114,7 +114,7 @@ class PID(Law):
 GravityAt = Literal["actual", "desired"]
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class PDGravity(Law):
     """PD control with gravity compensation: globally asymptotically stable about a constant reference.

@@ -8,11 +8,11 @@ from typing import Any
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class SlidingMode(Law):
     """Sliding mode control: computed torque that drives s = e' + rate e to zero against disturbances.

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from armdyn.algebra import ZERO
-from armdyn.dynamics.graphs import FORWARD, Forward, Source, SymbolicSource, Variant, parameterless
+from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Source, SymbolicSource, Variant, parameterless
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
@@ -22,7 +22,7 @@ from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, require, takes
+from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.typing import Floats as Array
 
 OPTIONS = ("out", "threads")
@@ -68,12 +68,12 @@ class Dynamics(Quantities):
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the columns of the regressor, joint by joint: XX1 ... off1, XX2 ..."""
-        return parameter_names(self.robot)
+        return parameter_names(self.robot.opened)
 
     @property
     def parameters(self) -> Array:
         """(p,) standard parameters of the robot, in the order of `parameter_names`."""
-        return standard_parameters(self.robot).array()
+        return standard_parameters(self.robot.opened).array()
 
     @property
     def programs(self) -> Mapping[str, Program]:
@@ -91,14 +91,20 @@ class Dynamics(Quantities):
         key = name, variant, parameters
         with _MAKING:
             if key not in self._graphs:
-                made = definition.graph(self._source(parameters), definition.inputs, variant)
+                made = self._maker(definition)(self._source(parameters), definition.inputs, variant)
                 outputs = dict(zip(definition.results, made.outputs.values(), strict=True))
                 self._graphs[key] = replace(made, outputs=MappingProxyType(outputs))
             return self._graphs[key]
 
+    def _maker(self, definition: Definition) -> GraphMaker:
+        if not self.robot.constrained:
+            return definition.graph
+        assert definition.closed is not None, f"{definition.name}: the gate lets only rows with `closed` through"
+        return definition.closed
+
     def view(self, name: str, *, parameters: bool = False) -> Robot:
         """The robot, in numbers, in whose frames and with whose parameters the graph of a function is written."""
-        definition, views = self._definition(name), self._source(parameters).views
+        definition, views = self._definition(name), self._source(parameters).tree.views
         view = (views.places if definition.optional == "frame" else views.torques).bound()
         return view if definition.gravity else replace(view, gravity=ZERO)
 
@@ -195,7 +201,7 @@ class Dynamics(Quantities):
         return "\n".join(lines)
 
 
-@takes("elastic", *TREE)
+@takes(*CLOSED, "elastic", *TREE)
 def compile(
     robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
 ) -> Dynamics:
@@ -260,7 +266,7 @@ class Function:
         """The function with a wrench, with wrenches on frames, or of another frame than the tool."""
         if choice not in self.variants:
             for frame in frames:
-                self.dynamics.robot.frame(frame)  # an unknown one is an error that lists the others
+                self.dynamics.robot.opened.frame(frame)  # an unknown one is an error that lists the others
             made = self.dynamics.program(self.definition.name, choice)
             checking = _checking(self.dynamics, self.definition, made)
             self.variants[choice] = checking if self.dynamics.checked else _quick(made, checking, self.definition)

@@ -32,7 +32,7 @@ def fingerprint(robot: Robot) -> str | None:
         return None
     seen = {field.name: getattr(robot, field.name) for field in fields(robot) if field.name != "expressions"}
     try:
-        text = "\n".join(_written((seen, tuple(robot.links), tuple(robot.spins), robot.frames)))
+        text = "\n".join(_written((seen, tuple(robot.opened.links), tuple(robot.opened.spins), robot.opened.frames)))
     except _Foreign:
         return None
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -6,7 +6,7 @@ Where several formulations are sensible, all are traced and the graph with the f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from armdyn.mechanics import (
     linear,
     newton_euler,
 )
+from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
 from armdyn.mechanics.quantity import nested
 from armdyn.parameters import grouped
 from armdyn.robot import Robot
@@ -44,16 +45,33 @@ Variant = str | tuple[str, ...]
 Inputs = tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Near:
+    """A variant whose last input, `near`, is the start of the solution for the dependent joints; other: its variant."""
+
+    other: Variant | None = None
+
+
 class Source:
     """What the graphs of one robot are traced from: equivalent views of it, chosen when they are first needed.
 
-    robot: in numbers.
+    robot: in numbers, with loops or without.
     forward: formulation of forward dynamics.
     group: whether inertial parameters are grouped.
     """
 
     def __init__(self, robot: Robot, forward: Forward = "auto", *, group: bool = True) -> None:
         self.robot, self.forward, self.group = robot, forward, group
+
+    @cached_property
+    def tree(self) -> Source:
+        """The source of the opened tree: this one, if the robot has neither loops nor mimic joints."""
+        return Source(self.robot.opened, self.forward, group=self.group) if self.robot.constrained else self
+
+    @cached_property
+    def chain(self) -> DependentJoints:
+        """How the dependent joints follow."""
+        return dependent_joints(self.robot)
 
     @cached_property
     def views(self) -> Views:
@@ -72,6 +90,10 @@ class SymbolicSource(Source):
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot.symbolic, group=False)
+
+    @cached_property
+    def tree(self) -> Source:
+        return SymbolicSource(self.robot.opened) if self.robot.constrained else self
 
     @cached_property
     def views(self) -> Views:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.dynamics import graphs
+from armdyn.dynamics import closed_graphs, graphs
 from armdyn.dynamics.graphs import GraphMaker, Inputs, on_frame, on_places, on_robot, on_torques, with_wrench
 from armdyn.mechanics import (
     articulated_body,
@@ -34,7 +34,7 @@ from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, declare
+from armdyn.robot.features import CLOSED, TREE, declare
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Definition:
     name, inputs, optional: from the declaration; optional is "wrench", "frame" or None.
     results: names of the results.
     graph: makes the graph.
+    closed: makes the graph for a robot with closed loops or mimic joints; None: refused for such robots.
     references: formulations to compare with; the second where the first does not apply to a robot.
     gravity: whether gravity has a part in it.
     inverts: whether it needs the inverse of the mass matrix.
@@ -77,12 +78,13 @@ class Definition:
         graph: GraphMaker,
         references: tuple[Formulation, ...],
         *,
+        closed: GraphMaker | None,
         gravity: bool,
         inverts: bool,
         takes: tuple[str, ...],
     ) -> None:
         self.declaration, self.results, self.graph, self.references = declaration, results, graph, references
-        self.gravity, self.inverts = gravity, inverts
+        self.closed, self.gravity, self.inverts = closed, gravity, inverts
         self.name = declaration.__name__
         self.takes = declare(f"dynamics.{self.name}", takes)
         self.__doc__ = declaration.__doc__
@@ -133,6 +135,7 @@ def row(
     results: str,
     graph: GraphMaker,
     *references: Formulation,
+    closed: GraphMaker | None = None,
     gravity: bool = True,
     inverts: bool = False,
     takes: tuple[str, ...] = (),
@@ -141,7 +144,10 @@ def row(
 
     def defined(declaration: Declaration) -> Declaration:
         names = tuple(results.split())
-        made = Definition(declaration, names, graph, references, gravity=gravity, inverts=inverts, takes=takes)
+        taken = takes if closed is None else (*CLOSED, *takes)
+        made = Definition(
+            declaration, names, graph, references, closed=closed, gravity=gravity, inverts=inverts, takes=taken
+        )
         return cast(Declaration, made)
 
     return defined
@@ -156,6 +162,11 @@ def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
     return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
 
 
+def _itself(robot: Robot, q: Any) -> Any:
+    """The positions of all joints of a robot whose joints are independent."""
+    return list(q)
+
+
 class Quantities:
     """The functions of a robot's dynamics. `Dynamics` inherits them.
 
@@ -168,6 +179,7 @@ class Quantities:
         with_wrench(newton_euler.inverse_dynamics),
         newton_euler_base.inverse_dynamics,
         newton_euler.inverse_dynamics,
+        closed=closed_graphs.inverse_dynamics,
         takes=TREE,
     )
     def inverse_dynamics(
@@ -191,6 +203,7 @@ class Quantities:
         graphs.forward_dynamics,
         articulated_body.forward_dynamics,
         composite_body.forward_dynamics,
+        closed=closed_graphs.forward_dynamics,
         inverts=True,
         takes=TREE,
     )
@@ -211,7 +224,14 @@ class Quantities:
         Returns qdd: (..., n) rad/s^2 or m/s^2
         """
 
-    @row("M", on_torques(composite_body.mass_matrix), newton_euler.mass_matrix, gravity=False, takes=TREE)
+    @row(
+        "M",
+        on_torques(composite_body.mass_matrix),
+        newton_euler.mass_matrix,
+        closed=closed_graphs.mass_matrix,
+        gravity=False,
+        takes=TREE,
+    )
     def mass_matrix(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Mass matrix M(q), symmetric; both triangles are filled.
 
@@ -221,7 +241,14 @@ class Quantities:
         Returns M: (..., n, n) kg m^2, kg m or kg
         """
 
-    @row("C", graphs.coriolis_matrix, gim_christoffel.coriolis_matrix, gravity=False, takes=TREE)
+    @row(
+        "C",
+        graphs.coriolis_matrix,
+        gim_christoffel.coriolis_matrix,
+        closed=closed_graphs.coriolis_matrix,
+        gravity=False,
+        takes=TREE,
+    )
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Coriolis matrix C(q, qd) of Christoffel symbols: dM/dt - 2 C is skew-symmetric.
 
@@ -237,6 +264,7 @@ class Quantities:
         on_torques(newton_euler.coriolis),
         newton_euler_base.coriolis,
         newton_euler.coriolis,
+        closed=closed_graphs.coriolis,
         gravity=False,
         takes=TREE,
     )
@@ -251,7 +279,12 @@ class Quantities:
         """
 
     @row(
-        "g", on_torques(newton_euler.gravity), newton_euler_base.gravity, newton_euler.gravity, takes=("elastic", *TREE)
+        "g",
+        on_torques(newton_euler.gravity),
+        newton_euler_base.gravity,
+        newton_euler.gravity,
+        closed=closed_graphs.torques(newton_euler.gravity),
+        takes=("elastic", *TREE),
     )
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Gravity torques g(q): the torques of the actuators that hold the robot at rest (gravity compensation).
@@ -262,7 +295,14 @@ class Quantities:
         Returns g: (..., n) N m or N, exerted by the actuators on +q against gravity
         """
 
-    @row("tau", on_robot(friction_torques), quantity(friction_torques), gravity=False, takes=TREE)
+    @row(
+        "tau",
+        on_robot(friction_torques),
+        quantity(friction_torques),
+        closed=closed_graphs.friction,
+        gravity=False,
+        takes=TREE,
+    )
     def friction(self, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Friction torques of the joints.
 
@@ -272,7 +312,14 @@ class Quantities:
         Returns tau: (..., n) N m or N, exerted by the actuators on +q to overcome friction
         """
 
-    @row("T", on_frame(kinematics.pose), kinematics.pose, gravity=False, takes=("elastic", *TREE))
+    @row(
+        "T",
+        on_frame(kinematics.pose),
+        kinematics.pose,
+        closed=closed_graphs.pose,
+        gravity=False,
+        takes=("elastic", *TREE),
+    )
     def pose(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Pose of the tool frame, or of another frame, in the world (forward kinematics): T = [R p; 0 0 0 1].
 
@@ -283,7 +330,14 @@ class Quantities:
         Returns T: (..., 4, 4) R without unit, p in m; takes coordinates in the frame to the world
         """
 
-    @row("J", on_frame(kinematics.jacobian), kinematics.jacobian, gravity=False, takes=("elastic", *TREE))
+    @row(
+        "J",
+        on_frame(kinematics.jacobian),
+        kinematics.jacobian,
+        closed=closed_graphs.jacobian,
+        gravity=False,
+        takes=("elastic", *TREE),
+    )
     def jacobian(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Geometric Jacobian of the tool frame, or of another frame: (v, w) = J(q) qd, linear rows first, world axes.
 
@@ -294,7 +348,14 @@ class Quantities:
         Returns J: (..., 6, n) m or 1 (linear rows), 1 or 0 (angular rows)
         """
 
-    @row("a", on_frame(kinematics.jacobian_dot_qd), kinematics.jacobian_dot_qd, gravity=False, takes=("elastic", *TREE))
+    @row(
+        "a",
+        on_frame(kinematics.jacobian_dot_qd),
+        kinematics.jacobian_dot_qd,
+        closed=closed_graphs.jacobian_dot_qd,
+        gravity=False,
+        takes=("elastic", *TREE),
+    )
     def jacobian_dot_qd(
         self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -308,7 +369,7 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor, takes=TREE)
+    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor(regressor), takes=TREE)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -323,7 +384,13 @@ class Quantities:
         Returns Y: (..., n, p) torque per unit of each parameter, of the sign of tau in inverse_dynamics
         """
 
-    @row("dtau_dq dtau_dqd", graphs.inverse_dynamics_derivatives, derivatives.inverse_dynamics_derivatives, takes=TREE)
+    @row(
+        "dtau_dq dtau_dqd",
+        graphs.inverse_dynamics_derivatives,
+        derivatives.inverse_dynamics_derivatives,
+        closed=closed_graphs.inverse_dynamics_derivatives,
+        takes=TREE,
+    )
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
         out: Out = None, threads: int | None = None,
@@ -343,6 +410,7 @@ class Quantities:
         "dqdd_dq dqdd_dqd dqdd_dtau",
         graphs.forward_dynamics_derivatives,
         _forward_derivatives,
+        closed=closed_graphs.forward_dynamics_derivatives,
         inverts=True,
         takes=TREE,
     )
@@ -362,7 +430,14 @@ class Quantities:
         Returns dqdd_dtau: (..., n, n) acceleration per unit of torque: the inverse of the mass matrix
         """
 
-    @row("T", on_torques(energies.kinetic_energy), energies.kinetic_energy, gravity=False, takes=TREE)
+    @row(
+        "T",
+        on_torques(energies.kinetic_energy),
+        energies.kinetic_energy,
+        closed=closed_graphs.scalar(energies.kinetic_energy),
+        gravity=False,
+        takes=TREE,
+    )
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Kinetic energy 1/2 qd^T M(q) qd.
 
@@ -373,7 +448,13 @@ class Quantities:
         Returns T: (...) J
         """
 
-    @row("U", on_places(energies.potential_energy), energies.potential_energy, takes=("elastic", *TREE))
+    @row(
+        "U",
+        on_places(energies.potential_energy),
+        energies.potential_energy,
+        closed=closed_graphs.scalar(energies.potential_energy, places=True),
+        takes=("elastic", *TREE),
+    )
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Potential energy of gravity, zero for masses at the world's origin: g(q) is its gradient.
 
@@ -381,6 +462,23 @@ class Quantities:
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns U: (...) J
+        """
+
+    @row(
+        "q_all",
+        on_robot(quantity(_itself)),
+        quantity(_itself),
+        closed=closed_graphs.closed,
+        gravity=False,
+        takes=("elastic", *TREE),
+    )
+    def closed(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Positions of all movable joints, dependent ones included, in the order of `robot.opened.joints`.
+
+        Included: closed loops and mimic joints. A robot without them has q itself.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        Returns q_all: (..., all) rad or m; dependent angles of planar loops are within half a turn
         """
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Mat3, Vec3
-from armdyn.equations.derivation import must_move, symbolic_robot
+from armdyn.equations.derivation import must_move, projected, symbolic_robot, torques_of
 from armdyn.graph import Operations, trace
+from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.robot import Robot
 from armdyn.typing import Progress
 
@@ -104,7 +105,7 @@ class Comparison:
         return "\n".join([f"Inverse dynamics of {self.robot!r} by every formulation", head, *lines])
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def compare(
     robot: Robot,
     *,
@@ -117,7 +118,10 @@ def compare(
     must_move(robot)
     giving = [f for f in formulations if "inverse_dynamics" in f.gives]
     states = np.random.default_rng(seed).uniform(-1, 1, (samples, 3, robot.n))
-    reference = [giving[0].function("inverse_dynamics")(robot, *state) for state in states]
+    if robot.constrained:  # near the assembly, where loops close
+        chain = dependent_joints(robot)
+        states[:, 0] = 0.2 * states[:, 0] + [chain.assembly[k] for k in chain.independent]
+    reference = [_torques(robot, giving[0], state) for state in states]
     rows = []
     for k, entry in enumerate(giving):
         if progress:
@@ -127,25 +131,35 @@ def compare(
 
 
 def _row(entry: Formulation, robot: Robot, states: Any, reference: Sequence[Any]) -> Row:
-    function = entry.function("inverse_dynamics")
     begin = time.perf_counter()
-    torques = [function(robot, *state) for state in states]
+    torques = [_torques(robot, entry, state) for state in states]
     evaluation = (time.perf_counter() - begin) / len(states)
     scale = max(np.abs(reference).max(), 1e-300)
     difference = float(np.abs(np.subtract(torques, reference)).max() / scale)
-    model, n = symbolic_robot(robot, "named"), robot.n
+    model, tree, n = robot.symbolic, symbolic_robot(robot.opened, "named"), robot.n
+    function = entry.function("inverse_dynamics")
     begin = time.perf_counter()
-    graph = trace(lambda q, qd, qdd: function(model, q, qd, qdd), {"q": n, "qd": n, "qdd": n})
+    graph = trace(lambda *state: projected(model, tree, function, torques_of, *state), {"q": n, "qd": n, "qdd": n})
     tracing = time.perf_counter() - begin
     return Row(entry, difference, written_operations(entry, robot), graph.operations, tracing, evaluation,
                _published(entry.name, n))  # fmt: skip
 
 
+def _torques(robot: Robot, entry: Formulation, state: Any) -> Any:
+    """Torques of the independent joints, in numbers."""
+    motion = [list(map(float, each)) for each in state]
+    return projected(robot, robot.opened, entry.function("inverse_dynamics"), torques_of, *motion)
+
+
 def written_operations(entry: Formulation, robot: Robot) -> tuple[int, int]:
-    """Multiplications and additions that one evaluation carries out, literal zeros and ones apart."""
+    """Multiplications and additions that one evaluation carries out, literal zeros and ones apart.
+
+    Of a closed chain: those of the opened tree, which is where formulations differ.
+    """
     tally = {"multiplications": 0, "additions": 0}
-    state = [Counted(tally)] * robot.n
-    entry.function("inverse_dynamics")(robot.without("friction"), state, state, state)
+    tree = robot.opened
+    state = [Counted(tally)] * tree.n
+    entry.function("inverse_dynamics")(tree.without("friction"), state, state, state)
     return tally["multiplications"], tally["additions"]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from armdyn.equations import typesetting
-from armdyn.errors import RobotError, unknown_name
+from armdyn.errors import NotApplicable, RobotError, unknown_name
 from armdyn.graph import (
     Graph,
     Node,
@@ -27,15 +27,19 @@ from armdyn.graph import (
     trace,
 )
 from armdyn.mechanics import christoffel, kinematics
+from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_torques
+from armdyn.mechanics.dependent_joints import Iteration, dependent_joints
+from armdyn.mechanics.matrices import product
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
 from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
-from armdyn.typing import Progress, quiet
+from armdyn.typing import Matrix, Progress, quiet
 
 SYMBOLS = ("named", "inertial", "base")
+Projection = Callable[[Matrix, Any], Any]
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
@@ -56,6 +60,8 @@ class Equations:
     graph: Graph
     seconds: float
     """Time of derivation, normal forms included."""
+    tree: Robot
+    """The opened tree in the symbols of the equations; the robot itself, if it has neither loops nor mimic joints."""
 
     def nodes(self, name: str) -> Any:
         """M, christoffel, C, g or tau in explicit form, collected as a textbook would."""
@@ -111,7 +117,8 @@ class Equations:
         """
         n, M, c = range(self.robot.n), self.raw["M"], self.raw["christoffel"]
         qd, qdd = symbols_of("qd", self.robot.n), symbols_of("qdd", self.robot.n)
-        wrench, J = symbols(" ".join(WRENCH)), kinematics.jacobian(self.robot, symbols_of("q", self.robot.n))
+        wrench, q = symbols(" ".join(WRENCH)), symbols_of("q", self.robot.n)
+        J = projected(self.robot, self.tree, kinematics.jacobian, _columns, q)
         parts = {
             "inertia": [_sum(M[i][j] * qdd[j] for j in n) for i in n],
             "centrifugal": [_sum(c[i][j][j] * qd[j] * qd[j] for j in n) for i in n],
@@ -127,8 +134,9 @@ class Equations:
         arguments = [symbols_of(name, self.robot.n) for name in ("q", "qd", "qdd")]
         parts = {}
         for joint in self.robot.tree:
-            alone = _only(self.robot, joint.body.name)
-            parts[joint.body.name] = tuple(closed_form(_nodes(function(alone, *arguments))))
+            alone = _only(self.tree, joint.body.name)
+            torques = projected(self.robot, alone, function, torques_of, *arguments)
+            parts[joint.body.name] = tuple(closed_form(_nodes(torques)))
         return {name: tau for name, tau in parts.items() if any(x is not constant(0) for x in tau)}
 
     def latex(self) -> str:
@@ -146,7 +154,7 @@ class Equations:
         return f"<Equations of {self.robot.name!r} by {self.formulation}: {sum(self.size.values())} terms>"
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def derive(
     robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", progress: Progress | None = None
 ) -> Equations:
@@ -166,23 +174,63 @@ def derive(
     must_move(robot)
     say = progress or quiet
     begin = time.perf_counter()
-    model = symbolic_robot(robot, symbols)
+    _must_close_in_closed_form(robot)
+    tree = symbolic_robot(robot.opened, symbols)
+    model = robot.without("friction").symbolic if robot.constrained else tree
     method = _derivable(formulation)
     n = robot.n
     q, qd = symbols_of("q", n), symbols_of("qd", n)
     say("mass matrix", 0.0)
-    M = _nodes(method.function("mass_matrix")(model, q))
+    M = _nodes(projected(model, tree, method.function("mass_matrix"), _matrix, q))
     say("Christoffel symbols", 0.2)
     c = christoffel_symbols(M, q)
     say("gravity", 0.4)
-    g = _nodes(method.function("gravity")(model, q))
+    g = _nodes(projected(model, tree, method.function("gravity"), torques_of, q))
     say("torques", 0.6)
     function = method.function("inverse_dynamics")
-    graph = trace(lambda *state: {"tau": _nodes(function(model, *state))}, {"q": n, "qd": n, "qdd": n})
+    graph = trace(
+        lambda *state: {"tau": _nodes(projected(model, tree, function, torques_of, *state))},
+        {"q": n, "qd": n, "qdd": n},
+    )
     say("normal forms", 0.8)
     raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "tau": graph.outputs["tau"]}
     size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g")}
-    return Equations(model, method.name, raw, size, graph, time.perf_counter() - begin)
+    return Equations(model, method.name, raw, size, graph, time.perf_counter() - begin, tree)
+
+
+# Closed chains --------------------------------------------------------------------------------------------------------
+
+
+def projected(robot: Robot, tree: Robot, function: Callable[..., Any], project: Projection, *motion: Any) -> Any:
+    """A quantity of a robot: of its tree, or for a closed chain that at the closed motion, projected. [L-2], [L-3]
+
+    project: makes of G and the tree's quantity what the independent joints see.
+    """
+    if not robot.constrained:
+        return function(tree, *motion)
+    closed = ClosedMotion(dependent_joints(robot), dict(zip(("q", "qd", "qdd"), motion, strict=False)))
+    return project(closed.G, function(tree, *closed.values(("q", "qd", "qdd")[: len(motion)])))
+
+
+def _must_close_in_closed_form(robot: Robot) -> None:
+    if robot.constrained and any(isinstance(stage, Iteration) for stage in dependent_joints(robot).stages):
+        raise NotApplicable(
+            "the loops of this robot have no solution in closed form", where=f"robot {robot.name!r}",
+            expected="mimic joints, parallelograms and planar loops with two dependent joints",
+            advice="armdyn.compile solves any loop; robot.opened has the equations of the tree.",
+        )  # fmt: skip
+
+
+def torques_of(G: Matrix, tau: Any) -> Any:
+    return reduced_torques(G, tau)
+
+
+def _matrix(G: Matrix, A: Any) -> Any:
+    return reduced(G, A)
+
+
+def _columns(G: Matrix, J: Any) -> Any:
+    return product(J, G)
 
 
 def _derivable(name: str) -> Formulation:

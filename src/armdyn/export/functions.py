@@ -16,7 +16,7 @@ from armdyn.graph.angle import natural_order
 from armdyn.graph.program import StraightLine, straight_line
 from armdyn.graph.structure import Port, ports
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 
 PARAMETERS = "parameters"
 """The argument that holds the named parameters, where they are kept."""
@@ -73,7 +73,7 @@ class Model:
         return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def model(
     robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
 ) -> Model:
@@ -101,6 +101,7 @@ def model(
     values = {node: float(dynamics.robot.parameters[node.value]) for node in free}
     entries = []
     for name, graph in graphs.items():
-        labels = labels_of(graph, dynamics.view(name, parameters=parameters), values)
+        named = not dynamics.robot.constrained  # the names are those of a tree's recursion
+        labels = labels_of(graph, dynamics.view(name, parameters=parameters), values) if named else {}
         entries.append(Function(QUANTITIES[name], graph, labels))
     return Model(dynamics.robot, stem, tuple(entries), free)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,16 @@ import numpy as np
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError
 from armdyn.export.functions import PARAMETERS, Function, Model
+from armdyn.mechanics import closed_chain, kane
+from armdyn.mechanics.closed_chain import all_positions
+from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import Robot
 from armdyn.robot.limits import total_length, working_range
 from armdyn.typing import Array
 
 STATES = 6
+SPREAD = 0.3
+"""rad or m: how far from the assembly of a closed chain its states are."""
 TOLERANCE = 1e-12
 """A difference is rounding if it is below this share of the terms that were added up to the result.
 
@@ -40,11 +46,15 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
     """Random states within the joints' limits; the first is at rest with all joints at zero."""
     rng = np.random.default_rng(seed)
     low, high = working_range(robot, one_turn=True)
+    if robot.constrained:  # near the assembly, where loops close
+        chain = dependent_joints(robot)
+        home = np.array([chain.assembly[k] for k in chain.independent])
+        low, high = np.maximum(low, home - SPREAD), np.minimum(high, home + SPREAD)
     q = rng.uniform(low, high, (count, robot.n))
     qd, qdd, tau = (rng.uniform(-size, size, (count, robot.n)) for size in (2, 5, 20))
     made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
-    for values in made.values():
-        values[0] = 0
+    for name, values in made.items():
+        values[0] = home if name == "q" and robot.constrained else 0
     return {name: np.round(values, 6) for name, values in made.items()}
 
 
@@ -63,6 +73,8 @@ def vectors(model: Model, function: Function, count: int = STATES) -> Vectors:
 
 def reference(robot: Robot, name: str, *arguments: Array) -> Array:
     """The quantity by a formulation that the generated code does not use, where there is one."""
+    if robot.constrained:
+        return closed_reference(robot, name, *arguments)
     first, *others = QUANTITIES[name].references
     try:
         return np.asarray(first(robot, *arguments))
@@ -70,6 +82,63 @@ def reference(robot: Robot, name: str, *arguments: Array) -> Array:
         if not others:
             raise
         return np.asarray(others[0](robot, *arguments))
+
+
+def closed_reference(robot: Robot, name: str, *arguments: Array) -> Array:
+    """The quantity of a closed chain, from that of the opened tree: solved, projected and differentiated in numbers."""
+    tree = robot.opened
+    inputs = dict(zip(QUANTITIES[name].inputs, arguments, strict=True))
+    if name == "friction":
+        return _friction(robot, inputs["qd"])
+    q_all = np.array([all_positions(robot, q) for q in inputs["q"]], dtype=float)
+    if name == "closed":
+        return q_all
+    G = closed_chain.projection(robot, q_all)
+    if name == "forward_dynamics":
+        return closed_chain.forward_dynamics(robot, q_all, inputs["qd"], inputs["tau"])
+    if name == "inverse_dynamics":
+        return closed_chain.inverse_dynamics(robot, q_all, inputs["qd"], inputs["qdd"], by=kane)
+    if name in ("coriolis_matrix", "coriolis"):
+        return np.asarray(getattr(closed_chain, name)(robot, q_all, inputs["qd"]))
+    motion = [q_all]
+    if "qd" in inputs:
+        motion.append(closed_chain.velocities(robot, q_all, inputs["qd"]))
+    if "qdd" in inputs:
+        motion.append(closed_chain.accelerations(robot, q_all, inputs["qd"], inputs["qdd"]))
+    if name not in PROJECTED:
+        raise ArmdynError(f"no reference for {name} of a closed chain", where=f"robot {robot.name!r}",
+                          expected=f"one of: {', '.join(PROJECTED)}")  # fmt: skip
+    found = PROJECTED[name](reference(tree, name, *motion), G)
+    if name == "jacobian_dot_qd":
+        drift = closed_chain.accelerations(robot, q_all, inputs["qd"], np.zeros_like(inputs["qd"]))
+        found = found + (reference(tree, "jacobian", q_all) @ drift[..., None])[..., 0]
+    return np.asarray(found)
+
+
+def _turned(values: Array, G: Array) -> Array:
+    """G^T times vectors or matrices."""
+    back = np.swapaxes(G, -1, -2)
+    return back @ values if values.ndim == G.ndim else (back @ values[..., None])[..., 0]
+
+
+PROJECTED: dict[str, Callable[[Array, Array], Array]] = {
+    "mass_matrix": lambda M, G: _turned(M, G) @ G,
+    "gravity": _turned,
+    "regressor": _turned,
+    "jacobian": lambda J, G: J @ G,
+    "pose": lambda T, G: T,
+    "jacobian_dot_qd": lambda a, G: a,
+    "kinetic_energy": lambda T, G: T,
+    "potential_energy": lambda U, G: U,
+}
+"""What a quantity of the tree becomes for the independent joints."""
+
+
+def _friction(robot: Robot, qd: Array) -> Array:
+    """Friction at independent joints, and at those that follow at a constant rate."""
+    chain = dependent_joints(robot)
+    G = np.array(chain.projection(chain.assembly), dtype=float)
+    return np.asarray(reference(robot.opened, "friction", qd @ G.T) @ G)
 
 
 def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> Array:
@@ -83,7 +152,7 @@ def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> 
     sizes = np.abs(M)
     terms = (sizes @ (qd**2)[..., None])[..., 0]
     if QUANTITIES[name].gravity:
-        weight = _length(robot.gravity) * sum(abs(float(link.inertia.mass)) for link in robot.links)
+        weight = _length(robot.gravity) * sum(abs(float(link.inertia.mass)) for link in robot.opened.links)
         terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _size(robot)
     if name == "inverse_dynamics" or QUANTITIES[name].inverts:
         terms = terms + np.abs(reference(robot, "friction", qd))

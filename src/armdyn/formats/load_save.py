@@ -77,7 +77,7 @@ def _format(path: Path) -> Format:
 
 def _report(robot: Robot, strict: bool) -> None:
     """Warn of invalid inertias and of what the reader could not represent; invalid is an error under `strict`."""
-    for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.joints)):
+    for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.movable)):
         for note in (note for note in notes if note.startswith((MIMIC, NOT_READ))):
             warnings.warn(f"robot {robot.name!r}{where}: {note}.", ModelWarning, stacklevel=3)
     for finding in (finding for finding in robot.checkup().findings if finding.invalid):

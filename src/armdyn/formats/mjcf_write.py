@@ -116,12 +116,13 @@ def _lost(robot: Robot) -> Iterator[str]:
         "friction laws": lambda j: j.friction is not None and j.friction.law not in (None, "viscous", "coulomb"),
         "motors": lambda j: j.motor is not None,
         "elastic joints": lambda j: j.elastic is not None,
+        "mimic joints": lambda j: j.mimic is not None,
         "limits of velocity and acceleration": lambda j: (
             j.limits is not None and (j.limits.velocity is not None or j.limits.acceleration is not None)
         ),
     }
     for what, test in tests.items():
-        found = [joint.name for joint in robot.joints if test(joint)]
+        found = [joint.name for joint in robot.movable if test(joint)]
         if found:
             yield f"{what} ({', '.join(found)})"
     if robot.loops:
@@ -129,5 +130,5 @@ def _lost(robot: Robot) -> Iterator[str]:
     if robot.coupling:
         yield "the coupling of motors and joints"
     moving = [joint.name for joint in depth_first(robot) if joint.kind != "fixed"]
-    if moving != [joint.name for joint in robot.joints]:
+    if moving != [joint.name for joint in robot.movable]:
         yield f"the order of the joints, which on reading will be {', '.join(moving)}"

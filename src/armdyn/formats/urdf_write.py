@@ -185,13 +185,13 @@ def _lost(robot: Robot, page: _Page) -> list[str]:
     if robot.coupling:
         lost.append("the coupling of motors and joints")
     moving = [joint.name for joint in page.order if joint.kind != "fixed"]
-    if moving != [joint.name for joint in robot.joints]:
+    if moving != [joint.name for joint in robot.movable]:
         lost.append(f"the order of the joints, which on reading will be {_listed(moving)}")
     return lost
 
 
 def _lost_of_joints(robot: Robot) -> Iterator[str]:
-    joints = robot.joints
+    joints = robot.movable
     tests = {
         "rotors": [j for j in joints if j.rotor is not None],
         "static friction": [j for j in joints if j.friction and (j.friction.static != 0 or j.friction.stribeck != 0)],

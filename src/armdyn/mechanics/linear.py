@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from armdyn.algebra import Scalar
-from armdyn.algebra.ops import mul, sub
+from armdyn.algebra import Scalar, ops
+from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import PhysicsError
+from armdyn.mechanics.matrices import Rows, inner, transpose
 from armdyn.typing import Matrix, Scalars
 
 Where = Callable[[int], str]
@@ -90,4 +91,67 @@ def _is_rounded(x: Scalar) -> bool:
     return isinstance(x, int | float | complex) or hasattr(x, "dtype")
 
 
-__all__ = ["Factors", "factor", "reciprocal", "solve"]
+# More rows than unknowns ------------------------------------------------------------------------------------------
+
+
+def least_squares(A: Matrix, B: Matrix, *, refine: bool = True) -> Rows:
+    """The X that solves A X = B, m rows that determine p unknowns, by normal equations and one step of refinement.
+
+    No pivot is chosen, so that the same text serves every configuration: A^T A is positive definite. Unknowns with the
+    fewest neighbours come first; what is zero by structure costs nothing.
+    """
+    rows = [(a, b) for a, b in zip(A, B, strict=True) if not all(map(ops.is_zero, a))]
+    A, B = [a for a, _ in rows], [b for _, b in rows]
+    p = len(A[0]) if A else 0
+    if len(A) == p == 2:
+        return _by_determinants(A, B)
+    order = _fewest_neighbours(A, p)
+    solved = _normal_solver([[row[j] for j in order] for row in A])
+    X = solved(B)
+    if refine:
+        rest = [[sub(b, inner([row[j] for j in order], column)) for b, column in zip(line, transpose(X), strict=True)]
+                for row, line in zip(A, B, strict=True)]  # fmt: skip
+        X = [[add(x, dx) for x, dx in zip(*lines, strict=True)] for lines in zip(X, solved(rest), strict=True)]
+    return [X[order.index(j)] for j in range(p)]
+
+
+def _by_determinants(A: Matrix, B: Matrix) -> Rows:
+    (a, b), (c, d) = A
+    inverse = 1 / sub(mul(a, d), mul(b, c))
+    top, bottom = B
+    pairs = list(zip(top, bottom, strict=True))
+    return [
+        [mul(sub(mul(d, x), mul(b, y)), inverse) for x, y in pairs],
+        [mul(sub(mul(a, y), mul(c, x)), inverse) for x, y in pairs],
+    ]
+
+
+def _normal_solver(A: Matrix) -> Callable[[Matrix], Rows]:
+    turned = transpose(A)
+    N = [[inner(x, y) for y in turned[: i + 1]] for i, x in enumerate(turned)]
+    factors = factor(N, "unknown {}".format)
+
+    def solved(B: Matrix) -> Rows:
+        right = [[inner(x, b) for x in turned] for b in transpose(B)]
+        return transpose([solve(factors, each) for each in right])
+
+    return solved
+
+
+def _fewest_neighbours(A: Matrix, p: int) -> list[int]:
+    """An order of the unknowns in which elimination, last first, fills in little."""
+    near = {
+        j: {k for row in A if not ops.is_zero(row[j]) for k in range(p) if not ops.is_zero(row[k])} for j in range(p)
+    }
+    order: list[int] = []
+    left = set(range(p))
+    while left:
+        j = min(left, key=lambda k: (len(near[k] & left), k))
+        left.remove(j)
+        for k in near[j] & left:
+            near[k] |= near[j]
+        order.insert(0, j)
+    return order
+
+
+__all__ = ["Factors", "factor", "least_squares", "reciprocal", "solve"]

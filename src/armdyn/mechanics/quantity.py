@@ -23,7 +23,9 @@ from armdyn.typing import Array, Floats
 JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u", "theta", "thetad", "thetadd",
                  "qddd", "qdddd")  # fmt: skip
 ACTIVE_VECTORS = ("q_active", "qd_active", "qdd_active", "tau_active")
-"""One entry per active joint: those named by the argument `active`, or all that are not passive."""
+"""One entry per active joint: those named by the argument `active`, or all independent ones."""
+ALL_JOINTS = "q_all"
+"""One entry per movable joint, dependent ones included."""
 SIXES = {
     "wrench": ("force x", "y", "z", "and moment x", "y", "z"),
     "base_velocity": ("linear x", "y", "z", "and angular velocity x", "y", "z"),
@@ -96,7 +98,9 @@ def entries(robot: Robot, name: str, active: Sequence[str] | None) -> Sequence[s
     if name in JOINT_VECTORS:
         return [joint.name for joint in robot.joints]
     if name in ACTIVE_VECTORS:
-        return active if active is not None else [joint.name for joint in robot.joints if not joint.passive]
+        return active if active is not None else [joint.name for joint in robot.joints]
+    if name == ALL_JOINTS:
+        return [joint.name for joint in robot.movable]
     return SIXES.get(name)
 
 

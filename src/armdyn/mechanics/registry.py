@@ -8,7 +8,7 @@ from typing import Any
 
 from armdyn.errors import unknown_name
 from armdyn.mechanics.quantity import Quantity
-from armdyn.robot.features import TREE, declare
+from armdyn.robot.features import CLOSED, TREE, declare
 
 QUANTITIES = (
     "inverse_dynamics",
@@ -78,7 +78,7 @@ FORMULATIONS = (
 )
 AROUND: dict[str, tuple[str, ...]] = {
     "actuators": TREE,
-    "closed_chain": ("loops", *TREE),
+    "closed_chain": (*CLOSED, *TREE),
     "coupling": TREE,
     "derivatives": TREE,
     "elastic": ("elastic", *TREE),

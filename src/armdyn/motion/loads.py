@@ -11,7 +11,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
 from armdyn.motion.sampling import checked_motion, dynamics_of, integral, sample_times, states
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names, limit_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -87,7 +87,7 @@ class Sizing:
         return "\n".join(lines)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def sizing(
     model: Robot | Dynamics,
     motion: Any,

@@ -19,7 +19,7 @@ from armdyn.motion.sampling import (
     too_heavy,
     too_weak,
 )
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
@@ -71,7 +71,7 @@ class Demand(NamedTuple):
     law: Callable[[float], Array] | None
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def scale_to_torque(
     ref: Any,
     model: Robot | Dynamics,

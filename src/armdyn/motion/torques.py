@@ -14,7 +14,7 @@ from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError, unknown_name
 from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -109,7 +109,7 @@ class TorqueBreakdown:
         return f"<TorqueBreakdown of {self.robot.name!r}: {len(self.t)} times, {self.t[-1]:.6g} s>"
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def torque_breakdown(
     model: Robot | Dynamics, motion: Any, dt: float | None = None, *, wrench: Wrench = None
 ) -> TorqueBreakdown:

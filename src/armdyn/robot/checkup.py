@@ -32,8 +32,9 @@ CLOSURE = 1e-6
 def checkup(robot: Robot) -> Checkup:
     """Check a robot's description; the findings come with the most severe first."""
     robot = robot.bound()
-    rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _loops, _notes)
-    return Checkup(robot.name, sorted_by_severity(finding for rule in rules for finding in rule(robot)))
+    rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _notes)
+    findings = [finding for rule in rules for finding in rule(robot.opened)]
+    return Checkup(robot.name, sorted_by_severity([*findings, *_loops(robot)]))
 
 
 # Gravity and tool --------------------------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
 
 
 def _limits(robot: Robot) -> Iterator[Finding]:
-    for joint in robot.joints:
+    for joint in robot.movable:
         if joint.limits is not None:
             yield from _range(joint, joint.limits)
             yield from _largest_values(joint, joint.limits)
@@ -255,7 +256,7 @@ def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
 def _missing_limits(robot: Robot) -> Iterator[Finding]:
     """One note for all joints: dynamics needs no limits, planning does."""
     missing: dict[str, list[str]] = {}
-    for joint in robot.joints:
+    for joint in robot.movable:
         limits = joint.limits or Limits()
         unbounded = limits.lower is None and limits.upper is None
         if unbounded and (joint.limits is None or joint.kind == "prismatic"):
@@ -284,13 +285,13 @@ def _missing_limits(robot: Robot) -> Iterator[Finding]:
 def _loops(robot: Robot) -> Iterator[Finding]:
     for loop in robot.loops:
         where = f"loop {loop.name!r}"
-        first, second = robot.frames[loop.first], robot.frames[loop.second]
+        first, second = robot.opened.frames[loop.first], robot.opened.frames[loop.second]
         if first.link == second.link:
             yield Finding("loop-in-one-link", "suspicious", where, f"{loop.first!r} and {loop.second!r} do not move "
                           "relative to each other", "a loop closes between two moving links",
                           cause="a wrong body name", advice="Name the two bodies that the loop connects")  # fmt: skip
             continue
-        gap = _gap(robot, loop)
+        gap = _gap(robot.opened, loop)
         if gap > 0:
             yield Finding("loop-out-of-reach", "suspicious", where, "its two ends cannot meet in any configuration: "
                           "one side is longer than all the others together",

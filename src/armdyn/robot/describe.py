@@ -123,7 +123,7 @@ class _Both:
         except ArmdynError:  # symbols that are no parameters of the robot: expressions are all there is
             self.numbers = robot
         self.symbols = self.numbers.symbolic
-        self.variable = {joint.name: f"q{i + 1}" for i, joint in enumerate(robot.joints)}
+        self.variable = {joint.name: f"q{i + 1}" for i, joint in enumerate(robot.movable)}
         angles = [pair for joint in self.joints() for pair in _angles(*joint)]
         as_fractions = all(_named(a) or isinstance(b, Node) or pi_fraction(b) for a, b in angles)
         self.degrees = not as_fractions and not any(_named(a) for a, _ in angles)
@@ -196,7 +196,7 @@ def _is_identity(placement: Placement) -> bool:
 
 def _moving_mass(robot: Robot) -> str:
     try:
-        mass = sum(link.inertia.mass for link in robot.links)
+        mass = sum(link.inertia.mass for link in robot.opened.links)
         full = [joint.rotor for joint in robot.tree if joint.rotor is not None and joint.rotor.model == "full"]
         rotors = sum(r.mass for r in full)
     except (TypeError, ArmdynError):
@@ -433,7 +433,7 @@ def _coupling(both: _Both) -> Iterator[Section]:
     """The matrix from motor rates to joint rates."""
     if not both.numbers.coupling:
         return
-    names = [joint.name for joint in both.numbers.joints]
+    names = [joint.name for joint in both.numbers.movable]
     pairs = list(zip(both.symbols.coupling, both.numbers.coupling, strict=True))
     columns: list[Cells] = [
         (Column(f"motor {j + 1}"), [both.scalar((a[j], b[j])) for a, b in pairs]) for j in range(len(names))

@@ -55,7 +55,8 @@ def _unloaded(robot: Robot) -> Robot:
     return replace(robot, tree=tree, payloads=())
 
 
-FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors": "motor", "elastic": "elastic"}
+FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors": "motor", "elastic": "elastic",
+          "mimic": "mimic"}  # fmt: skip
 """Which field of a joint holds a part that can be taken away."""
 
 
@@ -82,7 +83,7 @@ def _bare(joint: Joint, part: str) -> Joint:
 
 def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:
     """The named joints held at a position."""
-    moving = [joint.name for joint in robot.joints]
+    moving = [joint.name for joint in robot.movable]
     for name in values:
         if name not in moving:
             raise unknown_name("moving joint", name, moving, where=f"robot {robot.name!r}")
@@ -93,7 +94,7 @@ def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:
 def _held(joint: Joint, value: Scalar) -> Joint:
     geometry = shifted(joint.geometry, joint.kind, value)
     bare: dict[str, Any] = dict.fromkeys(FIELDS.values())
-    return replace(joint, kind="fixed", geometry=geometry, passive=False, **bare)
+    return replace(joint, kind="fixed", geometry=geometry, passive=False, home=0, **bare)
 
 
 def shifted(geometry: Geometry, kind: Kind, value: Scalar) -> Geometry:

@@ -61,6 +61,7 @@ FEATURES = {
     feature.name: feature
     for feature in (
         Feature("loops", "kinematic loops", lambda robot: (loop.name for loop in robot.loops)),
+        Feature("mimic", "joints that mimic others", _joints(lambda joint: joint.mimic is not None)),
         Feature("elastic", "elastic transmissions", _joints(lambda joint: joint.elastic is not None)),
         Feature("coupling", "motors that drive several joints", lambda robot: _coupled(robot)),
         Feature("rotors_on_links", "rotors that spin on moving links", lambda robot: _rotors_on_links(robot)),
@@ -73,6 +74,9 @@ FEATURES = {
 """All features, by name."""
 TREE = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "friction_law", "payload")
 """What is an ordinary part of the mechanics of a rigid tree."""
+
+CLOSED = ("loops", "mimic")
+"""What makes joints dependent: a closed chain is a robot of its independent joints."""
 
 
 def _coupled(robot: Robot) -> Iterator[str]:

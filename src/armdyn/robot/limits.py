@@ -116,10 +116,10 @@ def total_length(robot: Robot) -> float:
     """Return the summed link lengths, m: distances from base to joint to joint to tool with all joints at zero."""
     base = np.array([float(x) for x in robot.base.xyz])
     total = 0.0
-    for link in robot.links:
+    for link in robot.opened.links:
         step = np.array([float(x) for x in link.pose(0.0).p])
         total += float(np.linalg.norm(step - base if link.parent == WORLD else step))
-    tool = robot.frame("tool")
+    tool = robot.opened.frame("tool")
     return total + (0.0 if tool.link == WORLD else float(np.linalg.norm([float(x) for x in tool.pose.p])))
 
 

@@ -24,6 +24,8 @@ from armdyn.algebra import (
 
 Kind = Literal["revolute", "prismatic", "fixed"]
 KINDS: tuple[Kind, ...] = ("revolute", "prismatic", "fixed")
+LoopKind = Literal["revolute", "prismatic", "fixed", "spherical", "universal"]
+LOOP_KINDS: tuple[LoopKind, ...] = ("revolute", "prismatic", "fixed", "spherical", "universal")
 RotorModel = Literal["reflected", "full"]
 ROTOR_MODELS: tuple[RotorModel, ...] = ("reflected", "full")
 
@@ -231,10 +233,23 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Mimic:
+    """A joint that follows another one: q = ratio q_other + offset (URDF `mimic`, MJCF joint `equality` of degree 1).
+
+    joint: name of the joint it follows. ratio: its rate per rate of that joint. offset: rad or m.
+    """
+
+    joint: str
+    ratio: Scalar = 1
+    offset: Scalar = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """A closure of a kinematic loop: a joint between two bodies of the tree, both ends placed in their body frames.
 
-    kind: what the closing joint leaves free (about or along z of the two placed frames).
+    kind: what the closing joint leaves free: about or along z of the two placed frames; a universal joint turns about
+    x of the first and y of the second.
     """
 
     name: str
@@ -242,14 +257,16 @@ class Loop:
     second: str
     first_placement: Placement = Placement()
     second_placement: Placement = Placement()
-    kind: Kind = "revolute"
+    kind: LoopKind = "revolute"
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
     """A joint, where it stands, and the body it carries.
 
-    parent: name of the body it is mounted on. passive: without a motor, moved by a closed loop.
+    parent: name of the body it is mounted on. passive: without a motor, moved by a closed loop. home: its position
+    in the assembled robot, rad or m: decides between the ways a loop can be closed. mimic: how it follows another
+    joint.
     """
 
     name: str
@@ -264,6 +281,8 @@ class Joint:
     motor: Motor | None = None
     elastic: Elastic | None = None
     passive: bool = False
+    home: Scalar = 0
+    mimic: Mimic | None = None
 
     def pose(self, q: Scalar = 0) -> Pose:
         """T_parent_body at joint position q, between the frames the user gave."""

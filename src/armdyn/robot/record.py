@@ -20,6 +20,7 @@ from armdyn.graph import Node
 from armdyn.robot.expression import parse
 from armdyn.robot.parts import (
     KINDS,
+    LOOP_KINDS,
     ROTOR_MODELS,
     Body,
     Elastic,
@@ -29,6 +30,7 @@ from armdyn.robot.parts import (
     Joint,
     Limits,
     Loop,
+    Mimic,
     ModifiedDH,
     Motor,
     Placement,
@@ -45,8 +47,9 @@ _TOP = {"name", "source", "notes", "convention", "gravity", "base", "tool", "bas
 DH_KEYS = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", "a", "alpha", "gamma", "b")}
 _FREE = ("xyz", "rpy", "axis", "offset")
 _INERTIA = ("mass", "com", "inertia", "moment", "inertia_origin")
-PARTS_OF_JOINTS = {"rotor": Rotor, "friction": Friction, "limits": Limits, "motor": Motor, "elastic": Elastic}
-_JOINT = {"name", "type", "parent", "link", "convention", "passive", "notes", *PARTS_OF_JOINTS, *_INERTIA}
+PARTS_OF_JOINTS = {"rotor": Rotor, "friction": Friction, "limits": Limits, "motor": Motor, "elastic": Elastic,
+                   "mimic": Mimic}  # fmt: skip
+_JOINT = {"name", "type", "parent", "link", "convention", "passive", "home", "notes", *PARTS_OF_JOINTS, *_INERTIA}
 PART_KEYS: dict[str, tuple[str, ...]] = {
     "base": ("xyz", "rpy"),
     "tool": ("xyz", "rpy", "on"),
@@ -54,6 +57,7 @@ PART_KEYS: dict[str, tuple[str, ...]] = {
     "friction": ("law", "viscous", "coulomb", "static", "stribeck", "width", "values", "offset"),
     "motor": ("torque_constant", "amplifier", "torque", "speed", "current", "viscous", "coulomb"),
     "elastic": ("stiffness", "damping", "viscous", "coulomb"),
+    "mimic": ("joint", "ratio", "offset"),
     "limits": ("lower", "upper", "velocity", "acceleration", "torque"),
     "loop": ("name", "type", "first", "second", "first_at", "second_at"),
     "first_at": ("xyz", "rpy"),
@@ -111,7 +115,7 @@ class _Reader:
             place = f"{where}.{key}"
             if key in ("axis", "position"):
                 values[key] = unit(self.vector(value, place), place) if key == "axis" else self.vector(value, place)
-            elif key in ("on", "law"):
+            elif key in ("on", "law", "joint"):
                 values[key] = _text(value, place)
             elif key == "values":
                 values[key] = self.named(_table(value, place), place)
@@ -121,8 +125,10 @@ class _Reader:
                 values[key] = value
             else:
                 values[key] = self.scalar(value, place)
-        if kind == "elastic" and "stiffness" not in values:
-            raise RobotError("'stiffness' is missing", where=where, expected="N m/rad, or N/m for a sliding joint")
+        for owner, key, expected in (("elastic", "stiffness", "N m/rad, or N/m for a prismatic joint"),
+                                     ("mimic", "joint", "the name of the joint it follows")):  # fmt: skip
+            if kind == owner and key not in values:
+                raise RobotError(f"{key!r} is missing", where=where, expected=expected)
         return make(**values)
 
 
@@ -218,6 +224,7 @@ def _joint(
         body=Body(link, _inertia(row, reader, where)),
         notes=_texts(row.get("notes", ()), f"{where}.notes"),
         passive=_flag(row.get("passive", False), f"{where}.passive"),
+        home=reader.scalar(row.get("home", 0), f"{where}.home"),
         **parts,
     )
 
@@ -255,8 +262,8 @@ def _loop(record: Mapping[str, Any], i: int, reader: _Reader, bodies: Mapping[st
     where = f"loop {i + 1}"
     checked_keys(record, PART_KEYS["loop"], where)
     kind = record.get("type", "revolute")
-    if kind not in KINDS:
-        raise unknown_name("joint type", kind, KINDS, where=where)
+    if kind not in LOOP_KINDS:
+        raise unknown_name("type of closing joint", kind, LOOP_KINDS, where=where)
     ends = []
     for end in ("first", "second"):
         if end not in record:

@@ -62,6 +62,8 @@ def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any
             row[key] = {name: _entry(value) for name, value in named if _said(f"{key}.{name}", value)}
     if joint.passive:
         row["passive"] = True
+    if isinstance(joint.home, Node) or joint.home != 0:
+        row["home"] = _written(joint.home)
     if joint.notes:
         row["notes"] = list(joint.notes)
     return row

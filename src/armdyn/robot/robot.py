@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from armdyn.algebra import CentralInertia, Mat3, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
-from armdyn.errors import RobotError, unknown_name
+from armdyn.errors import NotApplicable, RobotError, unknown_name
 from armdyn.graph import Node, to_float
 from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
+from armdyn.robot.loop_paths import dependent_joints
 from armdyn.robot.parts import Body, Joint, Loop, Placement
 from armdyn.robot.scalars import Change, mapped, scalars
 
@@ -29,9 +30,9 @@ PARTS = ("friction", "rotors", "gravity", "limits", "motors", "offsets")
 class Robot:
     """A robot manipulator: a tree of joints and bodies on a base, with a tool and gravity.
 
-    tree: all joints, parents before children; `joints` are the moving ones. gravity: acceleration of free fall,
-    m/s^2, world axes. base: pose of the base frame in the world. tool: pose of the tool frame in the frame of
-    the body `tool_on` (None: the last one that the last joint moves). coupling: rows of the constant matrix J with
+    tree: all joints, parents before children; `joints` are the independent ones among them. gravity: acceleration of
+    free fall, m/s^2, world axes. base: pose of the base frame in the world. tool: pose of the tool frame in the frame
+    of the body `tool_on` (None: the last one that the last joint moves). coupling: rows of the constant matrix J with
     qd = J qd_m from motors to joints, gears included (Khalil (7.31); empty: every motor drives one joint, through the
     ratio of its rotor). parameters: values of the names that expressions use.
 
@@ -95,8 +96,11 @@ class Robot:
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
-        """The movable joints; every array has their order."""
-        return tuple(joint for joint in self.tree if joint.kind != "fixed")
+        """The independent movable joints: their order is the order of every array.
+
+        Joints that follow from them, by a closed loop or as mimic joints, are not among them; `opened` has all.
+        """
+        return tuple(joint for joint in self.movable if joint.name not in self.dependent)
 
     @property
     def n(self) -> int:
@@ -104,7 +108,40 @@ class Robot:
         return len(self.joints)
 
     @cached_property
+    def movable(self) -> tuple[Joint, ...]:
+        """All movable joints, independent or not."""
+        return tuple(joint for joint in self.tree if joint.kind != "fixed")
+
+    @cached_property
+    def dependent(self) -> frozenset[str]:
+        """Names of the joints that follow from the others: mimic joints, and passive joints within closed loops."""
+        return dependent_joints(self.tree, self.loops)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the robot is more than a tree of independent joints: it has closed loops or mimic joints."""
+        return bool(self.loops or self.dependent)
+
+    @cached_property
+    def opened(self) -> Robot:
+        """The tree of all movable joints, without loops and couplings by mimic; the robot itself if it has none.
+
+        Mechanics of trees works on this one: a robot with loops has no links of its own.
+        """
+        if not self.constrained:
+            return self
+        tree = tuple(replace(joint, mimic=None) for joint in self.tree)
+        return replace(self, tree=tree, loops=(), expressions=self.expressions and self.expressions.opened)
+
+    @cached_property
     def _assembly(self) -> Assembly:
+        if self.constrained:
+            raise NotApplicable(
+                "a robot with closed loops or mimic joints is not a tree of independent joints",
+                where=f"robot {self.name!r}",
+                expected="robot.opened, the tree of all movable joints",
+                advice="armdyn.compile and armdyn.mechanics.closed_chain take the loops into account.",
+            )
         return assemble(self.tree, self.root.name, self.base, self.coupling)
 
     @property
@@ -138,6 +175,8 @@ class Robot:
         """Name of the body that carries the tool: as given, or the last one that the last joint moves."""
         if self.tool_on is not None or not self.tree:
             return self.tool_on or self.root.name
+        if self.constrained:
+            return self.opened.tool_body
         frames = self._assembly.frames
         return next(joint.body.name for joint in reversed(self.tree) if frames[joint.body.name].link == self.n - 1)
 
@@ -323,18 +362,34 @@ def _validate(robot: Robot) -> None:
     for name in filter(None, (robot.tool_on, *ends, *carriers)):
         if name not in bodies:
             raise unknown_name("body", name, sorted(bodies), where=where)
+    _validate_mimic(robot, where)
     if robot.coupling:
         _validate_coupling(robot, where)
 
 
+def _validate_mimic(robot: Robot, where: str) -> None:
+    leaders = {joint.name: joint.mimic.joint for joint in robot.movable if joint.mimic}
+    names = [joint.name for joint in robot.movable]
+    for follower, leader in leaders.items():
+        if leader not in names:
+            raise unknown_name("movable joint", leader, names, where=f"{where}, joint {follower!r}, mimic")
+        chain = [follower]
+        while leader in leaders and leader not in chain:
+            chain.append(leader)
+            leader = leaders[leader]
+        if leader in chain:
+            raise RobotError(f"mimic joints follow one another: {' -> '.join([*chain, leader])}", where=where,
+                             expected="a chain that ends at an independent joint")  # fmt: skip
+
+
 def _validate_coupling(robot: Robot, where: str) -> None:
-    n = robot.n
+    n = len(robot.movable)
     if len(robot.coupling) != n or any(len(row) != n for row in robot.coupling):
         raise RobotError(f"a coupling of {len(robot.coupling)} rows for {n} movable joints", where=where,
                          expected=f"{n} rows of {n}: joint rates from motor rates",
                          advice="A robot with locked or left out joints needs a coupling of its own: take the old one "
                          'away first, with .without("coupling").')  # fmt: skip
-    for joint in robot.joints:
+    for joint in robot.movable:
         if joint.rotor is not None and not joint.rotor.ratio == 1:
             raise RobotError(f"a rotor's ratio ({joint.rotor.ratio}) beside a coupling",
                              where=f"{where}, joint {joint.name!r}", expected="the gears in the coupling alone",

@@ -14,7 +14,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, require, takes
+from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.robot.limits import limit_vector, position_limits, torque_limits
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
@@ -27,7 +27,7 @@ from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop, 
 from armdyn.typing import Array
 
 
-@takes("elastic", *TREE)
+@takes(*CLOSED, "elastic", *TREE)
 def simulate(
     plant: Dynamics | Robot | Plant,
     controller: Law,
@@ -153,7 +153,7 @@ def _dynamics(plant: Any, what: str) -> Dynamics:
 def _elastic(body: Plant) -> bool:
     """Whether motors and links are separate; rigid joints in place of elastic ones must be asked for by `without`."""
     if body.elastic is False:
-        require(body.robot, "a plant with rigid joints", frozenset(TREE))
+        require(body.robot, "a plant with rigid joints", frozenset((*CLOSED, *TREE)))
     return "elastic" in body.robot.features if body.elastic is None else body.elastic
 
 

@@ -47,7 +47,7 @@ def equations(subject: Subject) -> Chapter:
 def _longest_chain(robot: Robot) -> int:
     """The largest number of movable joints in a row."""
     depths: list[int] = []
-    for link in robot.links:
+    for link in robot.opened.links:
         depths.append(1 if link.parent == WORLD else depths[link.parent] + 1)
     return max(depths, default=0)
 
@@ -92,8 +92,8 @@ def base(subject: Subject) -> Chapter:
     robot = subject.robot
     must_move(robot)
     used = ["inertial"]
-    used += ["rotor"] * any(joint.rotor is not None for joint in robot.joints)
-    used += ["friction"] * any(joint.friction is not None for joint in robot.joints)
+    used += ["rotor"] * any(joint.rotor is not None for joint in robot.movable)
+    used += ["friction"] * any(joint.friction is not None for joint in robot.movable)
     subject.say("base parameters")
     found = base_parameters(robot, used)
     rows = [

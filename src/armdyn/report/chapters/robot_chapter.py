@@ -48,7 +48,7 @@ def geometry(subject: Subject) -> Chapter:
     facts = [Fact("joints", count)]
     numbers: dict[str, object] = {"joints": robot.n}
     reach_note = ""
-    if robot.n and not robot.loops:
+    if robot.n and not robot.constrained:
         far = reach(robot)
         facts.append(Fact("reach", f"{far:.3g} m", "from base to tool"))
         numbers["reach_m"] = far
@@ -78,7 +78,7 @@ def _free_joints(robot: Robot) -> str:
 def parameters(subject: Subject) -> Chapter:
     """Masses, inertias, limits and drives; the robot as files."""
     robot = subject.robot
-    mass = sum(float(link.inertia.mass) for link in robot.links)
+    mass = sum(float(link.inertia.mass) for link in robot.opened.links)
     sections = [section for section in describe.sections(robot) if not _is_geometry(section)]
     files, notes = _saved(subject)
     head = [(label, fact.replace(" = ", UNBROKEN)) for label, fact in describe.head(robot)]

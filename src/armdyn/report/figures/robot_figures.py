@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.report.figures.style import INK, as_svg
 from armdyn.robot.links import WORLD
@@ -108,6 +109,8 @@ def _azimuth(points: Array) -> float:
 
 def skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], list[tuple[Array, Array]], Array]:
     """Joints as (kind, origin, axis), rigid segments between them, and the pose of the tool; all in the world."""
+    q = all_positions(robot, q)
+    robot = robot.opened
     poses = [pose.array().astype(float) for pose in link_poses(robot, [float(x) for x in q])]
     base = np.asarray(robot.base.pose().array(), dtype=float)
     joints: list[tuple[str, Array, Array]] = []

@@ -18,7 +18,7 @@ from armdyn.report.chapters.chapter import Chapter, Fact, File
 from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Progress, quiet
@@ -54,7 +54,7 @@ class Study:
     peak_megabytes: float | None
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def study(
     robot: Robot,
     folder: Path,

@@ -43,7 +43,7 @@ ARM = parallelogram()
 
 def active_inertia(robot: Robot = ARM) -> list[list[Any]]:
     """B_a: the tree's inertia matrix, projected."""
-    return closed_chain.reduced(G, newton_euler.mass_matrix(robot, CLOSED))
+    return closed_chain.reduced(G, newton_euler.mass_matrix(robot.opened, CLOSED))
 
 
 def printed_tree() -> list[list[Any]]:
@@ -103,7 +103,7 @@ def b_a22_slip() -> Check:
 
 @chapter.evidence("Siciliano-2")
 def b_33_slip() -> Check:
-    found = newton_euler.mass_matrix(ARM, q)[2][2]
+    found = newton_euler.mass_matrix(ARM.opened, q)[2][2]
     as_printed = p.Il3p + p.ml3p * (p.l3p**2 + p.a1s * p.l3p * q[2].cos())
     return shown("b_3'3'", identical(found, as_printed), identical(found, p.Il3p + p.ml3p * p.l3p**2), "without cosine")
 
@@ -132,9 +132,9 @@ def decoupled_slip() -> Check:
 
 @chapter.item("sec. 7.3.3", "Parallelogram arm")
 def section_7_3_3() -> Outcome:
-    tree = newton_euler.mass_matrix(ARM, q)
+    tree = newton_euler.mass_matrix(ARM.opened, q)
     J = closed_chain.constraint_jacobian(ARM, CLOSED)
-    gravity = closed_chain.reduced_torques(G, newton_euler.gravity(ARM, CLOSED))
+    gravity = closed_chain.reduced_torques(G, newton_euler.gravity(ARM.opened, CLOSED))
     m2 = p.c * p.u * p.a1s
     b11 = p.Il1p + p.ml1p * p.l1p**2 + m2 * p.a1p**2 * (1 + p.l2p * p.u / (p.a1p * p.a1s)) + p.Il3p
     diagonal = active_inertia(decoupled())
@@ -150,7 +150,7 @@ def section_7_3_3() -> Outcome:
             "B' of the virtual arm, with b_3'3' corrected", identical([row[:3] for row in tree[:3]], printed_tree())
         ),
         identity("b_1''1''", identical(tree[3], [0, 0, 0, p.Il1s + p.ml1s * p.l1s**2])),
-        identity("g_1' to g_1''", identical(newton_euler.gravity(ARM, q), printed_tree_gravity())),
+        identity("g_1' to g_1''", identical(newton_euler.gravity(ARM.opened, q), printed_tree_gravity())),
         identity("B_a, with b_a22 corrected", identical(active_inertia(), printed_active(RIGHT_B22))),
         identity("g_a", identical(gravity, printed_active_gravity())),
         identity("decoupled: b_a11 and the zeros", identical([diagonal[0], [diagonal[1][0]]], [[b11, 0], [0]])),

@@ -1,0 +1,277 @@
+"""Graphs of robots with closed loops or mimic joints: those of the opened tree, at the closed motion, projected.
+
+    q from q_a (mechanics.dependent_joints),  qd = G qd_a,  qdd = G qdd_a + drift                                  [L-1]
+    torques G^T tau,   matrices G^T A G,   Jacobians J G,   derivatives along G                             [L-2], [L-3]
+
+Each function here makes the graph of a row of the table of quantities from the formula of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from armdyn.algebra import Scalar, derivative
+from armdyn.algebra.ops import add, sub
+from armdyn.dynamics.graphs import GraphMaker, Inputs, Near, Source, Variant
+from armdyn.dynamics.model_choice import traced
+from armdyn.errors import NotApplicable
+from armdyn.graph import Graph
+from armdyn.mechanics import composite_body, derivatives, kinematics, linear, newton_euler
+from armdyn.mechanics.angle_pair import AnglePair
+from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_coriolis, reduced_torques
+from armdyn.mechanics.dependent_joints import DependentJoints
+from armdyn.mechanics.friction import friction_torques
+from armdyn.mechanics.matrices import Rows, identity, product, times, transpose
+from armdyn.mechanics.quantity import nested
+from armdyn.robot import Robot
+
+Formula = Callable[[ClosedMotion], Any]
+
+
+def _graph(source: Source, inputs: Inputs, near: bool, robot: Robot, formula: Formula) -> Graph:
+    """The graph of a formula of the closed motion."""
+    chain = source.chain
+    sizes = {name: 6 if name.startswith("wrench") else len(chain.independent) for name in inputs}
+    names: Sequence[str] = (*inputs, "near") if near else inputs
+    if near:
+        sizes["near"] = len(chain.tree.joints)
+    return traced(_Closed(robot, chain, names, formula), sizes)
+
+
+class _Closed:
+    """A formula with its robot and chain: what `trace` calls with symbols."""
+
+    def __init__(self, robot: Robot, chain: DependentJoints, names: Sequence[str], formula: Formula) -> None:
+        self.robot, self.chain, self.names, self.formula = robot, chain, names, formula
+
+    def __call__(self, *values: Any) -> Any:
+        result = self.formula(ClosedMotion(self.chain, dict(zip(self.names, values, strict=True))))
+        return result if isinstance(result, dict) else nested(result)
+
+
+def _split(variant: Variant | Near | None) -> tuple[Variant | None, bool]:
+    """(wrench or frame, whether a start is given)."""
+    return (variant.other, True) if isinstance(variant, Near) else (variant, False)
+
+
+# Torques --------------------------------------------------------------------------------------------------------------
+
+
+def _wrenches(variant: Variant | None) -> tuple[str, ...]:
+    if variant is None:
+        return ()
+    return tuple(f"wrench{k + 1}" for k in range(len(variant))) if isinstance(variant, tuple) else ("wrench",)
+
+
+def _wrench(motion: ClosedMotion, variant: Variant | None) -> Any:
+    if isinstance(variant, tuple):
+        return {frame: motion.given[f"wrench{k + 1}"] for k, frame in enumerate(variant)}
+    return motion.given.get("wrench")
+
+
+def inverse_dynamics(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """G^T tau, from the tree's recursion."""
+    wrench, near = _split(variant)
+    views = source.tree.views
+    robot = views.torques if wrench is None else views.loaded
+
+    def formula(motion: ClosedMotion) -> Any:
+        torques = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, motion.qdd, _wrench(motion, wrench))
+        return reduced_torques(motion.G, torques)
+
+    return _graph(source, (*inputs, *_wrenches(wrench)), near, robot, formula)
+
+
+def forward_dynamics(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """M_a^-1 (tau_a - G^T tau(q, qd, drift))."""
+    wrench, near = _split(variant)
+    views = source.tree.views
+    robot = views.torques if wrench is None else views.loaded
+
+    def formula(motion: ClosedMotion) -> Any:
+        return _accelerations(robot, motion, _wrench(motion, wrench))[1]
+
+    return _graph(source, (*inputs, *_wrenches(wrench)), near, robot, formula)
+
+
+def _accelerations(robot: Robot, motion: ClosedMotion, wrench: Any = None) -> tuple[linear.Factors, list[Scalar]]:
+    """(factors of M_a, accelerations of the independent joints)."""
+    at_rest = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, motion.drift, wrench)
+    factors = linear.factor(reduced(motion.G, composite_body.mass_matrix.formula(robot, motion.q)))
+    bias = reduced_torques(motion.G, at_rest)
+    return factors, linear.solve(factors, [sub(x, y) for x, y in zip(motion.given["tau"], bias, strict=True)])
+
+
+def torques(formula: Any) -> GraphMaker:
+    """G^T of torques of the tree that depend on the configuration alone, or on velocities too."""
+
+    def maker(source: Source, inputs: Inputs, variant: Any) -> Graph:
+        robot = source.tree.views.torques
+        body = formula.formula
+        return _graph(source, inputs, _split(variant)[1], robot,
+                      lambda motion: reduced_torques(motion.G, body(robot, *motion.values(inputs))))  # fmt: skip
+
+    return maker
+
+
+def coriolis(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """G^T (M drift + c)."""
+    robot = source.tree.views.torques
+
+    def formula(motion: ClosedMotion) -> Any:
+        c = newton_euler.coriolis.formula(robot, motion.q, motion.qd)
+        carried = times(composite_body.mass_matrix.formula(robot, motion.q), motion.drift)
+        return reduced_torques(motion.G, [add(x, y) for x, y in zip(c, carried, strict=True)])
+
+    return _graph(source, inputs, _split(variant)[1], robot, formula)
+
+
+def friction(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """G^T friction(G qd_a), where the joints with friction follow at constant rates."""
+    chain, tree = source.chain, source.tree.robot
+    rates: dict[int, list[Scalar]] = {k: list(line.rates) for k, line in chain.linear.items()}
+    rates |= dict(zip(chain.independent, identity(len(chain.independent)), strict=True))
+    rough = [joint.name for k, joint in enumerate(tree.joints) if k not in rates and joint.friction is not None]
+    if rough:
+        raise NotApplicable(
+            f"the friction of {', '.join(rough)} depends on the configuration",
+            where=f"friction of robot {tree.name!r}",
+            expected="friction at independent joints, or at joints that follow them at a constant rate",
+            advice="Take inverse_dynamics, which includes it, or robot.without('friction').",
+        )
+    G: Rows = [rates.get(k, [0] * len(chain.independent)) for k in range(tree.n)]
+    return _graph(source, inputs, False, tree,
+                  lambda motion: reduced_torques(G, friction_torques(tree, times(G, motion.given["qd"]))))  # fmt: skip
+
+
+def regressor(formula: Any) -> GraphMaker:
+    """G^T Y, by the parameters of all links."""
+
+    def maker(source: Source, inputs: Inputs, variant: Any) -> Graph:
+        robot = source.tree.robot
+        return _graph(source, inputs, _split(variant)[1], robot,
+                      lambda m: product(transpose(m.G), formula.formula(robot, *m.values(inputs))))  # fmt: skip
+
+    return maker
+
+
+# Matrices -------------------------------------------------------------------------------------------------------------
+
+
+def mass_matrix(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """G^T M G, symmetric by construction."""
+    robot = source.tree.views.torques
+    return _graph(source, inputs, _split(variant)[1], robot,
+                  lambda m: _symmetric(reduced(m.G, composite_body.mass_matrix.formula(robot, m.q))))  # fmt: skip
+
+
+def _symmetric(A: Rows) -> Rows:
+    return [[A[max(i, j)][min(i, j)] for j in range(len(A))] for i in range(len(A))]
+
+
+def coriolis_matrix(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """G^T (M Gd + C G)."""
+    robot = source.tree.views.torques
+
+    def formula(motion: ClosedMotion) -> Any:
+        M = composite_body.mass_matrix.formula(robot, motion.q)
+        C = derivatives.coriolis_matrix.formula(robot, motion.q, motion.qd)
+        return reduced_coriolis(motion.G, source.chain.rate(motion.q, motion.qd, motion.G), M, C)
+
+    return _graph(source, inputs, _split(variant)[1], robot, formula)
+
+
+# Places and energies --------------------------------------------------------------------------------------------------
+
+
+def scalar(formula: Any, *, places: bool = False) -> GraphMaker:
+    """A quantity of the closed motion that needs no projection: energies, and poses of frames."""
+
+    def maker(source: Source, inputs: Inputs, variant: Any) -> Graph:
+        views = source.tree.views
+        robot = views.places if places else views.torques
+        return _graph(source, inputs, _split(variant)[1], robot,
+                      lambda motion: formula.formula(robot, *motion.values(inputs)))  # fmt: skip
+
+    return maker
+
+
+def pose(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    frame, near = _split(variant)
+    robot = source.tree.views.places
+    return _graph(source, inputs, near, robot, lambda m: kinematics.pose.formula(robot, m.q, str(frame or "tool")))
+
+
+def jacobian(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """J G."""
+    frame, near = _split(variant)
+    robot = source.tree.views.places
+    return _graph(source, inputs, near, robot,
+                  lambda m: product(kinematics.jacobian.formula(robot, m.q, str(frame or "tool")), m.G))  # fmt: skip
+
+
+def jacobian_dot_qd(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """dJ/dt qd + J drift."""
+    frame, near = _split(variant)
+    robot, name = source.tree.views.places, str(frame or "tool")
+
+    def formula(motion: ClosedMotion) -> Any:
+        turning = kinematics.jacobian_dot_qd.formula(robot, motion.q, motion.qd, name)
+        carried = times(kinematics.jacobian.formula(robot, motion.q, name), motion.drift)
+        return [add(x, y) for x, y in zip(turning, carried, strict=True)]
+
+    return _graph(source, inputs, near, robot, formula)
+
+
+def closed(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """All joints."""
+    return _graph(source, inputs, _split(variant)[1], source.tree.robot,
+                  lambda m: [x.value() if isinstance(x, AnglePair) else x for x in m.q])  # fmt: skip
+
+
+# Derivatives ----------------------------------------------------------------------------------------------------------
+
+
+def _slopes(robot: Robot, motion: ClosedMotion, given: Mapping[str, Any]) -> tuple[Rows, Rows]:
+    """Derivatives of the torques by q_a and qd_a: along G, and along unit velocities, at a closed configuration."""
+    chain = motion.chain
+
+    def torques_at(q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        there = ClosedMotion(chain, {**given, "qd": qd}, q)
+        return reduced_torques(there.G, newton_euler.inverse_dynamics.formula(robot, there.q, there.qd, there.qdd))
+
+    by_q = [derivative(lambda x: torques_at(x, given["qd"]), motion.q, way) for way in transpose(motion.G)]
+    by_qd = [derivative(lambda x: torques_at(motion.q, x), given["qd"], way) for way in identity(len(by_q))]
+    return transpose(by_q), transpose(by_qd)
+
+
+def inverse_dynamics_derivatives(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    robot = source.tree.views.torques
+
+    def formula(motion: ClosedMotion) -> dict[str, Any]:
+        by_q, by_qd = _slopes(robot, motion, motion.given)
+        return {"dtau_dq": by_q, "dtau_dqd": by_qd}
+
+    return _graph(source, inputs, _split(variant)[1], robot, formula)
+
+
+def forward_dynamics_derivatives(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """-M_a^-1 times those of the torques, at the accelerations that the torques produce, and M_a^-1."""
+    robot = source.tree.views.torques
+
+    def formula(motion: ClosedMotion) -> dict[str, Any]:
+        factors, qdd = _accelerations(robot, motion)
+        by_q, by_qd = _slopes(robot, motion, {**motion.given, "qdd": qdd})
+
+        def solved(A: Rows) -> Rows:
+            return transpose([linear.solve(factors, column) for column in transpose(A)])
+
+        inverse = _symmetric(solved(identity(len(qdd))))
+        return {"dqdd_dq": _negative(solved(by_q)), "dqdd_dqd": _negative(solved(by_qd)), "dqdd_dtau": inverse}
+
+    return _graph(source, inputs, _split(variant)[1], robot, formula)
+
+
+def _negative(A: Rows) -> Rows:
+    return [[sub(0, x) for x in row] for row in A]

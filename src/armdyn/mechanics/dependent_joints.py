@@ -1,0 +1,450 @@
+"""Dependent joints from independent ones, over any scalar: what makes a closed chain a robot of its own.
+
+A joint is dependent because it mimics another one or because a closed loop moves it. In the order of their solution:
+
+    linear      q_d = k q_a + c: mimic joints, and parallelograms, recognised at random closed configurations
+    triangle    two parallel revolute joints and the closing one: two circles, with the branch of the assembly
+    iteration   everything else: a fixed number of Newton steps from the assembly; not a number where they do not end
+
+The assembly is the closed configuration next to the joints' `home`. Rates follow from J qd = 0, with J the rates of the
+loops' conditions (`loop_geometry`): qd = G qd_a, qdd = G qdd_a + drift.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from armdyn.algebra import Scalar, derivative, dot, ops
+from armdyn.algebra.ops import add, div, mul, sub
+from armdyn.errors import PhysicsError, RobotError
+from armdyn.mechanics.angle_pair import AnglePair
+from armdyn.mechanics.linear import least_squares
+from armdyn.mechanics.loop_geometry import LoopGeometry, lengths_of
+from armdyn.mechanics.matrices import Rows, inner, times
+from armdyn.robot.robot import Robot
+from armdyn.typing import Matrix, Scalars
+
+STEPS = 7
+"""Newton steps from the assembly that a program takes."""
+MOST_STEPS = 60
+"""Newton steps that a search in numbers may take."""
+LARGEST_STEP = 0.5
+"""Of Newton's method, rad or m (norm over the joints that are solved together)."""
+CLOSED = 1e-10
+"""A loop is closed if its ends are this close: rad, or parts of the robot's length."""
+ALIKE = 1e-9
+"""Rates of a linear joint differ by less between configurations."""
+SAMPLES = 4
+"""Random closed configurations at which the kind of a loop is decided."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """q = sum of rates times independent joints, plus a constant."""
+
+    rates: tuple[Scalar, ...]
+    constant: Scalar
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """Two revolute joints of a planar loop: R(phi1) a + R(phi2) b = d.
+
+    joints: the two, the second after the first if they are on one branch (`chained`); sense: 1 or -1, whether the
+    second turns about the first one's axis; branch: sign of the root.
+    """
+
+    loops: tuple[int]
+    joints: tuple[int, int]
+    chained: bool
+    sense: int
+    branch: int
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Joints that are solved together by Newton's method, with the loops they close."""
+
+    loops: tuple[int, ...]
+    joints: tuple[int, ...]
+
+
+Stage = Triangle | Iteration
+
+
+class LoopRates:
+    """Rates and accelerations of dependent joints in a configuration that is closed already.
+
+    robot: with loops or mimic joints. dependent: names of the joints that follow (default: the robot's own).
+    """
+
+    def __init__(self, robot: Robot, dependent: frozenset[str] | None = None) -> None:
+        self.robot, self.tree = robot, robot.opened
+        names = [joint.name for joint in self.tree.joints]
+        chosen = robot.dependent if dependent is None else dependent
+        self.independent = [k for k, name in enumerate(names) if name not in chosen]
+        self.dependent = [k for k, name in enumerate(names) if name in chosen]
+        self.loops = [LoopGeometry(self.tree, loop) for loop in robot.loops]
+        self.linear: dict[int, Linear] = _mimics(robot, names, self.independent)
+        self.stages: tuple[Stage, ...] = (self._whole(),) if self.loops else ()
+
+    def _whole(self) -> Iteration:
+        """All that is not linear, solved together."""
+        for loop in self.loops:
+            if not set(loop.joints) & set(self.dependent):
+                raise RobotError("a loop without dependent joints", where=f"robot {self.robot.name!r}, loop "
+                                 f"{loop.loop.name!r}", expected="joints marked passive in every loop",
+                                 advice="Mark the joints without a motor with passive = true.")  # fmt: skip
+        return Iteration(tuple(range(len(self.loops))), tuple(k for k in self.dependent if k not in self.linear))
+
+    def stacked(self, stage: Stage, q: Scalars) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
+        """(J, f) of a stage: rows of J by joint."""
+        rows: list[dict[int, Scalar]] = []
+        values: list[Scalar] = []
+        for i in stage.loops:
+            loop = self.loops[i]
+            placed = loop.placed(q)
+            columns, conditions = loop.columns(placed), loop.conditions(placed)
+            rows += [{k: column[r] for k, column in columns.items()} for r in range(len(conditions))]
+            values += conditions
+        return rows, values
+
+    def projection(self, q: Scalars) -> Rows:
+        """G = dq/dq_a, (all, independent), at a closed configuration."""
+        count = range(len(self.independent))
+        moved = {k: [int(place == j) for j in count] for place, k in enumerate(self.independent)}
+        moved |= {k: list(line.rates) for k, line in self.linear.items()}
+        return self._followed(q, moved, None)
+
+    def rate(self, q: Scalars, qd: Scalars, G: Rows) -> Rows:
+        """dG/dt, from J dG/dt = -dJ/dt G."""
+        moved: dict[int, list[Scalar]] = {k: [0] * len(self.independent) for k in (*self.independent, *self.linear)}
+        return self._followed(q, moved, lambda stage: derivative(lambda x: self._products(stage, x, G), q, qd))
+
+    def drift(self, q: Scalars, qd: Scalars) -> list[Scalar]:
+        """Accelerations of all joints that velocities alone cause: dG/dt qd_a."""
+        moved: dict[int, list[Scalar]] = {k: [0] for k in (*self.independent, *self.linear)}
+        column = [[x] for x in qd]
+        found = self._followed(q, moved, lambda stage: derivative(lambda x: self._products(stage, x, column), q, qd))
+        return [row[0] for row in found]
+
+    def _products(self, stage: Stage, q: Scalars, columns: Matrix) -> Rows:
+        """J times a matrix."""
+        width = range(len(columns[0]))
+        return [[ops.total(mul(x, columns[k][c]) for k, x in row.items()) for c in width]
+                for row in self.stacked(stage, q)[0]]  # fmt: skip
+
+    def _followed(self, q: Scalars, moved: dict[int, list[Scalar]], bias: Callable[[Stage], Rows] | None) -> Rows:
+        """Rows of all joints: `moved` are known, the others solve J X = -bias, stage by stage."""
+        for stage in self.stages:
+            rows, _ = self.stacked(stage, q)
+            extra = bias(stage) if bias else [[0] * len(self.independent)] * len(rows)
+            known = [[sub(0, add(b, ops.total(mul(x, moved[k][c]) for k, x in row.items() if k in moved)))
+                      for c, b in enumerate(line)] for row, line in zip(rows, extra, strict=True)]  # fmt: skip
+            found = least_squares([[row.get(k, 0) for k in stage.joints] for row in rows], known)
+            moved |= dict(zip(stage.joints, found, strict=True))
+        return [moved[k] for k in range(len(self.tree.joints))]
+
+
+class DependentJoints(LoopRates):
+    """How the dependent joints of a robot follow; made once per robot by `dependent_joints`.
+
+    robot: with loops or mimic joints, in numbers or symbols. decided: where the kinds of its loops are known from
+    (default: found from the robot in numbers).
+    """
+
+    def __init__(self, robot: Robot, decided: DependentJoints | None = None) -> None:
+        super().__init__(robot)
+        self.size: float = _size(self.tree) if decided is None else decided.size
+        self.assembly: list[float] = self._assembled() if decided is None else decided.assembly
+        if decided is not None:
+            self.stages = decided.stages
+            self.linear = {**decided.linear, **self.linear}
+        elif self.loops:
+            self._decide()
+
+    # Kinds of loops ------------------------------------------------------------------------------------------------
+
+    def _assembled(self) -> list[float]:
+        homes = [float(joint.home) for joint in self.tree.joints]
+        start = self.from_linear([homes[k] for k in self.independent], homes)
+        return self.searched(start) if self.loops else start
+
+    def _decide(self) -> None:
+        draws = random.Random(1)
+        places = [self.assembly]
+        spread = 0.4
+        while len(places) < SAMPLES + 1 and spread > 1e-3:
+            target = [self.assembly[k] + draws.uniform(-spread, spread) for k in self.independent]
+            try:
+                places.append(self.continued(target))
+            except PhysicsError:
+                spread /= 2
+        rates = [self.projection(place) for place in places]
+        for k in self.stages[0].joints:
+            if all(abs(a - b) < ALIKE for each in rates for a, b in zip(each[k], rates[0][k], strict=True)):
+                found = tuple(_whole_number(x) for x in rates[0][k])
+                rest = self.assembly[k] - inner([float(x) for x in found], [self.assembly[j] for j in self.independent])
+                self.linear[k] = Linear(found, _quarter_turns(rest))
+        self.stages = tuple(self._staged(places))
+
+    def _staged(self, places: Sequence[Sequence[float]]) -> list[Stage]:
+        """Triangles as long as there are loops with two open joints, then the rest."""
+        stages: list[Stage] = []
+        open_joints = {k for k in self.dependent if k not in self.linear}
+        loops = [i for i, loop in enumerate(self.loops) if open_joints & set(loop.joints)]
+        progress = True
+        while progress:
+            progress = False
+            for i in loops:
+                mine = [k for k in self.loops[i].joints if k in open_joints]
+                triangle = self._triangle(i, mine, places) if len(mine) == 2 else None
+                if triangle is not None:
+                    stages.append(triangle)
+                    open_joints -= set(mine)
+                    progress = True
+            loops = [i for i in loops if open_joints & set(self.loops[i].joints)]
+        while loops:  # loops that share open joints are solved together
+            group, joints = {loops[0]}, open_joints & set(self.loops[loops[0]].joints)
+            while more := {i for i in loops if joints & set(self.loops[i].joints)} - group:
+                group |= more
+                joints |= {k for i in more for k in self.loops[i].joints if k in open_joints}
+            stages.append(Iteration(tuple(sorted(group)), tuple(sorted(joints))))
+            loops = [i for i in loops if i not in group]
+        return stages
+
+    def _triangle(self, index: int, joints: list[int], places: Sequence[Sequence[float]]) -> Triangle | None:
+        loop = self.loops[index]
+        if loop.loop.kind not in ("revolute", "spherical") or any(not loop.links[k].revolute for k in joints):
+            return None
+        chained = all(k in loop.first for k in joints) or all(k in loop.second for k in joints)
+        senses = []
+        for place in places:
+            placed = loop.placed(place)
+            one, two = (placed.joints[k].R.column(2) for k in joints)
+            senses.append(dot(one, two))
+            if abs(dot(one, placed.gap)) > CLOSED * self.size:
+                return None
+        if any(abs(abs(x) - 1) > ALIKE for x in senses):
+            return None
+        tried = [Triangle((index,), (joints[0], joints[1]), chained, round(senses[0]), sign) for sign in (1, -1)]
+        for triangle in tried:
+            if all(self._agrees(triangle, place) for place in places):
+                return triangle
+        return None
+
+    def _agrees(self, triangle: Triangle, place: Sequence[float]) -> bool:
+        q: list[Scalar] = list(place)
+        try:
+            self._close_triangle(triangle, q, None)
+        except ValueError:  # the root of a negative number
+            return False
+        return all(abs(math.sin(q[k].value() - place[k])) < 1e-6 for k in triangle.joints)
+
+    # Configurations ------------------------------------------------------------------------------------------------
+
+    def from_linear(self, q_active: Scalars, near: Scalars) -> list[Scalar]:
+        """All joints, with those that are not linear taken from `near`."""
+        q = list(near)
+        for k, x in zip(self.independent, q_active, strict=True):
+            q[k] = x
+        for k, line in self.linear.items():
+            q[k] = add(inner(line.rates, q_active), line.constant)
+        return q
+
+    def positions(self, q_active: Scalars, near: Scalars | None = None) -> list[Scalar]:
+        """All joints, closed; angles of triangles as `AnglePair`.
+
+        near: configuration of all joints whose branch is meant and from which iterations start (default: the
+              assembly).
+        """
+        q = self.from_linear(q_active, self.assembly if near is None else near)
+        for stage in self.stages:
+            if isinstance(stage, Triangle):
+                self._close_triangle(stage, q, near)
+            else:
+                self._iterate(stage, q)
+        return q
+
+    def _close_triangle(self, stage: Triangle, q: list[Scalar], near: Scalars | None) -> None:
+        """Two circles: with a, b, d from the loop's gap, a point of it on each."""
+        loop, (one, two) = self.loops[stage.loops[0]], stage.joints
+
+        def gap(c1: int, c2: int) -> tuple[Scalar, Scalar]:
+            probe = list(q)
+            probe[one], probe[two] = AnglePair(c1, 0), AnglePair(c2, 0)
+            placed = loop.placed(probe)
+            before = loop.before(one, probe).T @ placed.gap
+            return before.x, before.y
+
+        none = gap(0, 0)
+        a = tuple(sub(x, y) for x, y in zip(gap(1, 0), none, strict=True))
+        far = gap(1, 1) if stage.chained else gap(0, 1)
+        b = tuple(sub(sub(x, y), z if stage.chained else 0) for x, y, z in zip(far, none, a, strict=True))
+        d = tuple(sub(0, x) for x in none)
+        a2, b2, d2 = (inner(x, x) for x in (a, b, d))
+        K = ops.half(sub(add(d2, a2), b2))
+        X, Y = inner(a, d), _cross(a, d)
+        square = mul(a2, d2)
+        root = ops.sqrt(sub(square, mul(K, K)))
+        if near is None:
+            root = mul(stage.branch, root)
+        else:
+            side = sub(mul(X, ops.sin(near[one])), mul(Y, ops.cos(near[one])))
+            root = ops.select(side, root, sub(0, root))
+        inverse = 1 / square
+        first = AnglePair(
+            mul(sub(mul(X, K), mul(Y, root)), inverse),
+            mul(add(mul(Y, K), mul(X, root)), inverse),
+        )
+        e = (
+            sub(d[0], sub(mul(first.cosine, a[0]), mul(first.sine, a[1]))),
+            sub(d[1], add(mul(first.sine, a[0]), mul(first.cosine, a[1]))),
+        )
+        second = AnglePair(div(inner(b, e), b2), div(_cross(b, e), b2))
+        if stage.chained:
+            second = second + (-first)
+        q[one], q[two] = first, second if stage.sense > 0 else -second
+
+    def _iterate(self, stage: Iteration, q: list[Scalar]) -> None:
+        """Newton's method, the same number of steps everywhere; not a number where that was not enough."""
+        for _ in range(STEPS):
+            self._step(stage, q)
+        error = self._error(stage, q)
+        closed = ops.sqrt(ops.select(sub(CLOSED * CLOSED, error), 0, -1))
+        for k in stage.joints:
+            q[k] = q[k] + closed
+
+    def _step(self, stage: Iteration, q: list[Scalar]) -> Scalar:
+        """One step; returns the square of its length."""
+        J, f = self.stacked(stage, q)
+        found = least_squares([[row.get(k, 0) for k in stage.joints] for row in J], [[x] for x in f], refine=False)
+        step = [row[0] for row in found]
+        length = inner(step, step)
+        factor = ops.select(sub(LARGEST_STEP * LARGEST_STEP, length), 1.0, LARGEST_STEP / ops.sqrt(length))
+        for k, x in zip(stage.joints, step, strict=True):
+            q[k] = q[k] - factor * x
+        return length
+
+    def _error(self, stage: Iteration, q: Scalars) -> Scalar:
+        """Sum of the squares of the conditions, lengths in parts of the robot's."""
+        total: Scalar = 0
+        for i in stage.loops:
+            loop = self.loops[i]
+            for row, x in enumerate(loop.conditions(loop.placed(q))):
+                part = x / self.size if row < lengths_of(loop.loop) and not ops.is_zero(x) else x
+                total = add(total, mul(part, part))
+        return total
+
+    # In numbers ------------------------------------------------------------------------------------------------------
+
+    def searched(self, start: Sequence[float]) -> list[float]:
+        """The closed configuration next to a start, whose independent joints stay.
+
+        Raises PhysicsError if the loops cannot be closed from there.
+        """
+        q: list[Scalar] = list(start)
+        whole = self._whole()
+        try:
+            for _ in range(MOST_STEPS):
+                if self._step(whole, q) < 1e-26:
+                    break
+        except (ZeroDivisionError, PhysicsError):
+            pass
+        gaps = {i: self._error(Iteration((i,), ()), q) for i in whole.loops}
+        worst = max(gaps, key=lambda i: gaps[i])
+        if not gaps[worst] <= CLOSED * CLOSED:
+            raise self.not_closed(self.loops[worst].loop.name, math.sqrt(gaps[worst]))
+        return q
+
+    def not_closed(self, loop: str, gap: float) -> PhysicsError:
+        """The error of a loop that stays open."""
+        return PhysicsError(
+            f"the loop cannot be closed from this start: {gap:.1e} (rad, or parts of the robot's length) stay open",
+            where=f"robot {self.robot.name!r}, loop {loop!r}",
+            expected="independent joints within reach and a start near the closed configuration",
+            advice="Give other positions of the independent joints, another `near`, or correct the joints' `home`.",
+        )
+
+    def continued(self, q_active: Sequence[float], start: Sequence[float] | None = None) -> list[float]:
+        """The closed configuration reached from a closed one (default: the assembly) on the straight way."""
+        q = list(self.assembly if start is None else start)
+        way = [x - q[k] for k, x in zip(self.independent, q_active, strict=True)]
+        done, step = 0.0, min(1.0, 0.2 / max((abs(x) for x in way), default=0.2) if any(way) else 1.0)
+        while done < 1.0:
+            part = min(step, 1.0 - done)
+            ahead = [x + part * dx for x, dx in zip(q, times(self.projection(q), way), strict=True)]
+            for k, x, dx in zip(self.independent, q_active, way, strict=True):
+                ahead[k] = x - (1.0 - done - part) * dx
+            try:
+                found = self.searched(ahead)
+            except PhysicsError:
+                found = None
+            if found is None or math.dist(found, ahead) > 0.1:
+                step /= 2
+                if step < 1e-4:
+                    raise self.not_closed(self.loops[0].loop.name, math.nan)
+                continue
+            q, done, step = found, done + part, min(1.0, 1.5 * step)
+        return q
+
+
+def _cross(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sub(mul(a[0], b[1]), mul(a[1], b[0]))
+
+
+def _mimics(robot: Robot, names: list[str], independent: list[int]) -> dict[int, Linear]:
+    """Mimic joints that follow independent joints, directly or one after the other."""
+    found: dict[int, Linear] = {}
+    waiting = {joint.name: joint.mimic for joint in robot.movable if joint.mimic is not None}
+    while waiting:
+        ready = {name: law for name, law in waiting.items() if names.index(law.joint) in (*independent, *found)}
+        if not ready:
+            raise RobotError("a mimic joint follows a joint that a closed loop moves",
+                             where=f"robot {robot.name!r}, joint {next(iter(waiting))!r}",
+                             expected="an independent joint, or a mimic joint",
+                             advice="Name an independent joint.")  # fmt: skip
+        for name, law in ready.items():
+            leader = names.index(law.joint)
+            line = found.get(leader) or Linear(tuple(int(k == leader) for k in independent), 0)
+            rates = tuple(mul(law.ratio, x) for x in line.rates)
+            found[names.index(name)] = Linear(rates, add(mul(law.ratio, line.constant), law.offset))
+        waiting = {name: law for name, law in waiting.items() if name not in ready}
+    return found
+
+
+def _whole_number(x: float) -> Scalar:
+    """A rate that is a whole number to rounding as a literal."""
+    return round(x) if abs(x - round(x)) < ALIKE else x
+
+
+def _quarter_turns(x: float) -> Scalar:
+    """A constant angle that is a multiple of a quarter turn to rounding as exactly that."""
+    turns = round(x / (math.pi / 2))
+    if abs(x - turns * math.pi / 2) < ALIKE:
+        return turns * math.pi / 2 if turns else 0
+    return x
+
+
+def _size(tree: Robot) -> float:
+    """Summed distances from joint to joint, m: the scale of what counts as closed."""
+    return sum(math.hypot(*(float(x) for x in link.pose(0.0).p)) for link in tree.links) or 1.0
+
+
+_KNOWN: WeakKeyDictionary[Robot, DependentJoints] = WeakKeyDictionary()
+
+
+def dependent_joints(robot: Robot) -> DependentJoints:
+    """How the dependent joints of a robot follow from the independent ones; found once per robot."""
+    if robot not in _KNOWN:
+        numeric = robot.bound()
+        found = DependentJoints(numeric)
+        _KNOWN[robot] = found if not robot.has_symbols else DependentJoints(robot, found)
+    return _KNOWN[robot]
+
+
+__all__ = ["DependentJoints", "dependent_joints"]

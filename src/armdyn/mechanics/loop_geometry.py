@@ -1,0 +1,149 @@
+"""One closed loop: where its two ends are, how far they are apart, and what its joints do to them.
+
+All is seen from the last body that both branches share, in axes of the loop's first joint: a planar loop then moves in
+the plane of x and y, and what cannot open is zero by structure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, dot
+from armdyn.algebra.ops import add, div, mul, sub
+from armdyn.robot.links import Link
+from armdyn.robot.loop_paths import branches
+from armdyn.robot.parts import Loop
+from armdyn.robot.robot import Robot
+from armdyn.typing import Scalars
+
+ROUNDING = 1e-13
+"""An entry of a constant pose this close to 0, 1 or -1 is that number."""
+
+
+class Placed(NamedTuple):
+    """The loop in one configuration: T of each of its joints by index, and of its two ends."""
+
+    joints: dict[int, Pose]
+    first: Pose
+    second: Pose
+
+    @property
+    def gap(self) -> Vec3:
+        """From the first end to the second."""
+        return self.second.p - self.first.p
+
+
+class LoopGeometry:
+    """A loop of a robot with its joints, for any scalar.
+
+    tree: the opened robot. first, second: indices of the joints from the common body to either end.
+    """
+
+    def __init__(self, tree: Robot, loop: Loop) -> None:
+        self.tree, self.loop = tree, loop
+        names = {joint.name: index for index, joint in enumerate(tree.joints)}
+        self.first, self.second = ([names[name] for name in branch] for branch in branches(tree.tree, loop))
+        self.joints = [*self.first, *self.second]
+        origin = tree.links[self.joints[0]].placement.inverse() if self.joints else Pose.identity()
+        leaders = {branch[0] for branch in (self.first, self.second) if branch}
+        self.links: dict[int, Link] = {}
+        for j in self.joints:
+            link = tree.links[j]
+            self.links[j] = replace(link, placement=_clean(origin @ link.placement)) if j in leaders else link
+        self.first_end = self._end(loop.first, loop.first_placement.pose(), origin if not self.first else None)
+        self.second_end = self._end(loop.second, loop.second_placement.pose(), origin if not self.second else None)
+
+    def _end(self, body: str, placement: Pose, origin: Pose | None) -> Pose:
+        """An end in the frame of the branch's last joint, or in the loop's frame for a branch without joints."""
+        pose = self.tree.frame(body).pose @ placement
+        return pose if origin is None else _clean(origin @ pose)
+
+    def placed(self, q: Scalars) -> Placed:
+        """Where everything is; q: of all joints of the tree."""
+        poses: dict[int, Pose] = {}
+        ends = []
+        for branch, end in ((self.first, self.first_end), (self.second, self.second_end)):
+            pose = Pose.identity()
+            for j in branch:
+                pose = pose @ self.links[j].pose(q[j])
+                poses[j] = pose
+            ends.append(pose @ end)
+        return Placed(poses, *ends)
+
+    def before(self, joint: int, q: Scalars) -> Mat3:
+        """Axes in which a joint of the loop turns: its link's at joint value zero."""
+        branch = self.first if joint in self.first else self.second
+        R = Mat3.identity()
+        for j in branch[: branch.index(joint)]:
+            R = R @ self.links[j].pose(q[j]).R
+        return R @ self.links[joint].placement.R
+
+    def conditions(self, placed: Placed) -> list[Scalar]:
+        """Zero where the ends meet: three or two lengths, then angles (twice the tangent of half of each).
+
+        The tangent has no second zero half a turn away, so a loop never counts as closed the wrong way round.
+        """
+        gap, (R1, _), (R2, _) = placed.gap, placed.first, placed.second
+        (_, r01, r02), (r10, _, r12), (r20, r21, r22) = rows = (R1.T @ R2).rows
+        kind = self.loop.kind
+        if kind == "spherical":
+            return list(gap)
+        if kind == "universal":
+            return [*gap, r01]
+        if kind == "revolute":
+            factor = div(2, add(1, r22))
+            return [*gap, mul(r02, factor), mul(r12, factor)]
+        factor = div(2, add(1, add(add(rows[0][0], rows[1][1]), r22)))
+        turned = [mul(x, factor) for x in (sub(r21, r12), sub(r02, r20), sub(r10, r01))]
+        if kind == "prismatic":
+            return [dot(R1.column(0), gap), dot(R1.column(1), gap), *turned]
+        return [*gap, *turned]
+
+    def columns(self, placed: Placed) -> dict[int, list[Scalar]]:
+        """Rates of the conditions per rate of each joint of the loop, exact where the loop is closed."""
+        R1, p1 = placed.first
+        p2 = placed.second.p
+        if self.loop.kind == "prismatic":
+            p1 = p2  # the point of the first body where the second end is
+        found = {}
+        for sign, branch, point in ((-1, self.first, p1), (1, self.second, p2)):
+            for j in branch:
+                z, p = placed.joints[j].R.column(2), placed.joints[j].p
+                revolute = self.links[j].revolute
+                linear, angular = (cross(z, point - p), z) if revolute else (z, ZERO)
+                found[j] = [mul(sign, x) for x in self._rows(linear, angular, R1, placed.second.R)]
+        return found
+
+    def _rows(self, v: Vec3, w: Vec3, R1: Mat3, R2: Mat3) -> list[Scalar]:
+        """The part of a relative velocity that the closing joint does not allow, in the order of the conditions."""
+        kind = self.loop.kind
+        if kind == "spherical":
+            return list(v)
+        if kind == "universal":
+            return [*v, dot(w, cross(R2.column(1), R1.column(0)))]
+        if kind == "revolute":
+            return [*v, dot(w, R1.column(1)), sub(0, dot(w, R1.column(0)))]
+        turning = list(R1.T @ w)
+        return [*(R1.T @ v)][:2] + turning if kind == "prismatic" else [*v, *turning]
+
+
+def lengths_of(loop: Loop) -> int:
+    """How many of a loop's conditions are lengths; they come first."""
+    return 2 if loop.kind == "prismatic" else 3
+
+
+def _clean(pose: Pose) -> Pose:
+    """Entries that are 0, 1 or -1 to rounding as literals."""
+    return Pose(Mat3([[_snapped(x) for x in row] for row in pose.R.rows]), Vec3(*map(_snapped, pose.p)))
+
+
+def _snapped(x: Scalar) -> Scalar:
+    if isinstance(x, float):
+        for whole in (0, 1, -1):
+            if abs(x - whole) < ROUNDING:
+                return whole
+    return x
+
+
+__all__ = ["LoopGeometry", "Placed", "lengths_of"]
