@@ -15,8 +15,8 @@ rms(residual) / rms(torque) in % over the samples in which the joint moves faste
 low-passed alike at 10 Hz without delay. Band: share of these samples within the 95 % band of the torque.
 
 The plain baseline is written out here, so that it stays what it is: base regressor, viscous and Coulomb friction with
-sign(qd) as tanh(qd / 0.02), offset, rotor inertia; positions and torques low-passed at 10 Hz, differences, decimation to
-40 Hz, samples in which the robot moves; least squares with Huber weights and one sigma per joint, iterated.
+sign(qd) as tanh(qd / 0.02), offset, rotor inertia; positions and torques low-passed at 10 Hz, differences, decimation
+to 40 Hz, samples in which the robot moves; least squares weighted by one sigma per joint, iterated.
 """
 
 from __future__ import annotations
@@ -117,18 +117,14 @@ def moved(log: Log) -> tuple[Any, Any, Any, Any]:
 
 
 def reweighted(Y: Any, tau: Any) -> Any:
-    n, sigma = tau.shape[1], np.ones(tau.shape[1])
-    weight = np.ones_like(tau)
+    sigma = np.ones(tau.shape[1])
     for _ in range(30):
-        root = np.sqrt(weight) / sigma
-        A, y = (Y * root[:, :, None]).reshape(-1, Y.shape[2]), (tau * root).ravel()
+        A, y = (Y / sigma[:, None]).reshape(-1, Y.shape[2]), (tau / sigma).ravel()
         size = np.linalg.norm(A, axis=0)
         size[size == 0] = 1.0
         values = np.linalg.lstsq(A / size, y, rcond=1e-9)[0] / size
         left = tau - Y @ values
         sigma = np.maximum(np.sqrt((left**2).mean(axis=0)), 1e-9)
-        pass
-    assert values.shape == (Y.shape[2],) and n == len(sigma)
     return values
 
 
@@ -143,8 +139,14 @@ class Ours:
         self.fit = armdyn.identify(robot, log)
 
     def predict(self, log: Log) -> tuple[Any, Any]:
-        t, q, qd, qdd = moved(log)
-        return armdyn.compile(self.fit.robot).inverse_dynamics(q, qd, qdd), None
+        cutoff = self.fit.torques.cutoff if self.fit.torques else self.fit.observation.samples.cutoff
+        s = process(log, self.robot, Processing(cutoff=cutoff, edges=0, dead_band=0, decimation=1))
+        motion = s.t, s.q, s.qd, s.qdd
+        grid = moved(log)[0]
+        return tuple(
+            np.column_stack([np.interp(grid, s.t, column) for column in x.T])
+            for x in (self.fit.predict(*motion), self.fit.predict_std(*motion))
+        )
 
 
 # The metric ---------------------------------------------------------------------------------------------------------

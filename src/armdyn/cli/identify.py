@@ -13,7 +13,7 @@ from armdyn.cli.console import console, load_moving_robot, show, show_findings, 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from armdyn.identification.fit import Fit
+    from armdyn.identification.fit import Fit, FrictionChoice
     from armdyn.identification.log_format import Effort, Side
     from armdyn.identification.methods import Method
     from armdyn.identification.processing import Derivative
@@ -75,6 +75,9 @@ def identify(
     include: Annotated[
         str, typer.Option(metavar="FAMILIES", help="Parameters to identify: inertial, rotor, friction, offset, motor.")
     ] = "inertial,rotor,friction,offset,motor",
+    friction: Annotated[
+        str, typer.Option(help="auto: find friction terms beyond viscous and Coulomb friction; plain: do not.")
+    ] = "auto",
     essential: Annotated[
         bool, typer.Option("--essential", help="Drop parameters that do not improve the fit.")
     ] = False,
@@ -122,6 +125,7 @@ def identify(
             validation=_validation(validation),
             include=families,
             method=cast("Method", method),
+            friction=cast("FrictionChoice", friction),
             essential=essential,
             physical=physical,
             log_format=log_format,

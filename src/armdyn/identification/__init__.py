@@ -30,6 +30,7 @@ from armdyn.identification.physical_fit import PhysicalParameters, consistent
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
+from armdyn.identification.torque_model import TorqueModel
 from armdyn.identification.validation import Validation, validate
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Samples",
     "Search",
     "Sequential",
+    "TorqueModel",
     "Total",
     "Validation",
     "Weighted",

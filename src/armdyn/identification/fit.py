@@ -14,19 +14,21 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from armdyn.dynamics import compile as compiled
-from armdyn.errors import ArmdynError, FileError
+from armdyn.errors import ArmdynError, FileError, ShapeError, unknown_name
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
 from armdyn.identification.checks import check_log
 from armdyn.identification.estimation import Estimate, Estimator, essential_parameters
 from armdyn.identification.joint_side import with_coupling
+from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.methods import Method, estimator_of
 from armdyn.identification.observation import Observation, observe
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
-from armdyn.identification.validation import Validation, validate
+from armdyn.identification.torque_model import TorqueModel, torque_model
+from armdyn.identification.validation import Validation, validate, validate_model
 from armdyn.parameters import (
     BaseParameters,
     base_parameters,
@@ -40,6 +42,13 @@ from armdyn.robot.features import TREE, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
+FrictionChoice = Literal["auto", "plain"]
+CUTOFFS = (10.0, 20.0)
+"""Cut-off frequencies that are tried for the friction terms beside the one chosen from the log, Hz."""
+ALIKE = 1.3
+"""Ratio of two cut-off frequencies below which only one of them is tried."""
+LARGEST_TRIED = 200_000
+"""Samples of a log above which no other cut-off frequency is tried."""
 Identifiability = Literal["individually identifiable", "identifiable in combination", "not identifiable"]
 
 UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "kg m^2", "ZZ": "kg m^2",
@@ -58,6 +67,9 @@ class Fit:
     steps: how the log was processed
     findings: what was noticed, the worst first
     source: name of the log
+    torques: model of the torques with further friction terms, estimated apart from the robot; None: viscous and Coulomb
+             friction predict as well
+    torques_validation: its torques, low-passed at 10 Hz, on the data of `validation`
     """
 
     base: BaseParameters
@@ -68,6 +80,41 @@ class Fit:
     steps: Mapping[str, str]
     findings: tuple[Finding, ...]
     source: str
+    torques: TorqueModel | None = None
+    torques_validation: Validation | None = None
+
+    def predict(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
+        """(N, n) torques of the identified model along a motion, N m or N, friction terms with a state included.
+
+        t: (N,) s, increasing: consecutive samples, because presliding friction depends on the motion before
+        q, qd, qdd: (N, n) rad or m, per s, per s^2
+        """
+        motion = self._motion(t, q, qd, qdd)
+        if self.torques is None:
+            tau: Array = compiled(self.robot).inverse_dynamics(*motion)
+            return tau
+        return self.torques.predict(*motion)
+
+    def predict_std(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
+        """(N, n) standard deviation of measured torques about `predict`, both low-passed at 10 Hz; arguments alike.
+
+        Two standard deviations are a 95 % band that includes the errors of the model, calibrated on data held out.
+        """
+        motion = self._motion(t, q, qd, qdd)
+        if self.torques is not None:
+            return self.torques.predict_std(*motion)
+        return np.broadcast_to(self.estimate.sigma, motion[0].shape).copy()
+
+    def _motion(self, t: Any, q: Any, qd: Any, qdd: Any) -> tuple[Array, Array, Array]:
+        stamps = np.asarray(t, dtype=float)
+        arrays = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
+        for name, x in zip(("q", "qd", "qdd"), arrays, strict=True):
+            if x.shape != (len(stamps), self.robot.n):
+                raise ShapeError(f"{name} of shape {x.shape}", where="predict",
+                                 expected=f"({len(stamps)}, {self.robot.n}), a row per time stamp")  # fmt: skip
+        if len(stamps) > 1 and not (np.diff(stamps) > 0).all():
+            raise ArmdynError("time does not increase", where="predict", expected="consecutive samples of one motion")
+        return arrays[0], arrays[1], arrays[2]
 
     @cached_property
     def parameters(self) -> dict[str, float]:
@@ -114,7 +161,10 @@ class Fit:
             "Link frames have z on the joint axis."
         )
         note += f" Set to zero: {', '.join(found.left_out)}." if found.left_out else ""
-        return Section(title, columns, tuple(rows), note), self.validation.section()
+        tables = [Section(title, columns, tuple(rows), note), self.validation.section()]
+        if self.torques is not None and self.torques_validation is not None:
+            tables += [self.torques.section(self.validation.joints), self.torques_validation.section()]
+        return tuple(tables)
 
     def _unit(self, place: str) -> str:
         kind = place.rstrip("0123456789")
@@ -140,6 +190,7 @@ class Fit:
         standard: standard parameters of the robot
         identifiability: standard parameter -> individually identifiable, identifiable in combination, not identifiable
         validation: see `Validation.record`
+        torques, torques_validation: the friction terms and their validation; None: none are needed
         steps, notes, findings: processing of the log, reports of the estimator, what was noticed
         """
         parameters = {
@@ -159,6 +210,8 @@ class Fit:
             "standard": standard_parameters(self.robot, self.base.include).as_dict(),
             "identifiability": self.identifiability,
             "validation": self.validation.record(),
+            "torques": None if self.torques is None else self.torques.record(),
+            "torques_validation": None if self.torques_validation is None else self.torques_validation.record(),
             "steps": dict(self.steps),
             "notes": list(self.estimate.notes),
             "findings": [finding.record() for finding in self.findings],
@@ -184,6 +237,7 @@ def identify(
     validation: Any = None,
     include: tuple[str, ...] = tuple(FAMILIES),
     method: Method | Estimator = "weighted",
+    friction: FrictionChoice = "auto",
     essential: bool = False,
     physical: bool = False,
     log_format: LogFormat | None = None,
@@ -198,6 +252,8 @@ def identify(
              validation: a log of another motion, or the share of this log's end (0.3) to hold out (default: none)
              include: families of parameters to identify; torques of the others are computed and subtracted
              method: name of an estimator, or an estimator with its settings, as in Robust(loss="tukey")
+             friction: "auto" looks for friction terms beyond viscous and Coulomb friction that `Fit.predict` then
+                       includes; "plain" does not
              essential: set parameters that the torques do not need to zero
              physical: return the nearest physically consistent robot (needs the extra `physical`)
              log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
@@ -208,6 +264,8 @@ def identify(
     Raises:  ArmdynError if the motion does not determine the parameters; it names them.
     """
     estimator = estimator_of(method)
+    if friction not in get_args(FrictionChoice):
+        raise unknown_name("friction", friction, get_args(FrictionChoice), where="identify")
     log_format = log_format or LogFormat()
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
     progress("base parameters", 0.0)
@@ -227,9 +285,40 @@ def identify(
     if data.held_out is not None:
         judged = observe(robot, subtract(data.held_out), base)
     prior = base.values if np.abs(base.values).any() else None
-    tried = validate(judged, estimate, prior=prior, held_out=judged is not observation, source=data.held_out_source)
+    held_out = judged is not observation
+    delivered = estimate
+    if physical:  # the robot that is delivered is validated
+        delivered = replace(estimate, values=base.matrix @ standard_parameters(identified, include).array())
+    tried = validate(judged, delivered, prior=prior, held_out=held_out, source=data.held_out_source)
     findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, estimate, tried)))
-    return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source)
+    found = Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source)
+    if friction == "plain" or training is not data.training or not {"inertial", "friction"} <= set(include):
+        return found
+    progress("friction terms", 0.85)
+    bare = robot.without("friction")
+    families = tuple(family for family in include if family != "friction")
+    model = torque_model(bare, base_parameters(bare, families), _processed(robot, data, processing))
+    if model is None:
+        return found
+    checked = validate_model(model, tried.joints, judged.samples, held_out=held_out, source=data.held_out_source)
+    return replace(found, torques=model, torques_validation=checked)
+
+
+def _processed(robot: Robot, data: _Data, processing: Processing | None) -> list[tuple[float, Samples]]:
+    """The data for estimation, low-passed with several cut-off frequencies."""
+    own, settings = data.training, processing or Processing()
+    if data.log is None:
+        return [(own.cutoff, own)]
+    rate = 1 / data.log.period
+    tried = [own.cutoff]
+    if settings.cutoff is None and len(own) < LARGEST_TRIED:
+        tried += [c for c in CUTOFFS if c < rate / 5 and not 1 / ALIKE < c / own.cutoff < ALIKE]
+    found = []
+    for cutoff in tried:
+        samples = process(data.log, robot, replace(settings, cutoff=cutoff, dead_band=0.0, decimation=1))
+        inside = np.flatnonzero((samples.t >= own.t[0]) & (samples.t <= own.t[-1]))
+        found.append((cutoff, _part(samples, slice(int(inside[0]), int(inside[-1]) + 1))))
+    return found
 
 
 def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding]]:
@@ -273,10 +362,10 @@ class _Preparation:
     processing: Processing | None
     check: bool
 
-    def samples(self, robot: Robot, log: Any, progress: Progress) -> tuple[Samples, str]:
-        """(samples, source of the log)."""
+    def samples(self, robot: Robot, log: Any, progress: Progress) -> tuple[Samples, str, Log | None]:
+        """(samples, source of the log, the log unless samples were given)."""
         if isinstance(log, Samples):
-            return log, "samples"
+            return log, "samples", None
         progress("reading the log", 0.1)
         read = read_log(log, robot, self.log_format)
         progress("processing the log", 0.15)
@@ -284,7 +373,7 @@ class _Preparation:
         if self.check:
             progress("checking the log", 0.2)
             samples = replace(samples, findings=check_log(read, robot, samples))
-        return samples, read.source
+        return samples, read.source, read
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,22 +382,23 @@ class _Data:
 
     training: Samples
     source: str
+    log: Log | None
     held_out: Samples | None = None
     held_out_source: str = ""
 
 
 def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, progress: Progress) -> _Data:
-    samples, source = prepared.samples(robot, log, progress)
+    samples, source, read = prepared.samples(robot, log, progress)
     if validation is None:
-        return _Data(samples, source, None, source)
+        return _Data(samples, source, read, None, source)
     if isinstance(validation, float):
         if not 0 < validation < 1:
             raise ArmdynError(f"validation = {validation}", where="identify",
                               expected="a share between 0 and 1, or a log")  # fmt: skip
         cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
         first, last = _part(samples, slice(0, cut)), _part(samples, slice(cut, None))
-        return _Data(first, f"first {1 - validation:.0%} of {source}", last, f"last {validation:.0%} of {source}")
-    return _Data(samples, source, *replace(prepared, check=False).samples(robot, validation, progress))
+        return _Data(first, f"first {1 - validation:.0%} of {source}", read, last, f"last {validation:.0%} of {source}")
+    return _Data(samples, source, read, *replace(prepared, check=False).samples(robot, validation, progress)[:2])
 
 
 def _part(samples: Samples, part: slice) -> Samples:

@@ -1,92 +1,120 @@
-"""Friction terms beyond Coulomb and viscous friction: width of the sign, presliding, and load.
+"""Friction terms beyond Coulomb and viscous friction: width of the sign, presliding, load.
 
-The torque of joint j is modelled as
+The torque of a joint is modelled as
 
-    tau = Y pi + sum_i a_i [s(qd, w_i) - S] + sum_k b_k [z_k - S] + c |l| S + g l                               [FT-1]
+    tau = Y pi + Fv qd + Fc S + sum_i a_i [s(qd, w_i) - S] + sum_k b_k [z_k - S] + c |l| S + g l               [FT-1]
 
-with S = s(qd, w_0) the sign of the velocity, rounded over w_0; l the torque of bodies and rotors (Y pi without
-friction); and presliding states z_k of Dahl's law, which follow the sign of the velocity over a distance delta_k:
+with Y pi the torque of bodies, rotors, shared motors and offsets; S = s(qd, w_0) the sign of the velocity, rounded over
+w_0; l the torque of bodies and rotors alone; and presliding states z_k of Dahl's law, which follow the sign of the
+velocity over a distance delta_k:
 
-    dz/dq = (s - z) / delta, s = sign(qd), so that z moves to s as exp(-|path| / delta)                         [FT-2]
+    dz/dq = (1 - z sign(qd)) / delta, so that z moves to sign(qd) as exp(-|path| / delta)                       [FT-2]
 
-All terms are linear in their coefficients, so no nonlinear search is needed: widths and distances are a fixed bank.
+A motor that several joints turn adds the terms of width and presliding of its own rate to each of them. All terms are
+linear in their coefficients: widths and distances are a fixed bank, and the coefficients tell which of them are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from armdyn.mechanics.friction import motors_with_friction
 from armdyn.robot import Robot
+from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Array
 
 ROUNDED = 0.02
 """Velocity over which the sign of friction is rounded, rad/s."""
 WIDTHS = (0.05, 0.15, 0.5)
-"""Further widths, as shares of the largest velocity of the joint."""
+"""Further widths, as shares of the largest velocity."""
 DISTANCES = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 """Presliding distances, rad."""
-GROUPS = ("width",) * len(WIDTHS) + ("presliding",) * len(DISTANCES) + ("load", "gain")
-"""The group of every term."""
-
-
-def rounded_sign(qd: Array, width: Array | float) -> Array:
-    """sign(qd), rounded over a velocity."""
-    s: Array = np.tanh(qd / width)
-    return s
+SHAPES = ("width",) * len(WIDTHS) + ("presliding",) * len(DISTANCES)
 
 
 @dataclass(frozen=True, eq=False)
 class Bank:
     """The terms of [FT-1] of every joint.
 
-    scale: (n,) unit of velocities and distances of the joint: 1 for a revolute joint; for a prismatic one its largest
-           velocity
+    scale: (n,) unit of velocities and distances: 1 for a revolute joint, the largest velocity of a prismatic one
     fastest: (n,) largest velocity, rad/s or m/s
+    shared: rates of motors that several joints turn, (n,) each, seen at the joints
+    fastest_shared: largest velocity of each
     """
 
     scale: Array
     fastest: Array
+    shared: tuple[Array, ...]
+    fastest_shared: tuple[float, ...]
 
     @staticmethod
     def of(robot: Robot, qd: Array) -> Bank:
         """The bank for a robot and the velocities, (N, n), of a log."""
         fastest = np.maximum(np.abs(qd).max(axis=0), 1e-9)
         revolute = np.array([joint.kind == "revolute" for joint in robot.joints])
-        return Bank(np.where(revolute, 1.0, fastest), fastest)
+        rows = [np.array(inverse_rows(robot)[j], dtype=float) for j in motors_with_friction(robot)]
+        shared = tuple(row for row in rows if np.count_nonzero(row) > 1)
+        return Bank(np.where(revolute, 1.0, fastest), fastest, shared,
+                    tuple(max(float(np.abs(qd @ row).max()), 1e-9) for row in shared))  # fmt: skip
 
-    def sign(self, qd: Array) -> Array:
-        """(N, n) S of [FT-1]."""
-        return rounded_sign(qd, ROUNDED * self.scale)
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group of every term; coefficients of a group are shrunk together."""
+        motors = [f"{shape} of motor {k + 1}" for k in range(len(self.shared)) for shape in SHAPES]
+        return (*SHAPES, "load", "gain", *motors)
 
-    def columns(self, q: Array, qd: Array, load: Array) -> Array:
-        """(N, n, k) torques of the terms with coefficient 1, along a motion in time.
+    def moving(self, qd: Array) -> Array:
+        """(N, n) bool: faster than the velocity over which the sign is rounded."""
+        moving: Array = np.abs(qd) > ROUNDED * self.scale
+        return moving
+
+    def classes(self, qd: Array) -> Array:
+        """(N, n) class of speed: 0 at rest, 1 slow, 2 fast."""
+        return self.moving(qd).astype(int) + (np.abs(qd) > 5 * ROUNDED * self.scale)
+
+    def plain(self, qd: Array, j: int) -> Array:
+        """(N, 2) columns of Fv and Fc of joint j."""
+        return np.column_stack([qd[:, j], np.tanh(qd[:, j] / (ROUNDED * self.scale[j]))])
+
+    def columns(self, q: Array, qd: Array, load: Array, j: int) -> Array:
+        """(N, k) terms of joint j with coefficient 1 along a motion in time.
 
         q, qd: (N, n) consecutive samples
-        load: (N, n) torque of bodies and rotors
+        load: (N,) torque of bodies and rotors on the joint
         """
-        S = self.sign(qd)
-        wide = [rounded_sign(qd, w * self.fastest) - S for w in WIDTHS]
-        sliding = [presliding(q, d * self.scale) - S for d in DISTANCES]
-        return np.stack([*wide, *sliding, np.abs(load) * S, load], axis=-1)
+        S = np.tanh(qd[:, j] / (ROUNDED * self.scale[j]))
+        own = _shapes(q[:, j], qd[:, j], float(self.scale[j]), float(self.fastest[j]))
+        motors = [
+            _shapes(q @ row, qd @ row, 1.0, fastest) * (row[j] != 0)
+            for row, fastest in zip(self.shared, self.fastest_shared, strict=True)
+        ]
+        return np.hstack([own, (np.abs(load) * S)[:, None], load[:, None], *motors])
 
 
-def presliding(q: Array, distance: Sequence[float] | Array) -> Array:
-    """(N, n) states z of [FT-2] along positions (N, n); 0 at the first sample."""
-    z = np.zeros(q.shape)
-    for j, delta in enumerate(np.broadcast_to(np.asarray(distance, dtype=float), q.shape[1:])):
-        steps = np.diff(q[:, j])
-        direction = np.sign(steps)
-        turns = np.flatnonzero(direction[1:] != direction[:-1]) + 1
-        state = 0.0
-        for start, end in zip(np.r_[0, turns], np.r_[turns, len(steps)], strict=True):
-            s = direction[start] if len(steps) else 0.0
-            path = np.abs(q[start + 1 : end + 1, j] - q[start, j]) if s else np.zeros(end - start)
-            z[start + 1 : end + 1, j] = s + (state - s) * np.exp(-path / delta) if s else state
-            state = float(z[end, j])
+def _shapes(q: Array, qd: Array, scale: float, fastest: float) -> Array:
+    S = np.tanh(qd / (ROUNDED * scale))
+    wide = [np.tanh(qd / (w * fastest)) - S for w in WIDTHS]
+    return np.column_stack([*wide, *(presliding(q, d * scale) - S for d in DISTANCES)])
+
+
+def presliding(q: Array, distance: float) -> Array:
+    """(N,) state z of [FT-2] along positions (N,); 0 at the first sample.
+
+    >>> presliding(np.array([0.0, 1.0, 2.0, 1.0]), 1.0).round(3).tolist()
+    [0.0, 0.632, 0.865, -0.314]
+    """
+    z = np.zeros(len(q))
+    direction = np.sign(np.diff(q))
+    turns = np.flatnonzero(direction[1:] != direction[:-1]) + 1
+    state = 0.0
+    for start, end in zip([0, *turns.tolist()], [*turns.tolist(), len(direction)], strict=True):
+        s = direction[start] if len(direction) else 0.0
+        path = np.abs(q[start + 1 : end + 1] - q[start])
+        z[start + 1 : end + 1] = s + (state - s) * np.exp(-path / distance) if s else state
+        state = float(z[end])
     return z
 
 
-__all__ = ["Bank", "presliding", "rounded_sign"]
+__all__ = ["Bank", "presliding"]

@@ -50,6 +50,10 @@ DEAD_BAND = 5.0
 SLOWEST = 0.005
 """Share of a joint's largest velocity below which dry friction is not constant, as the model assumes."""
 SAVGOL_ORDER = 4
+BRIDGED = 0.25
+"""Periods of the cut-off up to which a gap is bridged by interpolation: the filter passes nothing that fits into it."""
+BESIDE = 1.0
+"""Periods of the cut-off beside a longer gap that are left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +100,8 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
     names = _names(log, robot)
     log, bad, steps = _even(log)
     rate = 1 / log.period
-    spectra = [Spectrum.of(log.q[:, j], rate) for j in range(log.n)]
+    chosen_here = settings.cutoff is None or settings.dead_band is None
+    spectra = [Spectrum.of(log.q[:, j], rate) for j in range(log.n)] if chosen_here else []
     cutoff, how = _cutoff(spectra, rate, settings)
     steps["low-pass"] = f"{_filter_text(settings)}, {cutoff:.4g} Hz: {how}"
     q, qd, qdd = _derivatives(log, cutoff, settings)
@@ -105,12 +110,15 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
     inner = slice(round(edge * rate), len(log) - round(edge * rate))
     steps["edges"] = f"{edge:.3g} s left out at both ends, where the filter has not settled"
     band, chosen = _dead_bands(spectra, qd, cutoff, settings)
-    keep = ((np.abs(qd) >= band) & ~_widened(bad, round(SETTLING * rate / cutoff))[:, None])[inner]
+    bad, text = _not_bridged(bad, rate, cutoff)
+    if text:
+        steps["gaps"] = text
+    keep = ((np.abs(qd) >= band) & ~bad[:, None])[inner]
     steps["dead band"] = f"{chosen}: {_bands_text(names, band, keep)}"
     factor = settings.decimation or _decimation(rate, cutoff, len(keep))
     steps["decimation"] = _decimation_text(rate, factor)
     motion = (q[inner], qd[inner], qdd[inner], log.tau[inner])
-    return Samples(log.t[inner], *motion, keep, factor, steps, log.findings)
+    return Samples(log.t[inner], *motion, keep, factor, steps, log.findings, cutoff)
 
 
 def _names(log: Log, robot: Robot | None) -> tuple[str, ...]:
@@ -154,8 +162,24 @@ def _even(log: Log) -> tuple[Log, Array, dict[str, str]]:
         bad |= (grid > t[k]) & (grid < t[k + 1])
     even = Log(grid, smooth, np.asarray(put(log.tau)), put(log.qd), put(log.qdd), log.joints, log.source, log.findings)
     text = f"{len(log)}, resampled to an even grid of {len(grid)} at {1 / h:.6g} Hz"
-    text += f"; {bad.sum()} samples in {len(gaps)} gaps left out" if len(gaps) else ""
     return even, bad, {"samples": text}
+
+
+def _not_bridged(bad: Array, rate: float, cutoff: float) -> tuple[Array, str]:
+    """(N,) bool, samples in and beside gaps too long to be bridged, and what was done."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(int)))
+    starts, ends = edges[0::2], edges[1::2]
+    if not len(starts):
+        return bad, ""
+    long = ends - starts > BRIDGED * rate / cutoff
+    left = np.zeros(len(bad), dtype=bool)
+    for start, end in zip(starts[long], ends[long], strict=True):
+        left[start:end] = True
+    left = _widened(left, round(BESIDE * rate / cutoff))
+    parts = [f"{int((~long).sum())} bridged by interpolation (shorter than {1e3 * BRIDGED / cutoff:.3g} ms)"]
+    if long.any():
+        parts.append(f"{int(long.sum())} longer; {left.mean():.1%} of the samples, in and beside them, left out")
+    return left, ", ".join(parts)
 
 
 def _widened(bad: Array, width: int) -> Array:
@@ -293,13 +317,29 @@ def _derivatives(log: Log, cutoff: float, settings: Processing) -> tuple[Array, 
     if settings.derivative == "savgol":
         q, qd, qdd = _savgol(log.q, cutoff, h)
     else:
-        q = low_passed(log.q, cutoff, rate, settings.order)
         differentiated = central_differences if settings.derivative == "central" else _spline
-        qd, qdd = differentiated(q, h)
+        longer, margin = _continued(log.q, rate / cutoff)
+        q = low_passed(longer, cutoff, rate, settings.order)
+        q, qd, qdd = (x[margin : len(x) - margin] for x in (q, *differentiated(q, h)))
     if settings.measured and log.qd is not None:
         qd = low_passed(log.qd, cutoff, rate, settings.order)
         qdd = central_differences(qd, h)[0] if log.qdd is None else low_passed(log.qdd, cutoff, rate, settings.order)
     return q, qd, qdd
+
+
+def _continued(q: Array, period: float) -> tuple[Array, int]:
+    """Positions continued beyond both ends by parabolas through the last period of the cut-off, and by how much.
+
+    A log that starts or ends in motion then keeps its acceleration there.
+    """
+    window, margin = min(max(math.ceil(period), 5), len(q)), math.ceil(2 * period)
+    x, beyond = np.arange(window) / window, 1 + np.arange(margin) / window
+
+    def ahead(last: Array) -> Array:
+        continued: Array = np.polynomial.polynomial.polyval(beyond, np.polynomial.polynomial.polyfit(x, last, 2)).T
+        return continued
+
+    return np.concatenate([ahead(q[window - 1 :: -1])[::-1], q, ahead(q[len(q) - window :])]), margin
 
 
 def central_differences(q: Array, h: float) -> tuple[Array, Array]:

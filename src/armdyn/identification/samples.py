@@ -20,6 +20,7 @@ class Samples:
                 sec. 7.3.3 f, "parallel filtering"); 1: none
     steps: what was done, by name
     findings: what was noticed
+    cutoff: cut-off frequency of the low-pass of positions, Hz; 0: unknown
     """
 
     t: Array
@@ -31,6 +32,7 @@ class Samples:
     decimation: int = 1
     steps: dict[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    cutoff: float = 0.0
 
     def __len__(self) -> int:
         return len(self.t)

@@ -11,6 +11,9 @@ from scipy import stats
 
 from armdyn.identification.estimation import Estimate
 from armdyn.identification.observation import Observation
+from armdyn.identification.processing import decimated
+from armdyn.identification.samples import Samples
+from armdyn.identification.torque_model import ROWS, TorqueModel
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
@@ -30,6 +33,7 @@ class Validation:
     before: (m, n) torques of the robot before identification (None: it had no parameters)
     held_out: the data were not used for estimation
     source: name of the log
+    what: what the torques are, in the title of the table
     """
 
     joints: tuple[str, ...]
@@ -41,6 +45,7 @@ class Validation:
     before: Array | None
     held_out: bool
     source: str = ""
+    what: str = ""
 
     @cached_property
     def residuals(self) -> Array:
@@ -103,7 +108,8 @@ class Validation:
             columns.append(Column("error before", "%"))
             cells.append(_cells(100 * self.relative_error_before))
         data = "held-out data" if self.held_out else "the data used for estimation"
-        title = f"Torques on {data}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
+        about = f" {self.what}" if self.what else ""
+        title = f"Torques{about} on {data}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
         return Section(title, tuple(columns), tuple(zip(*cells, strict=True)))
 
     def record(self) -> dict[str, Any]:
@@ -143,6 +149,26 @@ def validate(
                       whole(before) if before else None, held_out, source)  # fmt: skip
 
 
+def validate_model(
+    model: TorqueModel, joints: tuple[str, ...], samples: Samples, *, held_out: bool, source: str
+) -> Validation:
+    """Compare measured torques with those of a model with friction terms, both low-passed at 10 Hz.
+
+    Args:    model: of the torques
+             joints: their names
+             samples: a processed log; samples in which the joint moves count
+             held_out: the samples were not used for estimation
+             source: name of the log
+    """
+    rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
+    factor = max(1, round(rate / ROWS))
+    motion = samples.q, samples.qd, samples.qdd
+    keep = model.bank.moving(samples.qd[::factor])
+    predicted, std = decimated(model.predict(*motion), factor), model.predict_std(*motion)[::factor]
+    return Validation(joints, samples.t[::factor], decimated(samples.tau, factor), predicted, std, keep, None, held_out,
+                      source, "with the friction terms, low-passed at 10 Hz")  # fmt: skip
+
+
 def _rms(x: Array) -> Array:
     return np.sqrt(_mean(x**2))
 
@@ -176,4 +202,4 @@ def _cells(values: Array) -> list[str]:
     return [f"{x:.3g}" for x in values]
 
 
-__all__ = ["Validation", "validate"]
+__all__ = ["Validation", "validate", "validate_model"]

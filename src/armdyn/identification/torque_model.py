@@ -1,0 +1,405 @@
+"""A model of the torques with friction terms that the data support, and a band that holds on other data.
+
+The coefficients of `friction_terms` have normal priors of mean zero. Their scale, one per joint and group of terms, is
+what the data make most probable (evidence; MacKay 1992): terms that the torques do not need shrink to nothing. The
+inertial parameters, viscous and Coulomb friction and offsets are free. Errors have one standard deviation per joint and
+class of speed and a Student distribution, so that neither standstill nor outliers decide. Blocks of time held out one
+after the other (cross-validation) choose the cut-off frequency and the joints whose terms are kept, and scale the band.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from armdyn.identification.estimation import autocorrelation_time
+from armdyn.identification.friction_terms import Bank
+from armdyn.identification.observation import base_regressor, observe
+from armdyn.identification.processing import decimated
+from armdyn.identification.samples import Samples
+from armdyn.parameters import BaseParameters
+from armdyn.robot import Robot
+from armdyn.tables import Column, Section
+from armdyn.typing import Array
+
+ROWS = 25.0
+"""Rate to which torque and columns are decimated, Hz; they are low-passed at 10 Hz."""
+MOST = 6000
+"""Decimated samples that are used at most, evenly spread."""
+FREEDOM = 4.0
+"""Degrees of freedom of the Student distribution of the errors."""
+DISCOUNT = 5.0
+"""Largest autocorrelation time, in decimated samples, by which the information is divided: correlation beyond it comes
+from effects that the terms are there to model."""
+PRIOR = {"load": 0.2, "gain": 0.1}
+"""Prior standard deviation of the load terms; that of the others is the joint's Coulomb friction."""
+PASSES, REFRESHED = 12, 2
+"""Iterations of weights and scales; repetitions with the load of the solution before."""
+BLOCKS, GUARD = 4, 0.3
+"""Blocks of the cross-validation, and the time left out beside the held-out one, s."""
+GAIN = 0.98
+"""Cross-validated error over that without the terms, below which the terms of a joint are kept."""
+RANK = 1e-10
+"""Eigenvalues of the scaled information below this share of the largest count as zero."""
+FEWEST = 100
+"""Decimated samples (4 s) below which no friction terms are looked for."""
+CHUNK = 20_000
+"""Samples whose regressor is held at a time."""
+SPEEDS = 3
+"""Classes of speed."""
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueModel:
+    """Torques of a robot with the friction terms of [FT-1], and their standard deviation.
+
+    base: parameters of bodies, rotors, motors and offsets
+    bank: the friction terms
+    values: (p,) of the base parameters
+    friction: (n, 2) viscous and Coulomb friction
+    terms: (n, k) coefficients of the bank, zero for joints that do without
+    covariance: by joint, of (values, friction, terms) of the joint, (p + 2 + k, p + 2 + k)
+    sigma: (n, 3) standard deviation of cross-validated residuals by class of speed
+    scale: (n,) factor with which 95 % of the held-out torques are within two standard deviations
+    cutoff: of the low-pass of positions, Hz
+    errors: (n,) cross-validated relative error; (n,) the same without the terms
+    """
+
+    base: BaseParameters
+    bank: Bank
+    values: Array
+    friction: Array
+    terms: Array
+    covariance: tuple[Array, ...]
+    sigma: Array
+    scale: Array
+    cutoff: float
+    errors: tuple[Array, Array]
+
+    def predict(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(N, n) torques along consecutive samples of a motion, (N, n) each."""
+        return self._predicted(q, qd, qdd, band=False)[0]
+
+    def predict_std(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(N, n) standard deviation of torques, low-passed at 10 Hz, about the prediction; twice it is a 95 % band."""
+        return self._predicted(q, qd, qdd, band=True)[1]
+
+    def _predicted(self, q: Array, qd: Array, qdd: Array, *, band: bool) -> tuple[Array, Array]:
+        Y_of, n, bodies = base_regressor(self.base), q.shape[1], _bodies(self.base)
+        spans = [slice(start, start + CHUNK) for start in range(0, len(q), CHUNK)]
+        rigid, load = np.zeros(q.shape), np.zeros(q.shape)
+        for span in spans:
+            Y = Y_of(q[span], qd[span], qdd[span])
+            rigid[span], load[span] = Y @ self.values, Y[:, :, bodies] @ self.values[bodies]
+        tau, std = rigid, np.zeros(q.shape)
+        speed = self.bank.classes(qd)
+        for j in range(n):
+            Z = np.hstack([self.bank.plain(qd, j), self.bank.columns(q, qd, load[:, j], j)])
+            tau[:, j] += Z @ np.concatenate([self.friction[j], self.terms[j]])
+            for span in spans if band else ():
+                phi = np.hstack([Y_of(q[span], qd[span], qdd[span])[:, j], Z[span]])
+                unsure = np.einsum("ma,ab,mb->m", phi, self.covariance[j], phi, optimize=True)
+                std[span, j] = self.scale[j] * np.sqrt(np.maximum(unsure, 0) + self.sigma[j, speed[span, j]] ** 2)
+        return tau, std
+
+    @cached_property
+    def used(self) -> Array:
+        """(n,) bool: joints with terms beyond viscous and Coulomb friction."""
+        return np.asarray(self.terms.any(axis=1))
+
+    def section(self, joints: Sequence[str]) -> Section:
+        """The terms of every joint, and what they bring, as a table."""
+        columns = (Column("joint"), Column("without terms", "%"), Column("with terms", "%"), Column("terms"))
+        before, after = self.errors[1], self.errors[0]
+        rows = [
+            (name, f"{100 * before[j]:.3g}", f"{100 * after[j]:.3g}" if self.used[j] else "-", self._text(j))
+            for j, name in enumerate(joints)
+        ]
+        note = (
+            "Cross-validated relative errors on blocks of time held out. Widths and presliding (N m or N) sum the "
+            "absolute coefficients of their bank; load is Coulomb friction per torque carried, gain a share of it."
+        )
+        return Section("Friction terms", columns, tuple(rows), note)
+
+    def _text(self, j: int) -> str:
+        if not self.used[j]:
+            return "none: viscous and Coulomb friction predict as well"
+        groups = np.array(self.bank.groups)
+        sums = {g: float(np.abs(self.terms[j, groups == g]).sum()) for g in dict.fromkeys(groups.tolist())}
+        largest = 1e-3 * max(float(np.abs(self.friction[j]).max()), 1e-300)
+        shown = {g: x for g, x in sums.items() if x > (1e-3 if g in PRIOR else largest)}
+        return ", ".join(f"{g} {x:.3g}" for g, x in shown.items()) or "very small"
+
+    def record(self) -> dict[str, Any]:
+        """The model as plain data."""
+        return {
+            "base": dict(zip(self.base.names, self.values.tolist(), strict=True)),
+            "viscous": self.friction[:, 0].tolist(),
+            "coulomb": self.friction[:, 1].tolist(),
+            "groups": list(self.bank.groups),
+            "terms": self.terms.tolist(),
+            "cutoff": self.cutoff,
+            "cross_validated": self.errors[0].tolist(),
+            "cross_validated_without": self.errors[1].tolist(),
+        }
+
+
+def _bodies(base: BaseParameters) -> Array:
+    """(p,) bool: parameters of bodies and rotors."""
+    return np.array([not place.startswith(("off", "Fv", "Fc")) for place in base.places])
+
+
+# Data ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Decimated torques, regressor and friction columns of a log.
+
+    t: (m,) s
+    Y: (m, n, p) regressor; Z: (m, n, 2) viscous and Coulomb; tau: (m, n)
+    keep: (m,) bool, samples in which the robot moves
+    speed: (m, n) class of speed; moving: (m, n) bool
+    """
+
+    base: BaseParameters
+    samples: Samples
+    bank: Bank
+    t: Array
+    Y: Array
+    Z: Array
+    tau: Array
+    keep: Array
+    speed: Array
+    moving: Array
+
+    @staticmethod
+    def of(robot: Robot, base: BaseParameters, samples: Samples) -> _Data:
+        rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
+        factor = max(1, round(rate / ROWS))
+        whole = replace(samples, keep=np.ones(samples.q.shape, dtype=bool), decimation=factor)
+        rows = list(observe(robot, whole, base).rows())
+        t, Y, tau = (np.concatenate([getattr(part, name) for part in rows]) for name in ("t", "Y", "tau"))
+        bank = Bank.of(robot, samples.qd)
+        Z = np.stack([decimated(bank.plain(samples.qd, j), factor) for j in range(robot.n)], axis=1)
+        qd = samples.qd[::factor]
+        moving = bank.moving(qd)
+        keep: Array = np.asarray(moving.any(axis=1) & samples.keep[::factor].any(axis=1))
+        return _Data(base, whole, bank, t, Y, Z, tau, keep, bank.classes(qd), moving)
+
+    def terms(self, values: Array) -> Array:
+        """(m, n, k) the terms of the bank, with the load of base parameters."""
+        s, bodies = self.samples, _bodies(self.base)
+        load = self.Y[:, :, bodies] @ values[bodies]
+        parts = []
+        for j in range(self.tau.shape[1]):
+            fine = np.interp(s.t, self.t, load[:, j])
+            parts.append(decimated(self.bank.columns(s.q, s.qd, fine, j), s.decimation))
+        return np.stack(parts, axis=1)
+
+    @cached_property
+    def chosen(self) -> Array:
+        """(m,) bool: samples that are used, at most MOST."""
+        used = np.flatnonzero(self.keep)
+        chosen = np.zeros(len(self.t), dtype=bool)
+        chosen[used[:: max(1, math.ceil(len(used) / MOST))]] = True
+        return chosen
+
+
+# Estimation ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """values: (p,); own: (n, 2 + k) of each joint; covariance of both by joint; residuals: (m, n)."""
+
+    values: Array
+    own: Array
+    covariance: tuple[Array, ...]
+    residuals: Array
+
+
+def _solved(data: _Data, X: Array, use: Array, discount: Array, prior: Array, groups: Sequence[str]) -> _Solution:
+    """Parameters and terms of largest posterior probability, iterated with weights and scales.
+
+    X: (m, n, 2 + k) viscous, Coulomb and terms
+    use: (m,) bool
+    discount: (n,) by which information is divided
+    prior: (n, 2 + k) standard deviations; infinite: free, 0: left out
+    """
+    Y, tau, speed = data.Y[use], data.tau[use], data.speed[use]
+    X = X[use]
+    (m, n, p), k = Y.shape, X.shape[2]
+    labels = np.array([*groups])
+    kinds = [labels == g for g in dict.fromkeys(groups)]
+    alpha = np.ones((n, k))
+    spread = np.sqrt((tau**2).mean(axis=0))
+    sigma = np.tile(np.maximum(spread, 1e-9)[:, None], (1, SPEEDS))
+    weight = np.ones((m, n))
+    least = 1e-9 * max(float(spread.max()), 1e-300)
+    for _ in range(PASSES):
+        H, b = np.zeros((p + n * k, p + n * k)), np.zeros(p + n * k)
+        places = [np.r_[np.arange(p), p + j * k + np.arange(k)] for j in range(n)]
+        for j, place in enumerate(places):
+            A = np.hstack([Y[:, j], X[:, j]])
+            weighted = A * (weight[:, j] / sigma[j, speed[:, j]] ** 2 / discount[j])[:, None]
+            H[np.ix_(place, place)] += weighted.T @ A
+            b[place] += weighted.T @ tau[:, j]
+        finite = (prior > 0) & np.isfinite(prior)
+        penalty = np.where(finite, alpha / np.where(finite, prior, 1.0) ** 2, 0.0)
+        H[np.arange(p, len(H)), np.arange(p, len(H))] += penalty.ravel()
+        out = np.concatenate([np.zeros(p, dtype=bool), (prior == 0).ravel()])
+        C = _inverse(H, out)
+        theta = C @ b
+        values, own = theta[:p], theta[p:].reshape(n, k)
+        residuals = tau - Y @ values - np.einsum("mnk,nk->mn", X, own)
+        sigma = np.maximum(_by_speed(np.sqrt(weight) * residuals, speed), least)
+        weight = (FREEDOM + 1) / (FREEDOM + (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2)
+        variance = np.diag(C)[p:].reshape(n, k)
+        for kind in kinds:
+            some = finite[:, kind]
+            sd = np.where(some, prior[:, kind], 1.0)
+            known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
+            size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
+            alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
+    return _Solution(values, own, tuple(C[np.ix_(x, x)] for x in places), residuals)
+
+
+def _inverse(H: Array, out: Array) -> Array:
+    """Inverse of the information; what is left out or not determined has zeros."""
+    scale = np.sqrt(np.diag(H))
+    scale = np.where((scale > 0) & ~out, scale, np.inf)
+    values, vectors = np.linalg.eigh(H / np.outer(scale, scale))
+    good = values > RANK * values[-1]
+    root = vectors[:, good] / np.sqrt(values[good]) / scale[:, None]
+    inverse: Array = root @ root.T
+    return inverse
+
+
+def _by_speed(residuals: Array, speed: Array) -> Array:
+    """(n, 3) rms of residuals, (m, n), by class of speed; that of all where a class has few samples."""
+    n = residuals.shape[1]
+    sigma = np.tile(np.sqrt((residuals**2).mean(axis=0))[:, None], (1, SPEEDS))
+    for j in range(n):
+        for s in range(SPEEDS):
+            inside = speed[:, j] == s
+            if inside.sum() > 10:
+                sigma[j, s] = math.sqrt(float((residuals[inside, j] ** 2).mean()))
+    return sigma
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """One processing of a log with its columns, discounts and priors."""
+
+    data: _Data
+    X: Array
+    discount: Array
+    prior: Array
+    groups: tuple[str, ...]
+
+    @staticmethod
+    def of(data: _Data) -> _Problem:
+        n = data.tau.shape[1]
+        free = np.full((n, 2), np.inf)
+        plain = _solved(data, data.Z, data.chosen, np.ones(n), free, ("free", "free"))
+        times = np.full((len(data.t), n), np.nan)
+        times[data.chosen] = plain.residuals
+        discount = np.minimum(autocorrelation_time(times), DISCOUNT)
+        coulomb = np.maximum(np.abs(plain.own[:, 1]), 1e-3 * np.sqrt((data.tau**2).mean(axis=0)))
+        groups = data.bank.groups
+        prior = np.stack([np.full(n, PRIOR[g]) if g in PRIOR else coulomb for g in groups], axis=1)
+        labels, values = ("free", "free", *groups), plain.values
+        prior = np.hstack([free, np.maximum(prior, 1e-12)])
+        for _ in range(REFRESHED):
+            X = np.concatenate([data.Z, data.terms(values)], axis=2)
+            values = _solved(data, X, data.chosen, discount, prior, labels).values
+        X = np.concatenate([data.Z, data.terms(values)], axis=2)
+        return _Problem(data, X, discount, prior, labels)
+
+    def solved(self, use: Array) -> _Solution:
+        return _solved(self.data, self.X, use, self.discount, self.prior, self.groups)
+
+    def without(self, joints: Array) -> _Problem:
+        """The problem in which some joints, (n,) bool, have no terms."""
+        prior = self.prior.copy()
+        prior[joints, 2:] = 0.0
+        return replace(self, prior=prior)
+
+    def held_out(self) -> Array:
+        """(m, n) residuals of blocks of time that were held out; NaN for samples that are not used."""
+        data, left = self.data, np.full(self.data.tau.shape, np.nan)
+        ends = np.linspace(data.t[0], data.t[-1], BLOCKS + 1)
+        ends[-1] += 1.0
+        for low, high in pairwise(ends.tolist()):
+            block = (data.t >= low) & (data.t < high) & data.chosen
+            others = data.chosen & ~((data.t >= low - GUARD) & (data.t < high + GUARD))
+            found = self.solved(others)
+            predicted = data.Y[block] @ found.values + np.einsum("mnk,nk->mn", self.X[block], found.own)
+            left[block] = data.tau[block] - predicted
+        return left
+
+    def errors(self, left: Array) -> Array:
+        """(n,) relative error of held-out residuals over the samples in which the joint moves."""
+        counts = np.isfinite(left) & self.data.moving
+        some = np.maximum(counts.sum(axis=0), 1)
+        squares = np.where(counts, left, 0.0) ** 2, np.where(counts, self.data.tau, 0.0) ** 2
+        error: Array = np.sqrt(squares[0].sum(axis=0) / some) / np.sqrt(
+            np.maximum(squares[1].sum(axis=0) / some, 1e-300)
+        )
+        return error
+
+
+def torque_model(robot: Robot, base: BaseParameters, processed: Sequence[tuple[float, Samples]]) -> TorqueModel | None:
+    """The model of smallest cross-validated error; None if no joint needs terms beyond viscous and Coulomb friction.
+
+    Args:    robot: without friction
+             base: its parameters of bodies, rotors, motors and offsets
+             processed: (cut-off frequency, samples) of the same log, low-passed differently
+    """
+    tried = []
+    for cutoff, samples in processed:
+        data = _Data.of(robot, base, samples)
+        if data.chosen.sum() < FEWEST:
+            return None
+        problem = _Problem.of(data)
+        left = problem.held_out()
+        tried.append((float(np.log(np.maximum(problem.errors(left), 1e-12)).sum()), cutoff, problem, left))
+    _, cutoff, problem, left = min(tried, key=lambda each: each[0])
+    everywhere = np.ones(robot.n, dtype=bool)
+    plain = problem.without(everywhere).held_out()
+    errors, before = problem.errors(left), problem.errors(plain)
+    useless = ~(errors < GAIN * before)
+    if useless.all():
+        return None
+    if useless.any():
+        problem = problem.without(useless)
+        left = problem.held_out()
+        errors = problem.errors(left)
+    found = problem.solved(problem.data.chosen)
+    sigma, scale = _band(problem, found, left)
+    return TorqueModel(base, problem.data.bank, found.values, found.own[:, :2], found.own[:, 2:], found.covariance,
+                       sigma, scale, cutoff, (errors, before))  # fmt: skip
+
+
+def _band(problem: _Problem, found: _Solution, left: Array) -> tuple[Array, Array]:
+    """(sigma by class of speed, factor by joint) so that 95 % of the held-out residuals are within two deviations."""
+    data = problem.data
+    use = data.chosen
+    sigma = _by_speed(left[use], data.speed[use])
+    scale = np.ones(len(sigma))
+    for j in range(len(sigma)):
+        phi = np.hstack([data.Y[use, j], problem.X[use, j]])
+        unsure = np.einsum("ma,ab,mb->m", phi, found.covariance[j], phi, optimize=True)
+        std = np.sqrt(np.maximum(unsure, 0) + sigma[j, data.speed[use, j]] ** 2)
+        scale[j] = float(np.quantile(np.abs(left[use, j]) / std, 0.95)) / 2
+    return sigma, scale
+
+
+__all__ = ["TorqueModel", "torque_model"]

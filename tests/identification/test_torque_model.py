@@ -1,0 +1,116 @@
+"""Friction terms: found where they are, left out where they are not, with bands that hold on other data."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import armdyn
+from armdyn.errors import ArmdynError, ShapeError
+from armdyn.identification import Fit, Log, identify
+from armdyn.identification.friction_terms import presliding
+from armdyn.typing import Array
+
+NOISE = 0.05
+
+
+def _arm() -> armdyn.Robot:
+    return armdyn.load("planar2r").bound().without("friction")
+
+
+ROBOT = _arm()
+DYN = armdyn.compile(ROBOT)
+
+
+def _motion(seed: int, seconds: float = 30.0) -> tuple[Array, Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, seconds, 0.004)
+    w = 2 * np.pi * 0.1 * np.arange(1, 9)
+    a, b = rng.uniform(-1, 1, (2, 8, ROBOT.n)) / np.arange(1, 9)[:, None] ** 0.8
+    angle = np.multiply.outer(t, w)
+    q = np.sin(angle) @ a + np.cos(angle) @ b
+    qd = (np.cos(angle) * w) @ a - (np.sin(angle) * w) @ b
+    return t, q, qd, -(np.sin(angle) * w**2) @ a - (np.cos(angle) * w**2) @ b
+
+
+def _recorded(seed: int, rich: bool) -> tuple[Log, tuple[Array, Array, Array, Array], Array]:
+    """A log, its exact motion, and its torques without noise."""
+    t, q, qd, qdd = _motion(seed)
+    rigid = DYN.inverse_dynamics(q, qd, qdd)
+    size = np.sqrt((DYN.inverse_dynamics(*_motion(0)[1:]) ** 2).mean(axis=0))  # the same arm in every motion
+    tau = rigid + 0.05 * size * qd
+    if rich:
+        sliding = np.column_stack([presliding(column, 0.02) for column in q.T])
+        tau = tau + 0.2 * size * sliding + 0.15 * np.abs(rigid) * np.tanh(qd / 0.1)
+    else:
+        tau = tau + 0.2 * size * np.sign(qd)
+    rng = np.random.default_rng(seed + 100)
+    noisy = tau + NOISE * size * rng.standard_normal(tau.shape)
+    return Log(t, q + 1e-6 * rng.standard_normal(q.shape), noisy), (t, q, qd, qdd), tau
+
+
+def _error(fit: Fit, seed: int, rich: bool) -> Array:
+    _, motion, tau = _recorded(seed, rich)
+    left = fit.predict(*motion) - tau
+    return np.asarray(np.sqrt((left**2).mean(axis=0) / (tau**2).mean(axis=0)))
+
+
+def test_presliding_is_dahls_law() -> None:
+    """Against the differential equation, integrated by another program."""
+    delta = 0.05
+    t = np.linspace(0, 7, 4000)
+    q = 0.3 * np.sin(2 * t) + 0.05 * np.sin(11 * t)
+
+    def slope(time: float, z: Array) -> Array:
+        rate = 0.6 * np.cos(2 * time) + 0.55 * np.cos(11 * time)
+        return np.asarray((rate - z * abs(rate)) / delta)
+
+    found = solve_ivp(slope, (0, 7), [0.0], t_eval=t, max_step=0.002, rtol=1e-8, atol=1e-10).y[0]
+    assert np.abs(presliding(q, delta) - found).max() < 2e-3  # a reversal between two samples moves z by this much
+
+
+@pytest.fixture(scope="module")
+def rich() -> Fit:
+    return identify(ROBOT, _recorded(0, True)[0])
+
+
+def test_presliding_and_load_are_found_and_predict_another_motion(rich: Fit) -> None:
+    assert rich.torques is not None and rich.torques.used.all()
+    plain = identify(ROBOT, _recorded(0, True)[0], friction="plain")
+    assert plain.torques is None
+    assert (_error(rich, 1, True) < 0.5 * _error(plain, 1, True)).all()
+    assert (_error(rich, 1, True) < 0.02).all()
+
+
+def test_the_band_holds_on_another_motion(rich: Fit) -> None:
+    log, motion, _ = _recorded(2, True)
+    from armdyn.identification.processing import low_passed
+
+    left = low_passed(log.tau - rich.predict(*motion), 10.0, 250.0)
+    inside = np.abs(left) <= 2 * rich.predict_std(*motion)
+    assert (inside.mean(axis=0) > 0.88).all()
+    assert (inside.mean(axis=0) < 0.999).all()
+
+
+def test_nothing_is_lost_where_viscous_and_coulomb_friction_are_the_truth() -> None:
+    log = _recorded(0, False)[0]
+    auto, plain = identify(ROBOT, log), identify(ROBOT, log, friction="plain")
+    assert (_error(auto, 1, False) <= 1.05 * _error(plain, 1, False) + 1e-3).all()
+
+
+def test_terms_are_in_tables_and_record(rich: Fit) -> None:
+    text = str(rich)
+    assert "Friction terms" in text and "low-passed at 10 Hz" in text
+    record = rich.record()
+    assert record["torques"]["cross_validated"][0] < record["torques"]["cross_validated_without"][0]
+
+
+def test_bad_arguments() -> None:
+    log = _recorded(0, False)[0]
+    with pytest.raises(ArmdynError, match="friction"):
+        identify(ROBOT, log, friction="magic")  # type: ignore[arg-type]
+    fit = identify(ROBOT, log, friction="plain")
+    t, q, qd, qdd = _motion(0)
+    with pytest.raises(ShapeError, match="qd of shape"):
+        fit.predict(t, q, qd[:-1], qdd)
+    with pytest.raises(ArmdynError, match="does not increase"):
+        fit.predict(t[::-1], q, qd, qdd)
