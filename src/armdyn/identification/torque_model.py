@@ -28,7 +28,7 @@ from armdyn.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
-ROWS = 25.0
+DECIMATED_RATE = 25.0
 """Rate to which torque and columns are decimated, Hz; they are low-passed at 10 Hz."""
 MOST = 6000
 """Decimated samples that are used at most, evenly spread."""
@@ -182,7 +182,7 @@ class _Data:
     @staticmethod
     def of(robot: Robot, base: BaseParameters, samples: Samples) -> _Data:
         rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
-        factor = max(1, round(rate / ROWS))
+        factor = max(1, round(rate / DECIMATED_RATE))
         whole = replace(samples, keep=np.ones(samples.q.shape, dtype=bool), decimation=factor)
         rows = list(observe(robot, whole, base).rows())
         t, Y, tau = (np.concatenate([getattr(part, name) for part in rows]) for name in ("t", "Y", "tau"))

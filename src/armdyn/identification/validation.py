@@ -13,7 +13,7 @@ from armdyn.identification.estimation import Estimate
 from armdyn.identification.observation import Observation
 from armdyn.identification.processing import decimated
 from armdyn.identification.samples import Samples
-from armdyn.identification.torque_model import ROWS, TorqueModel
+from armdyn.identification.torque_model import DECIMATED_RATE, TorqueModel
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
@@ -161,7 +161,7 @@ def validate_model(
              source: name of the log
     """
     rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
-    factor = max(1, round(rate / ROWS))
+    factor = max(1, round(rate / DECIMATED_RATE))
     motion = samples.q, samples.qd, samples.qdd
     keep = model.bank.moving(samples.qd[::factor])
     predicted, std = decimated(model.predict(*motion), factor), model.predict_std(*motion)[::factor]
