@@ -320,7 +320,7 @@ def springy() -> Robot:
 @chapter.item("fig. 7.3", "Robots with elastic joints, (7.34), (7.35)")
 def figure_7_3() -> Outcome:
     robot = springy()
-    links = robot.without("rotors", "friction")
+    links = robot.without("rotors", "friction", "elastic")
     at, rate, _ = state(6, 5)
     turned, spinning, tau = state(6, 6)
     turned = at + 0.01 * turned
