@@ -47,7 +47,7 @@ WithoutOption = Annotated[
     typer.Option(metavar="FEATURE", help="Leave a feature out on purpose, such as loops or friction; repeatable."),
 ]
 PlotOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
+    Path | None, typer.Option(metavar="FILE", help="Write a figure (.png, .svg or .pdf).")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 VelocityOption = Annotated[
