@@ -1,6 +1,6 @@
 """Elastic joints by Lagrange's equations of the energies in x = (q, theta): another way to the model of `doubled`.
 
-Khalil (7.34): the springs' energy 1/2 k (q - theta)^2 joins that of the weights; links and rotors have their own speeds.
+Khalil (7.34): the energy 1/2 k (q - theta)^2 of the springs joins that of the weights.
 """
 
 from __future__ import annotations
