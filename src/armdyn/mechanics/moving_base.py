@@ -24,7 +24,7 @@ from armdyn.mechanics import composite_body, forward
 from armdyn.mechanics.external import split
 from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.kinematics import Motion, Wrench, frame_pose, link_poses
-from armdyn.mechanics.newton_euler import Start, transmitted
+from armdyn.mechanics.newton_euler import Start, tip_wrench, transmitted
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_torques
 from armdyn.robot.links import WORLD
@@ -90,7 +90,7 @@ def inverse_dynamics(
     """
     moving = base_motion(robot, base_velocity, base_acceleration, base)
     tip, elsewhere = split(robot, q, _turned(wrench, moving.R.T))
-    bodies = transmitted(robot, q, qd, qdd, tip, moving.at_origin(robot.base.xyz)).torques
+    bodies = transmitted(robot, q, qd, qdd, tip_wrench(robot, q, tip), moving.at_origin(robot.base.xyz)).torques
     spins = spin_torques(robot, q, Motion(robot, q, qd, qdd, (moving.w, moving.wd)), qd, qdd)
     return [ops.total(part) for part in zip(bodies, *spins, friction_torques(robot, qd), elsewhere, strict=True)]
 
@@ -122,7 +122,8 @@ def base_wrench(
     start = moving.at_origin(p_base)
     seen = _turned(wrench, moving.R.T)
     elsewhere = seen if isinstance(seen, dict) else {}
-    passed = transmitted(robot, q, qd, qdd, None if isinstance(seen, dict) else seen, start)
+    tip = tip_wrench(robot, q, None if isinstance(seen, dict) else seen)
+    passed = transmitted(robot, q, qd, qdd, tip, start)
     force, moment = base_body(robot).wrench(start.w, start.wd, start.a)
     for link in robot.links:
         if link.parent == WORLD:

@@ -10,6 +10,7 @@ programs in Khalil's appendix.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, named, skew
@@ -31,6 +32,14 @@ class Start(NamedTuple):
     a: Vec3
 
 
+class Tip(NamedTuple):
+    """What a link exerts on the environment: force, and moment about its origin, in its axes. Link WORLD: nothing."""
+
+    link: int
+    f: Vec3
+    m: Vec3
+
+
 class Transmitted(NamedTuple):
     """What the recursion ends with: torques, and the force and moment that every joint passes on, in link frames."""
 
@@ -44,12 +53,10 @@ def joint_torques(
 ) -> list[Scalar]:
     """Torques of the bodies' motion, gravity and tip wrench. Khalil (7.51)-(7.60)"""
     a_base = ZERO if weightless else -robot.gravity  # the base accelerates upwards instead of the bodies falling
-    return transmitted(robot, q, qd, qdd, wrench, Start(ZERO, ZERO, a_base)).torques
+    return transmitted(robot, q, qd, qdd, tip_wrench(robot, q, wrench), Start(ZERO, ZERO, a_base)).torques
 
 
-def transmitted(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None, start: Start
-) -> Transmitted:
+def transmitted(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, tip: Tip, start: Start) -> Transmitted:
     """The recursion, out and in again. Khalil (7.51)-(7.61)"""
     n = robot.n
     U_base = rate_matrix(start.w, start.wd)
@@ -65,8 +72,12 @@ def transmitted(
 
         w_before = named(R.T @ w_i, "WI", j + 1)  # Khalil (7.51)
         w[j] = named(w_before + spin, "W", j + 1)  # Khalil (7.52)
-        U_z = R.T @ (U_i @ R.column(2))  # U_j z: points on the joint's axis move with both links
-        wd[j] = named(acceleration(w[j], U_z, (R.T @ wd_i + link.spin(qdd[j])).z), "WP", j + 1)  # Khalil (7.53)
+        if on_grid(R.column(2)):
+            U_z = R.T @ (U_i @ R.column(2))  # U_j z: points on the joint's axis move with both links
+            wd[j] = acceleration(w[j], U_z, (R.T @ wd_i + link.spin(qdd[j])).z)  # Khalil (7.53)
+        else:
+            wd[j] = R.T @ wd_i + (link.spin(qdd[j]) + cross(w_before, spin))  # Khalil (7.53)
+        named(wd[j], "WP", j + 1)
         a_before = named(a_i + U_i @ P, "VSP", j + 1)
         a[j] = named(R.T @ a_before + (link.slide(qdd[j]) + 2 * cross(w_before, slide)), "VP", j + 1)  # Khalil (7.54)
         U[j] = named(rate_matrix(w[j], wd[j]), "U", j + 1)  # Khalil (7.57)
@@ -75,10 +86,8 @@ def transmitted(
         turning = named(turning_moment(body.tensor, w[j], wd[j], U[j]), "No", j + 1)
         m[j] = turning + cross(body.moment, a[j])  # Khalil (7.56)
 
-    if wrench is not None:
-        j, f_e, m_e = tip_wrench(robot, q, wrench)
-        if j != WORLD:
-            f[j], m[j] = f[j] + f_e, m[j] + m_e  # Khalil (7.58), (7.60)
+    if tip.link != WORLD:
+        f[tip.link], m[tip.link] = f[tip.link] + tip.f, m[tip.link] + tip.m  # Khalil (7.58), (7.60)
 
     torques: list[Scalar] = [0] * n
     for link in robot.inward():
@@ -100,6 +109,15 @@ def rate_matrix(w: Vec3, wd: Vec3) -> Mat3:
     """
     w_hat = skew(w)
     return skew(wd) + w_hat @ w_hat
+
+
+def on_grid(axis: Vec3) -> bool:
+    """Whether an axis lies along x, y or z of the frame, so that products with it cost nothing.
+
+    This decides between equal forms, so a zero of any origin will do; a graph node has its number in `value`.
+    """
+    numbers = (getattr(x, "value", x) for x in axis)
+    return sum(not isinstance(x, int | float | Fraction) or x != 0 for x in numbers) == 1
 
 
 def acceleration(w: Vec3, U_z: Vec3, wd_z: Scalar) -> Vec3:
@@ -129,14 +147,14 @@ def turning_moment(tensor: Mat3, w: Vec3, wd: Vec3, U: Mat3) -> Vec3:
     return principal + gyroscopic + squares + (raised - lowered)
 
 
-def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars) -> tuple[int, Vec3, Vec3]:
-    """(link, f_e, m_e) of Khalil (7.58), (7.60): the wrench at the origin and in the axes of the link with the tool."""
+def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars | None) -> Tip:
+    """f_e, m_e of Khalil (7.58), (7.60) of a wrench at the tool in world axes."""
     link, T = robot.frame("tool")
-    if link == WORLD:
-        return link, ZERO, ZERO
+    if wrench is None or link == WORLD:
+        return Tip(WORLD, ZERO, ZERO)
     back = link_poses(robot, q)[link].R.T
     force, moment = back @ Vec3.of(wrench[:3]), back @ Vec3.of(wrench[3:])
-    return link, force, moment + cross(T.p, force)
+    return Tip(link, force, moment + cross(T.p, force))
 
 
 @actuated
