@@ -48,9 +48,9 @@ def total(parts: Any) -> list[Any]:
 @pytest.mark.parametrize("formulation", ["newton_euler", "lagrange_euler"])
 def test_planar_arm_is_siciliano_7_82_in_sympy(formulation: str) -> None:
     """M, C, g, tau of the two-link planar arm, typed from print, against the SymPy matrices."""
-    q1, q2, qd1, qd2, qdd1, qdd2 = sympy.symbols("q1 q2 qd1 qd2 qdd1 qdd2", real=True)
+    q1, q2, qd1, qd2, qdd1, qdd2 = sympy.symbols("q1 q2 qd1 qd2 qdd1 qdd2")
     Il1, Il2, ml1, ml2, mm2, a1, l1, l2, kr1, kr2, Im1, Im2, g = sympy.symbols(
-        "Il1 Il2 ml1 ml2 mm2 a1 l1 l2 kr1 kr2 Im1 Im2 g", real=True
+        "Il1 Il2 ml1 ml2 mm2 a1 l1 l2 kr1 kr2 Im1 Im2 g"
     )
     c1, c2, s2, c12 = sympy.cos(q1), sympy.cos(q2), sympy.sin(q2), sympy.cos(q1 + q2)
     b11 = Il1 + ml1 * l1**2 + kr1**2 * Im1 + Il2 + ml2 * (a1**2 + l2**2 + 2 * a1 * l2 * c2) + Im2 + mm2 * a1**2
@@ -253,3 +253,46 @@ def test_progress() -> None:
     derive(armdyn.load("pendulum"), progress=lambda step, done: steps.append((step, done)))
     assert steps[0] == ("mass matrix", 0.0) and len(steps) >= 4
     assert all(0 <= done < 1 for _, done in steps) and steps == sorted(steps, key=lambda pair: pair[1])
+
+
+# In SymPy ---------------------------------------------------------------------------------------------------------
+
+
+def test_equations_are_at_home_in_sympy() -> None:
+    """Substitution by name, by symbol and by the robot's parameters, against the compiled functions."""
+    robot = armdyn.load("planar2r")
+    eq, dyn = armdyn.derive(robot), armdyn.compile(robot)
+    assert eq.M.subs({"q2": 0}).free_symbols.isdisjoint(eq.q)
+    assert eq.M.subs({eq.q[1]: 0}) == eq.M.subs({sympy.Symbol("q2"): 0}) == eq.M.subs({"q2": 0})
+    at = dict(zip(eq.q, (0.3, -1.1), strict=True))
+    for values in (robot.parameters, eq.parameters):
+        numbers = np.array(eq.M.subs(values).subs(at), dtype=float)
+        np.testing.assert_allclose(numbers, dyn.mass_matrix([0.3, -1.1]), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["planar2r", "scara5"])
+def test_lambdify(name: str) -> None:
+    robot = armdyn.load(name).without("friction")
+    eq, dyn = armdyn.derive(robot), armdyn.compile(robot)
+    q, qd, qdd = np.random.default_rng(3).uniform(-2, 2, (3, robot.n))
+    np.testing.assert_allclose(eq.lambdify()(q, qd, qdd), dyn.inverse_dynamics(q, qd, qdd), rtol=1e-11)
+    np.testing.assert_allclose(eq.lambdify("M")(q), dyn.mass_matrix(q), rtol=1e-11)
+    np.testing.assert_allclose(eq.lambdify("C")(q, qd), dyn.coriolis_matrix(q, qd), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(eq.lambdify("g")(q, parameters={"g": 0.0}), 0, atol=1e-14)
+    with pytest.raises(UnknownName, match="unknown parameter"):
+        eq.lambdify("g")(q, parameters={"mass": 1.0})
+    with pytest.raises(UnknownName, match="unknown quantity"):
+        eq.lambdify("H")
+
+
+@pytest.mark.parametrize("name", DERIVABLE)
+@pytest.mark.parametrize("robot", ROBOTS)  # with rotors on links, with prismatic joints
+def test_own_velocity_terms_are_the_christoffel_symbols(name: str, robot: str) -> None:
+    own, other = (armdyn.derive(armdyn.load(robot), name, coriolis=c) for c in ("own", "christoffel"))
+    assert identical(own.raw["christoffel"], other.raw["christoffel"])
+    assert identical(own.raw["C"], other.raw["C"])
+
+
+def test_unknown_choice_of_coriolis_terms() -> None:
+    with pytest.raises(UnknownName, match="Coriolis"):
+        armdyn.derive(armdyn.load("planar2r"), coriolis="none")

@@ -40,6 +40,9 @@ from armdyn.typing import Matrix, Progress, quiet
 
 SYMBOLS = ("named", "inertial", "base")
 Projection = Callable[[Matrix, Any], Any]
+CORIOLIS = ("own", "christoffel")
+ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "tau": ("q", "qd", "qdd")}
+"""What each quantity of Equations depends on."""
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
@@ -101,6 +104,54 @@ class Equations:
         """Torques, (n, 1): M qdd + C qd + g."""
         return self._matrix("tau")
 
+    @cached_property
+    def q(self) -> tuple[Any, ...]:
+        """Joint positions q1 ... qn as SymPy symbols."""
+        return self._symbols("q")
+
+    @cached_property
+    def qd(self) -> tuple[Any, ...]:
+        """Joint velocities qd1 ... qdn as SymPy symbols."""
+        return self._symbols("qd")
+
+    @cached_property
+    def qdd(self) -> tuple[Any, ...]:
+        """Joint accelerations qdd1 ... qddn as SymPy symbols."""
+        return self._symbols("qdd")
+
+    def _symbols(self, name: str) -> tuple[Any, ...]:
+        return tuple(to_sympy(node) for node in symbols_of(name, self.robot.n))
+
+    @cached_property
+    def parameters(self) -> dict[Any, float]:
+        """Values of the robot's named parameters, by SymPy symbol: `eq.M.subs(eq.parameters)` has numbers instead."""
+        return {to_sympy(symbol(name, kind="parameter")): value for name, value in self.robot.parameters.items()}
+
+    def lambdify(self, name: str = "tau") -> Callable[..., Any]:
+        """Return a NumPy function of one state for M (q), C (q, qd), g (q) or tau (q, qd, qdd), made by SymPy.
+
+        name: M, C, g or tau (default: tau).
+
+        The function takes (n,) arrays and, by keyword, `parameters`: new values of named parameters, by name.
+        """
+        if name not in ARGUMENTS:
+            raise unknown_name("quantity", name, ARGUMENTS, where="Equations.lambdify")
+        import numpy as np
+        import sympy
+
+        matrix, vector = self._matrix(name), name in ("g", "tau")
+        state = [getattr(self, each) for each in ARGUMENTS[name]]
+        evaluate = sympy.lambdify([*state, list(self.parameters)], matrix, "numpy", cse=True)
+        usual = {str(each): value for each, value in self.parameters.items()}
+
+        def function(*values: Any, parameters: Mapping[str, float] | None = None) -> Any:
+            for unknown in set(parameters or {}) - set(usual):
+                raise unknown_name("parameter", unknown, usual, where=f"function of {name}")
+            found = np.asarray(evaluate(*values, list({**usual, **(parameters or {})}.values())), dtype=float)
+            return found.ravel() if vector else found
+
+        return function
+
     @property
     def operations(self) -> Operations:
         """Operations of the inverse dynamics as this formulation writes it, common subexpressions shared."""
@@ -156,8 +207,9 @@ class Equations:
 
 @takes(*CLOSED, *TREE)
 def derive(
-    robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", progress: Progress | None = None
-) -> Equations:
+    robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", coriolis: str = "christoffel",
+    progress: Progress | None = None,
+) -> Equations:  # fmt: skip
     """Explicit equations of motion by a formulation.
 
     formulation: name of a formulation that gives inverse dynamics, mass matrix and gravity torques.
@@ -165,6 +217,8 @@ def derive(
              the standard inertial parameters XX1 ... M1 in the joint frame, as in `Dynamics.parameter_names`; "base"
              uses the smallest set of grouped parameters, without those that are zero in the robot's description
              (Khalil sec. 7.5: a customised model).
+    coriolis: "christoffel" differentiates the mass matrix; "own" takes the formulation's own velocity terms.
+              Both give the same Christoffel symbols, the first with less rounding where parameters are numbers.
     progress: called with the step and the share done.
 
     >>> import armdyn
@@ -172,6 +226,8 @@ def derive(
     (g*(ml1 + ml2 + mm2), 0)
     """
     must_move(robot)
+    if coriolis not in CORIOLIS:
+        raise unknown_name("choice of Coriolis terms", coriolis, CORIOLIS, where="armdyn.derive")
     say = progress or quiet
     begin = time.perf_counter()
     _must_close_in_closed_form(robot)
@@ -183,7 +239,7 @@ def derive(
     say("mass matrix", 0.0)
     M = _nodes(projected(model, tree, method.function("mass_matrix"), _matrix, q))
     say("Christoffel symbols", 0.2)
-    c = christoffel_symbols(M, q)
+    c = own_symbols(method, model, tree, q, qd) if coriolis == "own" else christoffel_symbols(M, q)
     say("gravity", 0.4)
     g = _nodes(projected(model, tree, method.function("gravity"), torques_of, q))
     say("torques", 0.6)
@@ -288,6 +344,24 @@ def christoffel_symbols(M: Any, q: Sequence[Node]) -> Any:
     jacobian = derivative(flat, q)
     dM = [[[jacobian[i * len(q) + j][k] for j in n] for i in n] for k in n]
     return christoffel.symbols(dM)
+
+
+def own_symbols(method: Formulation, robot: Robot, tree: Robot, q: Sequence[Node], qd: Sequence[Node]) -> Any:
+    """c_ijk from a formulation's own velocity terms, without differentiating by positions.
+
+    The torques are quadratic in the velocities, and a quadratic form has one symmetric matrix. A formulation with a
+    matrix of its own gives it as dC_ij/dqd_k, the others as half the second derivative of their torques.
+    """
+    n = range(len(q))
+    if "coriolis_matrix" in method.gives and not robot.constrained:
+        C = _nodes(method.function("coriolis_matrix")(tree, q, qd))
+        slopes = derivative([C[i][j] for i in n for j in n], qd)
+        return tuple(tuple(slopes[i * len(q) + j] for j in n) for i in n)
+    function, rest = method.function("inverse_dynamics"), (constant(0),) * len(q)
+    torques = _nodes(projected(robot, tree, function, torques_of, q, qd, rest))  # gravity has no second derivative
+    slopes = derivative(torques, qd)
+    curved = derivative([slopes[i][j] for i in n for j in n], qd)
+    return tuple(tuple(tuple(curved[i * len(q) + j][k] / 2 for k in n) for j in n) for i in n)
 
 
 def _nodes(value: Any) -> Any:

@@ -11,7 +11,7 @@ from armdyn.graph.structure import is_scalar, nodes_of, ordered
 def to_sympy(expressions: Any) -> Any:
     """A scalar as a SymPy expression, a sequence as a column matrix, nested sequences as a matrix.
 
-    Symbols are real; fractions and pi stay exact.
+    Symbols are plain `sympy.Symbol(name)`, so that substitution by name finds them; fractions and pi stay exact.
 
     >>> from armdyn.graph import symbols
     >>> x, q = symbols("x q")
@@ -37,7 +37,7 @@ def to_sympy(expressions: Any) -> Any:
 def _view(sympy: Any, node: Node, args: list[Any]) -> Any:
     op = node.op
     if op == SYMBOL:
-        return sympy.Symbol(node.value, real=True)
+        return sympy.Symbol(node.value)
     if op == CONST:
         number = node.value
         return sympy.Float(number) if isinstance(number, float) else sympy.Rational(*number.as_integer_ratio())
