@@ -10,6 +10,7 @@ from armdyn.analysis.ellipsoids import (
     manipulability,
     velocity_ellipsoid,
 )
+from armdyn.analysis.model_bounds import ModelBounds, model_bounds
 from armdyn.analysis.operational_space import OperationalSpace, coriolis_matrix, operational_space
 from armdyn.analysis.summary import Summary, summary
 from armdyn.analysis.workspace_map import (
@@ -23,6 +24,7 @@ from armdyn.analysis.workspace_map import (
 
 __all__ = [
     "Ellipsoid",
+    "ModelBounds",
     "OperationalSpace",
     "Polytope",
     "Summary",
@@ -35,6 +37,7 @@ __all__ = [
     "isotropic_acceleration",
     "joint_inertia",
     "manipulability",
+    "model_bounds",
     "operational_space",
     "payload_capability",
     "summary",
