@@ -30,8 +30,8 @@ arm.save(OUT / "arm3.toml")
 assert str(armdyn.load(OUT / "arm3.toml")) == str(arm)
 
 # An inertia tensor that no body can have is reported with its place, its value and advice.
-inconsistent = [dict(rows[0], inertia=[0.05, 0, 0, 0.02, 0, 0.20]), *rows[1:]]
-for finding in armdyn.Robot.from_dh(inconsistent, name="inconsistent").checkup().findings:
+impossible = [dict(rows[0], inertia=[0.05, 0, 0, 0.02, 0, 0.20]), *rows[1:]]
+for finding in armdyn.Robot.from_dh(impossible, name="impossible").checkup().findings:
     print(f"{finding.severity}: {finding.where}: {finding.what} ({finding.amount})")
 
 # Robots are immutable: an edit returns a new one.

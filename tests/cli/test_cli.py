@@ -212,7 +212,7 @@ def test_study_says_where_it_cannot_write(run: Run, tmp_path: Path) -> None:
     assert "cannot be created" in err.lower()
 
 
-def test_verbs_warn_on_stderr_about_an_invalid_robot(run: Run, tmp_path: Path) -> None:
+def test_verbs_say_on_stderr_that_a_robot_is_impossible(run: Run, tmp_path: Path) -> None:
     status, out, err = run("show", written(tmp_path, "broken.toml", BROKEN))
     assert status == 0
     assert err.startswith("Warning: robot 'broken', body 'turn': its mass is -2 kg")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from armdyn.errors import UnknownName
-from armdyn.reproduce import ERRATA, Chapter, Check, Item, Outcome, Reproduction, Result, Slip, errata_markdown
+from armdyn.reproduce import ERRATA, Chapter, Check, Claim, Item, Outcome, Reproduction, Result, Slip, errata_markdown
 from armdyn.reproduce.item import below, close, equal, misses, near
 from armdyn.reproduce.page import anchor, page, write
 from armdyn.reproduce.running import chapter_of, chapters, chosen, run
@@ -23,7 +23,8 @@ def test_errata_page_is_current() -> None:
 
 # Judging ----------------------------------------------------------------------------------------------------------
 
-GOOD, BAD = Check("agrees", True), Check("differs", False)
+GOOD, BAD = Check("agrees", True), Check("differs", False, "1 and 2")
+HELD, DENIED = Claim("A is fast", "1 s", True), Claim("B is slow", "0.1 s", False)
 
 
 @pytest.mark.parametrize(
@@ -34,13 +35,37 @@ GOOD, BAD = Check("agrees", True), Check("differs", False)
         (Outcome("", (GOOD,), (Slip("ElBaji-1", GOOD),)), "corrected"),
         (Outcome("", (GOOD,), (Slip("ElBaji-1", BAD),)), "unexplained"),  # a slip that is claimed but not shown
         (Outcome("", (BAD,), (Slip("ElBaji-1", GOOD),)), "unexplained"),  # a slip excuses nothing else
-        (Outcome("", (GOOD,), chosen="g"), "chosen"),
+        (Outcome("", (GOOD,), chosen="g"), "formula same, data chosen"),
+        (Outcome("", (GOOD,), chosen="g", unprinted="No numbers."), "no print to compare"),
+        (Outcome("", (GOOD,), claims=(HELD,)), "same"),
+        (Outcome("", (GOOD,), claims=(HELD, DENIED)), "not confirmed"),
+        (Outcome("", (GOOD,), (Slip("ElBaji-1", GOOD),), claims=(DENIED,)), "not confirmed"),
+        (Outcome("", (BAD,), claims=(DENIED,)), "unexplained"),
+        (Outcome("", claims=(HELD,)), "unexplained"),
         (Outcome("", (BAD,), chosen="g"), "unexplained"),
         (Outcome(""), "unexplained"),
     ],
 )
 def test_verdict_follows_from_the_comparisons(outcome: Outcome, verdict: str) -> None:
     assert outcome.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("outcome", "sentence"),
+    [
+        (Outcome("", (GOOD, GOOD)), "2 comparisons with the text agree."),
+        (Outcome("", (GOOD, BAD)), "Differs: differs: 1 and 2."),
+        (
+            Outcome("", (GOOD,), (Slip("ElBaji-1", GOOD),)),
+            "1 comparison with the text agrees after correction of ElBaji-1.",
+        ),
+        (Outcome("", (GOOD,), claims=(HELD, DENIED)), "The text says: B is slow. Found here: 0.1 s."),
+        (Outcome("", (GOOD,), unprinted="No numbers."), "No numbers. Checks by other means that hold: 1."),
+        (Outcome(""), "Nothing was compared."),
+    ],
+)
+def test_sentence_follows_from_the_comparisons(outcome: Outcome, sentence: str) -> None:
+    assert outcome.sentence == sentence
 
 
 @pytest.mark.parametrize(

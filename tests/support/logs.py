@@ -17,7 +17,7 @@ from armdyn.trajectory.fourier import Fourier, fourier
 
 @cache
 def rubbing(name: str) -> Robot:
-    """A catalog robot, or a random one with a prismatic joint, whose friction is about as strong as its inertia."""
+    """A catalog robot, or a random one with a sliding joint, whose friction is about as strong as its inertia."""
     robot = armdyn.random_robot(5, 4, prismatic=0.5, rotors=True) if name == "random" else armdyn.load(name)
     inertia = iter(np.diag(armdyn.compile(robot).mass_matrix(np.full(robot.n, 0.3))))
     rng = np.random.default_rng(0)

@@ -46,7 +46,9 @@ WithoutOption = Annotated[
     list[str] | None,
     typer.Option(metavar="FEATURE", help="Leave a feature out on purpose, such as loops or friction; repeatable."),
 ]
-PlotOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a figure (.png, .svg or .pdf).")]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 VelocityOption = Annotated[
     str | None,

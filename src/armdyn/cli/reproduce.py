@@ -10,7 +10,7 @@ import typer
 from armdyn.cli.console import console, tables, working
 
 if TYPE_CHECKING:
-    from armdyn.reproduce import Reproduction
+    from armdyn.reproduce import Outcome, Reproduction
     from armdyn.tables import Section
 
 EXPLAINED, UNEXPLAINED = 0, 1
@@ -42,7 +42,8 @@ def reproduce(
 
     siciliano: Robotics: Modelling, Planning and Control (2009), chapter 7.
 
-    Verdicts: same, corrected (an erratum explains the difference), chosen (the text gives no numbers), unexplained.
+    Verdicts: same; formula same, data chosen (the text does not give all data); corrected (an erratum explains the
+    difference); not confirmed (a claim of the text did not hold here); no print to compare; unexplained.
     Exit status: 0 nothing is unexplained, 1 something is, 2 error.
     """
     from rich.text import Text
@@ -59,9 +60,10 @@ def reproduce(
     for table in tables(_section(made), screen.width):
         screen.print(table)
     for result in made.unexplained:
-        for check in (*result.outcome.checks, *(slip.fails for slip in result.outcome.slips)):
-            if not check.holds:
-                screen.print(Text(f"{result.item.key}: {check.what}: {check.figure}", style="bold red"))
+        screen.print(Text(f"{result.item.key}: {result.outcome.sentence}", style="bold red"))
+    for result in made.results:
+        if result.verdict == "not confirmed":
+            screen.print(Text.assemble((f"{result.item.key}, not confirmed: ", "bold"), result.outcome.sentence))
     for tag, check in made.evidence.items():
         if not check.holds:
             screen.print(Text(f"No evidence for {tag}: {check.what}: {check.figure}", style="bold red"))
@@ -80,7 +82,7 @@ def _section(made: Reproduction) -> Section:
             result.item.key,
             result.item.title,
             result.verdict,
-            str(sum(check.holds for check in result.outcome.checks)) + f" of {len(result.outcome.checks)}",
+            _agreement(result.outcome),
             " ".join(dict.fromkeys(slip.tag for slip in result.outcome.slips)),
         )
         for result in made.results
@@ -88,6 +90,12 @@ def _section(made: Reproduction) -> Section:
     columns = (Column("item"), Column("what", folds=True), Column("verdict"), Column("agree"),
                Column("errata", folds=True))  # fmt: skip
     return Section("", columns, rows)
+
+
+def _agreement(outcome: Outcome) -> str:
+    """How many comparisons and claims hold."""
+    held = [check.holds for check in outcome.checks] + [claim.holds for claim in outcome.claims]
+    return f"{sum(held)} of {len(held)}"
 
 
 def _known(incomplete: str) -> list[str]:

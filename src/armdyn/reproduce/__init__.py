@@ -8,7 +8,7 @@ made.ok, made.results[0].outcome.verdict
 from __future__ import annotations
 
 from armdyn.reproduce.errata import ERRATA, Erratum, errata_markdown
-from armdyn.reproduce.item import SOURCES, Chapter, Check, Item, Outcome, Slip
+from armdyn.reproduce.item import SOURCES, Chapter, Check, Claim, Item, Outcome, Slip
 from armdyn.reproduce.running import Reproduction, Result, chapters, names, run
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "SOURCES",
     "Chapter",
     "Check",
+    "Claim",
     "Erratum",
     "Item",
     "Outcome",

@@ -316,6 +316,12 @@ ERRATA = (
         "kept as printed",
         "Radii of gyration of 0.130 m and 0.113 m exceed half the links' lengths, which is possible but unlikely.",
     ),
+    Erratum(
+        "Truc-7", "wrong", "(36)",
+        "a row of the blocks h_i e_i^T",
+        "their sum",
+        "The row has n^2 entries, h^T has n.",
+    ),
     # Siciliano ---------------------------------------------------------------------------------------------------
     Erratum(
         "Siciliano-1", "wrong", "7.3.3, b_a22",

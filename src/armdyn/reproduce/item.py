@@ -1,7 +1,7 @@
 """Items: tables, figures and worked examples of a source text that can be run and judged.
 
-An item is a function that regenerates what the text prints and compares the two. Its verdict follows from the
-comparisons; it is not written down anywhere.
+An item is a function that regenerates what the text prints and compares the two. Its verdict and the sentence that
+explains it follow from the comparisons; they are not written down anywhere.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ from armdyn.references import TEXTS
 from armdyn.tables import Section
 from armdyn.typing import Array
 
-Verdict = Literal["same", "corrected", "chosen", "unexplained"]
+Verdict = Literal[
+    "same", "formula same, data chosen", "corrected", "not confirmed", "no print to compare", "unexplained"
+]
 MEANING: dict[Verdict, str] = {
     "same": "the result agrees with the text",
+    "formula same, data chosen": "the result agrees with the text's formulas and statements; data that the text "
+    "does not give were chosen, and are stated",
     "corrected": "the printed form is wrong; see the erratum",
-    "chosen": "the text gives no numbers to compare with, or not all data; what we chose is stated",
+    "not confirmed": "a claim of the text did not hold here; what was printed and what was found are stated",
+    "no print to compare": "the text prints no result; ours is checked in other ways",
     "unexplained": "the result differs from the text for an unknown reason",
 }
 SOURCES = {reference.text: reference for reference in TEXTS}
@@ -49,8 +54,20 @@ class Slip:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A statement of the text that may fail without a misprint, such as a ranking or a cost.
+
+    printed: the statement. found: what was found here, with its figures. holds: whether they agree.
+    """
+
+    printed: str
+    found: str
+    holds: bool
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """Outcome of an item: comparisons with the print, misprints, data that had to be chosen, tables and figures."""
+    """Outcome of an item: comparisons with the print, misprints, claims, chosen data, tables and figures."""
 
     says: str
     """What was regenerated and how, in a sentence or two."""
@@ -63,16 +80,52 @@ class Outcome:
     """(svg, caption) pairs."""
     texts: tuple[str, ...] = field(default=())
     """Equations and programs, preformatted."""
+    claims: tuple[Claim, ...] = ()
+    unprinted: str = ""
+    """What the text would have to print for a comparison; empty if it prints it."""
 
     @property
     def verdict(self) -> Verdict:
-        if not all(check.holds for check in self.checks) or not all(slip.fails.holds for slip in self.slips):
+        if self.failed or not (self.checks or self.slips):  # an item that compares nothing has not been reproduced
             return "unexplained"
-        if not (self.checks or self.slips or self.chosen):
-            return "unexplained"  # an item that compares nothing has not been reproduced
+        if self.unconfirmed:
+            return "not confirmed"
         if self.slips:
             return "corrected"
-        return "chosen" if self.chosen else "same"
+        if self.unprinted:
+            return "no print to compare"
+        return "formula same, data chosen" if self.chosen else "same"
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The comparisons that do not hold."""
+        return tuple(check for check in (*self.checks, *(slip.fails for slip in self.slips)) if not check.holds)
+
+    @property
+    def unconfirmed(self) -> tuple[Claim, ...]:
+        """The claims of the text that do not hold here."""
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence, from the comparisons."""
+        count = len(self.checks) + sum(claim.holds for claim in self.claims)
+        held, s = (f"{count} comparisons", "") if count != 1 else ("1 comparison", "s")
+        match self.verdict:
+            case "unexplained":
+                failed = "; ".join(f"{check.what}: {check.figure}" for check in self.failed)
+                return f"Differs: {failed}." if failed else "Nothing was compared."
+            case "not confirmed":
+                return " ".join(
+                    f"The text says: {each.printed}. Found here: {each.found}." for each in self.unconfirmed
+                )
+            case "corrected":
+                tags = ", ".join(dict.fromkeys(slip.tag for slip in self.slips))
+                return f"{held} with the text agree{s} after correction of {tags}."
+            case "no print to compare":
+                return f"{self.unprinted} Checks by other means that hold: {len(self.checks)}."
+            case _:
+                return f"{held} with the text agree{s}."
 
 
 @dataclass(frozen=True)
@@ -138,8 +191,13 @@ def near(what: str, ours: float, expected: float, tolerance: float) -> Check:
 
 
 def equal(what: str, ours: object, printed: object) -> Check:
-    """Agreement of counts and texts."""
+    """Agreement of counts and texts with printed ones."""
     return Check(what, ours == printed, f"{_words(ours)} (printed {_words(printed)})")
+
+
+def matches(what: str, ours: object, expected: object) -> Check:
+    """Agreement of counts and texts with what follows from the text without being printed in it."""
+    return Check(what, ours == expected, f"{_words(ours)} (expected {_words(expected)})")
 
 
 def _words(value: object) -> str:

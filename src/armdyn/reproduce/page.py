@@ -12,7 +12,14 @@ from armdyn.reproduce.errata import KINDS, Erratum, of_source
 from armdyn.reproduce.item import MEANING, SOURCES, Check, Item, Outcome, Verdict
 from armdyn.reproduce.running import Reproduction, Result
 
-_MARK: dict[Verdict, str] = {"same": "good", "corrected": "note", "chosen": "suspicious", "unexplained": "invalid"}
+_MARK: dict[Verdict, str] = {
+    "same": "good",
+    "formula same, data chosen": "good",
+    "corrected": "note",
+    "not confirmed": "suspicious",
+    "no print to compare": "note",
+    "unexplained": "invalid",
+}
 SUBTITLE = "Tables, figures, equations and worked examples, regenerated and compared with the print"
 _CSS = """
 <style>
@@ -118,6 +125,7 @@ def _item(result: Result) -> str:
     parts = [
         f'<section class="item" id="{anchor(item)}"><h3>{escape(item.key)}: {escape(item.title)}{chip}</h3>',
         html.paragraph(outcome.says),
+        f"<p><em>Verdict:</em> {escape(outcome.sentence)}</p>",
         f"<p><em>Chosen:</em> {escape(outcome.chosen)}</p>" if outcome.chosen else "",
         _checks(outcome),
         *(html.table(section) for section in outcome.tables),
@@ -130,6 +138,8 @@ def _item(result: Result) -> str:
 
 def _checks(outcome: Outcome) -> str:
     rows = [_row(check, escape(check.what)) for check in outcome.checks]
+    claimed = (Check(f"The text: {claim.printed}", claim.holds, claim.found) for claim in outcome.claims)
+    rows += [_row(check, escape(check.what)) for check in claimed]
     for slip in outcome.slips:
         link = f'<a href="#{escape(slip.tag)}">{escape(slip.tag)}</a>'
         rows.append(_row(slip.fails, f"{link}: {escape(slip.fails.what)}"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from armdyn.dynamics import Dynamics
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Method
 from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench
-from armdyn.simulation.sides import Measure, Sides, initial, sides
 from armdyn.typing import Array
 
 HUGE = 1e8
@@ -26,7 +24,6 @@ class Problem:
     plants:        (index of the first sample, dynamics) of each interval of time.
     hold:          time steps per control period; 0: the law acts continuously.
     torque_limits: (n,) N m or N; None: unlimited.
-    measure:       side of elastic joints that the law sees.
     ranges:        (2, n) lower and upper joint limits at which the motion ends; None: it does not.
     """
 
@@ -42,7 +39,7 @@ class Problem:
     torque_limits: Array | None
     wrench: Wrench | None
     stiction: bool
-    measure: Measure
+    elastic: bool
     stop: Stop | None
     ranges: Array | None
 
@@ -56,18 +53,7 @@ class Problem:
 
     @property
     def n(self) -> int:
-        """Number of joints: what the control law sees."""
-        return self.plants[0][1].robot.n
-
-    @cached_property
-    def sides(self) -> Sides:
-        """Coordinates of the plant, which are more than the joints if some are elastic."""
-        return sides(self.plants[0][1], self.measure)
-
-    @property
-    def start(self) -> tuple[Array, Array]:
-        """Initial positions and velocities of all coordinates."""
-        return initial(self.plants[0][1], self.q0, self.qd0)
+        return self.plants[0][1].n
 
     @property
     def times(self) -> Array:

@@ -230,11 +230,66 @@ def torques(robot: Robot, q: Any, qd: Array, qdd: Array, printed: Collection[str
     return floats(np.einsum("ijk,j->i", H, qdd) + velocity + G.sum(1))
 
 
+def dynamic_forces_17(S: Structure, qd: Array, qdd: Array) -> Array:
+    """F_d of (15)-(17), (N, 3): moments about o_i for revolute i, forces for prismatic i; Gamma of (14)."""
+    (w, a), Gamma = angular_rates(S, qd, qdd), com_accelerations_14(S, qd, qdd)
+    F = np.zeros((S.N, 3))
+    for i in range(S.N):
+        for k in range(i, S.N):
+            turning = S.I[k] @ a[k] + hat(w[k]) @ (S.I[k] @ w[k])
+            moment = turning + S.m[k] * hat(S.c[k] - S.o[i]) @ Gamma[k]
+            F[i] += S.eps_bar[i] * moment + S.eps[i] * S.m[k] * Gamma[k]  # (17)
+    return F
+
+
+def dynamic_forces_18(S: Structure, qd: Array, qdd: Array, printed: Collection[str] = ()) -> Array:
+    """F_d of (18), second form, (N, 3): sums over bodies k and joints j; printed: with eps_bar_k (ElBaji-2)."""
+    one, F = np.eye(3), np.zeros((S.N, 3))
+    for i in range(S.N):
+        for k in range(i, S.N):
+            factor = S.eps_bar[k] if "ElBaji-2" in printed else 1
+            arm = S.m[k] * (S.eps_bar[i] * hat(S.c[k] - S.o[i]) + S.eps[i] * one)
+            for j in range(k + 1):
+                u_j, c_j = hat(S.u[j]), hat(S.c[k] - S.o[j])
+                lever = S.eps[j] * one - S.eps_bar[j] * c_j
+                before = [(S.eps_bar[n] * qd[n], S.u[n]) for n in range(j)]
+                turned = sum((rate * hat(S.J[k] @ u_n) for rate, u_n in before), np.zeros((3, 3)))
+                moved = sum((rate * hat(u_n) @ lever for rate, u_n in before), np.zeros((3, 3)))
+                turning = qdd[j] * S.I[k] + qd[j] ** 2 * u_j @ S.I[k] + 2 * qd[j] * turned
+                moving = lever * qdd[j] - S.eps_bar[j] * qd[j] ** 2 * u_j @ c_j + 2 * qd[j] * moved
+                F[i] += (S.eps_bar[i] * factor * S.eps_bar[j] * turning + arm @ moving) @ S.u[j]  # (18)
+    return F
+
+
+def environment_forces_20(S: Structure, F: Array, M: Array, point: Array, sign: int = -1) -> Array:
+    """F_e of (19), (20), (N, 3), for a force F at a point of the last body and a moment M, applied TO it.
+
+    sign: +1 as printed, -1 corrected (ElBaji-3).
+    """
+    found, last = np.zeros((S.N, 3)), S.N - 1
+    for i in range(S.N):
+        for k in range(i, S.N):
+            applied = sign * F if k == last else np.zeros(3)
+            moment = sign * (M + np.cross(point - S.c[last], F)) if k == last else np.zeros(3)
+            force = applied - S.m[k] * S.g_u_g
+            found[i] += S.eps_bar[i] * (moment + hat(S.c[k] - S.o[i]) @ force) + S.eps[i] * force  # (20)
+    return found
+
+
+def projected_21(S: Structure, forces: Array) -> Array:
+    """(21): the component of a moment or force along each joint's axis."""
+    return floats([force @ u for force, u in zip(forces, S.u, strict=True)])
+
+
 def velocity_torques_22(robot: Robot, q: Any, qd: Array) -> Array:
-    """Centrifugal and Coriolis torques with the rate of joint n in the last term of (22) alone (ElBaji-6)."""
+    """Centrifugal and Coriolis torques with the rate of joint n placed as (22) prints it (ElBaji-6).
+
+    In the braces of eps_bar_i the rate stands in the last term alone, that of prismatic j; those of eps_i have it.
+    """
     _, beta, zeta = coefficients(robot, q)
-    eps = structure(robot, q).eps
-    with_rate = zeta * np.where(eps[None, :, None, None] == 1, qd[None, None, :, None], 1)
+    prismatic = structure(robot, q).eps == 1
+    has_rate = prismatic[:, None, None, None] | prismatic[None, :, None, None]
+    with_rate = zeta * np.where(has_rate, qd[None, None, :, None], 1)
     return floats(np.einsum("ijk,j->i", beta, qd**2) + 2 * np.einsum("ijnk,j->i", with_rate, qd))
 
 

@@ -20,8 +20,6 @@ from armdyn.typing import Array
 SCARA_START = np.array([0.1, -0.8, 1.9, -0.1, 0.284])
 SCARA_RATE = np.array([0.1, 0.4, 0.0, -0.5, 0.1])
 SCARA_KP, SCARA_KD = 200.0, 10.0
-CYCLE_MS = {"numeric": 16.0, "symbolic": 17.5}
-"""Time of one control cycle in El Baji sec. 5.3, ms."""
 
 
 @dataclass(frozen=True)

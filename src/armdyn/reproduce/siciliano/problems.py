@@ -47,6 +47,7 @@ from armdyn.reproduce.siciliano.lagrange_arms import (
 from armdyn.robot import Robot
 
 chapter = Chapter("siciliano")
+NO_SOLUTION = "The text prints no solution."
 
 VALUES = dict.fromkeys(NAMES.split(), 0.7)
 
@@ -102,7 +103,7 @@ def problem_7_1() -> Outcome:
         "Derived by hand from the energies and by four formulations. The joints are coupled by ml2 cos(angle), and "
         "gravity acts on both."
     )
-    return Outcome(says, tuple(checks))
+    return Outcome(says, tuple(checks), unprinted=NO_SOLUTION)
 
 
 # 7.2, another C -----------------------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ def problem_7_3() -> Outcome:
     lines = [f"b{i + 1}{j + 1} = {text(B[i][j])}" for i in range(4) for j in range(i, 4)]
     return Outcome("Derived by hand, as a planar arm that carries the prismatic joint and the wrist, and by four "
         "formulations.", checks,
-                   chosen=chosen, texts=("\n".join(lines),))  # fmt: skip
+                   chosen=chosen, texts=("\n".join(lines),), unprinted=NO_SOLUTION)  # fmt: skip
 
 
 # 7.4, minimal parameters --------------------------------------------------------------------------------------------
@@ -273,7 +274,8 @@ def problem_7_5() -> Outcome:
         "Derived by hand from the energies. The model is linear in five parameters; a payload changes only their "
         "values."
     )
-    return Outcome(says, tuple(checks), chosen=SLIDER_CHOSEN, texts=(listed("tau", slider_torques(p.mL)),))
+    return Outcome(says, tuple(checks), chosen=SLIDER_CHOSEN, texts=(listed("tau", slider_torques(p.mL)),),
+                   unprinted=NO_SOLUTION)  # fmt: skip
 
 
 # 7.6, absolute angles -----------------------------------------------------------------------------------------------
@@ -321,7 +323,7 @@ def problem_7_6() -> Outcome:
         identity("against (7.82): torques (tau1 - tau2, tau2)", all(tied)),
     )
     says = "The motion and its power are the same. Only centrifugal velocity terms remain, and gravity is decoupled."
-    return Outcome(says, checks, texts=(listed("xi", absolute_torques()),))
+    return Outcome(says, checks, texts=(listed("xi", absolute_torques()),), unprinted=NO_SOLUTION)
 
 
 # 7.7, tip forces ----------------------------------------------------------------------------------------------------
@@ -346,7 +348,11 @@ def problem_7_7() -> Outcome:
     figure = (chart(*panels, columns=3), "Torques along the three motions, free and with forces at the tip")
     chosen = "f is what the arm exerts on its environment, in base axes; g = 9.81 m/s²."
     return Outcome(
-        "The three motions with a constant force at the tip.", tuple(checks), chosen=chosen, figures=(figure,)
+        "The three motions with a constant force at the tip.",
+        tuple(checks),
+        chosen=chosen,
+        figures=(figure,),
+        unprinted=NO_SOLUTION,
     )
 
 
@@ -359,4 +365,4 @@ def problem_7_8() -> Outcome:
         identity("with payload, the same", identical(loaded, slider_torques(p.mL))),
     )
     says = "The recursion is run symbolically: one forward and one backward step for each joint."
-    return Outcome(says, checks, chosen=SLIDER_CHOSEN)
+    return Outcome(says, checks, chosen=SLIDER_CHOSEN, unprinted=NO_SOLUTION)
