@@ -18,6 +18,7 @@ from armdyn.graph import (
     closed_form,
     constant,
     derivative,
+    lambdified,
     latex,
     normal_form,
     symbol,
@@ -137,11 +138,10 @@ class Equations:
         if name not in ARGUMENTS:
             raise unknown_name("quantity", name, ARGUMENTS, where="Equations.lambdify")
         import numpy as np
-        import sympy
 
         matrix, vector = self._matrix(name), name in ("g", "tau")
         state = [getattr(self, each) for each in ARGUMENTS[name]]
-        evaluate = sympy.lambdify([*state, list(self.parameters)], matrix, "numpy", cse=True)
+        evaluate = lambdified([*state, list(self.parameters)], matrix)
         usual = {str(each): value for each, value in self.parameters.items()}
 
         def function(*values: Any, parameters: Mapping[str, float] | None = None) -> Any:

@@ -13,7 +13,7 @@ from armdyn.graph.polynomial import NormalForm, identical, normal_form
 from armdyn.graph.rational import RationalAngle
 from armdyn.graph.render import latex, text
 from armdyn.graph.structure import ordered
-from armdyn.graph.sympy_view import to_sympy
+from armdyn.graph.sympy_view import lambdified, to_sympy
 from armdyn.graph.trace import Graph, named, trace
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "folded_angles",
     "gradient",
     "identical",
+    "lambdified",
     "latex",
     "mathml",
     "named",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node
@@ -32,6 +33,17 @@ def to_sympy(expressions: Any) -> Any:
         return {name: to_sympy(part) for name, part in nodes.items()}
     rows = [[views[row]] if is_scalar(row) else [views[entry] for entry in row] for row in nodes]
     return sympy.Matrix(rows)
+
+
+def lambdified(arguments: Any, view: Any, modules: str = "numpy") -> Callable[..., Any]:
+    """A Python function of the arguments for SymPy expressions, common subexpressions shared.
+
+    arguments: symbols, names, or lists of them. view: expression, list or matrix. modules: "numpy" or "math".
+    """
+    import sympy
+
+    made: Callable[..., Any] = sympy.lambdify(arguments, view, modules, cse=True)
+    return made
 
 
 def _view(sympy: Any, node: Node, args: list[Any]) -> Any:

@@ -9,11 +9,10 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import sympy
 
 from armdyn.control import ComputedTorque, Formulated
 from armdyn.equations import derive
-from armdyn.graph import evaluate, identical, trace
+from armdyn.graph import evaluate, identical, lambdified, trace
 from armdyn.kernels import build
 from armdyn.mechanics import kane
 from armdyn.mechanics.registry import formulation
@@ -207,7 +206,7 @@ def cycle_times(name: str) -> dict[str, float]:
     eq = derive(scara(), name)
     values = {str(symbol): value for symbol, value in eq.parameters.items()}
     variables = [f"{letter}{i}" for letter in ("q", "qd", "qdd") for i in range(1, 6)]
-    script = sympy.lambdify([*variables, *values], list(eq.tau), "math", cse=True)
+    script = lambdified([*variables, *values], list(eq.tau), "math")
     numbers, constants = np.concatenate(state).tolist(), list(values.values())
     sizes = {"q": 5, "qd": 5, "qdd": 5}
     algorithm = trace(lambda q, qd, qdd: module.inverse_dynamics(scara(), q, qd, qdd), sizes)
