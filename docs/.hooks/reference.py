@@ -8,6 +8,8 @@ from typing import Any
 
 from mkdocs.structure.files import File
 
+from armdyn.formats.schema import table
+
 SOURCE = Path(__file__).parents[2] / "src" / "armdyn"
 ALONE = ("conventions", "errors", "references")
 """Modules that are not in a package."""
@@ -34,7 +36,19 @@ def _pages() -> list[tuple[str, str, str]]:
         pages.append((folder.name, f"armdyn.{folder.name}", f"# armdyn.{folder.name}\n\n{body}\n"))
     alone = "\n\n".join(f"::: armdyn.{name}" for name in ALONE)
     pages.append(("alone", "conventions, errors", f"# Conventions, errors, references\n\n{alone}\n"))
+    pages.append(("elements", "elements of URDF and MJCF", _elements()))
     return pages
+
+
+def _elements() -> str:
+    """What the readers do with every element of the two formats."""
+    intro = (
+        "Used attributes enter the model. Those without effect belong to drawing, contact, sensors or solvers. What "
+        "changes the dynamics and is not modelled is reported as a finding, or refused. A name that is not listed is "
+        "an error if it resembles a listed one, and a finding otherwise. `<a/b>` is the element `b` inside `a`."
+    )
+    parts = ["# Elements of URDF and MJCF", intro, "## URDF", table("urdf"), "## MJCF", table("mjcf")]
+    return "\n\n".join(parts)
 
 
 def _documented(path: Path) -> bool:

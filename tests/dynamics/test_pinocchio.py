@@ -60,6 +60,9 @@ class Oracle:
     def gravity(self, q: Any) -> Any:
         return self.inverse_dynamics(q, self.zero, self.zero)
 
+    def springs(self, q: Any) -> Any:
+        return self.zero
+
     def coriolis(self, q: Any, qd: Any) -> Any:
         return self.inverse_dynamics(q, qd, self.zero) - self.gravity(q)
 

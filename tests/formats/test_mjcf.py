@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,43 +12,14 @@ import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.formats import mjcf
 from armdyn.mechanics import composite_body, kinematics, newton_euler
-from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed: MJCF files are not compared with it")
 
-TOLERANCE = 1e-10
+from support.mujoco_model import TOLERANCE, assert_same_dynamics, states  # noqa: E402  (after the check that MuJoCo is there)
 
 EVERYTHING = (Path(__file__).parent / "everything.xml").read_text(encoding="utf-8")
 """A robot that uses every feature of the reader."""
-
-
-def states(n: int, count: int = 5) -> np.ndarray[Any, Any]:
-    return np.random.default_rng(n).uniform(-1, 1, (count, 3, n))
-
-
-def assert_same_dynamics(text: str, robot: Robot) -> None:
-    """Mass matrix with armature, bias without friction, and the poses of all bodies."""
-    model = mujoco.MjModel.from_xml_string(text)
-    data = mujoco.MjData(model)
-    order = [model.joint(joint.name).id for joint in robot.joints]
-    assert model.nv == robot.n
-    bare = robot.without("friction")
-    for q, qd, _ in states(robot.n):
-        data.qpos[order], data.qvel[order] = q, qd
-        mujoco.mj_forward(model, data)
-        M = np.zeros((model.nv, model.nv))
-        for row, unit in zip(M, np.eye(model.nv), strict=True):
-            mujoco.mj_mulM(model, data, row, unit)
-        np.testing.assert_allclose(composite_body.mass_matrix(robot, q), M[np.ix_(order, order)], atol=TOLERANCE)
-        bias = newton_euler.inverse_dynamics(bare, q, qd, np.zeros(robot.n))
-        np.testing.assert_allclose(bias, data.qfrc_bias[order], atol=TOLERANCE * (1 + np.abs(bias).max()))
-        for name in (joint.body.name for joint in robot.tree):
-            if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name) < 0:
-                continue  # a frame on an axis, or a site
-            T = kinematics.pose(robot, q, frame=name)
-            np.testing.assert_allclose(T[:3, 3], data.body(name).xpos, atol=TOLERANCE)
-            np.testing.assert_allclose(T[:3, :3], data.body(name).xmat.reshape(3, 3), atol=TOLERANCE)
 
 
 def test_every_way_to_say_things() -> None:
@@ -128,7 +98,7 @@ def test_urdf_under_the_name_xml(tmp_path: Path) -> None:
 
 
 BROKEN = {
-    "a free joint": ('<worldbody><body><freejoint/></body></worldbody>', "stands on a fixed base"),
+    "a free joint": ('<worldbody><body><freejoint/></body></worldbody>', "free_root=False"),
     "a ball": ('<worldbody><body><joint type="ball"/></body></worldbody>', "three hinges"),
     "an unknown type": ('<worldbody><body><joint type="hing"/></body></worldbody>', "Did you mean 'hinge'"),
     "an include": ('<include file="/etc/passwd"/>', "is not supported"),
@@ -138,7 +108,7 @@ BROKEN = {
     "a flat box": ('<worldbody><body><joint/><geom type="box" size="1 0 1"/></body></worldbody>', "greater than zero"),
     "a second body of a name": ('<worldbody><body name="a"/><body name="a"/></worldbody>', "a second body"),
     "a zero quaternion": ('<worldbody><body quat="0 0 0 0"/></worldbody>', "length zero"),
-    "no tensor": ('<worldbody><body><inertial pos="0 0 0" mass="1"/></body></worldbody>', "without a tensor"),
+    "no tensor": ('<worldbody><body><joint/><inertial pos="0 0 0" mass="1"/></body></worldbody>', "without a tensor"),
     "angles": ('<compiler angle="grad"/>', "unit of angles"),
 }  # fmt: skip
 

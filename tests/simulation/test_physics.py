@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control import PID, ComputedTorque, Law, NoControl, PDGravity
-from armdyn.mechanics import elastic
+from armdyn.control import PID, ComputedTorque, NoControl, PDGravity
 from armdyn.robot.links import WORLD
 from armdyn.simulation import Hold, Plant, Solver, simulate
 from simulation.arms import Wave, dynamics, pendulum, random_dynamics, slider
@@ -186,62 +183,3 @@ def test_a_plant_other_than_the_model() -> None:
     wrong = armdyn.compile(armdyn.Robot.from_dh([{"type": "prismatic", "mass": 1.6}]))
     run = simulate(robot, ComputedTorque(wrong, 100, 20), [0.0], 4.0)
     assert run.error[-1, 0] == pytest.approx(9.81 * 0.4 / 1.6 / 100, rel=1e-6)
-
-
-class Constant(Law):
-    """The same torque at all times."""
-
-    def __init__(self, tau: float) -> None:
-        self.tau = np.array([tau])
-
-    def __call__(self, t: Any, q: Any, qd: Any, desired: Any, memory: Any = None) -> np.ndarray:
-        return self.tau
-
-
-def test_elastic_joint_rings_at_its_frequency() -> None:
-    """Two inertias on a spring, a torque on one: stretch tau/(J w^2)(1 - cos wt) with w^2 = k (1/I + 1/J)."""
-    I, J, k, tau = 0.1, 0.05, 50.0, 0.8
-    row = {"type": "revolute", "mass": 0.0, "inertia": [I, 0, 0, I, 0, I], "rotor": {"inertia": J}}
-    robot = armdyn.Robot.from_dh([row | {"elastic": {"stiffness": k}}], gravity=(0, 0, 0))
-    run = simulate(Plant(robot, elastic=True), Constant(tau), Hold([0.0]), 1.0, 1e-3, integrator="rk4")
-    assert run.motors is not None
-    w = np.sqrt(k * (1 / I + 1 / J))
-    stretch = run.motors[0] - run.q
-    assert np.abs(stretch[:, 0] - tau / (J * w**2) * (1 - np.cos(w * run.t))).max() < 1e-6  # RK4: (w dt)^4 a radian
-
-
-def test_energy_of_an_elastic_arm_is_kept() -> None:
-    rows = [
-        {"type": "revolute", "a": 0.4, "mass": 1.0, "inertia": [0.01, 0, 0, 0.02, 0, 0.02], "rotor": {"inertia": 0.02},
-         "elastic": {"stiffness": k}} for k in (40.0, 25.0)
-    ]  # fmt: skip
-    robot = armdyn.Robot.from_dh(rows, gravity=(0, -9.81, 0))
-    run = simulate(Plant(robot, elastic=True), NoControl(2), Hold([0.3, 0.2]), 2.0, 1e-3, integrator="rk4")
-    assert run.motors is not None
-    theta, thetad = run.motors
-    energy = elastic.energy(robot, run.q, run.qd, theta, thetad)
-    assert np.abs(run.q - theta).max() > 0.01  # springs do give way
-    assert np.abs(energy - energy[0]).max() < 1e-7 * np.ptp(run.potential_energy)
-
-
-def test_stiff_springs_approach_the_rigid_arm() -> None:
-    """The difference falls like 1/k. Rotors on springs count at the motors, in the rigid arm at the joints."""
-
-    def arm(k: float) -> armdyn.Robot:
-        row = {"type": "revolute", "a": 0.4, "mass": 1.0, "rotor": {"inertia": 0.05}, "elastic": {"stiffness": k}}
-        return armdyn.Robot.from_dh([row], gravity=(0, -9.81, 0))
-
-    rigid = simulate(
-        arm(1e3).without("elastic"),
-        NoControl(1),
-        Hold([0.3]),
-        0.5,
-        1e-4,
-        integrator="rk4",
-        solver=Solver(compiled=False),
-    )
-    off = []
-    for k in (1e3, 4e3):
-        soft = simulate(Plant(arm(k), elastic=True), NoControl(1), Hold([0.3]), 0.5, 1e-4, integrator="rk4")
-        off.append(np.abs(soft.q - rigid.q).max())
-    assert off[1] < 0.4 * off[0]

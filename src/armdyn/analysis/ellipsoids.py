@@ -175,7 +175,7 @@ class Polytope:
 # Sets ---------------------------------------------------------------------------------------------------------------
 
 
-@takes("elastic", *TREE)
+@takes(*TREE)
 def velocity_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", qd_max: Any = 1.0
 ) -> Ellipsoid:
@@ -193,7 +193,7 @@ def velocity_ellipsoid(
     return Ellipsoid("velocity", task.names, np.zeros(s.shape), U, s)
 
 
-@takes("elastic", *TREE)
+@takes(*TREE)
 def force_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", tau_max: Any = 1.0
 ) -> Ellipsoid:
@@ -282,7 +282,7 @@ def acceleration_polytope(
     return Polytope(task.names, centre + JMi @ ((low + high) / 2), JMi * ((high - low) / 2))
 
 
-@takes("elastic", *TREE)
+@takes(*TREE)
 def manipulability(model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool") -> Array:
     """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. Siciliano (3.56)
 

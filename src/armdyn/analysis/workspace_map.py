@@ -247,7 +247,7 @@ def _joint_notes(robot: Robot, pair: tuple[str, ...], at: Array) -> tuple[str, .
     return ("other joints at " + ", ".join(others),) if others else ()
 
 
-@takes("elastic", *TREE)
+@takes(*TREE)
 def workspace_samples(
     model: Robot | Dynamics,
     quantity: str,

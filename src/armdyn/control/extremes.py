@@ -49,7 +49,7 @@ def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
 
 
-@takes(*CLOSED, "elastic", *TREE)
+@takes(*CLOSED, *TREE)
 def largest_gravity_slope(dyn: Dynamics, seed: int = 0) -> float:
     """Return the largest 2-norm of dg/dq over the workspace, N m/rad: a lower bound of kp for gravity at q_d.
 

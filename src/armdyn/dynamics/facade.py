@@ -17,11 +17,12 @@ from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Source, Symboli
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
-from armdyn.errors import ArmdynError, PhysicsError, RobotError, ShapeError, unknown_name
+from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
+from armdyn.robot.coordinates import Coordinates, coordinates
 from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.typing import Floats as Array
 
@@ -38,6 +39,11 @@ class Dynamics(Quantities):
     Joint vectors are (..., n) in the order of `robot.joints`; leading axes broadcast. Every function is compiled at its
     first use and takes `out` and `threads` by keyword (see `Quantities`). Signs, frames and units:
     `armdyn.conventions`.
+
+    For a robot with elastic joints, n counts the coordinates x = (q, theta): all joints, then the motors of the elastic
+    ones, seen at their joints; names and places are in `coordinates`. Torques have one entry per coordinate too: those
+    of the motors stand at `coordinates.motors`, those on the link side of elastic joints are zero unless something else
+    acts on the links.
 
     A wrong shape is always an error. NaN or infinity is an error in every call with batches or lists; a call with
     single float arrays goes straight to machine code and answers NaN with NaN, never with a number that hides it.
@@ -62,8 +68,13 @@ class Dynamics(Quantities):
 
     @property
     def n(self) -> int:
-        """Number of joint variables."""
-        return self.robot.n
+        """Number of coordinates: joints, and motors of elastic joints."""
+        return self.coordinates.size
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Their names, `coordinates.names`, and the places of the motors among them, `coordinates.motors`."""
+        return coordinates(self.robot)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -97,10 +108,11 @@ class Dynamics(Quantities):
             return self._graphs[key]
 
     def _maker(self, definition: Definition) -> GraphMaker:
-        if not self.robot.constrained:
+        if not self.robot.constrained and not self.coordinates.doubled:
             return definition.graph
-        assert definition.closed is not None, f"{definition.name}: the gate lets only rows with `closed` through"
-        return definition.closed
+        made = definition.closed if self.robot.constrained else definition.elastic and definition.elastic.graph
+        assert made is not None, f"{definition.name}: the gate lets only rows with a graph for this robot through"
+        return made
 
     def view(self, name: str, *, parameters: bool = False) -> Robot:
         """The robot, in numbers, in whose frames and with whose parameters the graph of a function is written."""
@@ -228,6 +240,11 @@ def compile(
         raise unknown_name("forward dynamics", forward, FORWARD, where="armdyn.compile")
     if robot.n == 0:
         raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}", expected="at least one")
+    if robot.constrained and coordinates(robot).doubled:
+        raise NotApplicable(
+            "elastic joints together with closed loops or mimic joints", where=f"robot {robot.name!r}",
+            expected="one of them", advice='robot.without("elastic") has rigid joints.',
+        )  # fmt: skip
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 
 

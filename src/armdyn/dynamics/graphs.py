@@ -27,6 +27,7 @@ from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
 from armdyn.mechanics.quantity import nested
 from armdyn.parameters import grouped
 from armdyn.robot import Robot
+from armdyn.robot.coordinates import coordinates
 from armdyn.robot.links import WORLD
 
 Forward = Literal["auto", "composite", "articulated"]
@@ -81,7 +82,8 @@ class Source:
     def traced(self, robot: Robot, formula: Any, inputs: Inputs, **options: Any) -> Graph:
         """The graph of a formula of mechanics on one of the views."""
         body = getattr(formula, "formula", formula)
-        sizes = {name: 6 if name.startswith("wrench") else robot.n for name in inputs}
+        size = coordinates(robot).size
+        sizes = {name: 6 if name.startswith("wrench") else size for name in inputs}
         return traced(_Bound(robot, body, options), sizes)
 
 
@@ -97,7 +99,7 @@ class SymbolicSource(Source):
 
     @cached_property
     def views(self) -> Views:
-        torques = grouped(self.robot)
+        torques = grouped(self.robot, rotors=not coordinates(self.robot).doubled)
         return Views(torques, torques, self.robot)
 
 

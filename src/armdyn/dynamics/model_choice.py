@@ -17,6 +17,7 @@ from armdyn.mechanics import newton_euler
 from armdyn.parameters.grouping import NEGLIGIBLE, Loads, regroup
 from armdyn.parameters.standard import seen_at_joints, with_exact_links
 from armdyn.robot import Robot
+from armdyn.robot.coordinates import coordinates
 from armdyn.robot.links import WORLD, Assembly, Link
 from armdyn.robot.reframing import reframed, with_assembly
 
@@ -134,8 +135,9 @@ def _inverse_dynamics(robot: Robot) -> Operations:
 
 
 def grouped_view(robot: Robot) -> Robot:
-    """The robot with its inertial parameters grouped, in its present frames."""
-    loads = regroup(robot, Loads([link.inertia for link in robot.links], seen_at_joints(robot)))
+    """The robot with its inertial parameters grouped, in its present frames; rotors behind springs stay apart."""
+    rotors = None if coordinates(robot).doubled else seen_at_joints(robot)
+    loads = regroup(robot, Loads([link.inertia for link in robot.links], rotors))
     spins = [spin for spin in robot.spins if spin.joint not in loads.grouped_rotors]
     return with_exact_links(robot, [_tidy(body) for body in loads.inertias], spins)
 

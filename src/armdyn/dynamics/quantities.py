@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.dynamics import closed_graphs, graphs
+from armdyn.dynamics import closed_graphs, elastic_graphs, graphs
 from armdyn.dynamics.graphs import GraphMaker, Inputs, on_frame, on_places, on_robot, on_torques, with_wrench
 from armdyn.mechanics import (
     articulated_body,
     composite_body,
     derivatives,
+    doubled,
     energies,
     gim_christoffel,
     kinematics,
@@ -65,6 +66,7 @@ class Definition:
     results: names of the results.
     graph: makes the graph.
     closed: makes the graph for a robot with closed loops or mimic joints; None: refused for such robots.
+    elastic: graph and reference for a robot with elastic joints; None: refused for such robots.
     references: formulations to compare with; the second where the first does not apply to a robot.
     gravity: whether gravity has a part in it.
     inverts: whether it needs the inverse of the mass matrix.
@@ -86,7 +88,9 @@ class Definition:
         self.declaration, self.results, self.graph, self.references = declaration, results, graph, references
         self.closed, self.gravity, self.inverts = closed, gravity, inverts
         self.name = declaration.__name__
-        self.takes = declare(f"dynamics.{self.name}", takes)
+        self.elastic = elastic_graphs.QUANTITIES.get(self.name)
+        springy = ("elastic",) if self.elastic else ()
+        self.takes = declare(f"dynamics.{self.name}", (*takes, *springy))
         self.__doc__ = declaration.__doc__
         names = [name for name, each in self.signature.parameters.items() if each.kind is not each.KEYWORD_ONLY]
         self.inputs: Inputs = tuple(name for name in names if name not in OPTIONAL)
@@ -186,9 +190,9 @@ class Quantities:
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
         out: Out = None, threads: int | None = None,
     ) -> Floats:  # fmt: skip
-        """Joint torques that produce a motion: tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd).
+        """Joint torques that produce a motion: tau = M(q) qdd + C(q, qd) qd + g(q) + springs(q) + friction(qd).
 
-        Included: links, rotors (in M and C), gravity, friction and torque offsets. A wrench adds J(q)^T wrench.
+        Included: links, rotors (in M and C), gravity, springs, friction, torque offsets. A wrench adds J(q)^T wrench.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
@@ -284,7 +288,7 @@ class Quantities:
         newton_euler_base.gravity,
         newton_euler.gravity,
         closed=closed_graphs.torques(newton_euler.gravity),
-        takes=("elastic", *TREE),
+        takes=TREE,
     )
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Gravity torques g(q): the torques of the actuators that hold the robot at rest (gravity compensation).
@@ -293,6 +297,23 @@ class Quantities:
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns g: (..., n) N m or N, exerted by the actuators on +q against gravity
+        """
+
+    @row(
+        "tau",
+        on_robot(doubled.springs),
+        doubled.springs,
+        closed=closed_graphs.torques(doubled.springs),
+        gravity=False,
+        takes=TREE,
+    )
+    def springs(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Torques that stretch the springs of elastic joints: k (q - theta) on the links, k (theta - q) on the motors.
+
+        Included: the stiffness of elastic joints; zero for rigid ones.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        Returns tau: (..., n) N m or N, exerted by the actuators on +q against the springs
         """
 
     @row(
@@ -306,7 +327,8 @@ class Quantities:
     def friction(self, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Friction torques of the joints.
 
-        Included: viscous and dry friction of joints and motors, and torque offsets. Dry friction is zero at rest.
+        Included: viscous and dry friction of joints and motors, damping of the springs of elastic joints, torque
+        offsets. Dry friction is zero at rest.
 
         qd: (..., n) joint velocities, rad/s or m/s
         Returns tau: (..., n) N m or N, exerted by the actuators on +q to overcome friction
@@ -318,7 +340,7 @@ class Quantities:
         kinematics.pose,
         closed=closed_graphs.pose,
         gravity=False,
-        takes=("elastic", *TREE),
+        takes=TREE,
     )
     def pose(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Pose of the tool frame, or of another frame, in the world (forward kinematics): T = [R p; 0 0 0 1].
@@ -336,7 +358,7 @@ class Quantities:
         kinematics.jacobian,
         closed=closed_graphs.jacobian,
         gravity=False,
-        takes=("elastic", *TREE),
+        takes=TREE,
     )
     def jacobian(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Geometric Jacobian of the tool frame, or of another frame: (v, w) = J(q) qd, linear rows first, world axes.
@@ -354,7 +376,7 @@ class Quantities:
         kinematics.jacobian_dot_qd,
         closed=closed_graphs.jacobian_dot_qd,
         gravity=False,
-        takes=("elastic", *TREE),
+        takes=TREE,
     )
     def jacobian_dot_qd(
         self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
@@ -453,12 +475,12 @@ class Quantities:
         on_places(energies.potential_energy),
         energies.potential_energy,
         closed=closed_graphs.scalar(energies.potential_energy, places=True),
-        takes=("elastic", *TREE),
+        takes=TREE,
     )
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
-        """Potential energy of gravity, zero for masses at the world's origin: g(q) is its gradient.
+        """Potential energy, zero for masses at the world's origin: its gradient is g(q) + springs(q).
 
-        Included: weights of all links.
+        Included: weights of all links, springs of elastic joints.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns U: (...) J
@@ -470,7 +492,7 @@ class Quantities:
         quantity(_itself),
         closed=closed_graphs.closed,
         gravity=False,
-        takes=("elastic", *TREE),
+        takes=TREE,
     )
     def closed(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Positions of all movable joints, dependent ones included, in the order of `robot.opened.joints`.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from armdyn import catalog
-from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
+from armdyn.errors import FileError, ModelWarning, NotApplicable, PhysicsError, unknown_name
 from armdyn.formats.text import MIMIC, NOT_READ
 from armdyn.robot.robot import Robot
 
@@ -20,7 +20,7 @@ FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf"}
 class Format(Protocol):
     """A module of this package."""
 
-    def read(self, path: Path) -> Robot: ...
+    def read(self, path: Path, free_root: bool | None = None) -> Robot: ...
 
     def write(self, robot: Robot, path: Path) -> None: ...
 
@@ -32,6 +32,7 @@ def load(
     base: str | None = None,
     lock: Mapping[str, float] | None = None,
     strict: bool = False,
+    free_root: bool | None = None,
 ) -> Robot:
     """Load a robot by its catalog name ("scara5") or from a file (.toml, .urdf, .xml for MJCF).
 
@@ -40,8 +41,9 @@ def load(
     base: body on which the robot stands; together with `tip`, only the chain between them is kept.
     lock: positions, rad or m, of joints that are held there and merged into their parents.
     strict: raise PhysicsError for an invalid inertia (default: warn).
+    free_root: False welds bodies that a URDF or MJCF file lets float to the world.
     """
-    made = read(robot)
+    made = read(robot, free_root)
     if lock:
         made = made.locked(lock)
     if tip is not None or base is not None:
@@ -50,12 +52,14 @@ def load(
     return made
 
 
-def read(robot: str | Path) -> Robot:
-    """Read the robot as its file describes it, without judging its physics."""
+def read(robot: str | Path, free_root: bool | None = None) -> Robot:
+    """Read the robot as its file describes it, without judging its physics; `free_root` as in `load`."""
+    if free_root:
+        raise NotApplicable("free_root=True: free joints are not supported", expected="False or None")
     path = Path(robot)
     if path.suffix.lower() not in FORMATS and not path.is_file():  # a folder may have a robot's name: out/rx90
         path = catalog.path(str(robot))
-    return _format(path).read(path)
+    return _format(path).read(path, free_root)
 
 
 def save(robot: Robot, path: str | Path) -> Path:

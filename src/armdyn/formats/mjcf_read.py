@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
-from armdyn.conventions import GRAVITY
 from armdyn.errors import ArmdynError, FileError, RobotError
 from armdyn.formats import urdf_read
-from armdyn.formats.mjcf_shapes import SIZES, gyration, volume
-from armdyn.formats.mjcf_values import Compiler, Posed, all_named, default_classes, known, to_axis
-from armdyn.formats.safe_xml import Document, local_name, parse
+from armdyn.formats.mjcf_shapes import SIZES, area, gyration, shell_gyration, volume
+from armdyn.formats.mjcf_values import (
+    ORIENTATIONS,
+    Compiler,
+    Options,
+    Posed,
+    all_named,
+    default_classes,
+    known,
+    to_axis,
+)
+from armdyn.formats.safe_xml import local_name, parse
+from armdyn.formats.schema import Schema, schema
 from armdyn.formats.text import NOT_READ, read_text
 from armdyn.formats.xml_values import shown
 from armdyn.robot.edit import numeric_placement
@@ -25,15 +36,13 @@ from armdyn.robot.robot import Robot
 
 KINDS: dict[str, Kind] = {"hinge": "revolute", "slide": "prismatic"}
 REFUSED = {
-    "free": "A robot of armdyn stands on a fixed base: remove the joint, or the whole body if it is a loose object.",
+    "free": "A robot of armdyn stands on a fixed base: `load(FILE, free_root=False)` welds free bodies to the world.",
     "ball": "Write it as three hinges on one body.",
 }
 UNREADABLE = {
     "include": "Join the files first: `mujoco.MjSpec.from_file(FILE).to_xml()` writes one file.",
     "replicate": "Write the copies out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
     "attach": "Write the model out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
-    "composite": "Write it as bodies and joints.",
-    "flexcomp": "Soft bodies are not supported: remove it.",
 }
 ROOT = "world"
 TOOL = urdf_read.TOOL
@@ -41,20 +50,27 @@ DENSITY = 1000.0
 """kg/m^3, MJCF's default."""
 LARGEST_SHAPE = 1e9
 """m; masses grow with the third power."""
+Placed = Sequence[tuple[Element, Pose]]
+"""Elements with the pose of the frame that they stand in."""
 
 
-def read(path: Path) -> Robot:
+def read(path: Path, free_root: bool | None = None) -> Robot:
     """The robot of an MJCF file."""
     source = f"MJCF file {path.name}"
-    return loads(read_text(path), str(path), source if source.isprintable() else "")
+    return loads(read_text(path), str(path), source if source.isprintable() else "", free_root)
 
 
-def loads(text: str, where: str = "MJCF text", source: str = "") -> Robot:
-    """The robot of an MJCF text; `where` names it in messages."""
+def loads(text: str, where: str = "MJCF text", source: str = "", free_root: bool | None = None) -> Robot:
+    """The robot of an MJCF text.
+
+    where: name of the text in messages.
+    source: where it comes from.
+    free_root: False welds bodies with a free joint to the world.
+    """
     document = parse(text, where)
     tag = local_name(document.root)
     if tag == "robot":
-        return urdf_read.loads(text, where, source.replace("MJCF", "URDF"))
+        return urdf_read.loads(text, where, source.replace("MJCF", "URDF"), free_root)
     if tag != "mujoco":
         raise FileError(f"the root element is <{shown(tag)}>", where=document.at(document.root),
                         expected="<mujoco> (MJCF) or <robot> (URDF)")  # fmt: skip
@@ -62,28 +78,25 @@ def loads(text: str, where: str = "MJCF text", source: str = "") -> Robot:
         if local_name(element) in UNREADABLE:
             raise FileError(f"<{local_name(element)}> is not supported", where=document.at(element),
                             advice=UNREADABLE[local_name(element)])  # fmt: skip
-    reader = _Reader(document, Compiler.of(document), default_classes(document), _actuators(document))
+    listed = schema("mjcf")
+    notes = listed.check(document)
+    reader = _Reader(document, Compiler.of(document), Options.of(document), default_classes(document), listed,
+                     free_root is False, notes=notes)  # fmt: skip
+    reader.outside()
     for world in all_named(document.root, "worldbody"):
         reader.children(world, ROOT, Pose.identity(), "main", "worldbody")
     try:
         return Robot(
             name=reader.name(document.root, "model", document.root.get("model", "robot")),
-            tree=tuple(reader.tree),
-            gravity=reader.gravity(),
+            tree=tuple(reader.scaled()),
+            gravity=reader.options.gravity,
             root=Body(ROOT),
             tool_on=TOOL if TOOL in reader.bodies else None,
             source=source,
-            notes=tuple(reader.left_out()),
+            notes=tuple(f"{NOT_READ}{note}" for note in dict.fromkeys(reader.notes)),
         )
     except ArmdynError as error:
         raise error.located(where) from None
-
-
-# What stands outside the tree ---------------------------------------------------------------------------------------
-
-
-def _actuators(document: Document) -> list[Element]:
-    return [child for element in all_named(document.root, "actuator") for child in element if child.get("joint")]
 
 
 # The tree -----------------------------------------------------------------------------------------------------------
@@ -93,7 +106,10 @@ def _actuators(document: Document) -> list[Element]:
 class _Reader(Posed):
     """Makes parts of elements, and the tree of them, parents before children."""
 
-    actuators: Sequence[Element]
+    schema: Schema
+    weld: bool
+    actuators: dict[str, list[Element]] = field(default_factory=dict)
+    """The actuators of each joint, complete."""
     tree: list[Joint] = field(default_factory=list)
     bodies: set[str] = field(default_factory=lambda: {ROOT})
     names: set[str] = field(default_factory=set)
@@ -103,6 +119,21 @@ class _Reader(Posed):
     def body_names(self) -> set[str]:
         """Names of the bodies of the file: sites may have the same."""
         return {str(element.get("name")) for element in self.document.lines if local_name(element) == "body"}
+
+    def outside(self) -> None:
+        """What stands outside the tree: actuators by joint, and notes on tendons that act."""
+        for section in ("actuator", "tendon"):
+            for element in (child for part in all_named(self.document.root, section) for child in part):
+                whole = self.whole(element, "main", section)
+                joint = whole.get("joint") or whole.get("jointinparent")
+                if section == "actuator" and joint:
+                    self.actuators.setdefault(joint, []).append(whole)
+
+    def whole(self, element: Element, childclass: str, parent: str) -> Element:
+        """The element with the values of its default class; those that are not read are noted."""
+        made = self.full(element, childclass)
+        self.notes.extend(self.schema.values(self.document, made, parent))
+        return made
 
     def children(self, element: Element, parent: str, frame: Pose, childclass: str, label: str) -> None:
         """What stands in a body or frame: bodies, frames, sites."""
@@ -123,10 +154,16 @@ class _Reader(Posed):
             raise RobotError(f"a second body is called {shown(name)!r}", where=self.document.at(element),
                              advice="Rename one of them.")  # fmt: skip
         self.bodies.add(name)
-        parts = list(self.contents(element, childclass))
-        joints = [self.full(child, inner) for child, _, inner in parts if local_name(child) in ("joint", "freejoint")]
-        shapes = [(self.full(child, inner), pose) for child, pose, inner in parts if local_name(child) == "geom"]
-        inertia = self.inertia(element, shapes, label, bool(joints))
+        parts = [(child, pose, local_name(child), inner) for child, pose, inner in self.contents(element, childclass)]
+        joints = [
+            (self.whole(child, inner, "body"), pose)
+            for child, pose, tag, inner in parts
+            if tag in ("joint", "freejoint")
+        ]
+        joints = [(child, pose) for child, pose in joints if not (self.weld and _is_free(child))]
+        shapes = [(self.whole(child, inner, "body"), pose) for child, pose, tag, inner in parts if tag == "geom"]
+        inertials = [(child, pose) for child, pose, tag, _ in parts if tag == "inertial"]
+        inertia = self.bounded(self.inertia(inertials, shapes, label, bool(joints)))
         start = frame @ self.pose(element, label)
         if not joints:
             self.add(
@@ -139,7 +176,7 @@ class _Reader(Posed):
         self.children(element, name, Pose.identity(), childclass, label)
 
     def contents(self, element: Element, childclass: str, frame: Pose | None = None) -> list[tuple[Element, Pose, str]]:
-        """Joints and shapes of a body, also those inside its frames, with the frame's pose and default class."""
+        """Joints, shapes and inertia of a body, also inside its frames, with the frame's pose and default class."""
         frame = frame or Pose.identity()
         found: list[tuple[Element, Pose, str]] = []
         for child in element:
@@ -150,21 +187,25 @@ class _Reader(Posed):
                 found.append((child, frame, childclass))
         return found
 
-    def moving(self, joints: list[Element], name: str, parent: str, start: Pose, inertia: CentralInertia) -> None:
+    def moving(
+        self, joints: list[tuple[Element, Pose]], name: str, parent: str, start: Pose, inertia: CentralInertia
+    ) -> None:
         """The joints of one body: MuJoCo turns about the first, then the second as moved by the first, and so on.
 
         Each turns about a line through its own anchor, so that frames stand on the axes between them; the body's frame
         follows at the end.
         """
         anchor = ZERO
-        for number, element in enumerate(joints):
+        for number, (element, frame) in enumerate(joints):
             label = f"joint {shown(element.get('name', name))!r}"
             kind = self.kind(element, label)
-            pos = self.vector(element, "pos", label) if kind == "revolute" else anchor
+            pos = frame.p + frame.R @ self.vector(element, "pos", label) if kind == "revolute" else anchor
+            axis = frame.R @ unit(self.vector(element, "axis", label, Z_AXIS), self.document.at(element, label))
             before = (start if number == 0 else Pose.identity()) @ Pose(Mat3.identity(), pos - anchor)
             last = number == len(joints) - 1 and pos == ZERO
             body = Body(name, inertia) if last else Body(self.fresh_body(f"{name}_axis"))
-            self.add(self.joint(element, kind, label, name, numeric_placement(before), parent, body))
+            geometry = FreeTransform(numeric_placement(before), axis, self.zero(element, kind, label))
+            self.add(self.joint(element, kind, label, name, geometry, parent, body))
             parent, anchor = body.name, pos
         if parent != name:
             placement = Placement(-anchor)
@@ -174,7 +215,7 @@ class _Reader(Posed):
         """A named site is a frame that a tool may stand in: a body without mass."""
         name = self.name(element, "site", str(element.get("name")))
         if name not in self.bodies and name not in self.body_names:
-            placement = numeric_placement(frame @ self.pose(element, f"site {shown(name)!r}"))
+            placement = numeric_placement(frame @ self.stretched(element, f"site {shown(name)!r}")[0])
             self.bodies.add(name)
             self.add(Joint(self.fresh(f"{name}_site"), "fixed", FreeTransform(placement), parent, Body(name)))
 
@@ -190,33 +231,59 @@ class _Reader(Posed):
     # Elements -------------------------------------------------------------------------------------------------------
 
     def kind(self, element: Element, label: str) -> Kind:
-        stated = "free" if local_name(element) == "freejoint" else element.get("type", "hinge")
+        stated = "free" if _is_free(element) else element.get("type", "hinge")
         where = self.document.at(element, label)
         if stated in REFUSED:
             raise RobotError(f"a joint of type {stated!r}", where=where, expected=f"one of: {', '.join(KINDS)}",
                              advice=REFUSED[stated])  # fmt: skip
         return KINDS[known(stated, tuple(KINDS), "joint type", where)]
 
-    def joint(
-        self, element: Element, kind: Kind, label: str, body: str, placement: Placement, parent: str, carried: Body
-    ) -> Joint:
-        turns = kind == "revolute"
-        axis = unit(self.vector(element, "axis", label, Z_AXIS), self.document.at(element, f"{label}, axis"))
+    def zero(self, element: Element, kind: Kind, label: str) -> Scalar:
+        """What is added to the joint variable: `ref` is its value in the configuration of the file."""
         zero = self.optional(element, "ref", label) or 0
-        viscous, coulomb = (self.optional(element, key, label) or 0 for key in ("damping", "frictionloss"))
-        armature = self.optional(element, "armature", label) or 0
-        notes = [f"{NOT_READ}the joint's spring"] if self.optional(element, "stiffness", label) else []
+        return -(self.angle(zero) if kind == "revolute" else zero)
+
+    def joint(
+        self, element: Element, kind: Kind, label: str, body: str, geometry: FreeTransform, parent: str, carried: Body
+    ) -> Joint:
+        armature, viscous = self.optional(element, "armature", label) or 0, self.damping(element, label)
+        for actuator in self.actuators.get(element.get("name", ""), ()):
+            gear = self.gear(actuator, label)
+            armature += gear**2 * (self.optional(actuator, "armature", label) or 0)
+            viscous += gear**2 * self.damping(actuator, label)
+        coulomb = self.optional(element, "frictionloss", label) or 0
+        viscous, coulomb = (
+            0 if flag in self.options.disabled else value
+            for flag, value in (("damper", viscous), ("frictionloss", coulomb))
+        )
+        spring = any(self.polynomial(element, "stiffness", label)) and "spring" not in self.options.disabled
+        notes = [f"{NOT_READ}the joint's spring"] if spring else []
         return Joint(
             name=self.fresh(self.name(element, "joint", element.get("name") or f"{body}_joint")),
             kind=kind,
-            geometry=FreeTransform(placement, axis, -(self.angle(zero) if turns else zero)),
+            geometry=geometry,
             parent=parent,
             body=carried,
             rotor=Rotor(inertia=armature) if armature else None,
             friction=Friction(viscous=viscous, coulomb=coulomb) if viscous or coulomb else None,
-            limits=self.limits(element, turns, label),
+            limits=self.limits(element, kind == "revolute", label),
             notes=tuple(notes),
         )
+
+    def damping(self, element: Element, label: str) -> Scalar:
+        """The factor of the rate; factors of its higher powers are noted."""
+        first, *higher = self.polynomial(element, "damping", label)
+        if any(higher):
+            self.notes.append(f"{label}: damping that is not proportional to the rate")
+        return first
+
+    def polynomial(self, element: Element, key: str, label: str) -> list[Scalar]:
+        """The coefficients of an attribute that may have up to three."""
+        text = element.get(key, "0")
+        return self.numbers(text, min(max(len(text.split()), 1), 3), element, key, label)
+
+    def gear(self, actuator: Element, label: str) -> float:
+        return self.first(actuator, "gear", 1, label)[0] if "gear" in actuator.attrib else 1.0
 
     def limits(self, element: Element, turns: bool, label: str) -> Limits | None:
         given: dict[str, Scalar] = {}
@@ -237,15 +304,12 @@ class _Reader(Posed):
         bounds: list[float] = []
         if "actuatorfrcrange" in joint.attrib and self.limited(joint, "actuatorfrclimited"):
             bounds.append(self.weaker(joint, "actuatorfrcrange", label))
-        for actuator in self.actuators:
-            if actuator.get("joint") == joint.get("name"):
-                whole = self.full(actuator, "main")
-                key = "forcerange" if "forcerange" in whole.attrib else "ctrlrange"
-                if key == "ctrlrange" and local_name(whole) != "motor":
-                    continue
-                if key in whole.attrib and self.limited(whole, key.replace("range", "limited")):
-                    gear = self.first(whole, "gear", 1, label)[0] if "gear" in whole.attrib else 1.0
-                    bounds.append(abs(gear) * self.weaker(whole, key, label))
+        for actuator in self.actuators.get(joint.get("name", ""), ()):
+            key = "forcerange" if "forcerange" in actuator.attrib else "ctrlrange"
+            if key == "ctrlrange" and local_name(actuator) != "motor":
+                continue
+            if key in actuator.attrib and self.limited(actuator, key.replace("range", "limited")):
+                bounds.append(abs(self.gear(actuator, label)) * self.weaker(actuator, key, label))
         positive = [bound for bound in bounds if bound > 0]
         return min(positive) if positive else None
 
@@ -260,36 +324,70 @@ class _Reader(Posed):
 
     # Inertias -------------------------------------------------------------------------------------------------------
 
-    def inertia(self, body: Element, shapes: Sequence[tuple[Element, Pose]], label: str, moves: bool) -> CentralInertia:
-        inertials = all_named(body, "inertial")
-        if inertials and self.compiler.from_shapes != "true":
-            return self.given(inertials[0], label)
-        if self.compiler.from_shapes == "false":
-            return CentralInertia(0, ZERO, Mat3.zero())
+    def inertia(self, inertials: Placed, shapes: Placed, label: str, moves: bool) -> CentralInertia:
+        """What <inertial> gives or the shapes add up to, as the compiler's settings decide."""
+        if len(inertials) > 1:
+            raise RobotError("two <inertial>", where=self.document.at(inertials[1][0], label), expected="at most one")
+        given = self.given(*inertials[0], label, moves) if inertials else CentralInertia(0, ZERO, Mat3.zero())
+        if self.compiler.from_shapes == "false" or (inertials and self.compiler.from_shapes == "auto"):
+            return given
         total = Inertia.zero()
         low, high = self.compiler.groups
         for shape, frame in shapes:
             if low <= int(self.optional(shape, "group", label) or 0) <= high:
                 total = total + self.shape(shape, label, moves).seen_from(frame)
-        return total.about_com() if total.mass else CentralInertia(0, ZERO, Mat3.zero())
+        return total.about_com() if total.mass else given
 
-    def given(self, inertial: Element, label: str) -> CentralInertia:
+    def given(self, inertial: Element, frame: Pose, label: str, moves: bool) -> CentralInertia:
         mass = self.number(inertial, "mass", label)
-        com = self.vector(inertial, "pos", label)
-        if "fullinertia" in inertial.attrib:
-            xx, yy, zz, xy, xz, yz = self.numbers(inertial.attrib["fullinertia"], 6, inertial, "fullinertia", label)
-            return CentralInertia(mass, com, Mat3.symmetric(xx, xy, xz, yy, yz, zz))
-        if "diaginertia" not in inertial.attrib:
-            raise RobotError("an <inertial> without a tensor", where=self.document.at(inertial, label),
+        com = Vec3(*self.numbers(self.text(inertial, "pos", label), 3, inertial, "pos", label))
+        R = frame.R @ self.orientation(inertial, label)
+        where = self.document.at(inertial, label)
+        tensors = [key for key in ("diaginertia", "fullinertia") if key in inertial.attrib]
+        if (not tensors and moves) or len(tensors) > 1:
+            raise RobotError(f"an <inertial> {'with two tensors' if tensors else 'without a tensor'}", where=where,
                              expected="diaginertia or fullinertia")  # fmt: skip
-        diagonal = self.numbers(inertial.attrib["diaginertia"], 3, inertial, "diaginertia", label)
-        return CentralInertia(mass, com, _turned_tensor(self.orientation(inertial, label), diagonal))
+        if "fullinertia" in tensors:
+            if inertial.attrib.keys() & ORIENTATIONS:
+                raise RobotError("fullinertia with an orientation", where=where, expected="one of the two")
+            xx, yy, zz, xy, xz, yz = self.numbers(inertial.attrib["fullinertia"], 6, inertial, "fullinertia", label)
+            tensor = Mat3.symmetric(*(R @ Mat3.symmetric(xx, xy, xz, yy, yz, zz) @ R.T).upper())
+        else:
+            diagonal = self.numbers(inertial.get("diaginertia", "0 0 0"), 3, inertial, "diaginertia", label)
+            tensor = _turned_tensor(R, diagonal)
+        return CentralInertia(mass, frame.p + frame.R @ com, tensor)
+
+    def bounded(self, inertia: CentralInertia) -> CentralInertia:
+        """The inertia after the compiler's corrections: lower bounds, and a mean where no body has such moments."""
+        compiler = self.compiler
+        mass = max(float(inertia.mass), compiler.least_mass)
+        moments, axes = np.linalg.eigh(np.array(inertia.tensor.rows, dtype=float))
+        kept = np.maximum(moments, compiler.least_inertia)
+        a, b, c = sorted(kept)
+        if compiler.balance and a + b < c:
+            kept[:] = (a + b + c) / 3
+        if mass == inertia.mass and np.array_equal(kept, moments):
+            return inertia
+        tensor = axes @ np.diag(kept) @ axes.T
+        return CentralInertia(mass, inertia.com, Mat3.symmetric(*map(float, tensor[np.triu_indices(3)])))
+
+    def scaled(self) -> list[Joint]:
+        """The tree with all masses scaled to the total mass that the compiler asks for."""
+        wanted = self.compiler.total_mass
+        total = sum(float(joint.body.inertia.mass) for joint in self.tree)
+        if wanted <= 0 or not total:
+            return self.tree
+        factor = wanted / total
+        return [replace(joint, body=_heavier(joint.body, factor)) for joint in self.tree]
 
     def shape(self, shape: Element, label: str, moves: bool) -> Inertia:
         """The inertia of a primitive, in the body's frame; a mesh has none without its file."""
         kind = shape.get("type", "sphere" if "mesh" not in shape.attrib else "mesh")
         mass = self.optional(shape, "mass", label)
         density = self.optional(shape, "density", label)
+        for key, value in (("mass", mass), ("density", density)):
+            if value is not None and value < 0:
+                raise RobotError(f"a negative {key}", where=self.document.at(shape, f"{label}, <geom {key}>"))
         if mass == 0 or (mass is None and density == 0):
             return Inertia.zero()
         if kind not in SIZES:
@@ -301,47 +399,49 @@ class _Reader(Posed):
             sizes = " ".join(f"{x:g}" for x in size)
             raise RobotError(f"a shape of size {sizes}", where=self.document.at(shape, label),
                              expected=f"sizes greater than zero, below {LARGEST_SHAPE:g} m")  # fmt: skip
+        shell = shape.get("shellinertia", "false") == "true"
+        extent, moments = (area, shell_gyration) if shell else (volume, gyration)
         weight = (
-            float(mass) if mass is not None else float(DENSITY if density is None else density) * volume(kind, size)
+            float(mass) if mass is not None else float(DENSITY if density is None else density) * extent(kind, size)
         )
-        tensor = _turned_tensor(pose.R, [weight * g for g in gyration(kind, size)])
+        tensor = _turned_tensor(pose.R, [weight * g for g in moments(kind, size)])
         return CentralInertia(weight, pose.p, tensor).at_origin()
 
     def extent(self, shape: Element, kind: str, label: str) -> tuple[Pose, list[float]]:
         """Where a shape stands and how large it is; `fromto` gives the ends of a long one."""
         needed = SIZES[kind]
-        if "fromto" in shape.attrib:
-            ends = self.numbers(shape.attrib["fromto"], 6, shape, "fromto", label)
-            first, second = Vec3(*ends[:3]), Vec3(*ends[3:])
-            along = second - first
-            length = math.sqrt(float(along.dot(along)))
-            R = to_axis(unit(along, self.document.at(shape, f"{label}, fromto")))
-            size = [*self.first(shape, "size", 1, label) * (needed - 1), length / 2]
-            return Pose(R, (first + second) * 0.5), size
-        return self.pose(shape, label), self.first(shape, "size", needed, label)
+        pose, half = self.stretched(shape, label)
+        if half is None:
+            return pose, self.first(shape, "size", needed, label)
+        if needed == 1:
+            raise RobotError(f"fromto on a {kind}", where=self.document.at(shape, label),
+                             expected="a capsule, cylinder, box or ellipsoid")  # fmt: skip
+        return pose, [*self.first(shape, "size", 1, label) * (needed - 1), half]
 
-    # The whole ------------------------------------------------------------------------------------------------------
-
-    def gravity(self) -> Vec3:
-        found = Vec3(*GRAVITY)
-        for option in all_named(self.document.root, "option"):
-            found = self.vector(option, "gravity", "option", found)
-        return found
-
-    def left_out(self) -> list[str]:
-        """Notes on what the file contains and a Robot cannot represent."""
-        notes = list(dict.fromkeys(self.notes))
-        for tag in ("tendon", "equality"):
-            if any(len(element) for element in all_named(self.document.root, tag)):
-                notes.append(f"<{tag}>")
-        for element in all_named(self.document.root, "compiler"):
-            notes += [
-                f"compiler {key}" for key in ("settotalmass", "boundmass", "boundinertia") if key in element.attrib
-            ]
-        return [f"{NOT_READ}{note}" for note in notes]
+    def stretched(self, element: Element, label: str) -> tuple[Pose, float | None]:
+        """Where a shape or site stands, and its half length if `fromto` gives its ends."""
+        if "fromto" not in element.attrib:
+            return self.pose(element, label), None
+        if "pos" in element.attrib:
+            raise RobotError("both pos and fromto", where=self.document.at(element, label), expected="one of the two")
+        ends = self.numbers(element.attrib["fromto"], 6, element, "fromto", label)
+        first, second = Vec3(*ends[:3]), Vec3(*ends[3:])
+        along = first - second
+        R = to_axis(unit(along, self.document.at(element, f"{label}, fromto")))
+        return Pose(R, (first + second) * 0.5), math.sqrt(float(along.dot(along))) / 2
 
 
 # Small things -------------------------------------------------------------------------------------------------------
+
+
+def _is_free(joint: Element) -> bool:
+    return local_name(joint) == "freejoint" or joint.get("type") == "free"
+
+
+def _heavier(body: Body, factor: float) -> Body:
+    inertia = body.inertia.about_com()
+    tensor = Mat3.symmetric(*(factor * x for x in inertia.tensor.upper()))
+    return Body(body.name, CentralInertia(factor * inertia.mass, inertia.com, tensor))
 
 
 def _fresh(name: str, taken: set[str]) -> str:

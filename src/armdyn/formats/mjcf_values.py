@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from armdyn.algebra import Mat3, Pose, Scalar, Vec3, rot_x, rot_y, rot_z
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, rot_x, rot_y, rot_z
+from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError, unknown_name
 from armdyn.formats.safe_xml import Document, local_name
 from armdyn.formats.xml_values import Values, shown
 from armdyn.robot.record import unit
 
-CLASSED = ("joint", "geom", "site", "motor", "general", "position", "velocity", "intvelocity", "damper")
-"""Elements that take values from a default class."""
+_ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder",
+              "muscle", "adhesion", "dcmotor", "plugin")  # fmt: skip
+CLASSED = (
+    {tag: tag for tag in ("joint", "geom", "site", "tendon", "equality")}
+    | {"spatial": "tendon", "fixed": "tendon"}
+    | dict.fromkeys(_ACTUATORS, "actuator")
+)
+"""Element -> what default classes hold for it; all actuators share their values."""
 _TURN = {"x": rot_x, "y": rot_y, "z": rot_z}
-_ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
+ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
 """Ways to give an orientation, and how many numbers each has."""
 
 
@@ -29,6 +36,10 @@ class Compiler(NamedTuple):
     autolimits: bool = True
     from_shapes: str = "auto"
     groups: tuple[int, int] = (0, 5)
+    balance: bool = False
+    least_mass: float = 0.0
+    least_inertia: float = 0.0
+    total_mass: float = -1.0
 
     @staticmethod
     def of(document: Document) -> Compiler:
@@ -51,7 +62,31 @@ class Compiler(NamedTuple):
             low, high = values.numbers(given["inertiagrouprange"], 2, element, "inertiagrouprange", "compiler")
             groups = (int(low), int(high))
         limits = given.get("autolimits", "true" if self.autolimits else "false") == "true"
-        return Compiler(angle == "degree", sequence, limits, shapes, groups)
+        balance = given.get("balanceinertia", "true" if self.balance else "false") == "true"
+        masses = {"boundmass": self.least_mass, "boundinertia": self.least_inertia, "settotalmass": self.total_mass}
+        for key in masses.keys() & given.keys():
+            masses[key] = float(values.number(element, key, "compiler"))
+        return Compiler(angle == "degree", sequence, limits, shapes, groups, balance, *masses.values())
+
+
+class Options(NamedTuple):
+    """The settings of <option> that change the dynamics: gravity and what is switched off."""
+
+    gravity: Vec3 = Vec3(*GRAVITY)
+    disabled: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(document: Document) -> Options:
+        gravity, disabled = Vec3(*GRAVITY), set()
+        for option in all_named(document.root, "option"):
+            gravity = Values(document).vector(option, "gravity", "option", gravity)
+            for flag in all_named(option, "flag"):
+                for name, value in flag.attrib.items():
+                    known(value, ("enable", "disable"), f"value of flag {shown(name)!r}", document.at(flag))
+                disabled |= {name for name, value in flag.attrib.items() if value == "disable"}
+        disabled |= {"frictionloss", "equality"} if "constraint" in disabled else set()
+        disabled |= {"spring", "damper"} if "passive" in disabled else set()
+        return Options(ZERO if "gravity" in disabled else gravity, frozenset(disabled))
 
 
 Defaults = dict[str, dict[str, dict[str, str]]]
@@ -64,11 +99,11 @@ def default_classes(document: Document) -> Defaults:
 
     def add(element: Element, parent: dict[str, dict[str, str]], name: str) -> None:
         own = classes.setdefault(name, {})
-        own |= {tag: {**values, **own.get(tag, {})} for tag, values in parent.items()}
+        own |= {tag: merged(values, own.get(tag, {})) for tag, values in parent.items()}
         for child in element:
-            tag = local_name(child)
-            if tag != "default":
-                own[tag] = {**own.get(tag, {}), **child.attrib}
+            tag = CLASSED.get(local_name(child))
+            if tag is not None:
+                own[tag] = merged(own.get(tag, {}), child.attrib)
         for child in all_named(element, "default"):
             inner = child.get("class")
             if not inner:
@@ -82,11 +117,18 @@ def default_classes(document: Document) -> Defaults:
     return classes
 
 
+def merged(inherited: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """The attributes of an element; its own orientation, however it is given, replaces an inherited one."""
+    turned = any(key in ORIENTATIONS for key in own)
+    return {key: value for key, value in inherited.items() if not (turned and key in ORIENTATIONS)} | dict(own)
+
+
 @dataclass(frozen=True)
 class Posed(Values):
     """Values of elements with default classes and orientations."""
 
     compiler: Compiler
+    options: Options
     defaults: Defaults
 
     def full(self, element: Element, childclass: str) -> Element:
@@ -97,7 +139,7 @@ class Posed(Values):
         tag = local_name(element)
         if tag not in CLASSED:
             return element
-        whole = Element(tag, {**self.defaults[name].get(tag, {}), **element.attrib})
+        whole = Element(element.tag, merged(self.defaults[name].get(CLASSED[tag], {}), element.attrib))
         self.document.lines[whole] = self.document.lines[element]
         return whole
 
@@ -109,13 +151,13 @@ class Posed(Values):
         return Pose(self.orientation(element, label), self.vector(element, "pos", label))
 
     def orientation(self, element: Element, label: str) -> Mat3:
-        given = [key for key in _ORIENTATIONS if key in element.attrib]
+        given = [key for key in ORIENTATIONS if key in element.attrib]
         if len(given) > 1:
             raise RobotError(f"two orientations: {' and '.join(given)}", where=self.document.at(element, label),
                              expected="one")  # fmt: skip
         if not given:
             return Mat3.identity()
-        v = self.numbers(element.attrib[given[0]], _ORIENTATIONS[given[0]], element, given[0], label)
+        v = self.numbers(element.attrib[given[0]], ORIENTATIONS[given[0]], element, given[0], label)
         where = self.document.at(element, f"{label}, {given[0]}")
         if given[0] == "quat":
             return _quaternion(v, where)

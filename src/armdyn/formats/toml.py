@@ -18,8 +18,8 @@ LARGEST = 2 * 2**20
 MOST_DOTS = 100
 
 
-def read(path: Path) -> Robot:
-    """Read the robot of a TOML file."""
+def read(path: Path, free_root: bool | None = None) -> Robot:
+    """Read the robot of a TOML file, which has no free joints."""
     return loads(read_text(path), str(path))
 
 

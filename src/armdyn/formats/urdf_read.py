@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import CentralInertia, Mat3, Vec3
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
 from armdyn.formats.safe_xml import Document, local_name, parse
-from armdyn.formats.text import MIMIC, read_text
+from armdyn.formats.schema import schema
+from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.formats.xml_values import Values, shown
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement
 from armdyn.robot.record import unit
@@ -23,8 +24,7 @@ KINDS: dict[str, Kind] = {
     "fixed": "fixed",
 }
 REFUSED = {
-    "floating": "A robot of armdyn stands on a fixed base: delete this joint and its parent link if it is the root "
-    "of a free-flying robot (the robot then stands on the child link), or make it fixed.",
+    "floating": "A robot of armdyn stands on a fixed base: `load(FILE, free_root=False)` welds floating joints.",
     "planar": "Write it as two prismatic joints and a revolute one, or make it fixed.",
 }
 TOOL = "tool"
@@ -33,32 +33,32 @@ UNLIMITED = 1e30
 """A limit of this size or larger means none. It fits a single-precision number, which some readers use."""
 MOST_LINKS = 10_000
 
-_ATTRIBUTES = {
-    "origin": ("xyz", "rpy"),
-    "axis": ("xyz",),
-    "mass": ("value",),
-    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
-}
-"""Elements whose attributes are all physics: a misspelt one must not silently become zero."""
+_TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def read(path: Path) -> Robot:
+def read(path: Path, free_root: bool | None = None) -> Robot:
     """The robot of a URDF file."""
     source = f"URDF file {path.name}"
-    return loads(read_text(path), str(path), source if source.isprintable() else "")
+    return loads(read_text(path), str(path), source if source.isprintable() else "", free_root)
 
 
-def loads(text: str, where: str = "URDF text", source: str = "") -> Robot:
-    """The robot of a URDF text; `where` names it in messages."""
+def loads(text: str, where: str = "URDF text", source: str = "", free_root: bool | None = None) -> Robot:
+    """The robot of a URDF text.
+
+    where: name of the text in messages.
+    source: where it comes from.
+    free_root: False welds floating joints.
+    """
     document = parse(text, where)
     _checked_root(document)
+    notes = schema("urdf").check(document)
     links = _by_name(document, "link")
     joints = _by_name(document, "joint")
     if not links:
         raise RobotError("the robot has no link", where=where, expected="<link> elements in <robot>")
     if max(len(links), len(joints)) > MOST_LINKS:
         raise RobotError(f"{max(len(links), len(joints))} links", where=where, expected=f"at most {MOST_LINKS}")
-    reader = _Reader(document, joints)
+    reader = _Reader(document, joints, free_root is False)
     bodies = {name: reader.body(name, element) for name, element in links.items()}
     tree = [reader.joint(name, element, bodies) for name, element in joints.items()]
     root, ordered = _depth_first(tree, bodies, reader)
@@ -69,6 +69,7 @@ def loads(text: str, where: str = "URDF text", source: str = "") -> Robot:
             tool_on=TOOL if TOOL in bodies else None,
             root=bodies[root],
             source=source,
+            notes=tuple(f"{NOT_READ}{note}" for note in notes),
         )
     except ArmdynError as error:
         raise error.located(where) from None
@@ -118,15 +119,13 @@ class _Reader(Values):
     """Makes parts of elements; knows where they stand."""
 
     joints: Mapping[str, Element]
+    weld: bool
 
     def child(self, element: Element, tag: str, label: str) -> Element | None:
         """The child of that tag, if there is one; two of them would contradict each other."""
         found = [child for child in element if local_name(child) == tag]
         if len(found) > 1:
             raise RobotError(f"two <{tag}>", where=self.document.at(found[1], label), expected="at most one")
-        for key in found[0].attrib if found and tag in _ATTRIBUTES else ():
-            if key not in _ATTRIBUTES[tag]:
-                raise unknown_name(f"attribute of <{tag}>", key, _ATTRIBUTES[tag], self.document.at(found[0], label))
         return found[0] if found else None
 
     def needed(self, element: Element, tag: str, label: str, advice: str) -> Element:
@@ -154,7 +153,7 @@ class _Reader(Values):
         advice = "Add it, or remove <inertial> if the link is a mere frame."
         mass = self.number(self.needed(inertial, "mass", label, advice), "value", label)
         entries = self.needed(inertial, "inertia", label, advice)
-        tensor = Mat3.symmetric(*(self.number(entries, key, label) for key in _ATTRIBUTES["inertia"]))
+        tensor = Mat3.symmetric(*(self.number(entries, key, label) for key in _TENSOR))
         R, com = self.placement(inertial, label).pose()
         turned = (R @ tensor @ R.T).upper()  # one triangle: rounding must not leave the tensor asymmetric
         return CentralInertia(mass, com, Mat3.symmetric(*turned))
@@ -183,6 +182,8 @@ class _Reader(Values):
 
     def kind(self, stated: str, element: Element, label: str) -> Kind:
         where = self.document.at(element, label)
+        if stated == "floating" and self.weld:
+            return "fixed"
         if stated in REFUSED:
             raise RobotError(f"a joint of type {stated!r}", where=where, expected=f"one of: {', '.join(KINDS)}",
                              advice=REFUSED[stated])  # fmt: skip

@@ -16,6 +16,7 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import ShapeError
+from armdyn.robot.coordinates import coordinates
 from armdyn.robot.features import SUPPORT, require
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array, Floats
@@ -26,6 +27,8 @@ ACTIVE_VECTORS = ("q_active", "qd_active", "qdd_active", "tau_active")
 """One entry per active joint: those named by the argument `active`, or all independent ones."""
 ALL_JOINTS = "q_all"
 """One entry per movable joint, dependent ones included."""
+COORDINATES = ("x", "xd", "xdd", "forces")
+"""One entry per coordinate: joints, and motors of elastic joints."""
 SIXES = {
     "wrench": ("force x", "y", "z", "and moment x", "y", "z"),
     "base_velocity": ("linear x", "y", "z", "and angular velocity x", "y", "z"),
@@ -101,7 +104,7 @@ def entries(robot: Robot, name: str, active: Sequence[str] | None) -> Sequence[s
         return active if active is not None else [joint.name for joint in robot.joints]
     if name == ALL_JOINTS:
         return [joint.name for joint in robot.movable]
-    return SIXES.get(name)
+    return coordinates(robot).names if name in COORDINATES else SIXES.get(name)
 
 
 def take_apart(name: str, value: Any, robot: Robot, labels: Sequence[str]) -> Argument:

@@ -81,6 +81,8 @@ AROUND: dict[str, tuple[str, ...]] = {
     "closed_chain": (*CLOSED, *TREE),
     "coupling": TREE,
     "derivatives": TREE,
+    "doubled": ("elastic", *TREE),
+    "doubled_lagrange": ("elastic", *TREE),
     "elastic": ("elastic", *TREE),
     "energies": TREE,
     "friction": TREE,

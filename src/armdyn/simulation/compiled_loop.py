@@ -24,6 +24,7 @@ from armdyn.simulation.integrators import Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
+from armdyn.simulation.sides import Measure, sides
 from armdyn.typing import Array
 
 CHUNK = 4096
@@ -41,7 +42,6 @@ def obstacle(problem: Problem) -> str | None:
         "sensors": problem.sensors is not None,
         "a wrench at the tool": problem.wrench is not None,
         "stiction": problem.stiction,
-        "an arm with elastic joints": problem.elastic,
         "a stop condition": problem.stop is not None,
         "a control period of several steps": problem.hold > 1,
     }
@@ -102,11 +102,13 @@ class Loop(NamedTuple):
     hold: int
     limits: tuple[float, ...] | None
     memory: int
+    measure: Measure
 
 
 def step_graph(p: Loop) -> Graph:
     """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out."""
-    n, memory = p.dyn.n, p.memory
+    n, memory, where = p.dyn.robot.n, p.memory, sides(p.dyn, p.measure)
+    size = where.size
     law, plant = traced_law(p.law), TracedDynamics(p.dyn)
     rows = 3 if p.method.halves else 1
 
@@ -116,7 +118,7 @@ def step_graph(p: Loop) -> Graph:
         held: list[Array] = []
 
         def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
-            row = table[round(2 * c)]
+            row, q, qd = table[round(2 * c)], where.measured(q), where.measured(qd)
             desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
             tau = np.asarray(law(row[0], q, qd, desired, z), dtype=object)
             if p.limits is not None:
@@ -127,12 +129,12 @@ def step_graph(p: Loop) -> Graph:
             if p.hold:  # torques and internal state change once per step
                 if not held:
                     held.extend(torque(c, q, qd, z))
-                return plant.forward_dynamics(q, qd, held[0]), np.zeros(memory), held[0]
+                return plant.forward_dynamics(q, qd, where.driven(held[0])), np.zeros(memory), held[0]
             tau, zd = torque(c, q, qd, z)
-            return plant.forward_dynamics(q, qd, tau), zd, tau
+            return plant.forward_dynamics(q, qd, where.driven(tau)), zd, tau
 
         assert p.method.step is not None
-        q, qd, z, lost_q, lost_qd = np.split(x, np.cumsum([n, n, memory, n]))
+        q, qd, z, lost_q, lost_qd = np.split(x, np.cumsum([size, size, memory, size]))
         dq, dqd, dz, tau = p.method.step(rates, p.dt, q, qd, z)
         if p.hold:
             dz = p.dt * held[1]
@@ -141,7 +143,7 @@ def step_graph(p: Loop) -> Graph:
         moved = (*q, *qd, *(z + dz), *lost_q, *lost_qd)
         return {"next": [_node(entry) for entry in moved], "tau": [_node(entry) for entry in tau]}
 
-    return trace(step, {"state": 4 * n + memory, "reference": (rows, 1 + 3 * n)}, fold_angles=False)
+    return trace(step, {"state": 4 * size + memory, "reference": (rows, 1 + 3 * n)}, fold_angles=False)
 
 
 def _plus(x: Array, growth: Array, lost: Array, t: Any) -> tuple[Array, Array]:
@@ -235,15 +237,15 @@ def pays(problem: Problem) -> bool:
 
 def compiled_steps(problem: Problem) -> Outcome:
     """Simulate in machine code."""
-    p, n = problem, problem.n
+    p, n, size = problem, problem.n, problem.sides.size
     stride = 2 if p.method.halves else 1
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
     reference = np.ascontiguousarray(np.column_stack([times, table.q, table.qd, table.qdd]))
     on_grid = Desired(*(column[::stride] for column in table))
     z = p.law.start(p.q0, p.qd0)
-    state = np.empty((p.steps + 2, 4 * n + len(z)))
-    state[0] = np.concatenate([p.q0, p.qd0, z, np.zeros(2 * n)])
+    state = np.empty((p.steps + 2, 4 * size + len(z)))
+    state[0] = np.concatenate([*p.start, z, np.zeros(2 * size)])
     tau = np.empty((p.steps + 1, n))
     ends = [*(start for start, _ in p.plants[1:]), p.steps + 1]
     for (start, _), end, loop in zip(p.plants, ends, _loops(p), strict=True):
@@ -261,7 +263,7 @@ def _loops(p: Problem) -> list[Loop]:
     """The closed loops of the run, one for each plant."""
     limits = None if p.torque_limits is None else tuple(p.torque_limits.tolist())
     memory = len(p.law.start(p.q0, p.qd0))
-    return [Loop(dyn, p.law, p.method, p.dt, p.hold, limits, memory) for _, dyn in p.plants]
+    return [Loop(dyn, p.law, p.method, p.dt, p.hold, limits, memory, p.measure) for _, dyn in p.plants]
 
 
 @lru_cache(maxsize=32)
@@ -272,8 +274,8 @@ def _march(loop: Loop) -> March:
 
 def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:
     """The outcome, if the motion ended within these steps."""
-    n = p.n
-    block = state[first + 1 : first + count + 1, : 2 * n]
+    n, size = p.n, p.sides.size
+    block = state[first + 1 : first + count + 1, : 2 * size]
     with np.errstate(invalid="ignore"):
         unbounded: Array = np.logical_not((np.abs(block) < HUGE).all(axis=1))
     hit = past_range(p, block[:, :n])
@@ -288,17 +290,18 @@ def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outc
         return _outcome(p, state, tau, k, Status.UNSTABLE, f"at t = {k * p.dt:.6g} s")
     assert hit is not None
     if k >= first + count:  # its torques are those of the next step
-        last = p.law(k * p.dt, state[k, :n], state[k, n : 2 * n], p.course.at(k * p.dt), state[k, 2 * n : -2 * n])
+        x, xd, z = state[k, :size], state[k, size : 2 * size], state[k, 2 * size : -2 * size]
+        last = p.law(k * p.dt, p.sides.measured(x), p.sides.measured(xd), p.course.at(k * p.dt), z)
         tau[k] = last if p.torque_limits is None else clipped(last, p.torque_limits)
     return _outcome(p, state, tau, k + 1, Status.LIMIT, range_detail(p, k * p.dt, hit[bad[0]]))
 
 
 def _outcome(p: Problem, state: Array, tau: Array, count: int, status: Status, detail: str) -> Outcome:
-    n = p.n
+    size = p.sides.size
     while count > 1 and not np.isfinite(tau[count - 1]).all():
         count -= 1
     part = state[:count]
     return Outcome(
-        np.ascontiguousarray(part[:, :n]), np.ascontiguousarray(part[:, n : 2 * n]), np.nan_to_num(tau[:count]),
-        np.ascontiguousarray(part[:, 2 * n : -2 * n]), status, detail,
+        np.ascontiguousarray(part[:, :size]), np.ascontiguousarray(part[:, size : 2 * size]),
+        np.nan_to_num(tau[:count]), np.ascontiguousarray(part[:, 2 * size : -2 * size]), status, detail,
     )  # fmt: skip

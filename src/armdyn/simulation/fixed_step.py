@@ -10,7 +10,6 @@ import numpy as np
 from armdyn.control.law import Desired, SingularTask
 from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
-from armdyn.simulation.elastic_plant import ElasticPlant
 from armdyn.simulation.integrators import Rates, plus
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import Problem, outside
@@ -36,14 +35,12 @@ class _Loop:
         self.table = problem.course.table(_grid(problem))
         self.stride = 2 if problem.method.halves else 1
         self.measure = Measurement(problem) if problem.sensors is not None else None
-        self.springs = {start: ElasticPlant(dyn) for start, dyn in problem.plants} if problem.elastic else {}
+        self.sides = problem.sides
         self.dry = {start: Stiction(dyn) for start, dyn in problem.plants} if problem.stiction else {}
 
     def run(self) -> Outcome:
         p = self.p
-        q, qd, z = p.q0, p.qd0, p.law.start(p.q0, p.qd0)
-        if self.springs:
-            q, qd = self.springs[0].start(q, qd)
+        (q, qd), z = p.start, p.law.start(p.q0, p.qd0)
         n, size, count = p.n, len(q), p.steps + 1
         qs, qds, taus = np.empty((count, size)), np.empty((count, size)), np.empty((count, n))
         zs = np.empty((count, len(z)))
@@ -105,7 +102,7 @@ class _Loop:
     def _tick(self, k: int, t: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
         """A control period begins: torques to hold, and the internal state of the law after the period."""
         p = self.p
-        seen_q, seen_qd = self._seen(q), self._seen(qd)
+        seen_q, seen_qd = self.sides.measured(q), self.sides.measured(qd)
         if self.measure is not None:
             seen_q, seen_qd = self.measure(k, seen_q, seen_qd)
         desired = self._desired(k)
@@ -128,7 +125,7 @@ class _Loop:
 
             def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
                 desired, time = self._desired(k, c), t + c * p.dt
-                q, qd = self._seen(q), self._seen(qd)
+                q, qd = self.sides.measured(q), self.sides.measured(qd)
                 tau = p.law(time, q, qd, desired, z)
                 if p.torque_limits is not None:
                     tau = clipped(tau, p.torque_limits)
@@ -138,24 +135,22 @@ class _Loop:
         if self.dry:
             dry = self.dry[max(start for start in self.dry if start <= k)]
             grip = dry.grip(q, qd, torque(0, q, qd, z)[0], self._wrench(t, q, qd))
-        plant = self.springs[max(start for start in self.springs if start <= k)] if self.springs else dyn
-        forward: Callable[..., Array] = plant.forward_dynamics
+        forward: Callable[..., Array] = dyn.forward_dynamics
+        driven = self.sides.driven
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
             tau, zd = torque(c, q, qd, z)
             if dry is not None and grip is not None:
                 return dry.acceleration(q, qd, tau, self._wrench(t + c * p.dt, q, qd), grip), zd, tau
             if p.wrench is None:
-                return forward(q, qd, tau), zd, tau
-            return forward(q, qd, tau, self._wrench(t + c * p.dt, q, qd)), zd, tau
+                return forward(q, qd, driven(tau)), zd, tau
+            return forward(q, qd, driven(tau), self._wrench(t + c * p.dt, q, qd)), zd, tau
 
         return rates, grip, dry
 
-    def _seen(self, q: Array) -> Array:
-        return self.springs[0].seen(q) if self.springs else q
-
     def _wrench(self, t: float, q: Array, qd: Array) -> Any:
-        return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q, qd), dtype=float)
+        n = self.p.n
+        return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q[:n], qd[:n]), dtype=float)
 
 
 def _grid(problem: Problem) -> Array:

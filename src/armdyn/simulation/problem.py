@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Method
 from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench
+from armdyn.simulation.sides import Measure, Sides, initial, sides
 from armdyn.typing import Array
 
 HUGE = 1e8
@@ -24,6 +26,7 @@ class Problem:
     plants:        (index of the first sample, dynamics) of each interval of time.
     hold:          time steps per control period; 0: the law acts continuously.
     torque_limits: (n,) N m or N; None: unlimited.
+    measure:       side of elastic joints that the law sees.
     ranges:        (2, n) lower and upper joint limits at which the motion ends; None: it does not.
     """
 
@@ -39,7 +42,7 @@ class Problem:
     torque_limits: Array | None
     wrench: Wrench | None
     stiction: bool
-    elastic: bool
+    measure: Measure
     stop: Stop | None
     ranges: Array | None
 
@@ -53,7 +56,18 @@ class Problem:
 
     @property
     def n(self) -> int:
-        return self.plants[0][1].n
+        """Number of joints: what the control law sees."""
+        return self.plants[0][1].robot.n
+
+    @cached_property
+    def sides(self) -> Sides:
+        """Coordinates of the plant, which are more than the joints if some are elastic."""
+        return sides(self.plants[0][1], self.measure)
+
+    @property
+    def start(self) -> tuple[Array, Array]:
+        """Initial positions and velocities of all coordinates."""
+        return initial(self.plants[0][1], self.q0, self.qd0)
 
     @property
     def times(self) -> Array:

@@ -64,7 +64,8 @@ class Run:
     controller: the law in one line.
     compiled:   whether machine code ran the loop.
     seconds:    computing time, preparation included.
-    motors:     positions and velocities of the motors of an elastic arm, (k, n) each, reflected to their joints.
+    motors:     positions and velocities of the motors of an elastic arm, (k, n) each, seen at their joints; None for
+                rigid joints.
     """
 
     t: Array
@@ -114,14 +115,24 @@ class Run:
         return np.concatenate(parts)
 
     @cached_property
+    def coordinates(self) -> tuple[Array, Array]:
+        """Positions and velocities of all coordinates of the plant: q, and the motors of elastic joints."""
+        if self.motors is None:
+            return self.q, self.qd
+        where = self.dynamics.coordinates
+        pairs = zip((self.q, self.qd), self.motors, strict=True)
+        x, xd = (np.transpose(where.joined(links.T, motors.T)) for links, motors in pairs)
+        return x, xd
+
+    @cached_property
     def kinetic_energy(self) -> Array:
-        """(k,) J, rotors included (for an elastic arm as if its joints were rigid)."""
-        return self._by_plant("kinetic_energy", self.q, self.qd)
+        """(k,) J, rotors included."""
+        return self._by_plant("kinetic_energy", *self.coordinates)
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(k,) J, zero at the world's origin."""
-        return self._by_plant("potential_energy", self.q)
+        """(k,) J, of weights (zero at the world's origin) and springs."""
+        return self._by_plant("potential_energy", self.coordinates[0])
 
     @property
     def energy(self) -> Array:
@@ -131,14 +142,15 @@ class Run:
     @cached_property
     def power(self) -> Array:
         """(k,) W, mechanical power of the actuators."""
-        return np.asarray(np.sum(self.tau * self.qd, axis=1))
+        rates = self.qd if self.motors is None else self.motors[1]
+        return np.asarray(np.sum(self.tau * rates, axis=1))
 
     # Numbers --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def tool(self) -> Array:
         """(k, 3) positions of the tool, m, world axes."""
-        return self._by_plant("pose", self.q)[:, :3, 3]
+        return self._by_plant("pose", self.coordinates[0])[:, :3, 3]
 
     def largest_error(self, after: float = 0.0) -> Array:
         """(n,) largest magnitude of the error from a time on."""
@@ -158,11 +170,15 @@ class Run:
     # Out ------------------------------------------------------------------------------------------------------------
 
     def columns(self) -> dict[str, Array]:
-        """All samples by column: t, q1.., qd1.., tau1.., e1.., ref1.., refd1.., refdd1.. (joint space), z1.. memory."""
+        """All samples by column: t, q1.., qd1.., tau1.., e1.., ref1.., refd1.., refdd1.. (joint space),
+        theta1.., thetad1.. (motors of elastic arms), z1.. memory.
+        """
         found = {"t": self.t}
         groups = {"q": self.q, "qd": self.qd, "tau": self.tau, "e": self.error}
         if self.desired.q.shape == self.q.shape:
             groups |= {"ref": self.desired.q, "refd": self.desired.qd, "refdd": self.desired.qdd}
+        if self.motors is not None:
+            groups |= {"theta": self.motors[0], "thetad": self.motors[1]}
         groups["z"] = self.memory
         for name, group in groups.items():
             found |= {f"{name}{j + 1}": group[:, j] for j in range(group.shape[1])}

@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot import Robot
 from armdyn.simulation.integrators import Method, method
+from armdyn.simulation.sides import MEASURES, Measure
 from armdyn.typing import Array
 
 Wrench = Callable[[float, Array, Array], Any]
@@ -21,11 +22,11 @@ Stop = Callable[[float, Array, Array], float]
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """The arm that is simulated, and what acts on it beyond rigid-body dynamics.
+    """The arm that is simulated, and what acts on it beyond its own dynamics.
 
     model:    the true robot, or its compiled dynamics; the control law may know another one.
     stiction: joints at rest stick until the torque exceeds the break-away friction (default: False).
-    elastic:  springs between motors and links; the law sees the motor side (default: None, as the robot describes it).
+    measure:  side of elastic joints that the law sees, "motor" or "link" (default: "motor", where most encoders are).
     wrench:   function (t, q, qd) -> (6,), what the robot exerts at its tool, N and N m, world axes (default: none).
     changes:  other models from given times on, s: {2.0: robot.with_payload(1.5)} (default: none).
     """
@@ -33,9 +34,13 @@ class Plant:
     model: Dynamics | Robot
     _: KW_ONLY
     stiction: bool = False
-    elastic: bool | None = None
+    measure: Measure = "motor"
     wrench: Wrench | None = None
     changes: Mapping[float, Dynamics | Robot] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.measure not in MEASURES:
+            raise unknown_name("side of the joints", self.measure, MEASURES, where="Plant, measure")
 
     @property
     def robot(self) -> Robot:

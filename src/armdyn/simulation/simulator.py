@@ -14,7 +14,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, require, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import limit_vector, position_limits, torque_limits
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
@@ -48,7 +48,8 @@ def simulate(
     """Motion of an arm under a control law.
 
     Args:
-        plant:          the true arm; `Plant(robot, ...)` adds stiction, elastic joints, a wrench, changes of the load.
+        plant:          the true arm; `Plant(robot, ...)` adds stiction, a wrench, changes of the load, the measured
+                        side of elastic joints.
         controller:     control law; it may know another model than the plant.
         reference:      callable ref(t), ref(t, 1), ref(t, 2), such as a trajectory, or a constant configuration.
         duration:       s, rounded up to whole time steps (default: that of the reference).
@@ -70,7 +71,7 @@ def simulate(
     step, name = solver.dt if dt is None else dt, solver.integrator if integrator is None else integrator
     solver = replace(solver, dt=step, integrator=name)
     dyn = _dynamics(body.model, "plant")
-    n = dyn.n
+    n = dyn.robot.n
     _check_law(controller, n)
     course = Course(reference, None if controller.in_task_space else n)
     steps = step_count(course, duration, solver.dt)
@@ -87,7 +88,7 @@ def simulate(
         torque_limits=_torque_limits(actuation.torque_limits, dyn.robot),
         wrench=body.wrench,
         stiction=body.stiction,
-        elastic=_elastic(body),
+        measure=body.measure,
         stop=stop,
         ranges=np.array(position_limits(dyn.robot)) if stop_at_limits else None,
     )
@@ -99,14 +100,14 @@ def simulate(
 def _solved(problem: Problem) -> tuple[Outcome, bool]:
     """The outcome, and whether machine code ran the loop."""
     compiled, name = problem.solver.compiled, problem.method.name
-    if problem.elastic and (problem.stiction or problem.wrench is not None or name == "variational"):
+    if problem.stiction and not problem.sides.rigid:
         raise NotApplicable(
-            "elastic joints together with stiction, a wrench or the variational integrator", where="simulate",
-            expected="one of them at a time",
+            "elastic joints together with stiction", where="simulate", expected="one of the two",
+            advice='robot.without("elastic") has rigid joints.',
         )  # fmt: skip
-    if problem.method.step is None and (problem.sensors is not None or problem.stiction or problem.elastic):
+    if problem.method.step is None and (problem.sensors is not None or problem.stiction):
         raise NotApplicable(
-            "sensors, stiction and elastic joints need fixed steps", where=f"simulate, integrator {name!r}",
+            "sensors and stiction need fixed steps", where=f"simulate, integrator {name!r}",
             expected="integrator euler_taylor, semi_implicit or rk4",
         )  # fmt: skip
     reason = obstacle(problem)
@@ -122,7 +123,8 @@ def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> R
     known = outcome.table
     desired = problem.course.table(t) if known is None else Desired(*(column[: len(t)] for column in known))
     law, n = problem.law, problem.n
-    motors = (outcome.q[:, n:], outcome.qd[:, n:]) if problem.elastic else None
+    places = problem.sides.motors
+    motors = None if problem.sides.rigid else (outcome.q[:, places], outcome.qd[:, places])
     outcome = outcome._replace(q=np.ascontiguousarray(outcome.q[:, :n]), qd=np.ascontiguousarray(outcome.qd[:, :n]))
     if law.in_task_space:
         error = np.array([law.error(q, type(desired)(*d)) for q, *d in zip(outcome.q, *desired, strict=True)])
@@ -150,22 +152,15 @@ def _dynamics(plant: Any, what: str) -> Dynamics:
     return compiled_dynamics(plant) if isinstance(plant, Robot) else plant
 
 
-def _elastic(body: Plant) -> bool:
-    """Whether motors and links are separate; rigid joints in place of elastic ones must be asked for by `without`."""
-    if body.elastic is False:
-        require(body.robot, "a plant with rigid joints", frozenset((*CLOSED, *TREE)))
-    return "elastic" in body.robot.features if body.elastic is None else body.elastic
-
-
 def _check_law(law: Any, n: int) -> None:
     if not isinstance(law, Law):
         raise ArmdynError(
             f"the controller is a {type(law).__name__}", where="simulate", expected="a law of armdyn.control"
         )
     model = getattr(law, "dyn", None)
-    if model is not None and model.n != n:
+    if model is not None and model.robot.n != n:
         raise ShapeError(
-            f"the controller's model has {model.n} joints", where="simulate", expected=f"{n}, as the plant"
+            f"the controller's model has {model.robot.n} joints", where="simulate", expected=f"{n}, as the plant"
         )
 
 
@@ -196,10 +191,11 @@ def _plants(dyn: Dynamics, body: Plant, dt: float, steps: int) -> tuple[tuple[in
     plants = {0: dyn}
     for at, model in sorted(body.changes.items()):
         other = _dynamics(model, "changed plant")
-        if other.n != dyn.n:
+        if other.coordinates.names != dyn.coordinates.names:
             raise ShapeError(
-                f"the plant from t = {at} s on has {other.n} joints", where="simulate", expected=f"{dyn.n}"
-            )
+                f"the plant from t = {at} s on has the coordinates {', '.join(other.coordinates.names)}",
+                where="simulate", expected=", ".join(dyn.coordinates.names),
+            )  # fmt: skip
         if not (math.isfinite(at) and at >= 0):
             raise ArmdynError(f"a change at t = {at}", where="simulate", expected="a time >= 0 in s")
         if (start := round(at / dt)) <= steps:
