@@ -80,13 +80,13 @@ def test_catalog_goes_through_a_file(name: str, tmp_path: Path) -> None:
 def test_what_is_not_taken_over_is_said(tmp_path: Path) -> None:
     path = tmp_path / "spring.xml"
     path.write_text(
-        '<mujoco><worldbody><body name="a"><joint name="j" stiffness="3"/><geom type="mesh" mesh="m"/></body>'
+        '<mujoco><worldbody><body name="a"><joint name="j"/><geom type="mesh" mesh="m"/></body>'
         '</worldbody><equality><weld body1="a"/></equality></mujoco>'
     )
     with pytest.warns(armdyn.ModelWarning) as record:
         armdyn.load(path)
     said = " ".join(str(w.message) for w in record)
-    assert "spring" in said and "mesh" in said and "<equality>" in said
+    assert "mesh" in said and "<equality>" in said
 
 
 def test_urdf_under_the_name_xml(tmp_path: Path) -> None:

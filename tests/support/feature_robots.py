@@ -39,6 +39,8 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
     "rotors_on_links": lambda: arm(
         rotor={"model": "full", "inertia": 1e-3, "ratio": 50.0, "mass": 0.4, "axis": [0.6, 0, 0.8]}
     ),
+    "springs": lambda: arm(spring={"stiffness": 12.0, "rest": 0.4}),
+    "gravity_compensation": lambda: arm(gravity_compensation=0.7),
     "dry_friction": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8}),
     "static_friction": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "static": 1.3, "stribeck": 0.1}),
     "friction_law": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "width": 0.05, "law": "smooth"}),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 
 
-@parse.takes("closed", "elastic", "tree")
+@parse.takes("closed", "elastic", "tree", "passive")
 def check(
     files: Annotated[
         list[str],

@@ -31,7 +31,7 @@ class Timing(StrEnum):
     optimal = "optimal"
 
 
-@parse.takes("closed", "elastic", "tree")
+@parse.takes("closed", "elastic", "tree", "passive")
 def plan(
     robot: parse.RobotArgument,
     start: Annotated[

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
-@parse.takes("closed", "elastic", "tree")
+@parse.takes("closed", "elastic", "tree", "passive")
 def show(
     robot: parse.RobotArgument,
     tip: parse.TipOption = None,

@@ -35,7 +35,7 @@ CONTROLLERS = {
 """Control laws and their default gains."""
 
 
-@parse.takes("closed", "elastic", "tree")
+@parse.takes("closed", "elastic", "tree", "passive")
 def simulate(
     robot: parse.RobotArgument,
     controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",

@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, PASSIVE, TREE, require, takes
 from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
@@ -23,7 +23,7 @@ PARTS = ("coriolis", "gravity", "friction")
 """Terms of the model that a law may leave out."""
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *TREE, *PASSIVE)
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Law):
     """Computed torque control (inverse dynamics control, feedback linearisation) in the joint space.
@@ -65,6 +65,8 @@ class ComputedTorque(Law):
             raise unknown_name("scheme", self.scheme, ("tracking", "position"), where="ComputedTorque")
         if self.through not in ("newton_euler", "matrices"):
             raise unknown_name("computation", self.through, ("newton_euler", "matrices"), where="ComputedTorque")
+        if self.through == "matrices":
+            require(self.dyn.robot, 'control.ComputedTorque through="matrices"', frozenset(TREE))
         for part in self.leave_out:
             if part not in PARTS:
                 raise unknown_name("term of the model", part, PARTS, where="ComputedTorque")
@@ -126,7 +128,7 @@ class ComputedTorque(Law):
         return desired.q - q if self.integrates else NOTHING
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *TREE, *PASSIVE)
 @dataclass(frozen=True, eq=False)
 class Feedforward(Law):
     """Feedforward of the inverse dynamics along the reference, with or without PD feedback.

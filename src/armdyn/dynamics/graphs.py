@@ -99,7 +99,9 @@ class SymbolicSource(Source):
 
     @cached_property
     def views(self) -> Views:
-        torques = grouped(self.robot, rotors=not coordinates(self.robot).doubled)
+        torques = self.robot
+        if "gravity_compensation" not in self.robot.features:
+            torques = grouped(self.robot, rotors=not coordinates(self.robot).doubled)
         return Views(torques, torques, self.robot)
 
 

@@ -82,6 +82,8 @@ class Views(NamedTuple):
 
 def cheapest_views(robot: Robot, group: bool) -> Views:
     """The views with the fewest operations; group: whether inertial parameters may be grouped."""
+    if "gravity_compensation" in robot.features:  # depends on bodies as they are, in the world as it is
+        return Views(robot, robot, robot)
     candidates = [robot, *_other_frames(robot)]
     pairs = [(grouped_view(each) if group else each, each) for each in candidates]
     loaded, places = pairs[0] if len(pairs) == 1 else min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0])))

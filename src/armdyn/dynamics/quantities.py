@@ -24,7 +24,6 @@ from armdyn.mechanics import (
     articulated_body,
     composite_body,
     derivatives,
-    doubled,
     energies,
     gim_christoffel,
     kinematics,
@@ -33,9 +32,11 @@ from armdyn.mechanics import (
 )
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, declare
+from armdyn.robot.features import CLOSED, PASSIVE, declare
+from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ Formulation = Callable[..., Any]
 Wrench = ArrayLike | Mapping[str, ArrayLike] | None
 Out = Floats | tuple[Floats, ...] | None
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
+TREE = (*RIGID, *PASSIVE)
 OPTIONAL = ("wrench", "frame")
 _ENTRY = re.compile(r"(?:Returns )?(\w+): (?:(\(\.\.\..*?\)),? ?)?(.*)")
 
@@ -301,16 +303,16 @@ class Quantities:
 
     @row(
         "tau",
-        on_robot(doubled.springs),
-        doubled.springs,
-        closed=closed_graphs.torques(doubled.springs),
-        gravity=False,
+        on_robot(spring_torques),
+        quantity(spring_torques),
+        closed=closed_graphs.torques(quantity(spring_torques)),
         takes=TREE,
     )
     def springs(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
-        """Torques that stretch the springs of elastic joints: k (q - theta) on the links, k (theta - q) on the motors.
+        """Torques of springs: with gravity, all torques of the position.
 
-        Included: the stiffness of elastic joints; zero for rigid ones.
+        Included: springs across joints, k (q - rest); the weight that counterbalances carry; the springs of elastic
+        joints, k (q - theta) on the links and k (theta - q) on the motors.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns tau: (..., n) N m or N, exerted by the actuators on +q against the springs
@@ -391,7 +393,7 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor(regressor), takes=TREE)
+    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor(regressor), takes=RIGID)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -480,7 +482,7 @@ class Quantities:
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Potential energy, zero for masses at the world's origin: its gradient is g(q) + springs(q).
 
-        Included: weights of all links, springs of elastic joints.
+        Included: weights of all links, springs across joints and of elastic joints, counterbalances.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns U: (...) J

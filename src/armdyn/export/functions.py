@@ -16,7 +16,7 @@ from armdyn.graph.angle import natural_order
 from armdyn.graph.program import StraightLine, straight_line
 from armdyn.graph.structure import Port, ports
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
 
 PARAMETERS = "parameters"
 """The argument that holds the named parameters, where they are kept."""
@@ -73,7 +73,7 @@ class Model:
         return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *TREE, *PASSIVE)
 def model(
     robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
 ) -> Model:

@@ -30,7 +30,7 @@ from armdyn.formats.schema import Schema, schema
 from armdyn.formats.text import NOT_READ, read_text
 from armdyn.formats.xml_values import shown
 from armdyn.robot.edit import numeric_placement
-from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement, Rotor
+from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement, Rotor, Spring
 from armdyn.robot.record import unit
 from armdyn.robot.robot import Robot
 
@@ -164,15 +164,13 @@ class _Reader(Posed):
         shapes = [(self.whole(child, inner, "body"), pose) for child, pose, tag, inner in parts if tag == "geom"]
         inertials = [(child, pose) for child, pose, tag, _ in parts if tag == "inertial"]
         inertia = self.bounded(self.inertia(inertials, shapes, label, bool(joints)))
+        lifted = self.number(element, "gravcomp", label) if element.get("gravcomp") else 0
+        whole = Body(name, inertia, lifted)
         start = frame @ self.pose(element, label)
         if not joints:
-            self.add(
-                Joint(self.fresh(name), "fixed", FreeTransform(numeric_placement(start)), parent, Body(name, inertia))
-            )
+            self.add(Joint(self.fresh(name), "fixed", FreeTransform(numeric_placement(start)), parent, whole))
         else:
-            self.moving(joints, name, parent, start, inertia)
-        if element.get("gravcomp") and self.number(element, "gravcomp", label) != 0:
-            self.notes.append(f"{label}: gravity compensation")
+            self.moving(joints, whole, parent, start)
         self.children(element, name, Pose.identity(), childclass, label)
 
     def contents(self, element: Element, childclass: str, frame: Pose | None = None) -> list[tuple[Element, Pose, str]]:
@@ -187,15 +185,13 @@ class _Reader(Posed):
                 found.append((child, frame, childclass))
         return found
 
-    def moving(
-        self, joints: list[tuple[Element, Pose]], name: str, parent: str, start: Pose, inertia: CentralInertia
-    ) -> None:
+    def moving(self, joints: list[tuple[Element, Pose]], whole: Body, parent: str, start: Pose) -> None:
         """The joints of one body: MuJoCo turns about the first, then the second as moved by the first, and so on.
 
         Each turns about a line through its own anchor, so that frames stand on the axes between them; the body's frame
         follows at the end.
         """
-        anchor = ZERO
+        anchor, name = ZERO, whole.name
         for number, (element, frame) in enumerate(joints):
             label = f"joint {shown(element.get('name', name))!r}"
             kind = self.kind(element, label)
@@ -203,13 +199,13 @@ class _Reader(Posed):
             axis = frame.R @ unit(self.vector(element, "axis", label, Z_AXIS), self.document.at(element, label))
             before = (start if number == 0 else Pose.identity()) @ Pose(Mat3.identity(), pos - anchor)
             last = number == len(joints) - 1 and pos == ZERO
-            body = Body(name, inertia) if last else Body(self.fresh_body(f"{name}_axis"))
+            body = whole if last else Body(self.fresh_body(f"{name}_axis"))
             geometry = FreeTransform(numeric_placement(before), axis, self.zero(element, kind, label))
             self.add(self.joint(element, kind, label, name, geometry, parent, body))
             parent, anchor = body.name, pos
         if parent != name:
             placement = Placement(-anchor)
-            self.add(Joint(self.fresh(f"{name}_frame"), "fixed", FreeTransform(placement), parent, Body(name, inertia)))
+            self.add(Joint(self.fresh(f"{name}_frame"), "fixed", FreeTransform(placement), parent, whole))
 
     def site(self, element: Element, parent: str, frame: Pose, label: str) -> None:
         """A named site is a frame that a tool may stand in: a body without mass."""
@@ -243,6 +239,16 @@ class _Reader(Posed):
         zero = self.optional(element, "ref", label) or 0
         return -(self.angle(zero) if kind == "revolute" else zero)
 
+    def spring(self, element: Element, kind: Kind, label: str) -> tuple[Spring | None, list[str]]:
+        """The spring of a joint, and a note on one whose stiffness varies."""
+        stiffness, *higher = self.polynomial(element, "stiffness", label)
+        if "spring" in self.options.disabled or not any((stiffness, *higher)):
+            return None, []
+        if any(higher):
+            return None, [f"{NOT_READ}the joint's spring, whose stiffness is not constant"]
+        rest = self.optional(element, "springref", label) or 0
+        return Spring(stiffness, self.angle(rest) if kind == "revolute" else rest), []
+
     def joint(
         self, element: Element, kind: Kind, label: str, body: str, geometry: FreeTransform, parent: str, carried: Body
     ) -> Joint:
@@ -256,8 +262,7 @@ class _Reader(Posed):
             0 if flag in self.options.disabled else value
             for flag, value in (("damper", viscous), ("frictionloss", coulomb))
         )
-        spring = any(self.polynomial(element, "stiffness", label)) and "spring" not in self.options.disabled
-        notes = [f"{NOT_READ}the joint's spring"] if spring else []
+        spring, notes = self.spring(element, kind, label)
         return Joint(
             name=self.fresh(self.name(element, "joint", element.get("name") or f"{body}_joint")),
             kind=kind,
@@ -268,6 +273,7 @@ class _Reader(Posed):
             friction=Friction(viscous=viscous, coulomb=coulomb) if viscous or coulomb else None,
             limits=self.limits(element, kind == "revolute", label),
             notes=tuple(notes),
+            spring=spring,
         )
 
     def damping(self, element: Element, label: str) -> Scalar:

@@ -48,6 +48,8 @@ def dumps(robot: Robot) -> str:
     for joint in depth_first(robot):
         body = _body(bodies[joint.parent], joint.body.name, joint.pose(), joint.body.inertia)
         bodies[joint.body.name] = body
+        if joint.body.gravity_compensation != 0:
+            body.set("gravcomp", written(joint.body.gravity_compensation))
         if joint.kind != "fixed":
             _joint(body, joint)
     if needs_tool_link(robot):
@@ -84,6 +86,8 @@ def _joint(body: Element, joint: Joint) -> None:
         values |= {"damping": written(friction.viscous), "frictionloss": written(friction.coulomb)}
     if joint.rotor is not None:
         values["armature"] = written(joint.rotor.ratio * joint.rotor.ratio * joint.rotor.inertia)  # Khalil (7.29)
+    if joint.spring is not None:
+        values |= {"stiffness": written(joint.spring.stiffness), "springref": written(joint.spring.rest)}
     SubElement(body, "joint", values)
 
 

@@ -199,6 +199,8 @@ def _lost_of_joints(robot: Robot) -> Iterator[str]:
         "friction laws": [j for j in joints if j.friction and j.friction.law not in (None, "viscous", "coulomb")],
         "motors": [j for j in joints if j.motor is not None],
         "elastic joints": [j for j in joints if j.elastic is not None],
+        "springs": [j for j in joints if j.spring is not None],
+        "gravity compensation": [j for j in robot.tree if j.body.gravity_compensation != 0],
         "acceleration limits": [j for j in joints if j.limits and j.limits.acceleration is not None],
         "mimic couplings": [j for j in joints if any(note.startswith(MIMIC) for note in j.notes)],
         "first moments of bodies without mass": [j for j in robot.tree if _massless_moment(j.body.inertia)],

@@ -28,6 +28,7 @@ from armdyn.mechanics import (
     newton_euler_base,
     registry,
     rotors,
+    springs,
 )
 
 __all__ = [
@@ -55,4 +56,5 @@ __all__ = [
     "newton_euler_base",
     "registry",
     "rotors",
+    "springs",
 ]

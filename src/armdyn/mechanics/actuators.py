@@ -17,6 +17,7 @@ from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.matrices import plus
 from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.mechanics.rotors import rotor_coriolis_matrix, rotor_energy, rotor_mass_matrix, rotor_torques
+from armdyn.mechanics.springs import spring_energy, spring_torques
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
@@ -34,7 +35,8 @@ def _sum_of_lists(a: Any, b: Any) -> Any:
 
 
 def _motion_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Any = None) -> list[Scalar]:
-    return plus(rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd), external.split(robot, q, wrench)[1])
+    elsewhere = external.split(robot, q, wrench)[1]
+    return plus(rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd), spring_torques(robot, q), elsewhere)
 
 
 def _velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
@@ -47,9 +49,9 @@ TERMS: dict[str, Callable[..., Any]] = {
     "coriolis_matrix": rotor_coriolis_matrix,
     "coriolis": _velocity_terms,
     "kinetic_energy": rotor_energy,
+    "potential_energy": spring_energy,
 }
-"""What the actuators add to a quantity, by its name. Gravity and potential energy need nothing: rotor masses are
-part of the links."""
+"""What the joints add to a quantity, by its name. Gravity needs nothing: rotor masses are part of the links."""
 
 
 def actuated(formula: Callable[P, R]) -> Quantity[P, R]:

@@ -17,8 +17,10 @@ from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.composite_body import turned
 from armdyn.mechanics.forward import joint_name
 from armdyn.mechanics.kinematics import Wrench
+from armdyn.mechanics.matrices import plus
 from armdyn.mechanics.newton_euler import tip_wrench
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.springs import spring_torques
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -70,7 +72,7 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     poses = [link.pose(q[link.index]) for link in robot.links]
     tip, elsewhere = external.split(robot, q, wrench)
     gamma, beta = rates(robot, poses, q, qd, tip)
-    resisting = map(add, friction_torques(robot, qd), elsewhere)
+    resisting = plus(friction_torques(robot, qd), spring_torques(robot, q), elsewhere)
     force = [sub(torque, resistance) for torque, resistance in zip(tau, resisting, strict=True)]  # Khalil (7.82)
     I = [spatial(link.inertia) for link in robot.links]
     u = [Screw(ZERO, ZERO) for _ in robot.links]

@@ -35,6 +35,8 @@ from armdyn.mechanics.kinematics import link_poses, velocities
 from armdyn.mechanics.matrices import Rows, zeros
 from armdyn.mechanics.newton_euler import acceleration, rate_matrix, turning_moment
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.springs import spring_torques
+from armdyn.robot.features import PASSIVE
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -244,6 +246,9 @@ def inverse_dynamics_derivatives(
     n = range(robot.n)
     slopes = gradient(lambda x: friction_torques(robot, x), qd)
     dqd = [[add(dqd[i][j], slopes[j][i]) for j in n] for i in n]
+    if any(name in robot.features for name in PASSIVE):
+        stiffness = gradient(lambda x: spring_torques(robot, x), q)
+        dq = [[add(dq[i][j], stiffness[j][i]) for j in n] for i in n]
     if any(spin.axis is not None for spin in robot.spins):
         by_q = gradient(lambda x: rotor_torques(robot, x, qd, qdd), q)
         by_qd = gradient(lambda x: rotor_torques(robot, q, x, qdd), qd)

@@ -30,6 +30,7 @@ from armdyn.mechanics.kinematics import Motion, Wrench
 from armdyn.mechanics.matrices import Rows, zeros
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_mass_matrix, spin_torques
+from armdyn.mechanics.springs import spring_torques
 from armdyn.robot.coordinates import coordinates
 from armdyn.robot.links import Assembly
 from armdyn.robot.parts import Friction
@@ -81,7 +82,7 @@ def inverse_dynamics(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars, wrench
 
 def _transmission(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars) -> list[Scalar]:
     """What rotors, springs and motors add to the torques of the links."""
-    terms = _rotors(robot, x, xd, xdd), springs.formula(robot, x), _motor_friction(robot, xd)
+    terms = _rotors(robot, x, xd, xdd), _stretch(robot, x), _motor_friction(robot, xd)
     return [ops.total(each) for each in zip(*terms, strict=True)]
 
 
@@ -93,7 +94,13 @@ def _rotors(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars) -> list[Scalar]
 
 @quantity
 def springs(robot: Robot, x: Scalars) -> list[Scalar]:
-    """Torques that stretch the springs: k (q - theta) on the links, k (theta - q) by the motors. Khalil (7.34)"""
+    """Torques of springs of elastic joints, of springs across joints, and of counterbalances: (..., size), N m or N."""
+    across = spring_torques(robot, link_side(robot, x))
+    return list(map(add, on_coordinates(robot, across, [0] * robot.n), _stretch(robot, x)))
+
+
+def _stretch(robot: Robot, x: Scalars) -> list[Scalar]:
+    """Torques that stretch elastic joints: k (q - theta) on the links, k (theta - q) by the motors. Khalil (7.34)"""
     spring = [joint.elastic.stiffness if joint.elastic else 0 for joint in robot.joints]
     return _between(robot, spring, x)
 
@@ -245,7 +252,7 @@ def potential_energy(robot: Robot, x: Scalars) -> Scalar:
         for joint, a, b in zip(robot.joints, q, theta, strict=True)
         if joint.elastic
     )
-    return add(energies.potential(robot, q), half(ops.total(stretched)))
+    return add(energies.potential_energy.formula(robot, q), half(ops.total(stretched)))
 
 
 @quantity

@@ -14,7 +14,6 @@ from armdyn.algebra.ops import add, half
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kinematics import frame_pose, link_poses, point_jacobian, velocities
 from armdyn.mechanics.matrices import Rows, zeros
-from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -88,7 +87,7 @@ def kinetic_energy(robot: Robot, q: Scalars, qd: Scalars) -> Scalar:
     return kinetic(robot, q, qd)
 
 
-@quantity
+@actuated
 def potential_energy(robot: Robot, q: Scalars) -> Scalar:
     """Potential energy in the field of gravity, zero at the world's origin: (...), J.
 

@@ -34,9 +34,10 @@ def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Metho
 def columns(robot: Robot, q: Scalars, by: Method = newton_euler) -> list[list[Scalar]]:
     """The mass matrix A: column i is the torque of qdd = u_i at rest without gravity and tip wrench. Khalil (7.64)
 
-    Friction is taken away with its offsets. Of the two equal entries the one in the upper triangle is kept.
+    Friction is taken away with its offsets, and so are springs.
+    Of the two equal entries the one in the upper triangle is kept.
     """
-    weightless = remove(robot, ("gravity", "friction"))
+    weightless = remove(robot, ("gravity", "friction", "springs"))
     return by_columns(lambda qdd: by.inverse_dynamics.formula(weightless, q, [0] * robot.n, qdd), robot.n)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
-from armdyn.motion.sampling import checked_motion, dynamics_of, integral, sample_times, states
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.motion.sampling import checked_motion, dynamics_of, holding_torques, integral, sample_times, states
+from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
 from armdyn.robot.limits import joint_names, limit_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -87,7 +87,7 @@ class Sizing:
         return "\n".join(lines)
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *TREE, *PASSIVE)
 def sizing(
     model: Robot | Dynamics,
     motion: Any,
@@ -122,7 +122,7 @@ def sizing(
     if not (np.isfinite(rest) and rest >= 0) or t[-1] + rest == 0:
         raise ArmdynError(f"rest = {rest} after {t[-1]} s", expected="a cycle of positive duration, s")
     q, qd, qdd = states(motion, t)
-    tau, held = dyn.inverse_dynamics(q, qd, qdd), dyn.gravity(q[-1])
+    tau, held = dyn.inverse_dynamics(q, qd, qdd), holding_torques(dyn, q[-1])
     if side == "motor":
         J = np.asarray(coupling_matrix(dyn.robot), dtype=float)
         tau, held, qd = tau @ J, held @ J, qd @ np.linalg.inv(J).T

@@ -14,12 +14,13 @@ from armdyn.motion.sampling import (
     Infeasible,
     checked_motion,
     dynamics_of,
+    holding_torques,
     sample_times,
     states,
     too_heavy,
     too_weak,
 )
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
@@ -71,7 +72,7 @@ class Demand(NamedTuple):
     law: Callable[[float], Array] | None
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *TREE, *PASSIVE)
 def scale_to_torque(
     ref: Any,
     model: Robot | Dynamics,
@@ -151,7 +152,7 @@ def scale_to_torque(
 
 def demand_of(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> Demand:
     """Return the torques of a motion, (k, n), split by how they scale with its speed."""
-    gravity, friction = dyn.gravity(q), dyn.friction(qd)
+    gravity, friction = holding_torques(dyn, q), dyn.friction(qd)
     moving = dyn.inverse_dynamics(q, qd, qdd) - gravity - friction
     if not friction.any():
         nothing = np.zeros_like(gravity)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.motion.sampling import checked_motion, dynamics_of, holding_torques, sample_times, states
+from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -103,7 +103,7 @@ class Feasibility:
         return "\n".join([*lines, *map(str, self.excesses)])
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *TREE, *PASSIVE)
 def feasibility(
     model: Robot | Dynamics,
     motion: Any,
@@ -162,7 +162,7 @@ def feasibility(
             limit = float(high[i] if worst - high[i] >= low[i] - worst else low[i])
             over = _intervals(t, share[:, i] > 1 + TOUCHING)
             excesses.append(Excess(joint_names(dyn.robot)[i], name, worst, limit, float(time[name][i]), over))
-    status = _status(excesses, bounds, dyn.gravity(q))
+    status = _status(excesses, bounds, holding_torques(dyn, q))
     return Feasibility(dyn.robot, status, use, peak, time, tuple(excesses), limits)
 
 

@@ -12,6 +12,7 @@ from armdyn.robot.parts import (
     ModifiedDH,
     Placement,
     Rotor,
+    Spring,
     StandardDH,
 )
 from armdyn.robot.robot import Robot
@@ -31,5 +32,6 @@ __all__ = [
     "Placement",
     "Robot",
     "Rotor",
+    "Spring",
     "StandardDH",
 ]

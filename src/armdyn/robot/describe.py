@@ -407,7 +407,8 @@ def _drives(both: _Both) -> Iterator[Section]:
 
 def _motors(both: _Both) -> Iterator[Section]:
     """Motors, elastic transmissions and passive joints in one table."""
-    rows = [pair for pair in both.joints() if pair[1].motor is not None or pair[1].elastic is not None]
+    parts = ("motor", "elastic", "spring")
+    rows = [pair for pair in both.joints() if any(getattr(pair[1], part) is not None for part in parts)]
     motor = {
         "torque_constant": ("torque constant", "N m/A"),
         "amplifier": ("amplifier", "A"),
@@ -424,7 +425,12 @@ def _motors(both: _Both) -> Iterator[Section]:
         "viscous": ("motor viscous", damping),
         "coulomb": ("motor Coulomb", _unit(rows, "N m", "N")),
     }
-    columns = [*_part_columns(both, rows, "motor", motor), *_part_columns(both, rows, "elastic", elastic)]
+    spring = {
+        "stiffness": ("spring", _unit(rows, "N m/rad", "N/m")),
+        "rest": ("rest position", _unit(rows, "rad", "m")),
+    }
+    named = {"motor": motor, "elastic": elastic, "spring": spring}
+    columns = [column for part in parts for column in _part_columns(both, rows, part, named[part])]
     if columns:
         yield _section("Motors and elastic joints", [(Column("joint"), [b.name for _, b in rows]), *columns])
 

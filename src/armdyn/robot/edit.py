@@ -56,12 +56,13 @@ def _unloaded(robot: Robot) -> Robot:
 
 
 FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors": "motor", "elastic": "elastic",
-          "mimic": "mimic"}  # fmt: skip
+          "mimic": "mimic", "springs": "spring"}  # fmt: skip
 """Which field of a joint holds a part that can be taken away."""
 
 
 def _bare(joint: Joint, part: str) -> Joint:
     changes: dict[str, Any] = {}
+    body = joint.body
     friction, motor, rotor = joint.friction, joint.motor, joint.rotor
     if part in FIELDS and getattr(joint, FIELDS[part]) is not None:
         changes[FIELDS[part]] = None
@@ -74,6 +75,8 @@ def _bare(joint: Joint, part: str) -> Joint:
         changes["friction"] = friction and replace(friction, static=0)
     if part == "friction_law" and has_friction_law(joint):
         changes["friction"] = None
+    if part == "gravity_compensation" and not ops.is_zero(body.gravity_compensation):
+        changes["body"] = replace(body, gravity_compensation=0)
     if part == "offsets" and friction is not None and not ops.is_zero(friction.offset):
         changes["friction"] = replace(friction, offset=0)
     if part == "rotors_on_links" and rotor is not None and rotor.model == "full":

@@ -65,6 +65,12 @@ FEATURES = {
         Feature("elastic", "elastic transmissions", _joints(lambda joint: joint.elastic is not None)),
         Feature("coupling", "motors that drive several joints", lambda robot: _coupled(robot)),
         Feature("rotors_on_links", "rotors that spin on moving links", lambda robot: _rotors_on_links(robot)),
+        Feature("springs", "springs across joints", _joints(lambda joint: joint.spring is not None)),
+        Feature(
+            "gravity_compensation",
+            "bodies with gravity compensation",
+            lambda robot: (j.body.name for j in robot.tree if not ops.is_zero(j.body.gravity_compensation)),
+        ),
         Feature("dry_friction", "Coulomb friction", _joints(has_dry_friction)),
         Feature("static_friction", "static friction with a Stribeck curve", _joints(has_static_friction)),
         Feature("friction_law", "friction by a law of another name", _joints(has_friction_law)),
@@ -74,6 +80,8 @@ FEATURES = {
 """All features, by name."""
 TREE = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "friction_law", "payload")
 """What is an ordinary part of the mechanics of a rigid tree."""
+PASSIVE = ("springs", "gravity_compensation")
+"""Torques of the position beside gravity."""
 
 CLOSED = ("loops", "mimic")
 """What makes joints dependent: a closed chain is a robot of its independent joints."""

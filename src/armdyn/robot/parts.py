@@ -139,6 +139,8 @@ class Body:
 
     name: str
     inertia: CentralInertia | Inertia = CentralInertia(0, ZERO, Mat3.zero())
+    gravity_compensation: Scalar = 0
+    """Fraction of its weight that a counterbalance carries: a force on its centre of mass against gravity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,17 @@ class Elastic:
 
 
 @dataclass(frozen=True, slots=True)
+class Spring:
+    """A spring across a joint, between its two bodies: it asks stiffness (q - rest) of the actuator.
+
+    stiffness: N m/rad or N/m. rest: position of the joint at which it exerts nothing, rad or m.
+    """
+
+    stiffness: Scalar
+    rest: Scalar = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """Symmetric limits of velocity (rad/s, m/s), acceleration, torque (N m, N), and the range of position.
 
@@ -283,6 +296,7 @@ class Joint:
     passive: bool = False
     home: Scalar = 0
     mimic: Mimic | None = None
+    spring: Spring | None = None
 
     def pose(self, q: Scalar = 0) -> Pose:
         """T_parent_body at joint position q, between the frames the user gave."""

@@ -35,6 +35,7 @@ from armdyn.robot.parts import (
     Motor,
     Placement,
     Rotor,
+    Spring,
     StandardDH,
 )
 from armdyn.robot.robot import Robot, tensor_of
@@ -48,8 +49,9 @@ DH_KEYS = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", 
 _FREE = ("xyz", "rpy", "axis", "offset")
 _INERTIA = ("mass", "com", "inertia", "moment", "inertia_origin")
 PARTS_OF_JOINTS = {"rotor": Rotor, "friction": Friction, "limits": Limits, "motor": Motor, "elastic": Elastic,
-                   "mimic": Mimic}  # fmt: skip
-_JOINT = {"name", "type", "parent", "link", "convention", "passive", "home", "notes", *PARTS_OF_JOINTS, *_INERTIA}
+                   "mimic": Mimic, "spring": Spring}  # fmt: skip
+_JOINT = {"name", "type", "parent", "link", "convention", "passive", "home", "notes", "gravity_compensation",
+          *PARTS_OF_JOINTS, *_INERTIA}  # fmt: skip
 PART_KEYS: dict[str, tuple[str, ...]] = {
     "base": ("xyz", "rpy"),
     "tool": ("xyz", "rpy", "on"),
@@ -58,6 +60,7 @@ PART_KEYS: dict[str, tuple[str, ...]] = {
     "motor": ("torque_constant", "amplifier", "torque", "speed", "current", "viscous", "coulomb"),
     "elastic": ("stiffness", "damping", "viscous", "coulomb"),
     "mimic": ("joint", "ratio", "offset"),
+    "spring": ("stiffness", "rest"),
     "limits": ("lower", "upper", "velocity", "acceleration", "torque"),
     "loop": ("name", "type", "first", "second", "first_at", "second_at"),
     "first_at": ("xyz", "rpy"),
@@ -126,6 +129,7 @@ class _Reader:
             else:
                 values[key] = self.scalar(value, place)
         for owner, key, expected in (("elastic", "stiffness", "N m/rad, or N/m for a prismatic joint"),
+                                     ("spring", "stiffness", "N m/rad, or N/m for a prismatic joint"),
                                      ("mimic", "joint", "the name of the joint it follows")):  # fmt: skip
             if kind == owner and key not in values:
                 raise RobotError(f"{key!r} is missing", where=where, expected=expected)
@@ -221,7 +225,11 @@ def _joint(
         kind=kind,
         geometry=_geometry(row, convention, reader, where),
         parent=bodies.get(parent, parent),
-        body=Body(link, _inertia(row, reader, where)),
+        body=Body(
+            link,
+            _inertia(row, reader, where),
+            reader.scalar(row.get("gravity_compensation", 0), f"{where}.gravity_compensation"),
+        ),
         notes=_texts(row.get("notes", ()), f"{where}.notes"),
         passive=_flag(row.get("passive", False), f"{where}.passive"),
         home=reader.scalar(row.get("home", 0), f"{where}.home"),

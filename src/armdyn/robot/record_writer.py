@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armdyn.algebra import CentralInertia, Inertia, Mat3, Scalar, Vec3
+from armdyn.algebra import CentralInertia, Inertia, Mat3, Scalar, Vec3, ops
 from armdyn.graph import Node
 from armdyn.robot.parts import FreeTransform, Geometry, Joint, Loop, ModifiedDH, Placement, StandardDH
 from armdyn.robot.record import DH_KEYS, PART_KEYS, PARTS_OF_JOINTS
@@ -55,6 +55,8 @@ def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any
         row["convention"] = own
     row |= _geometry_record(joint.geometry)
     row |= _inertia_record(joint.body.inertia)
+    if not ops.is_zero(joint.body.gravity_compensation):
+        row["gravity_compensation"] = _written(joint.body.gravity_compensation)
     for key in PARTS_OF_JOINTS:
         part = getattr(joint, key)
         if part is not None:
