@@ -22,6 +22,7 @@ from numpy.polynomial import polynomial
 
 from armdyn.errors import NotApplicable
 from armdyn.robot import Robot
+from armdyn.robot.features import PASSIVE, takes
 from armdyn.robot.links import WORLD, Link
 from armdyn.typing import Array
 
@@ -46,6 +47,7 @@ class ModelBounds:
         return M, C, g
 
 
+@takes("dry_friction", "static_friction", "friction_law", "payload", *PASSIVE)
 def model_bounds(robot: Robot) -> ModelBounds:
     """Bounds on ||M(q)||, ||C(q, qd)|| / ||qd|| and ||g(q)|| that hold for every q and qd. Khalil sec. 7.3.3.3 g
 
