@@ -13,13 +13,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from armdyn.algebra import ZERO
-from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Source, SymbolicSource, Variant, parameterless
+from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Near, Source, SymbolicSource, Variant, parameterless
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
+from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import Coordinates, coordinates
@@ -56,7 +57,7 @@ class Dynamics(Quantities):
     cache: bool
     checked: bool
     _programs: dict[str, Program]
-    _graphs: dict[tuple[str, Variant | None, bool], Graph]
+    _graphs: dict[tuple[str, Variant | Near | None, bool], Graph]
 
     def __init__(self, robot: Robot, *, forward: Forward, group: bool, cache: bool, checked: bool) -> None:
         values = {"robot": robot, "forward": forward, "group": group, "cache": cache, "checked": checked}
@@ -91,7 +92,7 @@ class Dynamics(Quantities):
         """What has been compiled so far, by function name (and variant)."""
         return MappingProxyType(self._programs)
 
-    def graph(self, name: str, variant: Variant | None = None, *, parameters: bool = False) -> Graph:
+    def graph(self, name: str, variant: Variant | Near | None = None, *, parameters: bool = False) -> Graph:
         """The expression graph of a function, its results named as in `QUANTITIES`.
 
         name: of the function.
@@ -137,21 +138,22 @@ class Dynamics(Quantities):
     def _symbolic_source(self) -> Source:
         return SymbolicSource(self.robot)
 
-    def operations(self, name: str, variant: Variant | None = None) -> Operations:
+    def operations(self, name: str, variant: Variant | Near | None = None) -> Operations:
         """Operations of one call of a function."""
         return self.graph(name, variant).operations
 
-    def program(self, name: str, variant: Variant | None = None) -> Program:
+    def program(self, name: str, variant: Variant | Near | None = None) -> Program:
         """The compiled function behind a name: a Kernel, with signature, operations, compile time and source."""
-        label = self._definition(name).name
-        if variant is not None:
-            label += f"({variant})" if isinstance(variant, str) else f"(wrench on {', '.join(variant)})"
+        label = self._definition(name).name + " near" * isinstance(variant, Near)
+        other = variant.other if isinstance(variant, Near) else variant
+        if other is not None:
+            label += f"({other})" if isinstance(other, str) else f"(wrench on {', '.join(other)})"
         with _MAKING:
             if label not in self._programs:
                 self._programs[label] = self._made(name, variant, label)
         return self._programs[label]
 
-    def _made(self, name: str, variant: Variant | None, label: str) -> Program:
+    def _made(self, name: str, variant: Variant | Near | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
         if not self.cache:
@@ -264,28 +266,28 @@ class Function:
     def __init__(self, dynamics: Dynamics, definition: Definition, plain: Callable[..., Any]) -> None:
         self.dynamics, self.definition, self.plain = dynamics, definition, plain
         self.count = len(definition.inputs)
-        self.variants: dict[Variant, Callable[..., Any]] = {"tool": plain}
+        self.variants: dict[Variant | Near, Callable[..., Any]] = {"tool": plain}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not named and len(arguments) == self.count:
             return self.plain(*arguments)
         options = {key: named.pop(key) for key in OPTIONS if key in named}
+        near = (named.pop("near"),) if self.dynamics.robot.constrained and "near" in named else ()
         values, choice = _sorted(self.dynamics, self.definition, arguments, named)
-        if choice is None or (isinstance(choice, Mapping) and not choice):
+        variant, frames, wrenches = _variant(self.definition, choice)
+        if near:
+            return self.variant(Near(variant), *frames)(*values, *wrenches, *near, **options)
+        if variant is None:
             return self.plain(*values, **options)
-        if isinstance(choice, Mapping):
-            return self.variant(tuple(choice), *choice)(*values, *choice.values(), **options)
-        if self.definition.optional == "wrench":
-            return self.variant("wrench")(*values, choice, **options)
-        return self.variant(str(choice), str(choice))(*values, **options)
+        return self.variant(variant, *frames)(*values, *wrenches, **options)
 
-    def variant(self, choice: Variant, *frames: str) -> Callable[..., Any]:
-        """The function with a wrench, with wrenches on frames, or of another frame than the tool."""
+    def variant(self, choice: Variant | Near, *frames: str) -> Callable[..., Any]:
+        """The function with a wrench, with wrenches on frames, of another frame than the tool, or with a start."""
         if choice not in self.variants:
             for frame in frames:
                 self.dynamics.robot.opened.frame(frame)  # an unknown one is an error that lists the others
             made = self.dynamics.program(self.definition.name, choice)
-            checking = _checking(self.dynamics, self.definition, made)
+            checking = _checking(self.dynamics, self.definition, made, choice)
             self.variants[choice] = checking if self.dynamics.checked else _quick(made, checking, self.definition)
         return self.variants[choice]
 
@@ -301,6 +303,15 @@ class Function:
         return call
 
 
+def _variant(definition: Definition, choice: Any) -> tuple[Variant | None, tuple[str, ...], tuple[Any, ...]]:
+    """(variant, frames that must exist, wrenches) of what was given for the optional argument."""
+    if choice is None or (isinstance(choice, Mapping) and not choice):
+        return None, (), ()
+    if isinstance(choice, Mapping):
+        return tuple(choice), tuple(choice), tuple(choice.values())
+    return ("wrench", (), (choice,)) if definition.optional == "wrench" else (str(choice), (str(choice),), ())
+
+
 def _quick(made: Program, slow: Callable[..., Any], definition: Definition) -> Callable[..., Any]:
     """Machine code for plain calls with single arrays, `slow` for the others."""
     if isinstance(made, Kernel) and made.fast is not None:
@@ -308,7 +319,9 @@ def _quick(made: Program, slow: Callable[..., Any], definition: Definition) -> C
     return slow.documented() if isinstance(slow, Function) else slow
 
 
-def _checking(dynamics: Dynamics, definition: Definition, made: Program) -> Callable[..., Any]:
+def _checking(
+    dynamics: Dynamics, definition: Definition, made: Program, variant: Variant | Near | None = None
+) -> Callable[..., Any]:
     """The function with finiteness checked; inputs in order, options by name."""
 
     def call(*values: Any, **options: Any) -> Any:
@@ -316,10 +329,41 @@ def _checking(dynamics: Dynamics, definition: Definition, made: Program) -> Call
             result = made(*values, **options)
             usual = type(result) is np.ndarray and result.size <= _most(values)  # a batch: one look at the result
             if not (usual and isfinite(np.add.reduce(result, axis=None))):
+                if dynamics.robot.constrained and "q" in definition.inputs and not isinstance(variant, Near):
+                    result = _closed_again(dynamics, definition, variant, values, result)
                 _require_finite(dynamics, definition, values, result)
         return result
 
     return call
+
+
+def _closed_again(
+    dynamics: Dynamics, definition: Definition, variant: Variant | None, values: tuple[Any, ...], result: Any
+) -> Any:
+    """The result with samples whose loops did not close from the assembly computed again from where they do.
+
+    Raises PhysicsError, with the loop, for samples that cannot be reached from the assembly.
+    """
+    arrays = [np.asarray(value, dtype=float) for value in values]
+    results = result if isinstance(result, tuple) else (result,)
+    if not all(np.isfinite(array).all() for array in arrays) or all(map(finite, results)):
+        return result
+    batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+    samples = [np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1]) for array in arrays]
+    flat = [np.array(each, dtype=float).reshape(len(samples[0]), -1) for each in results]
+    bad = np.any([~np.isfinite(each).all(axis=1) for each in flat], axis=0)
+    chain, place = dependent_joints(dynamics.robot), definition.inputs.index("q")
+    near = np.array([chain.continued(q.tolist()) for q in samples[place][bad]])
+    again = dynamics.program(definition.name, Near(variant))(*(sample[bad] for sample in samples), near)
+    for each, new in zip(flat, again if isinstance(again, tuple) else (again,), strict=True):
+        each[bad] = np.reshape(new, (len(near), -1))
+    filled = []
+    for old, new in zip(results, flat, strict=True):
+        shaped = new.reshape(np.shape(old))
+        if isinstance(old, np.ndarray) and old.ndim:
+            old[...] = shaped  # perhaps the caller's own array
+        filled.append(old if isinstance(old, np.ndarray) and old.ndim else shaped[()])
+    return tuple(filled) if isinstance(result, tuple) else filled[0]
 
 
 def _most(values: tuple[Any, ...]) -> int:
@@ -364,6 +408,13 @@ def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[An
         if len(bad):
             place = "".join(f"[{i}]" for i in bad[0])
             raise ShapeError(f"{name}{place} is NaN or infinite", where=where, expected="finite numbers")
+    if dynamics.robot.constrained:
+        raise PhysicsError(
+            "the dependent joints do not follow from the independent ones at this configuration",
+            where=where,
+            expected="loops that close, and not in a singular configuration of the closed chain",
+            advice="Move away from this configuration, or give near=, a closed configuration of all joints.",
+        )
     if definition.inverts:
         raise PhysicsError(
             "the mass matrix is singular at this configuration",

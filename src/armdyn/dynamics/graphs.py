@@ -105,7 +105,7 @@ class SymbolicSource(Source):
         return Views(torques, torques, self.robot)
 
 
-GraphMaker = Callable[[Source, Inputs, Variant | None], Graph]
+GraphMaker = Callable[[Source, Inputs, Any], Graph]
 """Makes the graph of a quantity from a robot, the names of its inputs, and the variant."""
 
 

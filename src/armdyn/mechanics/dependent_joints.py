@@ -28,7 +28,7 @@ from armdyn.mechanics.matrices import Rows, inner, times
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Scalars
 
-STEPS = 7
+STEPS = 6
 """Newton steps from the assembly that a program takes."""
 MOST_STEPS = 60
 """Newton steps that a search in numbers may take."""
@@ -38,7 +38,7 @@ CLOSED = 1e-10
 """A loop is closed if its ends are this close: rad, or parts of the robot's length."""
 ALIKE = 1e-9
 """Rates of a linear joint differ by less between configurations."""
-SAMPLES = 4
+SAMPLES = 3
 """Random closed configurations at which the kind of a loop is decided."""
 
 
@@ -177,9 +177,11 @@ class DependentJoints(LoopRates):
     def _decide(self) -> None:
         draws = random.Random(1)
         places = [self.assembly]
-        spread = 0.4
+        spread = 0.3
+        reach = [1.0 if self.tree.links[k].revolute else 0.1 * self.size for k in self.independent]
         while len(places) < SAMPLES + 1 and spread > 1e-3:
-            target = [self.assembly[k] + draws.uniform(-spread, spread) for k in self.independent]
+            target = [self.assembly[k] + draws.uniform(-spread, spread) * far
+                      for k, far in zip(self.independent, reach, strict=True)]  # fmt: skip
             try:
                 places.append(self.continued(target))
             except PhysicsError:
@@ -386,7 +388,7 @@ class DependentJoints(LoopRates):
                 found = None
             if found is None or math.dist(found, ahead) > 0.1:
                 step /= 2
-                if step < 1e-4:
+                if step < 0.01:
                     raise self.not_closed(self.loops[0].loop.name, math.nan)
                 continue
             q, done, step = found, done + part, min(1.0, 1.5 * step)

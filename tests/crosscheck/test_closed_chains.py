@@ -1,0 +1,141 @@
+"""Closed chains against Pinocchio's constraint solver, at random closed configurations and in two assembly modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.algebra import Pose, Vec3
+from armdyn.mechanics import closed_chain
+from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.robot import Robot
+from support import pinocchio_model
+from support.pinocchio_model import pin, se3
+
+MECHANISMS = {"parallelogram": 1.0, "palletiser": 0.5, "five_bar": 0.3, "bricard": 0.8, "delta": 0.4, "stewart": 0.06}
+"""How far from the assembly the independent joints go, rad or m."""
+COUNT = 100
+
+
+class Engine:
+    """The tree in Pinocchio with its loops as point constraints: two points on the axis of a revolute cut."""
+
+    def __init__(self, robot: Robot) -> None:
+        tree = robot.opened
+        self.model = pinocchio_model.build(tree)
+        self.at = pinocchio_model.order(self.model, tree)
+        self.data = self.model.createData()
+        self.settings = pin.ProximalSettings(1e-14, 1e-14, 1e-8, 20)
+        contacts = pin.StdVec_RigidConstraintModel()
+        for loop in robot.loops:
+            offsets = (-0.1, 0.1) if loop.kind == "revolute" else (0.0,)
+            for offset in offsets:
+                ends: list[Any] = []
+                for body, place in ((loop.first, loop.first_placement), (loop.second, loop.second_placement)):
+                    frame = tree.frame(body)
+                    joint = 0 if frame.link < 0 else self.model.getJointId(tree.links[frame.link].name)
+                    point = Pose.translation(0, 0, offset) if offset else Pose.identity()
+                    ends += [joint, se3(frame.pose @ place.pose() @ point)]
+                contacts.append(
+                    pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, self.model, *ends, pin.ReferenceFrame.LOCAL)
+                )
+        self.contacts = contacts
+        self.states = pin.StdVec_RigidConstraintData()
+        for contact in contacts:
+            self.states.append(contact.createData())
+        pin.initConstraintDynamics(self.model, self.data, self.contacts, self.states)
+
+    def accelerations(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        x, v, f = np.zeros((3, self.model.nv))
+        x[self.at], v[self.at], f[self.at] = q, qd, tau
+        found = pin.constraintDynamics(self.model, self.data, x, v, f, self.contacts, self.states, self.settings)
+        return np.asarray(found)[self.at]
+
+
+def compare(robot: Robot, dyn: armdyn.Dynamics, q: np.ndarray, closed: Callable[..., Any]) -> None:
+    chain, engine, rng = dependent_joints(robot), Engine(robot), np.random.default_rng(7)
+    for place in q:
+        qd, qdd, push = rng.uniform(-1, 1, (3, robot.n))
+        q_all = np.asarray(closed("closed", place))
+        assert np.abs(closed_chain.constraints(robot, q_all)).max() < 1e-12
+        velocity = np.asarray(closed_chain.velocities(robot, q_all, qd))
+        tau = np.asarray(closed("inverse_dynamics", place, qd, qdd))
+        scale = np.abs(tau).max() + 1
+        for force, wanted in ((tau, qdd), (tau + push, closed("forward_dynamics", place, qd, tau + push))):
+            forces = np.zeros(len(q_all))
+            forces[chain.independent] = force
+            found = engine.accelerations(q_all, velocity, forces)[chain.independent]
+            inertia = np.asarray(closed("mass_matrix", place))
+            assert np.abs(inertia @ (found - wanted)).max() < 1e-9 * scale
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_against_the_constraint_solver(name: str) -> None:
+    """Torques that produce an acceleration, and accelerations that torques produce."""
+    robot = armdyn.load(name)
+    dyn, chain = armdyn.compile(robot), dependent_joints(robot)
+    home = np.array([chain.assembly[k] for k in chain.independent])
+    count = COUNT if name != "stewart" else 30  # its Python side takes 20 ms a configuration
+    q = home + np.random.default_rng(3).uniform(-1, 1, (count, robot.n)) * MECHANISMS[name]
+    compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state))[0])
+
+
+def test_another_assembly_mode() -> None:
+    """The five-bar with its left elbow inwards."""
+    robot = armdyn.load("five_bar")
+    dyn, chain = armdyn.compile(robot), dependent_joints(robot)
+    home = np.array([chain.assembly[k] for k in chain.independent])
+    other = closed_chain.close(robot, home, [home[0], 1.4, home[1], -1.4])
+    assert np.abs(other - chain.assembly).max() > 1
+    q = home + np.random.default_rng(3).uniform(-0.2, 0.2, (20, robot.n))
+    compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state), near=other)[0])
+    assert np.abs(dyn.closed(q, near=other) - dyn.closed(q)).max() > 1
+
+
+def test_far_from_the_assembly() -> None:
+    """Where the fixed number of Newton steps does not end, the configuration is continued from the assembly."""
+    robot = armdyn.load("bricard")
+    dyn, chain = armdyn.compile(robot), dependent_joints(robot)
+    q = np.linspace(-2.0, 2.0, 41)[:, None]
+    q_all = dyn.closed(q)
+    expected = np.array([chain.continued([x]) for x in q[:, 0]])
+    assert np.abs(q_all - expected).max() < 1e-9
+    assert np.abs(closed_chain.constraints(robot, q_all)).max() < 1e-12
+
+
+def test_what_cannot_close_is_an_error_that_names_the_loop() -> None:
+    dyn = armdyn.compile(armdyn.load("five_bar").with_parameters(l2=0.35))
+    with pytest.raises(armdyn.ArmdynError, match="loop 'meeting'"):
+        dyn.gravity([[3.1, 0.0], [2.0, 1.1]])
+    assert np.isnan(dyn.gravity(np.array([3.1, 0.0]))).all()  # the plain call answers with NaN
+
+
+@pytest.mark.parametrize(("name", "start"), [("bricard", [0.3]), ("five_bar", [2.1, 1.0])])
+def test_free_motion_keeps_its_energy(name: str, start: list[float]) -> None:
+    robot = armdyn.load(name)
+    if name == "five_bar":
+        robot = robot.with_parameters(l1=0.12)  # cranks that turn freely: no singular configuration on the way
+    dyn = armdyn.compile(robot)
+    n = robot.n
+    run = armdyn.simulate(
+        robot.without("gravity", "limits"), armdyn.control.NoControl(n), np.zeros(n), 10.0, 1e-3, q0=start,
+        qd0=np.full(n, 0.3), integrator="rk4",
+    )  # fmt: skip
+    energy = dyn.kinetic_energy(run.q, run.qd)
+    assert np.abs(energy - energy[0]).max() < 1e-8 * energy[0]
+    assert np.abs(closed_chain.constraints(robot, dyn.closed(run.q))).max() < 1e-10
+
+
+def test_the_vector_of_gravity_is_the_slope_of_the_potential() -> None:
+    robot = armdyn.load("delta")
+    dyn, step = armdyn.compile(robot), 1e-6
+    q = np.array([[0.2, 0.4, 0.3]])
+    slope = [
+        (dyn.potential_energy(q + step * e) - dyn.potential_energy(q - step * e))[0] / (2 * step) for e in np.eye(3)
+    ]
+    assert dyn.gravity(q)[0] == pytest.approx(slope, abs=1e-6)
+    assert Vec3(*slope).x != 0
