@@ -14,12 +14,18 @@ from armdyn.robot import Robot
 from armdyn.robot.scalars import scalars
 
 NAMES = (
-    "cartesian2", "panda", "parallelogram", "pendulum", "planar2r", "planar3r",
-    "puma560", "rx90", "scara5", "three_link", "ur5",
+    "bricard", "cartesian2", "delta", "five_bar", "palletiser", "panda", "parallelogram", "pendulum", "planar2r",
+    "planar3r", "puma560", "rx90", "scara5", "stewart", "three_link", "ur5",
 )  # fmt: skip
 POINT_MASSES = {("cartesian2", "link1"), ("cartesian2", "link2"), ("scara5", "carriage"), ("scara5", "spindle")}
 """Bodies whose source gives a mass and nothing else; their files say so."""
-MASSLESS = {("puma560", "trunk")}
+MASSLESS = {
+    ("puma560", "trunk"),
+    *(("delta", f"knee{k}") for k in (1, 2, 3)),
+    *(("stewart", f"cross{k}") for k in range(1, 7)),
+    *(("delta", f"carriage_{axis}") for axis in "xy"),
+    *(("stewart", body) for body in ("carriage_x", "carriage_y", "carriage_z", "gimbal_yaw", "gimbal_pitch")),
+}
 
 
 def test_the_catalog_is_complete() -> None:

@@ -34,7 +34,7 @@ def test_random_robots_agree_with_pinocchio(seed: int) -> None:
 
 @pytest.mark.parametrize("name", armdyn.catalog.names())
 def test_the_catalog_agrees_with_pinocchio(name: str) -> None:
-    robot = armdyn.load(name)
+    robot = armdyn.load(name).opened
     q = np.random.default_rng(0).uniform(-3, 3, robot.n)
     assert np.abs(kinematics.pose(robot, q) - pinocchio_model.tool_pose(robot, q)).max() < TOLERANCE
     assert np.abs(kinematics.jacobian(robot, q) - pinocchio_model.jacobian(robot, q)).max() < TOLERANCE

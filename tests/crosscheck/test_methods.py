@@ -37,9 +37,13 @@ def test_random_robots_agree_exactly(seed: int) -> None:
     assert certificate.error_probability < 1e-12
 
 
-@pytest.mark.parametrize("name", armdyn.catalog.names())
+TREES = [name for name in armdyn.catalog.names() if name not in ("delta", "stewart")]
+"""Trees of up to six joints: the formulations of fourth order take minutes on those of 12 and 24."""
+
+
+@pytest.mark.parametrize("name", TREES)
 def test_the_catalog_agrees_exactly(name: str) -> None:
-    certificate = armdyn.certify(armdyn.load(name).without("loops"), points=2)
+    certificate = armdyn.certify(armdyn.load(name).opened, points=2)
     assert certificate.holds, str(certificate)
     left_out = {"articulated_body"} if name in ("cartesian2", "planar2r") else set()  # rotors on moving links
     assert {check.formulation for check in certificate.checks} == {f.name for f in FORMULATIONS} - left_out
@@ -81,10 +85,10 @@ def test_forward_dynamics_agree_with_pinocchio(entry: Formulation, seed: int) ->
     assert relative(entry.function("forward_dynamics")(robot, q, qd, tau, wrench), qdd) < 1e4 * TOLERANCE
 
 
-@pytest.mark.parametrize("name", armdyn.catalog.names())
+@pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("entry", GIVING, ids=lambda f: f.name)
 def test_the_catalog_agrees_with_pinocchio(name: str, entry: Formulation) -> None:
-    robot = armdyn.load(name).without("friction", "rotors")
+    robot = armdyn.load(name).without("friction", "rotors").opened
     q, qd, qdd = np.random.default_rng(1).uniform(-2, 2, (3, robot.n))
     expected = pinocchio_model.inverse_dynamics(robot, q, qd, qdd)
     assert relative(entry.function("inverse_dynamics")(robot, q, qd, qdd), expected) < TOLERANCE
