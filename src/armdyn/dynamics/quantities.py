@@ -177,7 +177,9 @@ class Quantities:
     """The functions of a robot's dynamics. `Dynamics` inherits them.
 
     All take two options by keyword: `out`, an array (or a tuple of arrays) to write the results into, and `threads`,
-    the number of threads for a batch (default 1; 0: one per processor).
+    the number of threads for a batch (default 1; 0: one per processor). Those of a robot with closed loops also take
+    `near`, a closed configuration of all joints, (..., all), in whose assembly mode the loops are closed (default: the
+    robot's assembly).
     """
 
     @row(
