@@ -264,3 +264,15 @@ def test_total_least_squares_by_one_singular_vector():
     vector = np.linalg.svd(rows / lengths, full_matrices=False)[2][-1]
     expected = -vector[:-1] / vector[-1] * lengths[-1] / lengths[:-1]
     np.testing.assert_allclose(Total()(observation).values, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_robust_bars_hold_for_errors_that_grow_with_the_velocity():
+    """Sandwich covariance: with errors in proportion to the velocity 95 % bars hold the truth."""
+    inside = []
+    for seed in range(30):
+        data = samples(600, noise=np.zeros(3), seed=0)
+        rng = np.random.default_rng(seed)
+        errors = SIGMA * (0.2 + np.abs(data.qd)) * rng.standard_normal(data.tau.shape)
+        found = Robust()(observe(ROBOT, replace(data, tau=data.tau + errors), BASE))
+        inside.append(np.abs(found.values - TRUTH) < 1.96 * found.std)
+    assert np.mean(inside) > 0.9

@@ -82,7 +82,7 @@ def load_robot(
     from armdyn.formats import load
     from armdyn.robot.features import model_line, require
 
-    with _first_warning(name):
+    with first_warning(name):
         robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
     verb = RUNNING.get()
     require(robot, f"armdyn {verb}", TAKEN[verb])
@@ -115,7 +115,7 @@ def compiled(robot: Robot) -> Dynamics:
 
 
 @contextmanager
-def _first_warning(name: str) -> Iterator[None]:
+def first_warning(name: str) -> Iterator[None]:
     from armdyn.formats import ModelWarning
 
     with warnings.catch_warnings(record=True) as caught:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, load_moving_robot, show, show_findings, show_path, working
+from armdyn.cli.console import console, first_warning, load_moving_robot, show, show_findings, show_path, working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,6 +69,14 @@ def identify(
         float | None, typer.Option(metavar="HZ", help="Sampling rate, if the log has no time stamps.")
     ] = None,
     topic: Annotated[str | None, typer.Option(metavar="NAME", help="Topic of the joint states in a ROS 2 bag.")] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="Replace OLD in names of the log by NEW (fer_=panda_); repeatable."),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="friction", help="Refit friction and offsets alone, as for a robot that is warm now."),
+    ] = None,
     method: Annotated[
         str, typer.Option(help="ordinary, weighted, robust, sequential, damped or total (least squares).")
     ] = "weighted",
@@ -103,7 +111,7 @@ def identify(
     """
     parse.check_extension(report, REPORTS, "--report")
     loaded = load_moving_robot(robot, tip, base, lock, without)
-    families = parse.words(include)
+    families = parse.words(include) if only is None else _alone(only)
     with working("reading the log") as say:
         from armdyn.identification import LogFormat, Processing
         from armdyn.identification import identify as estimated
@@ -118,6 +126,7 @@ def identify(
             gains=None if gains is None else parse.numbers(gains, loaded.n, "--gains", single=True),
             rate=rate,
             topic=topic,
+            rename=dict(parse.pair(entry, "--rename", "fer_=panda_") for entry in rename or ()) or None,
         )
         fit = estimated(
             loaded,
@@ -135,7 +144,8 @@ def identify(
     _print(fit)
     screen = console()
     if out is not None:
-        fit.save(out)
+        with first_warning(str(out)):
+            fit.save(out)
         show_path(screen, "Written", out)
         _print_consistency(screen, fit)
     if report is not None:
@@ -156,6 +166,15 @@ def _print_consistency(screen: Console, fit: Fit) -> None:
             "the nearest robot that is.",
             style="yellow",
         )
+
+
+def _alone(family: str) -> tuple[str, ...]:
+    """The families of `--only friction`."""
+    if family != "friction":
+        from armdyn.errors import unknown_name
+
+        raise unknown_name("--only", family, ("friction",), where="command line")
+    return ("friction", "offset")
 
 
 def _validation(text: str | None) -> Any:

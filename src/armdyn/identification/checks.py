@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from scipy import signal
 
 from armdyn.errors import ShapeError
 from armdyn.findings import Finding, listed, sorted_by_severity
@@ -39,6 +40,10 @@ DELAY = 0.1
 """Largest delay that is searched, s."""
 LEAST_DELAY = 1.5
 """Delays up to this many samples come from sampling itself."""
+SHARE = 0.15
+"""Deviation of the supported weight from the model's, as a share, above which it is reported."""
+SPIKE, RARE = 12.0, 0.05
+"""A torque this many typical deviations from the median of its neighbours is a spike, if at most this share are."""
 SURE = 6.0
 """Standard deviations above which a sign is certain."""
 MIXED_UP = {
@@ -73,7 +78,7 @@ def check_log(log: Log, robot: Robot, samples: Samples | None = None) -> tuple[F
         *range_findings(robot, log),
         *_velocities(robot, log, samples, still),
     ]
-    found += [*_saturation(robot, log, samples), *_resolution(robot, log, still)]
+    found += [*_saturation(robot, log, samples), *_resolution(robot, log, still), *_spikes(robot, log)]
     found += _torque_findings(robot, log, samples)
     return sorted_by_severity((*log.findings, *found))
 
@@ -206,6 +211,22 @@ def _resolution(robot: Robot, log: Log, still: Array) -> list[Finding]:
     return found
 
 
+def _spikes(robot: Robot, log: Log) -> list[Finding]:
+    """Single torques far from those before and after."""
+    found = []
+    for j, joint in enumerate(robot.joints):
+        tau = log.tau[:, j]
+        off = np.abs(tau - signal.medfilt(tau, 5))[2:-2]
+        typical = float(np.median(off[off > 0])) if (off > 0).any() else 0.0
+        count = int((off > max(SPIKE * typical, SPIKE * _step(tau), 0.02 * float(np.ptp(tau)))).sum())
+        if typical and 3 <= count <= RARE * len(tau):
+            found.append(Finding("spikes", "suspicious", joint.name, f"{count} torques are far from their neighbours",
+                                 condition="torques that change gradually", value=float(count), unit="samples",
+                                 cause="disturbed transmission or outliers of the sensor",
+                                 advice='Use method="robust" (--method robust).'))  # fmt: skip
+    return found
+
+
 # Torques and motion -------------------------------------------------------------------------------------------------
 
 
@@ -309,6 +330,13 @@ def _gravity(robot: Robot, evidence: Evidence, reading: Reading, log: Log) -> li
                         f"with the gravity that was added, the torques support {share:.0%} of the model's weight",
                         condition="about 100 %", value=share, cause="the efforts contained gravity already",
                         advice='Declare effort="torque".')]  # fmt: skip
+    if abs(share - 1) > max(SHARE, SURE * deviation):
+        return [Finding("weight share", "note", "effort",
+                        f"the torques support {share:.0%} of the weight of the model's links",
+                        condition="about 100 % if the model's masses and the drive gains are right", value=share,
+                        cause="drive gains (torque per current), a payload, or masses of the model",
+                        advice="Masses are found in proportion to the gains: calibrate them with a known load.",
+                        )]  # fmt: skip
     return []
 
 
@@ -324,6 +352,8 @@ def _held(robot: Robot, evidence: Evidence, reading: Reading) -> tuple[float, fl
     keep = without.keep & (weight > 0)
     Y, g, x = (part[keep] for part in (without.Y * weight[:, None], (with_gravity.Y - without.Y) @ model * weight,
                                        tau * weight))  # fmt: skip
+    if len(x) < FEWEST:
+        return 1.0, math.inf
     lengths = np.linalg.norm(Y, axis=0)
     used = lengths > 1e-9 * lengths.max(initial=1e-300)
     U, s, _ = np.linalg.svd(Y[:, used] / lengths[used], full_matrices=False)

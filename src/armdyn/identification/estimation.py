@@ -22,6 +22,7 @@ publications do.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,6 +48,8 @@ UNDETERMINED = 0.1
 """Share of a parameter in directions that the data do not determine, above which it counts as undetermined."""
 DAMPING = 1e-6
 """Damping relative to the largest singular value."""
+BLOCK = 4.0
+"""Autocorrelation times in a block of the sandwich covariance."""
 HUBER, TUKEY = 1.345, 4.685
 """Residuals over sigma where the losses leave the square; 95 % efficient for normal errors."""
 
@@ -340,16 +343,60 @@ class Robust(Estimator):
                     break
         u = observation.residuals(values) / sigma
         pull = u * weigh(u)
-        step = 1e-4
-        slope = ((u + step) * weigh(u + step) - (u - step) * weigh(u - step)) / (2 * step)
+        times = self._times(pull)
+        slope = _slope(u, weigh)
         # The variance of an estimate that solves sum of pull = 0: E pull^2 / (E slope)^2 (Huber).
         variance = sigma**2 * np.nanmean(pull**2, axis=0) / np.nanmean(slope, axis=0) ** 2
-        times = self._times(pull)
-        covariance = _covariance(observation, 1 / sigma, variance * times)
+        stationary = _covariance(observation, 1 / sigma, variance * times)
+        covariance = _at_least(_sandwich(observation, values, sigma, times, weigh), stationary)
         light = (np.nansum(weigh(u) < 0.5, axis=0) / np.maximum(observation.counts, 1)).tolist()
         note = "Outliers (samples with less than half weight) by joint: " + ", ".join(f"{x:.2%}" for x in light) + "."
         return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts,
                         f"robust ({self.loss})", notes=(note,))  # fmt: skip
+
+
+def _sandwich(
+    observation: Observation, values: Array, sigma: Array, times: Array, weigh: Callable[[Array], Array]
+) -> Array:
+    """Covariance of an estimate that solves sum of Y^T psi(u) / sigma = 0, psi(u) = u w(u): H^-1 B H^-1 (Huber).
+
+    H is the sum of slopes of psi. B is measured: the sum of squares of the scores, added up over blocks of time that
+    are longer than the residuals are correlated, so that errors may depend on the motion and on each other.
+    """
+    p = observation.count
+    H, scores = np.zeros((p, p)), []
+    for rows in observation.rows():
+        u = np.where(rows.keep, (rows.tau - rows.Y @ values) / sigma, 0.0)
+        slope = _slope(u, weigh)
+        scaled = np.where(rows.keep[:, :, None], rows.Y / sigma[:, None], 0.0)
+        H += np.einsum("mja,mj,mjb->ab", scaled, slope, scaled, optimize=True)
+        scores.append(np.einsum("mja,mj->ma", scaled, u * weigh(u)))
+    pulls = np.concatenate(scores)
+    block = max(1, min(math.ceil(BLOCK * float(times.max())), len(pulls) // (2 * p) or 1))
+    sums = np.add.reduceat(pulls, np.arange(0, len(pulls), block), axis=0)
+    samples = float(observation.counts.sum())
+    few = len(sums) / max(len(sums) - 1, 1) * samples / max(samples - p, 1.0)
+    scale = np.sqrt(np.maximum(np.diag(H), 1e-300))
+    inverse = np.linalg.pinv(H / np.outer(scale, scale), rcond=RANK, hermitian=True) / np.outer(scale, scale)
+    covariance: Array = few * inverse @ (sums.T @ sums) @ inverse
+    return covariance
+
+
+def _slope(u: Array, weigh: Callable[[Array], Array], step: float = 1e-4) -> Array:
+    """d psi / du by central differences."""
+    slope: Array = ((u + step) * weigh(u + step) - (u - step) * weigh(u - step)) / (2 * step)
+    return slope
+
+
+def _at_least(covariance: Array, other: Array) -> Array:
+    """A covariance with its standard deviations raised to those of another one where these are larger.
+
+    The sandwich is right for errors that depend on the motion, but it comes from few blocks; the other one knows the
+    autocorrelation, but takes the errors to be stationary.
+    """
+    ratio = np.sqrt(np.maximum(np.diag(other) / np.maximum(np.diag(covariance), 1e-300), 1.0))
+    raised: Array = covariance * np.outer(ratio, ratio)
+    return raised
 
 
 def _huber(u: Array) -> Array:

@@ -27,6 +27,7 @@ from armdyn.identification.observation import Observation, observe
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
+from armdyn.identification.stamps import rebuilt
 from armdyn.identification.torque_model import TorqueModel, torque_model
 from armdyn.identification.validation import Validation, validate, validate_model
 from armdyn.parameters import (
@@ -367,7 +368,7 @@ class _Preparation:
         if isinstance(log, Samples):
             return log, "samples", None
         progress("reading the log", 0.1)
-        read = read_log(log, robot, self.log_format)
+        read = rebuilt(read_log(log, robot, self.log_format))
         progress("processing the log", 0.15)
         samples = process(read, robot, self.processing)
         if self.check:

@@ -2,7 +2,7 @@
 
 The torque of a joint is modelled as
 
-    tau = Y pi + Fv qd + Fc S + sum_i a_i [s(qd, w_i) - S] + sum_k b_k [z_k - S] + c |l| S + g l               [FT-1]
+    tau = Y pi + Fv qd + Fc S + sum_i a_i [s(qd, w_i) - S] + sum_k b_k [z_k - S] + c |l| S                     [FT-1]
 
 with Y pi the torque of bodies, rotors, shared motors and offsets; S = s(qd, w_0) the sign of the velocity, rounded over
 w_0; l the torque of bodies and rotors alone; and presliding states z_k of Dahl's law, which follow the sign of the
@@ -63,7 +63,7 @@ class Bank:
     def groups(self) -> tuple[str, ...]:
         """The group of every term; coefficients of a group are shrunk together."""
         motors = [f"{shape} of motor {k + 1}" for k in range(len(self.shared)) for shape in SHAPES]
-        return (*SHAPES, "load", "gain", *motors)
+        return (*SHAPES, "load", *motors)
 
     def moving(self, qd: Array) -> Array:
         """(N, n) bool: faster than the velocity over which the sign is rounded."""
@@ -90,7 +90,7 @@ class Bank:
             _shapes(q @ row, qd @ row, 1.0, fastest) * (row[j] != 0)
             for row, fastest in zip(self.shared, self.fastest_shared, strict=True)
         ]
-        return np.hstack([own, (np.abs(load) * S)[:, None], load[:, None], *motors])
+        return np.hstack([own, (np.abs(load) * S)[:, None], *motors])
 
 
 def _shapes(q: Array, qd: Array, scale: float, fastest: float) -> Array:

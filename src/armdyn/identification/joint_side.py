@@ -48,7 +48,9 @@ def on_joint_side(found: Raw, robot: Robot, given: LogFormat) -> tuple[Raw, tupl
 
 def _carried(relation: Callable[..., Any], robot: Robot, x: Array) -> Array:
     """A relation of `mechanics.coupling` on arrays."""
-    return np.asarray(relation(robot, x))
+    finite = np.isfinite(x).all(axis=1, keepdims=True)  # broken samples are left out later, and reported
+    carried: Array = np.asarray(relation(robot, np.where(finite, x, 0.0)))
+    return np.where(finite, carried, np.nan)
 
 
 def _driven(robot: Robot, matrix: Any) -> Robot:

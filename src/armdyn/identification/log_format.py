@@ -38,6 +38,7 @@ class LogFormat:
     gains: (n,) or one for all, N m or N per unit of effort (default 1; for currents, the robot's motors)
     rate: samples per second of a log without time stamps, Hz
     topic: topic of the joint states, where a ROS bag has several
+    rename: part of a joint's or column's name in the log -> what the model has instead, as in {"fer_": "panda_"}
     """
 
     columns: Mapping[str, Any] | None = None
@@ -49,6 +50,7 @@ class LogFormat:
     gains: Any = None
     rate: float | None = None
     topic: str | None = None
+    rename: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         for name, choices in (("side", get_args(Side)), ("effort", get_args(Effort))):
@@ -59,6 +61,12 @@ class LogFormat:
                 quantity_named(name)
         if self.rate is not None and not 0 < self.rate < math.inf:
             raise ArmdynError(f"rate = {self.rate}", where="log", expected="samples per second, positive")
+
+    def renamed(self, name: str) -> str:
+        """A name of the log as the model has it."""
+        for old, new in (self.rename or {}).items():
+            name = name.replace(old, new)
+        return name
 
     @property
     def declared(self) -> tuple[str, ...]:

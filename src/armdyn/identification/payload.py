@@ -169,8 +169,9 @@ def identify_payload(
     """
 
     def fitted(log: Any, start: float) -> Fit:
-        return identify(robot, log, include=include, method=method, log_format=log_format, processing=processing,
-                        progress=lambda step, done: progress(step, start + done / 2))  # fmt: skip
+        said: Progress = lambda step, done: progress(step, start + done / 2)  # noqa: E731
+        return identify(robot, log, include=include, method=method, friction="plain", log_format=log_format,
+                        processing=processing, progress=said)  # fmt: skip
 
     before, after = fitted(unloaded, 0.0), fitted(loaded, 0.5)
     return payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)

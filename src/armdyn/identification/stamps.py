@@ -1,10 +1,11 @@
-"""Time stamps: broken samples are dropped from a log, and gaps, jitter and wrong units of time are found."""
+"""Time stamps: broken samples are dropped, imperfect clocks rebuilt; gaps, jitter and wrong units of time are found."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
+from scipy import signal
 
 from armdyn.errors import ShapeError
 from armdyn.findings import Finding
@@ -17,6 +18,15 @@ JITTER = 0.1
 """Standard deviation of the time steps over their median beyond which a clock is uneven."""
 LONG_STEP, SHORT_STEP = 0.2, 2e-5
 """Time steps, s, outside of which torques are hardly ever logged: 5 Hz and 50 kHz."""
+FEWEST_REBUILT = 200
+"""Samples below which a clock is not rebuilt."""
+WHOLE, CLEARER = 0.15, 0.5
+"""A clock is rebuilt if the positions advance by whole periods to this rms error, in periods, and to this share of the
+error of the stamps."""
+MOVES = 0.01
+"""Share of the largest squared velocity above which the positions tell the time."""
+SMOOTHED = 20
+"""Samples on either side over which the velocity is smoothed, at least."""
 FEWEST = 20
 """Smallest number of samples that can be processed."""
 
@@ -124,4 +134,72 @@ def _unit(h: float) -> list[Finding]:
                     advice='Declare the unit: units={"t": "ms"}, or --unit t=ms.')]  # fmt: skip
 
 
-__all__ = ["cleaned", "clock_findings"]
+# The clock, rebuilt from the positions ------------------------------------------------------------------------------
+
+
+def rebuilt(log: Log) -> Log:
+    """The log with its clock rebuilt, if the positions advance by whole periods and not as the stamps tell.
+
+    The increments of the positions over the smoothed velocity tell how many periods k passed between two samples:
+    0 for a sample that was written twice, 2 or more where samples were lost. Time is then the sum of round(k); where
+    the robot hardly moves it follows the stamps. Jitter of a full period defeats this: the stamps are kept then.
+    """
+    if len(log) < FEWEST_REBUILT:
+        return log
+    h = log.period
+    stamps = np.diff(log.t) / h
+    ticks = stamps
+    for _ in range(3):
+        k, fast = _periods(log.q, np.concatenate([[0.0], np.cumsum(ticks)]))
+        if fast.sum() < FEWEST:
+            return log
+        by_stamps, by_ticks = _spread(k - stamps, fast), _spread(k - np.round(k), fast)
+        if by_ticks > WHOLE or by_ticks > CLEARER * by_stamps:
+            return log
+        ticks = np.where(fast, np.maximum(np.round(k), 0.0), np.maximum(np.round(stamps), 1.0))
+    repeated, lost = int((ticks == 0).sum()), int((ticks > 1).sum())
+    period = float(log.t[-1] - log.t[0]) / float(ticks.sum())
+    t = log.t[0] + period * np.concatenate([[0.0], np.cumsum(ticks)])
+    kept = np.concatenate([[True], ticks > 0])
+    found = Finding("clock rebuilt", "note", "time",
+                    f"time stamps were replaced: {repeated} samples were written twice and left out, and samples are "
+                    f"missing in {lost} steps of the period {period:.6g} s",
+                    condition="positions that advance with the time stamps", value=by_stamps,
+                    cause=f"the positions advance by whole periods (to {by_ticks:.1%} of one) and differ from the "
+                    f"stamps by {by_stamps:.0%} of a period",
+                    advice="Log the time of measurement.")  # fmt: skip
+
+    def taken(x: Array | None) -> Array | None:
+        return None if x is None else x[kept]
+
+    return replace(log, t=t[kept], q=log.q[kept], tau=log.tau[kept], qd=taken(log.qd), qdd=taken(log.qdd),
+                   findings=(*log.findings, found))  # fmt: skip
+
+
+def _periods(q: Array, ticks: Array) -> tuple[Array, Array]:
+    """(periods between neighbouring samples by their positions, (N - 1,) bool where the robot moves).
+
+    ticks: (N,) times of the samples, in periods
+    """
+    scale = np.maximum(np.ptp(q, axis=0), 1e-12)
+    there = np.concatenate([[True], np.diff(ticks) > 0])
+    grid = np.arange(ticks[0], ticks[-1] + 1)
+    even = np.column_stack([np.interp(grid, ticks[there], column[there]) for column in (q / scale).T])
+    width = max(3, len(grid) // 400, SMOOTHED)
+    window = np.hanning(2 * width + 1)
+    padded = np.pad(even, ((width, width), (0, 0)), mode="reflect", reflect_type="odd")
+    smooth = signal.oaconvolve(padded, (window / window.sum())[:, None], mode="valid", axes=0)
+    rate = np.gradient(smooth, axis=0)
+    middle = (ticks[1:] + ticks[:-1]) / 2
+    v = np.column_stack([np.interp(middle, grid, column) for column in rate.T])
+    power = (v**2).sum(axis=1)
+    fast = power > MOVES * power.max()
+    k = (np.diff(q / scale, axis=0) * v).sum(axis=1) / np.where(fast, power, 1.0)
+    return k, fast
+
+
+def _spread(x: Array, fast: Array) -> float:
+    return float(np.sqrt((x[fast] ** 2).mean()))
+
+
+__all__ = ["cleaned", "clock_findings", "rebuilt"]

@@ -34,11 +34,11 @@ MOST = 6000
 """Decimated samples that are used at most, evenly spread."""
 FREEDOM = 4.0
 """Degrees of freedom of the Student distribution of the errors."""
-DISCOUNT = 5.0
+DISCOUNT = 3.0
 """Largest autocorrelation time, in decimated samples, by which the information is divided: correlation beyond it comes
 from effects that the terms are there to model."""
-PRIOR = {"load": 0.2, "gain": 0.1}
-"""Prior standard deviation of the load terms; that of the others is the joint's Coulomb friction."""
+PRIOR = {"load": 0.2}
+"""Prior standard deviation of the load term; that of the others is the joint's Coulomb friction."""
 PASSES, REFRESHED = 12, 2
 """Iterations of weights and scales; repetitions with the load of the solution before."""
 BLOCKS, GUARD = 4, 0.3
@@ -123,7 +123,7 @@ class TorqueModel:
         ]
         note = (
             "Cross-validated relative errors on blocks of time held out. Widths and presliding (N m or N) sum the "
-            "absolute coefficients of their bank; load is Coulomb friction per torque carried, gain a share of it."
+            "absolute coefficients of their bank; load is Coulomb friction per torque carried."
         )
         return Section("Friction terms", columns, tuple(rows), note)
 

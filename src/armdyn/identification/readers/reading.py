@@ -75,7 +75,7 @@ class _Given:
 
 def _given(source: Any, robot: Robot, wanted: LogFormat) -> _Given:
     if isinstance(source, str | Path):
-        raw, units = _file(Path(source), robot, wanted.topic)
+        raw, units = _file(Path(source), robot, wanted)
         found = blocks(raw, robot, wanted.columns, str(source))
         nameless = not wanted.columns and all(name.startswith("column ") for name in raw)
         notes = (_by_place(found, robot),) if nameless else ()
@@ -84,7 +84,7 @@ def _given(source: Any, robot: Robot, wanted: LogFormat) -> _Given:
         raise ArmdynError(f"cannot read a log from {type(source).__name__}", where="log",
                           expected="a path, a mapping of quantities to arrays or paths, or a Log")  # fmt: skip
     if any(isinstance(value, str | Path) for value in source.values()):
-        return _several(source, robot, wanted.topic)
+        return _several(source, robot, wanted)
     raw = {str(name): np.asarray(value) for name, value in source.items() if value is not None}
     for name, array in raw.items():
         if array.dtype.kind not in "biufM" or array.ndim not in (1, 2):
@@ -100,7 +100,7 @@ def _by_place(found: Raw, robot: Robot) -> Finding:
                    advice="If that is wrong, name the columns in LogFormat(columns=...).")  # fmt: skip
 
 
-def _several(source: Mapping[str, Any], robot: Robot, topic: str | None) -> _Given:
+def _several(source: Mapping[str, Any], robot: Robot, wanted: LogFormat) -> _Given:
     """A log that is spread over files (or arrays), one quantity each."""
     found: Raw = {}
     for name, value in source.items():
@@ -108,7 +108,7 @@ def _several(source: Mapping[str, Any], robot: Robot, topic: str | None) -> _Giv
         if not isinstance(value, str | Path):
             found[quantity] = np.asarray(value)
             continue
-        raw, _ = _file(Path(value), robot, topic)
+        raw, _ = _file(Path(value), robot, wanted)
         if quantity == "t":
             found["t"] = next(iter(raw.values()))
         else:
@@ -117,13 +117,19 @@ def _several(source: Mapping[str, Any], robot: Robot, topic: str | None) -> _Giv
     return _Given(found, label, {})
 
 
-def _file(path: Path, robot: Robot, topic: str | None) -> tuple[Raw, dict[str, Any]]:
-    """What a file holds, and the units that follow from its kind."""
+def _file(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[str, Any]]:
+    """What a file holds, names as the model has them, and the units that follow from its kind."""
+    raw, units = _contents(path, robot, wanted)
+    return {wanted.renamed(name): array for name, array in raw.items()}, units
+
+
+def _contents(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[str, Any]]:
     kind = path.suffix.lower()
     if not path.exists():
         raise FileError("no such file", where=str(path))
     if path.is_dir() or kind in rosbag.SUFFIXES:
-        return rosbag.read(path, [joint.name for joint in robot.joints], topic), {"t": "ns"}
+        joints = [joint.name for joint in robot.joints]
+        return rosbag.read(path, joints, wanted.topic, wanted.renamed), {"t": "ns"}
     if kind in (".npz", ".npy"):
         return numpy_files.read_numpy(path), {}
     if kind in (".parquet", ".pq"):
@@ -142,17 +148,21 @@ def _complete(given: _Given, wanted: LogFormat) -> None:
     for quantity in ("q", "tau"):
         if quantity not in found:
             have = ", ".join(given.columns or found)[:200] or "nothing"
+            single = " A file with one value per line is no table: write one line per sample." * (
+                len(given.columns) == 1 and given.columns[0].startswith("column ")
+            )
             raise FileError(f"no columns of {quantity} ({'positions' if quantity == 'q' else 'efforts'})",
                             where=f"log {label}", expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
                             advice=f"Name them: LogFormat(columns={{{quantity!r}: [...]}}), on the command line "
-                            f"--column {quantity}=NAME,NAME,...")  # fmt: skip
+                            f"--column {quantity}=NAME,NAME,...{single}")  # fmt: skip
     rows = {name: len(array) for name, array in found.items()}
     if len(set(rows.values())) > 1:
         raise ShapeError(", ".join(f"{name}: {count} samples" for name, count in rows.items()), where=f"log {label}",
                          expected="the same number of each")  # fmt: skip
     if "t" not in found and wanted.rate is None:
         raise FileError("no time stamps", where=f"log {label}",
-                        expected="a column t, or LogFormat(rate=...) in samples per second")  # fmt: skip
+                        expected="a column t, or LogFormat(rate=...) in samples per second",
+                        advice="On the command line: --rate HZ.")  # fmt: skip
 
 
 def _times(found: Raw, wanted: LogFormat, label: str) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ SUFFIXES = (".mcap", ".db3")
 FIELDS = {"q": "position", "qd": "velocity", "tau": "effort"}
 
 
-def read(path: Path, joints: Sequence[str], topic: str | None) -> Raw:
+def read(
+    path: Path, joints: Sequence[str], topic: str | None, renamed: Callable[[str], str] = lambda name: name
+) -> Raw:
     """{t: int64 ns, q, qd, tau: (N, n)} of the messages that have all joints, in the order of `joints`.
 
     Names may come in any order, and in another one in every message. Messages of other joints are skipped. Time is
@@ -31,14 +33,15 @@ def read(path: Path, joints: Sequence[str], topic: str | None) -> Raw:
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
             connections = _connections(reader, topic, str(path))
-            rows = [row for row in (_row(reader.deserialize(data, connection.msgtype), stamp, joints)
+            rows = [row for row in (_row(reader.deserialize(data, connection.msgtype), stamp, joints, renamed)
                                     for connection, stamp, data in reader.messages(connections)) if row]  # fmt: skip
             seen = None if rows else _first_names(reader, connections)
     except (AnyReaderError, OSError) as error:
         raise FileError(f"cannot be read: {error}", where=str(path), expected="a ROS 2 bag") from None
     if not rows:
         raise FileError("no message has all joints", where=str(path), expected=", ".join(joints),
-                        advice=f"Joints in the bag: {', '.join(seen or ['none'])}.")  # fmt: skip
+                        advice=f"Joints in the bag: {', '.join(seen or ['none'])}. If only names differ, rename them: "
+                        "LogFormat(rename={'fer_': 'panda_'}), on the command line --rename fer_=panda_.")  # fmt: skip
     out: Raw = {"t": np.array([row["t"] for row in rows], dtype=np.int64)}
     for name in FIELDS:
         if any(name in row for row in rows):
@@ -62,9 +65,9 @@ def _connections(reader: Any, topic: str | None, where: str) -> list[Any]:
     return states
 
 
-def _row(message: Any, recorded: int, joints: Sequence[str]) -> dict[str, Any] | None:
+def _row(message: Any, recorded: int, joints: Sequence[str], renamed: Callable[[str], str]) -> dict[str, Any] | None:
     """One message in the order of the joints; None if it lacks one."""
-    place = {name: k for k, name in enumerate(message.name)}
+    place = {renamed(name): k for k, name in enumerate(message.name)}
     if any(joint not in place for joint in joints):
         return None
     order = [place[joint] for joint in joints]
