@@ -63,7 +63,8 @@ def test_a_good_log_with_velocities_pauses_and_wrong_masses() -> None:
     names = armdyn.parameters.parameter_names(arm, ("inertial",))
     masses = armdyn.parameters.standard_parameters(arm, ("inertial",)).array()
     light = armdyn.parameters.with_standard_parameters(arm, dict(zip(names, 0.7 * masses, strict=True)))
-    assert rules(Log(t, q, tau, qd=qd), light) == {}
+    assert rules(Log(t, q, tau, qd=qd), arm) == {}
+    assert rules(Log(t, q, tau, qd=qd), light) == {"weight share": ["effort"]}  # a note: 1 / 0.7 of the model's weight
 
 
 # What the torques tell ----------------------------------------------------------------------------------------------

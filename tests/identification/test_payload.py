@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -175,3 +176,20 @@ def test_errors() -> None:
     still = np.zeros_like(q)
     with pytest.raises(PhysicsError, match="do not determine the mass"):
         payload_from_sensor(robot, q[:1].repeat(50, 0), still, still, np.ones((50, 6)))
+
+
+@pytest.mark.parametrize("gain", [0.8, 1.22])
+def test_unknown_gains_are_calibrated_by_the_robot_itself(gain: float) -> None:
+    """All torques off by one factor: the payload is within its bars with the calibration, and far from them without."""
+    robot = with_friction(armdyn.load("puma560"), 1.0)
+    carrying = with_friction(robot.with_payload(MASS, COM, INERTIA), 1.3)
+    rng = np.random.default_rng(3)
+    logs = [samples(arm, seed, 0.05, rng) for arm, seed in ((carrying, 1), (robot, 2))]
+    loaded, unloaded = (replace(log, tau=gain * log.tau) for log in logs)
+    include = ("inertial", "rotor", "friction")
+    found = identify_payload(robot, loaded, unloaded, include=include, calibrated=True)
+    value, deviation = (np.array(list(x.values())) for x in (found.values, found.std))
+    assert (np.abs(value - TRUTH) < 4 * deviation).all()
+    assert found.mass == pytest.approx(MASS, rel=0.05)
+    wrong = identify_payload(robot, loaded, unloaded, include=include)
+    assert wrong.mass == pytest.approx(gain * MASS, rel=0.05)

@@ -14,8 +14,9 @@ of the measured motion (`Inertia.wrench`); constant errors of the sensor are est
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -108,6 +109,12 @@ class Payload:
         found = consistent_body(self.parameters, self.covariance)
         return Payload(found, self.covariance, self.frame, self.undetermined, self.residual)
 
+    def with_gain(self, gain: float, std: float) -> Payload:
+        """The payload if the torques that gave it were `gain` times the true ones; `std`: of the gain."""
+        phi = self.parameters / gain
+        covariance = self.covariance / gain**2 + (std / gain) ** 2 * np.outer(phi, phi)
+        return replace(self, parameters=phi, covariance=covariance)
+
     def added_to(self, robot: Robot) -> Robot:
         """The robot with this payload."""
         on = None if self.frame == "tool" else self.frame
@@ -153,6 +160,7 @@ def identify_payload(
     *,
     frame: str = "tool",
     friction_changes: bool = True,
+    calibrated: bool = False,
     include: tuple[str, ...] = tuple(FAMILIES),
     method: Method | Estimator = "weighted",
     log_format: LogFormat | None = None,
@@ -165,6 +173,8 @@ def identify_payload(
              loaded, unloaded: logs as for `identify`; the motions may differ
              frame: in which the payload is given: the tool, or the body that carries it
              friction_changes: let friction, rotors and offsets differ between the logs
+             calibrated: trust the robot's inertial parameters: what the log without the payload finds of them is the
+                         gain of the torques, whose uncertainty enters that of the payload (default: gains are right)
              include, method, log_format, processing, progress: as in `identify`
     """
 
@@ -174,7 +184,26 @@ def identify_payload(
                         processing=processing, progress=said)  # fmt: skip
 
     before, after = fitted(unloaded, 0.0), fitted(loaded, 0.5)
-    return payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
+    payload = payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
+    return payload.with_gain(*torque_gain(before)) if calibrated else payload
+
+
+def torque_gain(fit: Fit) -> tuple[float, float]:
+    """(gain, its standard deviation): measured torques over true ones if the robot's inertial parameters are true.
+
+    The estimate x of the inertial base parameters b is x = gain b + error of covariance C: generalised least squares.
+    """
+    base = fit.base
+    inertial = [i for i, place in enumerate(base.places) if place.rstrip("0123456789") in INERTIAL]
+    b, x = base.values[inertial], fit.estimate.values[inertial]
+    if not b.any():
+        raise PhysicsError("the robot has no inertial parameters to trust", where="payload",
+                           advice="Calibrate with a robot whose masses are known.")  # fmt: skip
+    C = fit.covariance[np.ix_(inertial, inertial)]
+    scale = np.sqrt(np.maximum(np.diag(C), 1e-300))
+    W = np.linalg.pinv(C / np.outer(scale, scale), hermitian=True) / np.outer(scale, scale)
+    weight = float(b @ W @ b)
+    return float(b @ W @ x) / weight, 1 / math.sqrt(weight)
 
 
 def payload_from_estimates(
