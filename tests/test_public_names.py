@@ -30,6 +30,7 @@ PROMISED: dict[str, tuple[str, ...]] = {
     "Dynamics.jacobian_dot_qd": ("q", "qd"),
     "Dynamics.regressor": ("q", "qd", "qdd"),
     "Dynamics.inverse_dynamics_derivatives": ("q", "qd", "qdd"),
+    "Dynamics.joint_reactions": ("q", "qd", "qdd", "wrench"),
     "Dynamics.kinetic_energy": ("q", "qd"),
     "Dynamics.potential_energy": ("q",),
     "mechanics.newton_euler.inverse_dynamics": ("robot", "q", "qd", "qdd"),

@@ -87,6 +87,10 @@ class Oracle:
         inverse = np.array(inverse).reshape(self.robot.n, self.robot.n)
         return self.square(dq), self.square(dqd), self.square(np.triu(inverse) + np.triu(inverse, 1).T)
 
+    def joint_reactions(self, q: Any, qd: Any, qdd: Any) -> Any:
+        pin.rnea(self.model, self.data, *self.to(q, qd, qdd))
+        return np.array([self.data.f[self.model.getJointId(link.name)].vector for link in self.robot.links])
+
     def kinetic_energy(self, q: Any, qd: Any) -> Any:
         return pin.computeKineticEnergy(self.model, self.data, *self.to(q, qd))
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial import polynomial
 
-from armdyn.errors import NotApplicable
 from armdyn.robot import Robot
 from armdyn.robot.features import PASSIVE, takes
 from armdyn.robot.links import WORLD, Link
@@ -51,15 +50,12 @@ class ModelBounds:
 def model_bounds(robot: Robot) -> ModelBounds:
     """Bounds on ||M(q)||, ||C(q, qd)|| / ||qd|| and ||g(q)|| that hold for every q and qd. Khalil sec. 7.3.3.3 g
 
-    robot: an open chain or tree; rotors of the reflected model.
+    robot: an open chain or tree; rotors act on their joints alone.
 
     >>> import armdyn
     >>> model_bounds(armdyn.load("three_link")).coriolis[1:]  # revolute joints only
     (0.0, 0.0)
     """
-    if any(spin.axis is not None for spin in robot.spins):
-        raise NotApplicable("rotors of the full model are not bounded", where=f"model_bounds, robot {robot.name!r}",
-                            advice='Use robot.without("rotors"), or rotors of the reflected model.')  # fmt: skip
     robot = robot.bound()
     n = robot.n
     rotors = max((float(spin.ratio) ** 2 * float(spin.inertia) for spin in robot.spins), default=0.0)

@@ -139,22 +139,29 @@ def _placed(source: Source, formula: Any, inputs: Inputs, **options: Any) -> Gra
 
 
 def with_wrench(formula: Any) -> GraphMaker:
-    """A formula that may take a wrench at the tool, or wrenches on named frames."""
-    return lambda source, inputs, wrench: _loaded(source, formula, inputs, wrench)
+    """A formula of torques that may take a wrench at the tool, or wrenches on named frames."""
+    return lambda source, inputs, wrench: _loaded(
+        source, source.views.torques if wrench is None else source.views.loaded, formula, inputs, wrench
+    )
 
 
-def _loaded(source: Source, formula: Any, inputs: Inputs, wrench: Variant | None) -> Graph:
+def on_loaded_robot(formula: Any) -> GraphMaker:
+    """A formula of the parameters as they are that may take a wrench at the tool, or wrenches on named frames."""
+    return lambda source, inputs, wrench: _loaded(source, source.robot, formula, inputs, wrench)
+
+
+def _loaded(source: Source, view: Robot, formula: Any, inputs: Inputs, wrench: Variant | None) -> Graph:
     if wrench is None:
-        return source.traced(source.views.torques, formula, inputs)
+        return source.traced(view, formula, inputs)
     if not isinstance(wrench, tuple):
-        return source.traced(source.views.loaded, formula, (*inputs, "wrench"))
+        return source.traced(view, formula, (*inputs, "wrench"))
     count = len(inputs)
 
     def on_frames(robot: Robot, *values: Any) -> Any:
         wrenches = dict(zip(wrench, values[count:], strict=True))
         return formula.formula(robot, *values[:count], wrenches)
 
-    return source.traced(source.views.loaded, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
+    return source.traced(view, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
 
 
 # Quantities of several formulas ---------------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ def _loaded(source: Source, formula: Any, inputs: Inputs, wrench: Variant | None
 
 def forward_dynamics(source: Source, inputs: Inputs, wrench: Variant | None) -> Graph:
     """By composite bodies or articulated bodies."""
-    return cheapest(_loaded(source, way.forward_dynamics, inputs, wrench) for way in _forward_formulations(source))
+    return cheapest(with_wrench(way.forward_dynamics)(source, inputs, wrench) for way in _forward_formulations(source))
 
 
 def _forward_formulations(source: Source) -> list[Any]:

@@ -19,7 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.dynamics import closed_graphs, elastic_graphs, graphs
-from armdyn.dynamics.graphs import GraphMaker, Inputs, on_frame, on_places, on_robot, on_torques, with_wrench
+from armdyn.dynamics.graphs import (
+    GraphMaker,
+    Inputs,
+    on_frame,
+    on_loaded_robot,
+    on_places,
+    on_robot,
+    on_torques,
+    with_wrench,
+)
 from armdyn.mechanics import (
     articulated_body,
     composite_body,
@@ -32,6 +41,7 @@ from armdyn.mechanics import (
 )
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
@@ -454,6 +464,25 @@ class Quantities:
         Returns dqdd_dq: (..., n, n) acceleration per unit of q; entry [i, j] is dqdd_i/dq_j
         Returns dqdd_dqd: (..., n, n) acceleration per unit of qd; entry [i, j] is dqdd_i/dqd_j
         Returns dqdd_dtau: (..., n, n) acceleration per unit of torque: the inverse of the mass matrix
+        """
+
+    @row("F", on_loaded_robot(joint_reactions), joint_reactions, takes=(*RIGID, "springs"))
+    def joint_reactions(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
+        out: Out = None, threads: int | None = None,
+    ) -> Floats:  # fmt: skip
+        """Force and moment that each joint transmits to its link: bearing loads.
+
+        Included: links, gravity, spins of rotors carried by links, wrenches; neither friction, springs nor the joint's
+        own rotor, which act along the axis.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
+        wrench: (..., 6) force and moment that the robot exerts on its environment at the tool's origin, N and N m,
+            world axes (default: none); or {name of a frame: (..., 6)}, each at the origin of its frame
+        Returns F: (..., n, 6) N (three entries), N m (three entries), in the joint's frame, z on its axis, about its
+            origin
         """
 
     @row(

@@ -147,9 +147,9 @@ def turning_moment(tensor: Mat3, w: Vec3, wd: Vec3, U: Mat3) -> Vec3:
     return principal + gyroscopic + squares + (raised - lowered)
 
 
-def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars | None) -> Tip:
-    """f_e, m_e of Khalil (7.58), (7.60) of a wrench at the tool in world axes."""
-    link, T = robot.frame("tool")
+def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars | None, frame: str = "tool") -> Tip:
+    """f_e, m_e of Khalil (7.58), (7.60) of a wrench at the origin of a frame in world axes."""
+    link, T = robot.frame(frame)
     if wrench is None or link == WORLD:
         return Tip(WORLD, ZERO, ZERO)
     back = link_poses(robot, q)[link].R.T
