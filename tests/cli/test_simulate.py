@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import armdyn
 from support.command import Run
 
 
@@ -81,3 +82,25 @@ def test_mistakes_are_status_2(run: Run, arguments: tuple[str, ...], text: str) 
     assert status == 2
     assert text in err
     assert "Traceback" not in err
+
+
+def test_elastic_joints(run: Run, tmp_path: Path) -> None:
+    """The same arm under two laws: both print its resonances; the law for elastic joints its condition of stability."""
+    row = {"type": "revolute", "a": 0.4, "mass": 1.0, "rotor": {"inertia": 0.02},
+           "elastic": {"stiffness": 400.0, "damping": 0.5}}  # fmt: skip
+    path = tmp_path / "flexible.toml"
+    armdyn.Robot.from_dh([row, row], gravity=(0, -9.81, 0), name="flexible").save(path)
+    arguments = ("simulate", str(path), "--reference", "0.6,-0.4", "--from", "0,0", "--duration", "6")
+    final = {}
+    for law in ("computed_torque", "elastic_pd"):
+        samples = tmp_path / f"{law}.csv"
+        status, out, _ = run(*arguments, "--controller", law, "--out", str(samples))
+        assert status == 0, out
+        assert "Resonances of the elastic joints" in out and "A PID designed for them" in out
+        assert ("globally asymptotically stable" in out) == (law == "elastic_pd")
+        table = np.genfromtxt(samples, delimiter=",", names=True)
+        assert "theta1" in (table.dtype.names or ())
+        final[law] = abs(table["e1"][-1])
+    assert final["elastic_pd"] < 1e-4 < 1e-2 < final["computed_torque"]
+    assert run(*arguments, "--measure", "link")[0] == 1  # the rigid design on the links' side: unstable
+    assert run(*arguments, "--measure", "both")[0] == 2

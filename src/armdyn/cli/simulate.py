@@ -30,6 +30,7 @@ CONTROLLERS = {
     "feedforward": {"kp": 0.0, "kd": 0.0},
     "sliding_mode": {"rate": 15.0, "gain": 30.0, "layer": 0.05},
     "adaptive": {"rate": 10.0, "kd": 10.0, "adaptation": 0.05},
+    "elastic_pd": {"frequency": 15.0},
     "none": {},
 }
 """Control laws and their default gains."""
@@ -66,6 +67,9 @@ def simulate(
     payload: Annotated[float, typer.Option(metavar="KG", help="Payload at the tool, unknown to the controller.")] = 0.0,
     saturate: Annotated[bool, typer.Option("--saturate", help="Saturate torques at the robot's limits.")] = False,
     stiction: Annotated[bool, typer.Option("--stiction", help="Model sticking of joints at rest.")] = False,
+    measure: Annotated[
+        str, typer.Option(metavar="SIDE", help="Side of elastic joints that the control law sees: motor or link.")
+    ] = "motor",
     imperfect: Annotated[
         bool,
         typer.Option(
@@ -96,11 +100,15 @@ def simulate(
         from armdyn.simulation import simulate as run_simulation
 
         dyn = compiled(loaded)
-        law = _law(dyn, controller, _gains(gain, controller))
+        known = (
+            dyn if controller == "elastic_pd" or not dyn.coordinates.doubled else compiled(loaded.without("elastic"))
+        )
+        law = _law(known, controller, _gains(gain, controller))
         course, options = _reference(loaded, reference, start, duration)
         options |= {"dt": dt, "integrator": integrator}
         actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
-        plant = Plant(compiled(loaded.with_payload(payload)) if payload else dyn, stiction=stiction)
+        carried = compiled(loaded.with_payload(payload)) if payload else dyn
+        plant = Plant(carried, stiction=stiction, measure=_measure(measure))
         say("simulating")
         run = run_simulation(plant, law, course, **options, actuation=actuation)
         others = _imperfect(plant, law, course, options | {"actuation": actuation}) if imperfect else {}
@@ -111,7 +119,8 @@ def simulate(
             say(f"simulating {monte_carlo} arms")
             study = many(loaded, law, course, samples=monte_carlo, **options)
     screen = console()
-    _print_loops(screen, law, dyn)
+    _print_loops(screen, law, known)
+    _print_springs(screen, law, dyn)
     _print(screen, run)
     if others:
         from armdyn.simulation.studies import comparison
@@ -150,6 +159,7 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
     from armdyn.control import (
         PID,
         ComputedTorque,
+        ElasticPD,
         Feedforward,
         NoControl,
         PDGravity,
@@ -171,9 +181,20 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
         return Feedforward(dyn, gains["kp"], gains["kd"])
     if controller == "sliding_mode":
         return SlidingMode(dyn, gains["rate"], gains["gain"], gains["layer"])
+    if controller == "elastic_pd":
+        inertia, w = largest_inertias(compiled(dyn.robot.without("elastic"))), gains["frequency"]
+        return ElasticPD(dyn, inertia * w**2, 2 * inertia * w, follow=True)
     if controller == "adaptive":
         return SlotineLi(dyn, gains["rate"], gains["kd"], gains["adaptation"])
-    return NoControl(dyn.n)
+    return NoControl(dyn.robot.n)
+
+
+def _measure(text: str) -> Any:
+    from armdyn.simulation.sides import MEASURES
+
+    if text not in MEASURES:
+        raise typer.BadParameter(f"{text!r} is unknown; known: {', '.join(MEASURES)}", param_hint="--measure")
+    return text
 
 
 def _reference(robot: Robot, text: str | None, start: str | None, duration: float | None) -> tuple[Any, dict[str, Any]]:
@@ -241,6 +262,25 @@ def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
         "Damping: smallest of all pole pairs, 1 if all poles are real."
     )
     show(screen, Section("Closed loops", tuple(map(Column, heads)), tuple(rows), note))
+
+
+def _print_springs(screen: Console, law: Law, dyn: Dynamics) -> None:
+    """Resonances of elastic joints over the workspace, and the condition of stability of a law for them."""
+    from rich.text import Text
+
+    from armdyn.control import ElasticPD, resonance_range
+    from armdyn.tables import Column, Section
+
+    if not dyn.coordinates.doubled:
+        return
+    locked, free = (resonance_range(dyn, motors=motors) for motors in ("locked", "free"))
+    ends = zip(locked.lowest, locked.highest, free.lowest, free.highest, strict=True)
+    rows = tuple((f"{k + 1}", f"{a:.4g} to {b:.4g}", f"{c:.4g} to {d:.4g}") for k, (a, b, c, d) in enumerate(ends))
+    heads = ("mode", "motors locked (rad/s)", "motors free (rad/s)")
+    note = f"Over the workspace. A PID designed for them has poles at most at {locked.first / 2:.4g} rad/s (Khalil)."
+    show(screen, Section("Resonances of the elastic joints", tuple(map(Column, heads)), rows, note))
+    if isinstance(law, ElasticPD):
+        screen.print(Text(f"Condition of stability: {law.condition}."), soft_wrap=True)
 
 
 def _section(run: Run) -> Section:

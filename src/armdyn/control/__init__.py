@@ -1,18 +1,21 @@
 """Control laws: frozen objects; `law(t, q, qd, desired)` returns the torques.
 
 Joint space: PID, PDGravity (PD with gravity compensation), ComputedTorque, Feedforward, SlidingMode, SlotineLi
-(adaptive). Task space: TaskPID, ResolvedAcceleration (computed torque), Impedance, Admittance. Around another law:
+(adaptive). Elastic joints: ElasticPD, and their frequencies, `resonances` and `resonance_range`. Task space: TaskPID,
+ResolvedAcceleration (computed torque), Impedance, Admittance. Around another law:
 MomentumObserver (contact detection). Poles and bandwidth of gains: `analyse_gains`.
 """
 
 from armdyn.control.adaptive import SlotineLi
 from armdyn.control.computed_torque import ComputedTorque, Feedforward, NoControl
+from armdyn.control.elastic_pd import ElasticPD, StabilityCondition
 from armdyn.control.extremes import largest_gravity_slope, largest_inertias
 from armdyn.control.gains import GainAnalysis, JointLoop, analyse_gains
 from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.control.models import Formulated
 from armdyn.control.observer import MomentumObserver, first_contact
 from armdyn.control.pid import PID, PDGravity
+from armdyn.control.resonance import ResonanceRange, resonance_range, resonances
 from armdyn.control.robust import SlidingMode
 from armdyn.control.task_space import Admittance, Impedance, ResolvedAcceleration, TaskPID
 
@@ -21,6 +24,7 @@ __all__ = [
     "Admittance",
     "ComputedTorque",
     "Desired",
+    "ElasticPD",
     "Feedforward",
     "Formulated",
     "GainAnalysis",
@@ -31,12 +35,16 @@ __all__ = [
     "NoControl",
     "PDGravity",
     "ResolvedAcceleration",
+    "ResonanceRange",
     "SingularTask",
     "SlidingMode",
     "SlotineLi",
+    "StabilityCondition",
     "TaskPID",
     "analyse_gains",
     "first_contact",
     "largest_gravity_slope",
     "largest_inertias",
+    "resonance_range",
+    "resonances",
 ]

@@ -33,6 +33,7 @@ from armdyn.mechanics import (
     articulated_body,
     composite_body,
     derivatives,
+    doubled,
     energies,
     gim_christoffel,
     kinematics,
@@ -176,11 +177,6 @@ def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
     qdd = (inverse @ (tau - bias)[..., None])[..., 0]
     dq, dqd = np.moveaxis(np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, qd, qdd)), -3, 0)
     return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
-
-
-def _itself(robot: Robot, q: Any) -> Any:
-    """The positions of all joints of a robot whose joints are independent."""
-    return list(q)
 
 
 class Quantities:
@@ -521,8 +517,8 @@ class Quantities:
 
     @row(
         "q_all",
-        on_robot(quantity(_itself)),
-        quantity(_itself),
+        on_robot(doubled.joint_positions),
+        doubled.joint_positions,
         closed=closed_graphs.closed,
         gravity=False,
         takes=TREE,

@@ -55,5 +55,6 @@ def initial(dyn: Dynamics, q: Array, qd: Array) -> tuple[Array, Array]:
     if not where.doubled:
         return q, qd
     stiffness = [np.inf if joint.elastic is None else float(joint.elastic.stiffness) for joint in dyn.robot.joints]
-    weights = dyn.gravity(np.array(where.joined(q, q), dtype=float))[: where.n]
+    relaxed = np.array(where.joined(q, q), dtype=float)
+    weights = (dyn.gravity(relaxed) + dyn.springs(relaxed))[: where.n]
     return np.array(where.joined(q, q + weights / stiffness)), np.array(where.joined(qd, qd))

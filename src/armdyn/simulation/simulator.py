@@ -191,16 +191,20 @@ def _plants(dyn: Dynamics, body: Plant, dt: float, steps: int) -> tuple[tuple[in
     plants = {0: dyn}
     for at, model in sorted(body.changes.items()):
         other = _dynamics(model, "changed plant")
-        if other.coordinates.names != dyn.coordinates.names:
+        if other.coordinates.motors != dyn.coordinates.motors:
             raise ShapeError(
-                f"the plant from t = {at} s on has the coordinates {', '.join(other.coordinates.names)}",
-                where="simulate", expected=", ".join(dyn.coordinates.names),
-            )  # fmt: skip
+                f"the plant from t = {at} s on has {_joints(other)}", where="simulate", expected=_joints(dyn)
+            )
         if not (math.isfinite(at) and at >= 0):
             raise ArmdynError(f"a change at t = {at}", where="simulate", expected="a time >= 0 in s")
         if (start := round(at / dt)) <= steps:
             plants[start] = other
     return tuple(plants.items())
+
+
+def _joints(dyn: Dynamics) -> str:
+    elastic = dyn.n - dyn.robot.n
+    return f"{dyn.robot.n} joints" + (f", {elastic} of them elastic" if elastic else "")
 
 
 def _start(name: str, value: Any, n: int, law: Law, on_reference: Array) -> Array:
