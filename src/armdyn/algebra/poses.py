@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.algebra.ops import Scalar, cos_sin, tidy
+from armdyn.algebra.ops import Scalar, cos_sin, is_zero, tidy
 from armdyn.algebra.vectors import ZERO, Mat3, Vec3
 
 
@@ -52,16 +52,22 @@ class Pose(NamedTuple):
 
 
 def rot_x(angle: Scalar) -> Mat3:
+    if is_zero(angle):
+        return Mat3.identity()
     c, s = cos_sin(angle)
     return Mat3(((1, 0, 0), (0, c, -s), (0, s, c)))
 
 
 def rot_y(angle: Scalar) -> Mat3:
+    if is_zero(angle):
+        return Mat3.identity()
     c, s = cos_sin(angle)
     return Mat3(((c, 0, s), (0, 1, 0), (-s, 0, c)))
 
 
 def rot_z(angle: Scalar) -> Mat3:
+    if is_zero(angle):
+        return Mat3.identity()
     c, s = cos_sin(angle)
     return Mat3(((c, -s, 0), (s, c, 0), (0, 0, 1)))
 
@@ -94,6 +100,8 @@ def align_z(axis: Vec3) -> Mat3:
     (Vec3(1, 0, 0), Vec3(0, 0, -1))
     """
     x, y, z = axis
+    if is_zero(x) and is_zero(y) and z == 1:
+        return Mat3.identity()
     if z < 0:
         return rot_x(math.pi) @ align_z(Vec3(x, -y, -z))
     w, i, j = 1 + z, -y, x

@@ -131,11 +131,20 @@ class Mat3:
     def __matmul__(self, other: Mat3) -> Mat3: ...
 
     def __matmul__(self, other: Vec3 | Mat3) -> Vec3 | Mat3:
+        if self is _IDENTITY:
+            return other
         if isinstance(other, Vec3):
-            x, y, z = other
-            return Vec3(*(add(add(mul(a, x), mul(b, y)), mul(c, z)) for a, b, c in self.rows))
-        columns = [self @ other.column(j) for j in range(3)]
-        return Mat3.columns(*columns)
+            return Vec3(*self._times(other.x, other.y, other.z))
+        if other is _IDENTITY:
+            return self
+        columns = [self._times(x, y, z) for x, y, z in zip(*other.rows, strict=True)]
+        return Mat3(tuple(zip(*columns, strict=True)))
+
+    def _times(self, x: Scalar, y: Scalar, z: Scalar) -> list[Scalar]:
+        """The products of the rows with a column; a column of structural zeros costs nothing."""
+        if type(x) is type(y) is type(z) is int and x == y == z == 0:
+            return [0, 0, 0]
+        return [add(add(mul(a, x), mul(b, y)), mul(c, z)) for a, b, c in self.rows]
 
     def __add__(self, other: Mat3) -> Mat3:
         return self._entrywise(other, add)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from armdyn.algebra import Inertia, Vec3
 from armdyn.findings import Finding, Severity
-from armdyn.robot.links import WORLD, Link
+from armdyn.robot.links import WORLD, Frame, Link
 from armdyn.robot.parts import Body, Joint
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -51,6 +51,10 @@ class _Given(NamedTuple):
     com: Array
     tensor: Array
     reduced: bool
+
+
+MANY_POINTS = 100
+"""Joints and frames of one link: more are compared by their outermost only."""
 
 
 def inertia_findings(robot: Robot) -> Iterator[Finding]:
@@ -179,18 +183,33 @@ def _consistent(tensor: Array) -> bool:
 class _Context(NamedTuple):
     """What a body is compared with.
 
-    reach: of the robot, m. points: per body, the joints and frames of its link, in the body's axes. link: per body,
-    (mass, largest central moment) of its whole link. turns: bodies that some revolute joint turns. free: bodies whose
-    mass never acts. mass: all moving mass. tensors: some link has a tensor.
+    reach: of the robot, m. clouds: per link, its joints and frames, in its own axes. frames: of the bodies. link: per
+    body, (mass, largest central moment) of its whole link. turns: bodies that some revolute joint turns. free: bodies
+    whose mass never acts. mass: all moving mass. tensors: some link has a tensor.
     """
 
     reach: float
-    points: dict[str, Array]
+    clouds: list[Array]
+    frames: Mapping[str, Frame]
     link: dict[str, tuple[float, float]]
     turns: set[str]
     free: set[str]
     mass: float
     tensors: bool
+
+    def points(self, name: str) -> Array:
+        """The joints and frames of a body's link, in the body's axes."""
+        frame = self.frames[name]
+        R = np.array([[float(x) for x in row] for row in frame.pose.R.rows])
+        return np.asarray((self.clouds[frame.link] - _floats(frame.pose.p)) @ R)
+
+
+def _outermost(points: Array) -> Array:
+    """The points, or of very many those that lie farthest out in some directions: the comparisons are coarse."""
+    if len(points) <= MANY_POINTS:
+        return points
+    directions = np.random.default_rng(0).normal(size=(MANY_POINTS, 3))
+    return np.asarray(points[np.unique(np.argmax(points @ directions.T, axis=0))])
 
 
 def _context(robot: Robot) -> _Context:
@@ -215,7 +234,8 @@ def _context(robot: Robot) -> _Context:
         turning[link.index] = link.revolute or (link.parent != WORLD and turning[link.parent])
     context = _Context(
         reach,
-        {},
+        [_outermost(np.array(some)) for some in points],
+        frames,
         {},
         set(),
         set(),
@@ -226,8 +246,6 @@ def _context(robot: Robot) -> _Context:
         name, frame = joint.body.name, frames[joint.body.name]
         if frame.link == WORLD:
             continue
-        R = np.array([[float(x) for x in row] for row in frame.pose.R.rows])
-        context.points[name] = (np.array(points[frame.link]) - _floats(frame.pose.p)) @ R
         context.link[name] = whole[frame.link]
         context.turns.update([name] if turning[frame.link] else [])
         context.free.update([name] if _weightless(robot, links[frame.link]) else [])
@@ -266,7 +284,7 @@ def _suspicious(body: _Given, principal: Array, context: _Context) -> Iterator[F
         if body.tensor.any():
             yield _massless_tensor(body, context)
         return
-    points = context.points[body.body.name]
+    points = context.points(body.body.name)
     distance = float(np.linalg.norm(points - body.com, axis=1).min())
     if context.reach > 0 and distance > COM_FARTHEST * context.reach:
         yield Finding("com-far", "suspicious", body.where, f"its centre of mass is {distance:.3g} m from the joints of "

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, ops, outer, rot_z
 from armdyn.algebra.elimination import inverse
-from armdyn.robot.parts import Joint, Kind, Placement
+from armdyn.robot.parts import Body, Joint, Kind, Placement
 
 Rows = Sequence[Sequence[Scalar]]
 WORLD = -1
@@ -113,7 +113,7 @@ def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement, coupling:
             inertias.append(Inertia.zero())
             frame = Frame(len(links) - 1, joint.geometry.after())
         frames[joint.body.name] = frame
-        if frame.link != WORLD:
+        if frame.link != WORLD and joint.body.inertia != Body("").inertia:
             body = joint.body.inertia.at_origin()
             inertias[frame.link] += body.seen_from(frame.pose)
     moving = [joint for joint in tree if joint.kind != "fixed"]

@@ -16,7 +16,7 @@ from armdyn.graph import Node, to_float
 from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
 from armdyn.robot.loop_paths import dependent_joints
 from armdyn.robot.parts import Body, Joint, Loop, Placement
-from armdyn.robot.scalars import Change, mapped, scalars
+from armdyn.robot.scalars import Change, holds, mapped
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
@@ -236,7 +236,7 @@ class Robot:
     @cached_property
     def has_symbols(self) -> bool:
         parts = (*self.tree, self.gravity, self.base, self.tool, self.root, *self.loops, self.coupling)
-        return any(isinstance(x, Node) for part in parts for x in scalars(part))
+        return any(holds(part, Node) for part in parts)
 
     # New robots from this one -------------------------------------------------------------------------------------
 

@@ -52,3 +52,18 @@ def scalars(part: Any, *, angles: bool = False) -> list[Scalar]:
 
     mapped(part, (lambda x: x) if angles else note, note)
     return found
+
+
+def holds(part: Any, kind: type) -> bool:
+    """Whether one of the part's scalars is of a kind."""
+    if isinstance(part, Vec3):
+        return any(isinstance(x, kind) for x in part)
+    if isinstance(part, Mat3):
+        return any(isinstance(x, kind) for row in part.rows for x in row)
+    if isinstance(part, tuple):
+        return any(holds(entry, kind) for entry in part)
+    if isinstance(part, Mapping):
+        return any(isinstance(entry, kind) for entry in part.values())
+    if is_dataclass(part) and not isinstance(part, type):
+        return any(holds(getattr(part, name), kind) for name in part.__dataclass_fields__)
+    return isinstance(part, kind)
