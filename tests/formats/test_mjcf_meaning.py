@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
 from armdyn.errors import ArmdynError
@@ -59,6 +62,13 @@ SAME = {
     "a static point mass": f"<worldbody>{CARRYING}</worldbody>" % '<inertial pos="0 0 1" mass="1"/>',
     "a long box": '<worldbody><body name="a"><joint name="j" axis="1 0 0"/><geom type="box" size="0.1 0.3" '
     'fromto="0 0 0 1 1 1"/></body></worldbody>',
+    "copies": '<worldbody><body name="r"><joint name="k" axis="0 1 0"/><geom size="0.1" pos="0.1 0 0"/>'
+    '<replicate count="12" offset="0.1 0.2 0.3" euler="10 20 30" sep="-"><body name="a" pos="0.3 0 0">'
+    '<joint name="j" axis="1 0 0"/><geom size="0.1" pos="0 0.1 0"/></body><geom size="0.05" pos="0 0 1"/></replicate>'
+    '</body></worldbody><actuator><motor joint="j" gear="2" armature="0.3"/><motor joint="k" armature="1"/></actuator>',
+    "copies of copies": '<worldbody><replicate count="3" offset="0 0 1"><replicate count="2" euler="0 0 9">'
+    '<body name="a"><joint name="j" axis="1 0 0"/><geom size="0.1" pos="0 0.1 0"/></body></replicate></replicate>'
+    '</worldbody><actuator><motor joint="j" armature="0.3"/></actuator>',
 }  # fmt: skip
 SHELLS = {
     "sphere": "0.1",
@@ -135,3 +145,38 @@ def test_a_free_root_can_be_welded() -> None:
     )
     robot = mjcf.loads(text % "<freejoint/>", free_root=False)
     assert_same_dynamics(text % "", robot)
+
+
+FILES = {
+    "arm.xml": '<mujoco><include file="parts/settings.xml"/><worldbody><body name="a"><joint name="i" axis="1 0 0"/>'
+    f'{INERTIAL}<include file="parts/hand.xml"/></body></worldbody></mujoco>',
+    "parts/settings.xml": '<mujoco><compiler angle="radian"/><default><joint damping="0.3"/></default></mujoco>',
+    "parts/hand.xml": f'<mujocoinclude><body name="b" euler="0.1 0.2 0.3"><joint name="j"/>{INERTIAL}</body>'
+    "</mujocoinclude>",
+}  # fmt: skip
+
+
+def written(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / next(iter(files))
+
+
+def test_included_files_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path, FILES)
+    assert_same_dynamics(mujoco.MjSpec.from_file(str(path)).to_xml(), mjcf.read(path), 1e-5)  # to_xml writes six digits
+
+
+@pytest.mark.parametrize(("files", "message"), [
+    ({"model/a.xml": '<mujoco><include file="../secret.xml"/></mujoco>'}, "folder or below"),
+    ({"model/a.xml": '<mujoco><include file="/etc/hostname"/></mujoco>'}, "folder or below"),
+    ({"model/a.xml": '<mujoco><include file="b.xml"/></mujoco>',
+      "model/b.xml": '<mujoco><include file="b.xml"/></mujoco>'}, "included twice"),
+    ({"model/a.xml": '<mujoco><include file="missing.xml"/></mujoco>'}, "No such file"),
+    ({"model/a.xml": '<mujoco><include file="b.xml"/></mujoco>',
+      "model/b.xml": '<mujoco>\n<worldbody><body><joint axsi="1 0 0"/></body></worldbody></mujoco>'}, "b.xml:2"),
+])  # fmt: skip
+def test_includes_that_are_refused(files: Mapping[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ArmdynError, match=message):
+        mjcf.read(written(tmp_path, files))

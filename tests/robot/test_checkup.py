@@ -308,7 +308,7 @@ def test_findings_are_frozen() -> None:
 
 
 def test_a_link_of_many_bodies_is_checked_in_linear_time() -> None:
-    """Every body was compared with all pairs of frames of its link: minutes and gigabytes for a file of one megabyte."""
+    """Comparing every body with all pairs of frames of its link took minutes and gigabytes for a file of 1 MB."""
     links = "".join(
         f'<link name="l{i}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
         f'</inertial></link><joint name="j{i}" type="{"fixed" if i else "revolute"}"><origin xyz="{i} 0 1"/>'

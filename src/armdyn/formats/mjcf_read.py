@@ -14,6 +14,7 @@ import numpy as np
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
 from armdyn.errors import ArmdynError, FileError, RobotError
 from armdyn.formats import urdf_read
+from armdyn.formats.mjcf_expand import included, replicated
 from armdyn.formats.mjcf_shapes import SIZES, area, gyration, shell_gyration, volume
 from armdyn.formats.mjcf_values import (
     ORIENTATIONS,
@@ -40,8 +41,6 @@ REFUSED = {
     "ball": "Write it as three hinges on one body.",
 }
 UNREADABLE = {
-    "include": "Join the files first: `mujoco.MjSpec.from_file(FILE).to_xml()` writes one file.",
-    "replicate": "Write the copies out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
     "attach": "Write the model out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
 }
 ROOT = "world"
@@ -57,15 +56,22 @@ Placed = Sequence[tuple[Element, Pose]]
 def read(path: Path, free_root: bool | None = None) -> Robot:
     """The robot of an MJCF file."""
     source = f"MJCF file {path.name}"
-    return loads(read_text(path), str(path), source if source.isprintable() else "", free_root)
+    return loads(read_text(path), str(path), source if source.isprintable() else "", free_root, path.parent)
 
 
-def loads(text: str, where: str = "MJCF text", source: str = "", free_root: bool | None = None) -> Robot:
+def loads(
+    text: str,
+    where: str = "MJCF text",
+    source: str = "",
+    free_root: bool | None = None,
+    folder: Path | None = None,
+) -> Robot:
     """The robot of an MJCF text.
 
     where: name of the text in messages.
     source: where it comes from.
     free_root: False welds bodies with a free joint to the world.
+    folder: where the files that it includes are (None: it may include none).
     """
     document = parse(text, where)
     tag = local_name(document.root)
@@ -74,12 +80,14 @@ def loads(text: str, where: str = "MJCF text", source: str = "", free_root: bool
     if tag != "mujoco":
         raise FileError(f"the root element is <{shown(tag)}>", where=document.at(document.root),
                         expected="<mujoco> (MJCF) or <robot> (URDF)")  # fmt: skip
+    included(document, folder)
     for element in document.lines:
         if local_name(element) in UNREADABLE:
             raise FileError(f"<{local_name(element)}> is not supported", where=document.at(element),
                             advice=UNREADABLE[local_name(element)])  # fmt: skip
     listed = schema("mjcf")
     notes = listed.check(document)
+    replicated(document)
     reader = _Reader(document, Compiler.of(document), Options.of(document), default_classes(document), listed,
                      free_root is False, notes=notes)  # fmt: skip
     reader.outside()

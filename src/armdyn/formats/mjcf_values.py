@@ -12,6 +12,7 @@ from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, rot_x, rot_y, rot_z
 from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError, unknown_name
 from armdyn.formats.safe_xml import Document, local_name
+from armdyn.formats.urdf_write import texts, written
 from armdyn.formats.xml_values import Values, shown
 from armdyn.robot.record import unit
 
@@ -140,7 +141,7 @@ class Posed(Values):
         if tag not in CLASSED:
             return element
         whole = Element(element.tag, merged(self.defaults[name].get(CLASSED[tag], {}), element.attrib))
-        self.document.lines[whole] = self.document.lines[element]
+        self.document.stands_for(whole, element)
         return whole
 
     def angle(self, value: Scalar) -> Scalar:
@@ -170,11 +171,39 @@ class Posed(Values):
             y = Vec3(*v[3:])
             y = unit(y - x * x.dot(y), where)
             return Mat3(tuple(zip(x, y, x.cross(y), strict=True)))
+        return self.turned_by(Vec3(*v))
+
+    def turned_by(self, angles: Vec3) -> Mat3:
+        """The rotation by Euler angles in the unit and sequence of the compiler."""
         R = Mat3.identity()
-        for letter, angle in zip(self.compiler.sequence, v, strict=True):
+        for letter, angle in zip(self.compiler.sequence, angles, strict=True):
             turn = _TURN[letter.lower()](self.angle(angle))
             R = R @ turn if letter.islower() else turn @ R
         return R
+
+
+# Poses as attributes --------------------------------------------------------------------------------------------------
+
+
+def place(pose: Pose) -> dict[str, str]:
+    """pos and quat, where they are not the identity's."""
+    place = {} if pose.p == ZERO else {"pos": texts(pose.p)}
+    w, x, y, z = quaternion_of(pose.R)
+    return place if (x, y, z) == (0, 0, 0) else place | {"quat": " ".join(map(written, (w, x, y, z)))}
+
+
+def quaternion_of(R: Mat3) -> tuple[float, float, float, float]:
+    """(w, x, y, z) of a rotation, by its largest component, which loses no digits."""
+    (a, b, c), (d, e, f), (g, h, i) = ([float(x) for x in row] for row in R.rows)
+    squares = (1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i)  # 4 w^2, 4 x^2, 4 y^2, 4 z^2
+    k = max(range(4), key=lambda j: squares[j])
+    s = 2 * math.sqrt(squares[k])
+    return (
+        (s / 4, (h - f) / s, (c - g) / s, (d - b) / s),
+        ((h - f) / s, s / 4, (b + d) / s, (c + g) / s),
+        ((c - g) / s, (b + d) / s, s / 4, (f + h) / s),
+        ((d - b) / s, (c + g) / s, (f + h) / s, s / 4),
+    )[k]
 
 
 # Small things -------------------------------------------------------------------------------------------------------

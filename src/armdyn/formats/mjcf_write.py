@@ -6,7 +6,6 @@ keeps its frame, also where that lies off the joint axis (standard DH with a != 
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose
 from armdyn.errors import ModelWarning
 from armdyn.formats.mjcf_read import ROOT, TOOL
+from armdyn.formats.mjcf_values import place
 from armdyn.formats.urdf_write import depth_first, needs_tool_link, texts, written
 from armdyn.robot.parts import Joint, Placement
 from armdyn.robot.robot import Robot
@@ -53,13 +53,13 @@ def dumps(robot: Robot) -> str:
         if joint.kind != "fixed":
             _joint(body, joint)
     if needs_tool_link(robot):
-        SubElement(bodies[robot.tool_body], "site", {"name": TOOL, **_place(robot.tool.pose())})
+        SubElement(bodies[robot.tool_body], "site", {"name": TOOL, **place(robot.tool.pose())})
     indent(root, "  ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
 def _body(parent: Element, name: str, pose: Pose, inertia: CentralInertia | Inertia) -> Element:
-    body = SubElement(parent, "body", {"name": name, **_place(pose)})
+    body = SubElement(parent, "body", {"name": name, **place(pose)})
     if _has_mass(inertia):
         central = inertia.about_com()
         xx, xy, xz, yy, yz, zz = central.tensor.upper()
@@ -89,27 +89,6 @@ def _joint(body: Element, joint: Joint) -> None:
     if joint.spring is not None:
         values |= {"stiffness": written(joint.spring.stiffness), "springref": written(joint.spring.rest)}
     SubElement(body, "joint", values)
-
-
-def _place(pose: Pose) -> dict[str, str]:
-    """pos and quat, where they are not the identity's."""
-    place = {} if pose.p == ZERO else {"pos": texts(pose.p)}
-    w, x, y, z = _quaternion(pose.R)
-    return place if (x, y, z) == (0, 0, 0) else place | {"quat": " ".join(map(written, (w, x, y, z)))}
-
-
-def _quaternion(R: Mat3) -> tuple[float, float, float, float]:
-    """(w, x, y, z) of a rotation, by its largest component, which loses no digits."""
-    (a, b, c), (d, e, f), (g, h, i) = ([float(x) for x in row] for row in R.rows)
-    squares = (1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i)  # 4 w^2, 4 x^2, 4 y^2, 4 z^2
-    k = max(range(4), key=lambda j: squares[j])
-    s = 2 * math.sqrt(squares[k])
-    return (
-        (s / 4, (h - f) / s, (c - g) / s, (d - b) / s),
-        ((h - f) / s, s / 4, (b + d) / s, (c + g) / s),
-        ((c - g) / s, (b + d) / s, s / 4, (f + h) / s),
-        ((d - b) / s, (c + g) / s, (f + h) / s, s / 4),
-    )[k]
 
 
 def _lost(robot: Robot) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
@@ -18,16 +18,33 @@ MOST_ELEMENTS = 200_000
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed text: its root, its name, and the line of every element."""
+    """A parsed text: its root, its name, and the line of every element.
+
+    files: the names of those elements' files that come from another one.
+    """
 
     root: Element
     name: str
     lines: dict[Element, int]
+    files: dict[Element, str] = field(default_factory=dict)
 
     def at(self, element: Element, label: str = "") -> str:
         """Return the place of an element, for a message."""
-        place = f"{self.name}:{self.lines[element]}"
+        place = f"{self.files.get(element, self.name)}:{self.lines[element]}"
         return f"{place}, {label}" if label else place
+
+    def stands_for(self, made: Element, element: Element) -> None:
+        """Place a made element, in messages, where the element is."""
+        self.lines[made] = self.lines[element]
+        if element in self.files:
+            self.files[made] = self.files[element]
+
+    def adopt(self, other: Document) -> None:
+        """Know the places of another document's elements too."""
+        if len(self.lines) + len(other.lines) > MOST_ELEMENTS:
+            raise FileError(f"more than {MOST_ELEMENTS} elements", where=other.name)
+        self.lines.update(other.lines)
+        self.files.update(dict.fromkeys(other.lines, other.name) | other.files)
 
 
 class _Builder(TreeBuilder):
