@@ -151,7 +151,9 @@ FILES = {
     "arm.xml": '<mujoco><include file="parts/settings.xml"/><worldbody><body name="a"><joint name="i" axis="1 0 0"/>'
     f'{INERTIAL}<include file="parts/hand.xml"/></body></worldbody></mujoco>',
     "parts/settings.xml": '<mujoco><compiler angle="radian"/><default><joint damping="0.3"/></default></mujoco>',
-    "parts/hand.xml": f'<mujocoinclude><body name="b" euler="0.1 0.2 0.3"><joint name="j"/>{INERTIAL}</body>'
+    "parts/hand.xml": f'<mujocoinclude><body name="b" euler="0.1 0.2 0.3"><joint name="j"/>{INERTIAL}'
+    '<include file="finger.xml"/></body></mujocoinclude>',
+    "parts/finger.xml": f'<mujocoinclude><body name="c" euler="0 0.2 0.3"><joint name="k"/>{INERTIAL}</body>'
     "</mujocoinclude>",
 }  # fmt: skip
 

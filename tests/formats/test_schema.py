@@ -77,8 +77,8 @@ def test_every_child_has_a_rule(name: str) -> None:
 
 
 @pytest.mark.parametrize(("inside", "message"), [
-    ('<option density="1.2"/>', "drag"),
-    ('<option viscosity="0.1"/>', "drag"),
+    ('<option density="1.2"/>', "Drag"),
+    ('<option viscosity="0.1"/>', "Drag"),
     ('<worldbody><flexcomp name="a" type="grid"/></worldbody>', "Flexible"),
     ('<deformable><flex name="a"/></deformable>', "Flexible"),
 ])  # fmt: skip

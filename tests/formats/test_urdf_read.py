@@ -12,7 +12,9 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Mat3, Vec3
+from armdyn.errors import ArmdynError
 from armdyn.formats import urdf
+from armdyn.mechanics import composite_body
 from armdyn.robot import Friction, Joint, Limits, Placement, Robot
 
 
@@ -193,3 +195,74 @@ def test_chain_and_lock_through_load(tmp_path: Path, helpers: Any) -> None:
     assert [joint.name for joint in part.joints] == ["j2"]
     poses = helpers.frame_poses(part, q)
     assert np.abs(np.linalg.inv(whole["l1"]) @ whole["l3"] - poses["tool"]).max() < 1e-14
+
+
+# Files as they are found ------------------------------------------------------------------------------------------
+
+LINK = (
+    '<link name="{}"><inertial><origin xyz="0.1 0 0"/><mass value="2"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" '
+    'iyz="0" izz="0.1"/></inertial></link>'
+)
+JOINT = '<joint name="j" type="continuous"><parent link="{}"/><child link="b"/><axis xyz="0 1 0"/></joint>'
+ARM = LINK.format("a") + LINK.format("b") + JOINT.format("a")
+
+
+def test_white_space_before_the_declaration() -> None:
+    text = f'\n\n  <?xml version="1.0"?>\n<robot name="r">{ARM}</robot>'
+    assert urdf.loads(text).n == 1
+    with pytest.raises(ArmdynError, match=":4"):  # lines are those of the file
+        urdf.loads(text.replace('type="continuous"', 'type="helical"'), "file")
+
+
+def test_prefixes_that_are_not_declared() -> None:
+    robot = urdf.loads(
+        f'<robot name="r">{ARM}<sensor:camera name="c" sensor:mode="3"/><gazebo><xi:x/></gazebo></robot>'
+    )
+    assert robot.n == 1
+
+
+def test_the_world_need_not_be_declared() -> None:
+    robot = urdf.loads(f'<robot name="r">{LINK.format("b")}{JOINT.format("world")}</robot>')
+    assert robot.root.name == "world" and robot.n == 1
+    with pytest.raises(ArmdynError, match="unknown parent link 'word'"):
+        urdf.loads(f'<robot name="r">{LINK.format("b")}{JOINT.format("word")}</robot>')
+
+
+XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+
+
+def test_leftover_xacro_tags_are_reported_if_the_robot_is_complete() -> None:
+    robot = urdf.loads(f'<robot name="r" {XACRO}><xacro:property name="x" value="3"/>{ARM}</robot>')
+    assert robot.n == 1 and any("<xacro:property>" in note for note in robot.notes)
+
+
+@pytest.mark.parametrize("inside", [
+    f'{LINK.format("b")}{JOINT.format("a")}<xacro:base name="a"/>',  # a link is missing
+    ARM.replace("<axis", "<xacro:origin/><axis"),  # something inside a joint is missing
+])  # fmt: skip
+def test_xacro_tags_that_stand_for_parts_are_refused(inside: str) -> None:
+    with pytest.raises(ArmdynError, match="not yet a URDF file"):
+        urdf.loads(f'<robot name="r" {XACRO}>{inside}</robot>')
+
+
+def test_a_mass_without_a_tensor_is_reported() -> None:
+    bare = ARM.replace(LINK.format("b"), '<link name="b"><inertial><mass value="2"/></inertial></link>')
+    robot = urdf.loads(f'<robot name="r">{bare}</robot>')
+    assert any("link 'b'" in note and "no <inertia>" in note for note in robot.notes)
+
+
+def test_rotors_of_drake() -> None:
+    given = '<drake:rotor_inertia value="0.002"/><drake:gear_ratio value="30"/>'
+    drive = f'<transmission><joint name="j"/><actuator name="m">{given}</actuator></transmission>'
+    text = f'<robot name="r">{ARM}{drive}</robot>'
+    with_rotor, without = urdf.loads(text), urdf.loads(text.replace(given, ""))
+    added = composite_body.mass_matrix(with_rotor, [0.3]) - composite_body.mass_matrix(without, [0.3])
+    np.testing.assert_allclose(added, [[30**2 * 0.002]], rtol=1e-12)
+
+
+def test_a_floating_joint_can_be_welded() -> None:
+    free = '<link name="w"/><joint name="f" type="floating"><parent link="w"/><child link="a"/></joint>'
+    text = f'<robot name="r">{free}{ARM}</robot>'
+    with pytest.raises(ArmdynError, match="free_root=False"):
+        urdf.loads(text)
+    assert urdf.loads(text, free_root=False).n == 1

@@ -39,7 +39,8 @@ def _content(document: Document, include: Element, folder: Path | None, seen: se
     if folder is None:
         raise FileError(f"<include> of {shown(name)!r} in a text", where=where, advice="Load the file that holds it.")
     top = folder.resolve()
-    path = (top / name).resolve()
+    own = Path(document.files.get(include, document.name)).resolve().parent  # of the file that includes it
+    path = next((place / name for place in (own, top) if (place / name).is_file()), own / name).resolve()
     if not name or not path.is_relative_to(top):
         raise FileError(f"<include> of {shown(name)!r}", where=where, expected="a file in the model's folder or below",
                         advice="Put the files into one folder.")  # fmt: skip

@@ -404,9 +404,10 @@ class _Reader(Posed):
                 raise RobotError(f"a negative {key}", where=self.document.at(shape, f"{label}, <geom {key}>"))
         if mass == 0 or (mass is None and density == 0):
             return Inertia.zero()
-        if kind not in SIZES:
-            if moves or kind in ("mesh", "sdf"):
-                self.notes.append(f"{label}: mass of a shape of type {shown(kind)!r}")
+        if kind not in SIZES or "mesh" in shape.attrib:
+            if moves or kind in ("mesh", "sdf") or "mesh" in shape.attrib:
+                fitted = " fitted to a mesh" if kind in SIZES else ""
+                self.notes.append(f"{label}: mass of a shape of type {shown(kind)!r}{fitted}")
             return Inertia.zero()
         pose, size = self.extent(shape, kind, label)
         if not all(0 < x < LARGEST_SHAPE for x in size):

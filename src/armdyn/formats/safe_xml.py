@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
@@ -12,6 +13,10 @@ from defusedxml.ElementTree import DefusedXMLParser
 from armdyn.errors import FileError
 from armdyn.formats.text import LARGEST_FILE
 
+UNBOUND_PREFIX = 27
+"""The parser's code for a prefix without a declaration (XML_ERROR_UNBOUND_PREFIX)."""
+_ROOT = re.compile(r"<[A-Za-z_][\w.:-]*")
+_PREFIX = re.compile(r"[<\s]/?([A-Za-z_][\w.-]*):[A-Za-z_]")
 DEEPEST = 100
 MOST_ELEMENTS = 200_000
 
@@ -50,15 +55,16 @@ class Document:
 class _Builder(TreeBuilder):
     """Builds the tree, records line numbers, and stops where a file grows without bound."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, skipped: int) -> None:
         super().__init__()
         self.where = where
+        self.skipped = skipped
         self.expat: Any = None
         self.lines: dict[Element, int] = {}
         self.depth = 0
 
     def start(self, tag: Any, attrs: Any) -> Element:
-        line = self.expat.CurrentLineNumber
+        line = self.expat.CurrentLineNumber + self.skipped
         self.depth += 1
         if self.depth > DEEPEST:
             raise FileError(f"elements more than {DEEPEST} deep", where=f"{self.where}:{line}")
@@ -77,12 +83,15 @@ def parse(text: str, where: str) -> Document:
     """The elements of an XML text; `where` names it in messages."""
     if len(text) > LARGEST_FILE:
         raise FileError(f"{len(text) / 2**20:.0f} MiB", where=where, expected="at most 16 MiB")
-    builder = _Builder(where)
-    parser = DefusedXMLParser(target=builder, forbid_dtd=True, forbid_entities=True, forbid_external=True)
-    builder.expat = parser.parser
+    body = text.lstrip("\ufeff \t\r\n")  # XML allows nothing before <?xml; files have it nevertheless
+    skipped = text[: len(text) - len(body)].count("\n")
     try:
-        parser.feed(text)
-        return Document(parser.close(), where, builder.lines)
+        try:
+            return _parsed(body, where, skipped)
+        except ParseError as error:
+            if error.code != UNBOUND_PREFIX:
+                raise
+            return _parsed(_declared(body), where, skipped)
     except DefusedXmlException:
         raise FileError(
             "a document type declaration (<!DOCTYPE ...>)",
@@ -92,12 +101,31 @@ def parse(text: str, where: str) -> Document:
         ) from None
     except ParseError as error:
         advice = "It uses xacro: run `xacro FILE > robot.urdf` and read that." if "xacro:" in text else None
-        line, column = error.position
+        line, column = error.position[0] + skipped, error.position[1]
         reason = str(error).partition(":")[0]
         raise FileError(f"not XML: {reason} (column {column + 1})", where=f"{where}:{line}",
                         expected="well-formed XML", advice=advice) from None  # fmt: skip
     except (ValueError, LookupError, AssertionError) as error:  # lone surrogates, unknown encodings, no element at all
         raise FileError(f"not XML: {error}", where=where) from None
+
+
+def _parsed(text: str, where: str, skipped: int) -> Document:
+    builder = _Builder(where, skipped)
+    parser = DefusedXMLParser(target=builder, forbid_dtd=True, forbid_entities=True, forbid_external=True)
+    builder.expat = parser.parser
+    parser.feed(text)
+    return Document(parser.close(), where, builder.lines)
+
+
+def _declared(text: str) -> str:
+    """The text with all prefixes of its elements and attributes declared in the root element."""
+    start = _ROOT.search(text)
+    if start is None:
+        return text
+    declared = set(re.findall(r"xmlns:([\w.-]+)", text))
+    prefixes = set(_PREFIX.findall(text)) - declared - {"xml", "xmlns"}
+    names = "".join(f' xmlns:{prefix}="undeclared:{prefix}"' for prefix in sorted(prefixes))
+    return text[: start.end()] + names + text[start.end() :]
 
 
 def local_name(element: Element) -> str:

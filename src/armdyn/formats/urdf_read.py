@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import CentralInertia, Mat3, Vec3
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
 from armdyn.formats.safe_xml import Document, local_name, parse
-from armdyn.formats.schema import schema
+from armdyn.formats.schema import namespace, schema
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.formats.xml_values import Values, shown
-from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement
+from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement, Rotor
 from armdyn.robot.record import unit
 from armdyn.robot.robot import Robot
 
@@ -27,6 +27,8 @@ REFUSED = {
     "floating": "A robot of armdyn stands on a fixed base: `load(FILE, free_root=False)` welds floating joints.",
     "planar": "Write it as two prismatic joints and a revolute one, or make it fixed.",
 }
+WORLD = "world"
+"""A parent link of this name need not be declared."""
 TOOL = "tool"
 """A link of this name is the tool frame, for the writer as for the reader."""
 UNLIMITED = 1e30
@@ -50,16 +52,29 @@ def loads(text: str, where: str = "URDF text", source: str = "", free_root: bool
     free_root: False welds floating joints.
     """
     document = parse(text, where)
-    _checked_root(document)
-    notes = schema("urdf").check(document)
+    leftover = _checked_root(document)
+    try:
+        return _robot(document, source, free_root, leftover)
+    except ArmdynError as error:
+        if leftover:  # it is not complete without them
+            raise _xacro(document, leftover[0]) from error
+        raise
+
+
+def _robot(document: Document, source: str, free_root: bool | None, leftover: Sequence[Element]) -> Robot:
+    where, notes = document.name, schema("urdf").check(document)
+    tags = dict.fromkeys(f"<xacro:{local_name(element)}>" for element in leftover)
+    notes += [f"leftover tags of xacro: {', '.join(tags)}"] if tags else []
     links = _by_name(document, "link")
     joints = _by_name(document, "joint")
     if not links:
         raise RobotError("the robot has no link", where=where, expected="<link> elements in <robot>")
     if max(len(links), len(joints)) > MOST_LINKS:
         raise RobotError(f"{max(len(links), len(joints))} links", where=where, expected=f"at most {MOST_LINKS}")
-    reader = _Reader(document, joints, free_root is False)
+    reader = _Reader(document, joints, free_root is False, _rotors(document), notes)
     bodies = {name: reader.body(name, element) for name, element in links.items()}
+    if WORLD not in bodies and any(parent.get("link") == WORLD for parent in document.root.iter("parent")):
+        bodies[WORLD] = Body(WORLD)  # by convention it need not be declared
     tree = [reader.joint(name, element, bodies) for name, element in joints.items()]
     root, ordered = _depth_first(tree, bodies, reader)
     try:
@@ -75,8 +90,8 @@ def loads(text: str, where: str = "URDF text", source: str = "", free_root: bool
         raise error.located(where) from None
 
 
-def _checked_root(document: Document) -> None:
-    """It is a <robot>, and xacro has been run."""
+def _checked_root(document: Document) -> list[Element]:
+    """Check that the root is <robot>; return what xacro has left beside links and joints."""
     tag = local_name(document.root)
     if tag != "robot":
         known = {"mujoco": "It is an MJCF file: name it .xml.", "sdf": "It is an SDF file: convert it to URDF first."}
@@ -86,13 +101,37 @@ def _checked_root(document: Document) -> None:
             expected="<robot>",
             advice=known.get(tag),
         )
-    for element in document.lines:
-        if "xacro}" in str(element.tag):
-            raise FileError(
-                f"<xacro:{local_name(element)}>: a xacro file, not yet a URDF file",
-                where=document.at(element),
-                advice="Run `xacro FILE > robot.urdf` and read that.",
-            )
+    for element in (inner for child in document.root if not _is_xacro(child) for inner in child.iter()):
+        if _is_xacro(element):
+            raise _xacro(document, element)
+    return [child for child in document.root if _is_xacro(child)]
+
+
+def _is_xacro(element: Element) -> bool:
+    return namespace(element).endswith("xacro")
+
+
+def _xacro(document: Document, element: Element) -> FileError:
+    return FileError(
+        f"<xacro:{local_name(element)}>: a xacro file, not yet a URDF file",
+        where=document.at(element),
+        advice="Run `xacro FILE > robot.urdf` and read that.",
+    )
+
+
+def _rotors(document: Document) -> dict[str, Rotor]:
+    """Per joint, the rotor that Drake's extension of <transmission> gives."""
+    values, found = Values(document), {}
+    for transmission in (child for child in document.root if local_name(child) == "transmission"):
+        names = [child.get("name", child.text or "") for child in transmission if local_name(child) == "joint"]
+        given = {local_name(element): element for element in transmission.iter()}
+        if "rotor_inertia" not in given:
+            continue
+        label = "transmission"
+        inertia = values.number(given["rotor_inertia"], "value", label)
+        ratio = values.number(given["gear_ratio"], "value", label) if "gear_ratio" in given else 1
+        found.update(dict.fromkeys(names, Rotor(inertia=inertia, ratio=ratio)))
+    return found
 
 
 def _by_name(document: Document, tag: str) -> dict[str, Element]:
@@ -120,6 +159,8 @@ class _Reader(Values):
 
     joints: Mapping[str, Element]
     weld: bool
+    rotors: Mapping[str, Rotor]
+    notes: list[str]
 
     def child(self, element: Element, tag: str, label: str) -> Element | None:
         """The child of that tag, if there is one; two of them would contradict each other."""
@@ -152,8 +193,12 @@ class _Reader(Values):
         """The tensor is given in the axes of the inertial origin; a Body wants it in those of the link."""
         advice = "Add it, or remove <inertial> if the link is a mere frame."
         mass = self.number(self.needed(inertial, "mass", label, advice), "value", label)
-        entries = self.needed(inertial, "inertia", label, advice)
-        tensor = Mat3.symmetric(*(self.number(entries, key, label) for key in _TENSOR))
+        entries = self.child(inertial, "inertia", label)
+        tensor = Mat3.zero()
+        if entries is not None:
+            tensor = Mat3.symmetric(*(self.number(entries, key, label) for key in _TENSOR))
+        elif mass:
+            self.notes.append(f"{label}: an inertia tensor, for there is no <inertia>: the mass is taken as a point")
         R, com = self.placement(inertial, label).pose()
         turned = (R @ tensor @ R.T).upper()  # one triangle: rounding must not leave the tensor asymmetric
         return CentralInertia(mass, com, Mat3.symmetric(*turned))
@@ -175,6 +220,7 @@ class _Reader(Values):
             geometry=FreeTransform(geometry.placement, self.axis(element, label)),
             parent=parent,
             body=bodies[child],
+            rotor=self.rotors.get(name),
             friction=self.friction(element, label),
             limits=limits,
             notes=(*self.mimic(element, label), *notes),
