@@ -43,6 +43,9 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
     "gravity_compensation": lambda: arm(gravity_compensation=0.7),
     "dry_friction": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8}),
     "static_friction": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "static": 1.3, "stribeck": 0.1}),
+    "asymmetric_friction": lambda: arm(
+        friction={"viscous": 0.3, "law": "asymmetric", "values": {"viscous_negative": 0.5}}
+    ),
     "friction_law": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "width": 0.05, "law": "smooth"}),
     "payload": lambda: arm().with_payload(1.5, (0.02, 0, 0.1)),
 }

@@ -6,10 +6,10 @@ Apart from the verbs, so that the command line starts without NumPy.
 from __future__ import annotations
 
 from armdyn.cli import command, parse
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, declare
+from armdyn.robot.features import CLOSED, LINEAR, PASSIVE, TREE, declare
 
 assert command.VERBS  # all verbs are imported, so all have declared
-GROUPS = {"tree": TREE, "closed": CLOSED, "passive": PASSIVE}
+GROUPS = {"tree": TREE, "linear": LINEAR, "closed": CLOSED, "passive": PASSIVE}
 TAKEN = {
     verb: declare(f"cli.{verb}", (name for group in names for name in GROUPS.get(group, (group,))))
     for verb, names in parse.TAKES.items()

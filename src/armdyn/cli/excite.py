@@ -19,7 +19,7 @@ NOISE = 0.01
 """Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
-@parse.takes("tree")
+@parse.takes("linear")
 def excite(
     robot: parse.RobotArgument,
     out: Annotated[

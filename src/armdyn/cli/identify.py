@@ -22,7 +22,7 @@ CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
-@parse.takes("tree")
+@parse.takes("linear")
 def identify(
     robot: parse.RobotArgument,
     log: Annotated[

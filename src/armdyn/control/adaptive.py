@@ -12,11 +12,11 @@ from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.control.pointwise import sign
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, LINEAR, takes
 from armdyn.typing import Array
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *LINEAR)
 @dataclass(frozen=True, eq=False)
 class SlotineLi(Law):
     """Adaptive control that estimates the inertial and friction parameters while it tracks.

@@ -46,7 +46,7 @@ from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, PASSIVE, declare
+from armdyn.robot.features import CLOSED, LINEAR, PASSIVE, declare
 from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
 
@@ -401,7 +401,7 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor(regressor), takes=RIGID)
+    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor(regressor), takes=LINEAR)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:

@@ -39,7 +39,7 @@ from armdyn.parameters import (
 )
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import LINEAR, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
@@ -230,7 +230,7 @@ class Fit:
             raise FileError(f"cannot be written: {error}", where=str(path)) from None
 
 
-@takes(*TREE)
+@takes(*LINEAR)
 def identify(
     robot: Robot,
     log: Any,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from armdyn.algebra import Scalar, ops
-from armdyn.algebra.ops import add, div, mul
+from armdyn.algebra.ops import add, div, mul, sub
 from armdyn.errors import PhysicsError, RobotError, unknown_name
 from armdyn.robot.parts import Friction, Motor
 from armdyn.robot.robot import Robot
@@ -53,15 +53,65 @@ def smooth(friction: Friction, rate: Scalar) -> Scalar:
     Differentiable any number of times; the law of (7.26) is its limit for width -> 0, the error of the sign being
     (width/qd)^2 / 2. For integrators.
     """
-    if ops.is_zero(friction.width):
-        raise PhysicsError('the friction law "smooth" needs a width', expected="width, rad/s or m/s, greater than zero",
-                           advice="A tenth of the slowest rate that matters is a good choice.")  # fmt: skip
-    root = ops.sqrt(add(mul(rate, rate), mul(friction.width, friction.width)))
+    width = _width(friction)
+    root = ops.sqrt(add(mul(rate, rate), mul(width, width)))
     dry = friction.coulomb
     if not ops.is_zero(friction.static):
         excess = friction.static - friction.coulomb
-        dry = add(dry, excess * ops.exp((friction.width - root) / _stribeck_rate(friction)))
+        dry = add(dry, excess * ops.exp((width - root) / _stribeck_rate(friction)))
     return add(viscous(friction, rate), mul(dry, div(rate, root)))
+
+
+def piecewise(friction: Friction, rate: Scalar) -> Scalar:
+    """Fc qd / width + Fv qd for |qd| < width, else Fc sign(qd) + Fv qd. Khalil (7.27), approximated as in fig. 7.2d
+
+    A steep line through zero in place of the jump: continuous, and linear in Fc and Fv.
+    """
+    steep = div(rate, _width(friction))
+    above, below = add(steep, 1), sub(steep, 1)
+    capped = ops.half(sub(mul(above, ops.sign(above)), mul(below, ops.sign(below))))  # from -1 to 1
+    return add(viscous(friction, rate), mul(friction.coulomb, capped))
+
+
+def asymmetric(friction: Friction, rate: Scalar) -> Scalar:
+    """Fc sign(qd) + Fv qd, with coefficients of their own for qd < 0: values coulomb_negative, viscous_negative."""
+    s = ops.sign(rate)
+    return _of_two_sides(friction, rate, s, mul(rate, s))
+
+
+def asymmetric_smooth(friction: Friction, rate: Scalar) -> Scalar:
+    """The law "asymmetric" with qd / sqrt(qd^2 + width^2) for sign(qd) and sqrt(qd^2 + width^2) - width for |qd|.
+
+    Differentiable any number of times; "asymmetric" is its limit for width -> 0.
+    """
+    width = _width(friction)
+    root = ops.sqrt(add(mul(rate, rate), mul(width, width)))
+    return _of_two_sides(friction, rate, div(rate, root), sub(root, width))
+
+
+def _of_two_sides(friction: Friction, rate: Scalar, sign: Scalar, size: Scalar) -> Scalar:
+    """Fc_m sign + Fc_d sign^2 + Fv_m qd + Fv_d |qd|, from means and half differences of the two sides."""
+    back = _backwards(friction)
+    mean, difference = (
+        [ops.half(join(getattr(friction, key), getattr(back, key))) for key in ("coulomb", "viscous")]
+        for join in (add, sub)
+    )
+    even = add(mul(difference[0], mul(sign, sign)), mul(difference[1], size))
+    return add(add(mul(mean[0], sign), mul(mean[1], rate)), even)
+
+
+def _backwards(friction: Friction) -> Friction:
+    """The friction for negative rates; a coefficient that is not given is that of positive rates."""
+    values = {key: friction.values.get(f"{key}_negative", getattr(friction, key)) for key in ("viscous", "coulomb")}
+    return replace(friction, **values)
+
+
+def _width(friction: Friction) -> Scalar:
+    if ops.is_zero(friction.width):
+        raise PhysicsError(f"the friction law {friction.law!r} needs a width",
+                           expected="width, rad/s or m/s, greater than zero",
+                           advice="A tenth of the slowest rate that matters is a good choice.")  # fmt: skip
+    return friction.width
 
 
 def _with_dry(friction: Friction, rate: Scalar, dry: Scalar) -> Scalar:
@@ -77,7 +127,15 @@ def _stribeck_rate(friction: Friction) -> Scalar:
     return friction.stribeck
 
 
-LAWS: dict[str, Law] = {"viscous": viscous, "coulomb": coulomb, "stribeck": stribeck, "smooth": smooth}
+LAWS: dict[str, Law] = {
+    "viscous": viscous,
+    "coulomb": coulomb,
+    "stribeck": stribeck,
+    "smooth": smooth,
+    "piecewise": piecewise,
+    "asymmetric": asymmetric,
+    "asymmetric_smooth": asymmetric_smooth,
+}
 _OWN = dict(LAWS)
 
 

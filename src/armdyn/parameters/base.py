@@ -29,7 +29,7 @@ from armdyn.parameters.standard import (
     with_standard_parameters,
 )
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import LINEAR, takes
 from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Array, Scalars
 
@@ -148,7 +148,7 @@ class BaseParameters:
         return f"<BaseParameters of {self.robot.name!r}: {self.count} of {len(self.standard)}>"
 
 
-@takes(*TREE)
+@takes(*LINEAR)
 def base_parameters(
     robot: Robot, include: Iterable[str] = ("inertial",), *, absent: Iterable[str] | str = ()
 ) -> BaseParameters:

@@ -10,8 +10,8 @@ from typing import Any
 from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, Vec3, ops, rpy_of
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node
-from armdyn.robot.features import has_dry_friction, has_friction_law, has_static_friction
-from armdyn.robot.parts import Body, FreeTransform, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
+from armdyn.robot.features import has_asymmetric_friction, has_dry_friction, has_friction_law, has_static_friction
+from armdyn.robot.parts import Body, FreeTransform, Friction, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
 
 
@@ -70,9 +70,11 @@ def _bare(joint: Joint, part: str) -> Joint:
         changes["motor"] = replace(motor, viscous=0, coulomb=0)
     if part == "dry_friction" and has_dry_friction(joint):
         changes["motor"] = motor and replace(motor, coulomb=0)
-        changes["friction"] = friction and replace(friction, coulomb=0, static=0)
+        changes["friction"] = friction and _without_dry(friction)
     if part == "static_friction" and has_static_friction(joint):
         changes["friction"] = friction and replace(friction, static=0)
+    if part == "asymmetric_friction" and has_asymmetric_friction(joint):
+        changes["friction"] = None
     if part == "friction_law" and has_friction_law(joint):
         changes["friction"] = None
     if part == "gravity_compensation" and not ops.is_zero(body.gravity_compensation):
@@ -82,6 +84,11 @@ def _bare(joint: Joint, part: str) -> Joint:
     if part == "rotors_on_links" and rotor is not None and rotor.model == "full":
         changes["rotor"] = replace(rotor, model="reflected")
     return replace(joint, **changes) if changes else joint
+
+
+def _without_dry(friction: Friction) -> Friction:
+    values = {name: 0 if name == "coulomb_negative" else value for name, value in friction.values.items()}
+    return replace(friction, coulomb=0, static=0, values=values)
 
 
 def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:

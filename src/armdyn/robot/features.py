@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
+ASYMMETRIC = ("asymmetric", "asymmetric_smooth")
+"""Laws of friction with coefficients of their own in each direction."""
 MOST_NAMES, MOST_FUNCTIONS = 8, 12
 """Joints and functions listed in a message at most."""
 
@@ -44,7 +46,9 @@ def _joints(has: Callable[[Joint], bool]) -> Callable[[Robot], Iterable[str]]:
 def has_dry_friction(joint: Joint) -> bool:
     """Whether friction, of the joint or of its motor, does not vanish with the velocity."""
     parts = (joint.friction, joint.motor)
-    return has_static_friction(joint) or any(part is not None and not ops.is_zero(part.coulomb) for part in parts)
+    backwards = 0 if joint.friction is None else joint.friction.values.get("coulomb_negative", 0)
+    dry = [part.coulomb for part in parts if part is not None]
+    return has_static_friction(joint) or not all(map(ops.is_zero, [*dry, backwards]))
 
 
 def has_static_friction(joint: Joint) -> bool:
@@ -52,9 +56,20 @@ def has_static_friction(joint: Joint) -> bool:
     return joint.friction is not None and not ops.is_zero(joint.friction.static)
 
 
+def has_asymmetric_friction(joint: Joint) -> bool:
+    """Whether friction has coefficients of its own in each direction."""
+    return joint.friction is not None and joint.friction.law in ASYMMETRIC
+
+
 def has_friction_law(joint: Joint) -> bool:
     """Whether the joint names a law of friction other than those of Khalil (7.26)."""
-    return joint.friction is not None and joint.friction.law not in (None, "viscous", "coulomb", "stribeck")
+    return joint.friction is not None and joint.friction.law not in (
+        None,
+        "viscous",
+        "coulomb",
+        "stribeck",
+        *ASYMMETRIC,
+    )
 
 
 FEATURES = {
@@ -73,12 +88,15 @@ FEATURES = {
         ),
         Feature("dry_friction", "Coulomb friction", _joints(has_dry_friction)),
         Feature("static_friction", "static friction with a Stribeck curve", _joints(has_static_friction)),
+        Feature("asymmetric_friction", "friction that differs with the direction", _joints(has_asymmetric_friction)),
         Feature("friction_law", "friction by a law of another name", _joints(has_friction_law)),
         Feature("payload", "a payload", lambda robot: (j.name for j in robot.tree if j.body.name in robot.payloads)),
     )
 }
 """All features, by name."""
-TREE = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "friction_law", "payload")
+LINEAR = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "friction_law", "payload")
+"""The same as TREE, as far as the regressor has columns for it."""
+TREE = (*LINEAR, "asymmetric_friction")
 """What is an ordinary part of the mechanics of a rigid tree."""
 PASSIVE = ("springs", "gravity_compensation")
 """Torques of the position beside gravity."""

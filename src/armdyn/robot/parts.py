@@ -173,8 +173,9 @@ class Friction:
 
     viscous: N m s/rad or N s/m. coulomb, static: N m or N. stribeck: rad/s or m/s. offset: N m or N, what dry friction
     has more in one direction than in the other and what the actuator's current is off by, together; there at rest too.
-    law: name of another law (see `armdyn.mechanics.friction`; None: the one above). width: velocity over which the law
-    "smooth" changes sign, rad/s or m/s. values: further numbers, by name, for a law of the user's own.
+    law: name of another law (see `armdyn.mechanics.friction`; None: the one above). width: velocity over which the
+    laws "smooth", "piecewise" and "asymmetric_smooth" change sign, rad/s or m/s. values: further numbers, by name: for
+    the asymmetric laws viscous_negative and coulomb_negative, and for laws of the user's own.
     """
 
     viscous: Scalar = 0
