@@ -9,6 +9,7 @@ from typing import Any
 from mkdocs.structure.files import File
 
 from armdyn.formats.schema import table
+from armdyn.robot.features import FEATURES, support
 
 SOURCE = Path(__file__).parents[2] / "src" / "armdyn"
 ALONE = ("conventions", "errors", "references")
@@ -37,7 +38,24 @@ def _pages() -> list[tuple[str, str, str]]:
     alone = "\n\n".join(f"::: armdyn.{name}" for name in ALONE)
     pages.append(("alone", "conventions, errors", f"# Conventions, errors, references\n\n{alone}\n"))
     pages.append(("elements", "elements of URDF and MJCF", _elements()))
+    pages.append(("features", "features of robots, and who takes them into account", _features()))
     return pages
+
+
+def _features() -> str:
+    """The declarations of all functions, one column per feature."""
+    intro = (
+        "A robot has features, listed by `robot.features`. A function with a dot in a column takes that feature into "
+        "account, or does not depend on it; all others refuse robots that have it with a FeatureError. "
+        "`robot.without(name)`, or `--without name` on the command line, leaves a feature out on purpose."
+    )
+    declared = support()
+    listed = "\n".join(f"- **{name}**: {feature.words}" for name, feature in FEATURES.items())
+    heads = " | ".join(name.replace("_", " ") for name in FEATURES)
+    rows = (f"| `{what}` | {' | '.join('•' if name in declared[what] else '' for name in FEATURES)} |"
+            for what in sorted(declared))  # fmt: skip
+    table_of_all = "\n".join([f"| function | {heads} |", "|---" * (len(FEATURES) + 1) + "|", *rows])
+    return "\n\n".join(["# Features of robots", intro, listed, table_of_all])
 
 
 def _elements() -> str:
