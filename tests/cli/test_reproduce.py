@@ -20,7 +20,7 @@ def test_the_status_tells_whether_everything_is_explained(
     assert status == 0
     assert "1 same" in out
     assert (tmp_path / "index.html").exists()
-    chapter.items.append(Item("truc", "(2)", "two", lambda: Outcome("", (Check("differs", False),))))
+    chapter.items.append(Item("truc", "(2)", "two", lambda: Outcome("", (Check("three is not four", False),))))
     status, out, _ = run("reproduce", "--out", tmp_path)
     assert status == 1
-    assert "Truc (2): differs" in out
+    assert "Truc (2): Differs: three is not four." in out

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from armdyn.algebra import Scalar
-from armdyn.dynamics.model_choice import Views, cheapest, cheapest_views, has_parallel_axes, traced
+from armdyn.dynamics.model_choice import Bound, Views, cheapest, cheapest_views, has_parallel_axes, traced
 from armdyn.errors import ArmdynError, PhysicsError
 from armdyn.graph import Graph, derivative
 from armdyn.mechanics import (
@@ -24,7 +24,6 @@ from armdyn.mechanics import (
     newton_euler,
 )
 from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
-from armdyn.mechanics.quantity import nested
 from armdyn.parameters import grouped
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
@@ -84,7 +83,7 @@ class Source:
         body = getattr(formula, "formula", formula)
         size = coordinates(robot).size
         sizes = {name: 6 if name.startswith("wrench") else size for name in inputs}
-        return traced(_Bound(robot, body, options), sizes)
+        return traced(Bound(robot, body, tuple(options.items())), sizes)
 
 
 class SymbolicSource(Source):
@@ -237,17 +236,6 @@ def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | No
         return {"dqdd_dq": solved(dq), "dqdd_dqd": solved(dqd), "dqdd_dtau": symmetric}
 
     return source.traced(robot, formula, inputs)
-
-
-class _Bound:
-    """A formula with its robot: what `trace` calls with symbols."""
-
-    def __init__(self, robot: Robot, formula: Callable[..., Any], options: dict[str, Any]) -> None:
-        self.robot, self.formula, self.options = robot, formula, options
-
-    def __call__(self, *values: Any) -> Any:
-        result = self.formula(self.robot, *values, **self.options)
-        return result if isinstance(result, dict) else nested(result)
 
 
 def require_inertia(robot: Robot) -> None:

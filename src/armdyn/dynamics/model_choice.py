@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from armdyn.algebra import Inertia, Pose, Vec3, ops
 from armdyn.graph import Graph, Operations, angle_folding, factored, folded_angles, split_angles, trace
 from armdyn.mechanics import newton_euler
+from armdyn.mechanics.quantity import nested
 from armdyn.parameters.grouping import NEGLIGIBLE, Loads, regroup
 from armdyn.parameters.standard import seen_at_joints, with_exact_links
 from armdyn.robot import Robot
@@ -41,9 +43,28 @@ def cheapest(graphs: Iterable[Graph]) -> Graph:
     return min([first, *others], key=lambda graph: cost(graph.operations)) if others else first
 
 
+@dataclass(frozen=True)
+class Bound:
+    """A formula with its robot and options: what `trace` calls with symbols."""
+
+    robot: Robot
+    formula: Formula
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __call__(self, *values: Any) -> Any:
+        result = self.formula(self.robot, *values, **dict(self.options))
+        return result if isinstance(result, dict) else nested(result)
+
+
+@lru_cache(maxsize=8)
+def _plain(formula: Formula, sizes: tuple[tuple[str, Any], ...]) -> Graph:
+    """The graph as it comes. Kept for a while: the choice of frames and the quantity itself ask for the same one."""
+    return trace(formula, dict(sizes), fold_angles=False)
+
+
 def traced(formula: Formula, inputs: Mapping[str, Any]) -> Graph:
     """The graph of a formula over scalars: sums of angles as they come or split up, common factors in or out."""
-    plain = trace(formula, inputs, fold_angles=False)
+    plain = _plain(formula, tuple(inputs.items()))
     if plain.operations.total > SMALL:
         return plain
     with angle_folding(False):
@@ -130,10 +151,8 @@ def _frames(robot: Robot) -> list[Any]:
 
 
 def _inverse_dynamics(robot: Robot) -> Operations:
-    n = robot.n
-    formula = newton_euler.inverse_dynamics.formula
-    inputs = {"q": n, "qd": n, "qdd": n}
-    return trace(lambda q, qd, qdd: formula(robot, q, qd, qdd), inputs, fold_angles=False).operations
+    sizes = tuple((name, robot.n) for name in ("q", "qd", "qdd"))
+    return _plain(Bound(robot, newton_euler.inverse_dynamics.formula), sizes).operations
 
 
 def grouped_view(robot: Robot) -> Robot:

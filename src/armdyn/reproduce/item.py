@@ -113,7 +113,7 @@ class Outcome:
         held, s = (f"{count} comparisons", "") if count != 1 else ("1 comparison", "s")
         match self.verdict:
             case "unexplained":
-                failed = "; ".join(f"{check.what}: {check.figure}" for check in self.failed)
+                failed = "; ".join(": ".join(filter(None, (check.what, check.figure))) for check in self.failed)
                 return f"Differs: {failed}." if failed else "Nothing was compared."
             case "not confirmed":
                 return " ".join(

@@ -285,7 +285,7 @@ class Robot:
         for part in parts:
             if part not in known:
                 raise unknown_name("part", part, known, where="Robot.without")
-        return self.edited(lambda robot: remove(robot, parts))
+        return self.edited(lambda robot: remove(robot, parts)) if parts else self
 
     def locked(self, values: Mapping[str, Scalar]) -> Robot:
         """Return the robot with these joints held at the given positions, rad or m, and merged into their parents."""

@@ -19,7 +19,7 @@ from armdyn.kernels import build
 from armdyn.mechanics import composite_body
 from armdyn.parameters.standard import with_exact_links
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.simulation.compiled_loop import TracedDynamics, traced_law
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import METHODS, Method, method
@@ -45,7 +45,7 @@ def scaled_masses(robot: Robot, factor: float) -> Robot:
     return replace(numeric, tree=tree, expressions=None, parameters={})
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def imperfect_models(
     plant: Dynamics | Robot | Plant,
     law: ComputedTorque,
