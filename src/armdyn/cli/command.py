@@ -23,6 +23,7 @@ from armdyn.cli.excite import excite
 from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
 from armdyn.cli.identify import identify
+from armdyn.cli.payload_verb import payload
 from armdyn.cli.plan import plan
 from armdyn.cli.reproduce import reproduce
 from armdyn.cli.robots import robots
@@ -47,7 +48,7 @@ VERBS = {
     "Model": (robots, show, check),
     "Equations": (derive, compare, certify, formulations),
     "Motion": (plan, simulate, analyse, sweep),
-    "Data": (excite, identify),
+    "Data": (excite, identify, payload),
     "Results": (study, studio, export, reproduce, bench, cite),
 }
 """Panels of the help and their verbs."""

@@ -1,0 +1,61 @@
+"""armdyn payload: what an arm carries, from a log without it and a log with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from armdyn.cli import parse
+from armdyn.cli.console import console, first_warning, load_moving_robot, show_path, working
+
+if TYPE_CHECKING:
+    from armdyn.identification.log_format import Effort, Side
+
+LOG_HELP = "(.csv, .npz, .parquet, a ROS 2 bag)"
+
+
+@parse.takes("tree")
+def payload(
+    robot: parse.RobotArgument,
+    unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload {LOG_HELP}.")],
+    loaded: Annotated[str, typer.Argument(metavar="LOADED", help="Log with it; the motion may differ.")],
+    calibrated: Annotated[
+        bool,
+        typer.Option(
+            "--calibrated",
+            help="Trust the robot's masses: the unloaded log gives the torque gain and its error.",
+        ),
+    ] = False,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the robot with the payload.")] = None,
+    unit: Annotated[
+        list[str] | None, typer.Option(metavar="Q=UNIT", help="Unit of a quantity, as in q=deg or t=ms; repeatable.")
+    ] = None,
+    side: Annotated[
+        str, typer.Option(help="Side of the gears on which the logs were measured: joint or motor.")
+    ] = "joint",
+    effort: Annotated[str, typer.Option(help="Meaning of the effort columns: torque or current.")] = "torque",
+    rate: Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate of logs without time stamps.")] = None,
+    tip: parse.TipOption = None,
+    base: parse.BaseOption = None,
+    lock: parse.LockOption = None,
+) -> None:
+    """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
+    arm = load_moving_robot(robot, tip, base, lock)
+    with working("reading the logs") as say:
+        from armdyn.identification import LogFormat, identify_payload
+
+        log_format = LogFormat(
+            units=dict(parse.pair(entry, "--unit", "q=deg") for entry in unit or ()) or None,
+            side=cast("Side", side),
+            effort=cast("Effort", effort),
+            rate=rate,
+        )
+        found = identify_payload(arm, loaded, unloaded, calibrated=calibrated, log_format=log_format, progress=say)
+    screen = console()
+    screen.print(str(found), highlight=False, markup=False)
+    if out is not None:
+        with first_warning(str(out)):
+            found.added_to(arm).save(out)
+        show_path(screen, "Written", out)
