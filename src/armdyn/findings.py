@@ -13,6 +13,10 @@ from armdyn.tables import WIDTH, Column, Section, paragraph, render
 Severity = Literal["invalid", "suspicious", "note"]
 SEVERITIES: tuple[Severity, ...] = ("invalid", "suspicious", "note")
 """Invalid: no body or motor has such values. Suspicious: probably not what was meant. Note: for the record."""
+MOST_ROWS = 3
+"""Findings of one rule with different words that a table shows one by one; more are counted in one row."""
+MOST_PLACES = 8
+"""Places that one row lists."""
 FILE_NOTE = "file-note"
 """The rule of findings that only repeat a note of the description."""
 
@@ -86,25 +90,44 @@ class Checkup:
         """The notes of the description itself, word for word."""
         return [f.what if f.where == "robot" else f"{f.where}: {f.what}" for f in self.findings if f.rule == FILE_NOTE]
 
+    def _groups(self) -> Iterable[list[Finding]]:
+        """The findings of each rule and severity, without notes of the description."""
+        groups: dict[tuple[str, str], list[Finding]] = {}
+        for finding in self.findings:
+            if finding.rule != FILE_NOTE:
+                groups.setdefault((finding.severity, finding.rule), []).append(finding)
+        return groups.values()
+
     def section(self) -> Section:
-        """The findings as a table; those that differ only in their place share a row."""
+        """The findings as a table; those that differ only in their place, and many of one rule, share a row."""
         columns = (Column(""), Column("where", folds=True), Column("what is wrong", folds=True),
                    Column("value", folds=True), Column("likely cause, and what to do", folds=True))  # fmt: skip
-        alike: dict[tuple[str, str, str], list[Finding]] = {}
-        for f in self.findings:
-            if f.rule != FILE_NOTE:
-                advice = " ".join(map(sentence, filter(None, (f.cause, f.advice))))
-                alike.setdefault((f.severity, sentence(f.what), advice), []).append(f)
-        rows = tuple(
-            (severity, listed([f.where for f in some]), what, max(some, key=_size).amount, advice)
-            for (severity, what, advice), some in alike.items()
-        )
+        rows = tuple(row for some in self._groups() for row in _rows(some))
         return Section(f"Check-up of {self.robot}: {self.summary}", columns, rows)
 
     def __str__(self) -> str:
         section = self.section()
         text = render(section, WIDTH) if section.rows else section.title
         return "\n".join([text, *(paragraph("-", note, 2) for note in self.notes)])
+
+
+def _rows(findings: Sequence[Finding]) -> Iterable[tuple[str, str, str, str, str]]:
+    """The rows of the findings of one rule: one per sentence, or a single one, with the worst, for many sentences."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault((sentence(finding.what), _advice(finding)), []).append(finding)
+    most = MOST_PLACES
+    if len(alike) > MOST_ROWS:
+        worst = max(findings, key=_size)
+        what = f"{sentence(worst.what)} There are {len(findings)} findings of this kind; this is the largest."
+        alike = {(what, _advice(worst)): [worst, *(finding for finding in findings if finding is not worst)]}
+        most = MOST_ROWS
+    for (what, advice), some in alike.items():
+        yield some[0].severity, listed([f.where for f in some], most), what, max(some, key=_size).amount, advice
+
+
+def _advice(finding: Finding) -> str:
+    return " ".join(map(sentence, filter(None, (finding.cause, finding.advice))))
 
 
 def _size(finding: Finding) -> float:
@@ -125,7 +148,7 @@ def sorted_by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
+def listed(names: Sequence[str], most: int = MOST_PLACES) -> str:
     """Join names in one line; a list longer than `most` is cut."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

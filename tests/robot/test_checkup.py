@@ -319,3 +319,12 @@ def test_a_link_of_many_bodies_is_checked_in_linear_time() -> None:
     started = time.process_time()
     robot.checkup()
     assert time.process_time() - started < 10  # 0.5 s where this was written
+
+
+def test_many_findings_of_one_rule_share_a_row() -> None:
+    several = [Finding("heavy", "suspicious", f"'b{i}'", f"its mass is {i} kg", value=i, unit="kg") for i in range(9)]
+    few, many = (Checkup("robot", tuple(some)).section().rows for some in (several[:3], several))
+    assert len(few) == 3
+    assert len(many) == 1
+    what = "Its mass is 8 kg. There are 9 findings of this kind; this is the largest."
+    assert many[0][1:4] == ("'b8', 'b0', 'b1' and 6 more", what, "8 kg")
