@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -97,6 +98,38 @@ class TaskTrajectory:
 
     def __repr__(self) -> str:
         return f"<TaskTrajectory: {'position' if self.rotation is None else 'pose'}, {self.duration:.6g} s>"
+
+
+def in_sequence(parts: Sequence[TaskTrajectory], gap: float) -> TaskTrajectory:
+    """Motions of a frame one after the other; where two meet, rates are those of the later one.
+
+    parts: each starts at the pose where the one before it ends. gap: largest jump, m or entry of a rotation matrix.
+    """
+    if len({part.rotation is None for part in parts}) > 1:
+        raise ArmdynError("some parts have an orientation and others leave it free", where="concatenate",
+                          expected="poses in all parts, or positions in all")  # fmt: skip
+    for k, (first, second) in enumerate(pairwise(parts), 1):
+        jump = float(np.abs(second.pose(0.0) - first.pose(first.duration)).max())
+        if jump > gap:
+            raise ArmdynError(f"the pose jumps by {jump:.3g} between parts {k} and {k + 1}", where="concatenate",
+                              expected="each part to start where the one before it ends",
+                              advice="Insert a `line` between them.")  # fmt: skip
+    starts = np.cumsum([0.0, *(part.duration for part in parts)])
+
+    def at(t: Array, functions: Sequence[Callable[[Array], Any]]) -> list[Array]:
+        piece = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(parts) - 1)
+        every = [function(np.clip(t - start, 0, part.duration))
+                 for function, start, part in zip(functions, starts, parts, strict=False)]  # fmt: skip
+        rows = np.indices(piece.shape)
+        return [np.stack([np.asarray(each[i]) for each in every])[(piece, *rows)] for i in range(3)]
+
+    turns = [part.rotation for part in parts if part.rotation is not None]
+    return TaskTrajectory(
+        float(starts[-1]),
+        lambda t: Point(*at(t, [part.position for part in parts])),
+        (lambda t: Rotation(*at(t, turns))) if turns else None,
+        np.unique(np.concatenate([start + part.breaks for start, part in zip(starts, parts, strict=False)])),
+    )
 
 
 # Rotations along a path -------------------------------------------------------------------------------------------

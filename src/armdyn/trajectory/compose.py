@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, overload
 
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.trajectory.cartesian import TaskTrajectory, in_sequence
 from armdyn.trajectory.piecewise import PiecewisePolynomial
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
@@ -159,10 +161,24 @@ class Concatenation(Trajectory):
         return largest
 
 
-def concatenate(*parts: Trajectory) -> Trajectory:
-    """Return motions one after the other, each of which starts where the one before it ends."""
+@overload
+def concatenate(*parts: Trajectory) -> Trajectory: ...
+@overload
+def concatenate(*parts: TaskTrajectory) -> TaskTrajectory: ...
+def concatenate(*parts: Any) -> Any:
+    """Return motions one after the other, each of which starts where the one before it ends.
+
+    parts: motions of joints, or motions of a frame such as `line` and `circle`.
+    """
     if not parts:
         raise ShapeError("no trajectories", where="concatenate", expected="at least one")
+    if all(isinstance(part, TaskTrajectory) for part in parts):
+        return in_sequence(parts, GAP)
+    if not all(isinstance(part, Trajectory) for part in parts):
+        kinds = ", ".join(type(part).__name__ for part in parts)
+        raise ArmdynError(f"cannot put {kinds} one after the other", where="concatenate",
+                          expected="motions of joints only, or motions of a frame only",
+                          advice="`follow` turns the motion of a frame into one of joints.")  # fmt: skip
     for k, (first, second) in enumerate(pairwise(parts)):
         if first.n != second.n:
             raise ShapeError(f"part {k + 1} moves {first.n} joints, the next {second.n}", expected="the same joints")

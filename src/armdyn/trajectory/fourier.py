@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Fourier(Trajectory):
     b: Array
     period: float
     periods: float = 1.0
+    periodic: ClassVar[bool] = True
 
     @property
     def duration(self) -> float:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,11 @@ class Trajectory(ABC):
     `traj(t)` is the position, `traj(t, 1)` the velocity, `traj(t, 2)` the acceleration and `traj(t, 3)` the jerk where
     it is defined, in rad or m and s. t is a number or an array of any shape; the result has shape (*t.shape, n). Before
     0 and after `duration` the joints stand still: positions are those of the nearer end, derivatives are zero. At 0 and
-    at `duration` derivatives are those of the motion.
+    at `duration` derivatives are those of the motion. A periodic motion goes on instead.
     """
+
+    periodic: ClassVar[bool] = False
+    """Whether the motion repeats before 0 and after `duration`."""
 
     @property
     def highest(self) -> int | None:
@@ -79,6 +82,8 @@ class Trajectory(ABC):
             raise NotApplicable(
                 f"derivative of order {order}", where=type(self).__name__, expected=f"0 to {self.highest or 'any'}"
             )
+        if self.periodic:
+            return self.inside(times, order)
         real = times.real
         clipped = np.clip(real, 0.0, self.duration)
         if np.iscomplexobj(times):  # for derivatives by complex step
