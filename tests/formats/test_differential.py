@@ -104,7 +104,7 @@ class Writer:
         return f"<frame{self.pose()}{inner}>{text}</frame>" if self.random.random() < chance else text
 
     def joint(self) -> str:
-        name = f"j{len(self.joints)}"
+        name = f"j{len(self.joints)}x"  # names of copies, with their number behind, stay different
         self.joints.append(name)
         kind = self.random.choice((' type="hinge"', ' type="slide"', ""))
         klass = self.maybe(f' class="{self.random.choice("ab")}"', 0.2)
