@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LOG_HELP = "(.csv, .npz, .parquet, a ROS 2 bag)"
 
 
-@parse.takes("tree")
+@parse.takes("linear")
 def payload(
     robot: parse.RobotArgument,
     unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload {LOG_HELP}.")],
