@@ -14,6 +14,7 @@ import armdyn
 from armdyn.cli.command import VERBS
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import FeatureError, UnknownName
+from armdyn.export.export_files import texts
 from armdyn.mechanics.registry import AROUND, FORMULATIONS
 from armdyn.robot import Robot
 from armdyn.robot.features import FEATURES, SUPPORT, model_line, require, support, takes
@@ -169,3 +170,13 @@ def test_an_unknown_feature_is_an_error() -> None:
     robot: Robot = ROBOTS["payload"]()
     with pytest.raises(UnknownName, match="Did you mean 'payload'"):
         robot.without("payloads")
+
+
+def test_exported_code_says_what_its_model_includes() -> None:
+    model = armdyn.export.model(ROBOTS["static_friction"]().without("gravity"), ("gravity",))
+    for target in ("c", "python"):
+        text = " ".join("\n".join(texts(model, target).values()).replace("*", " ").split())
+        assert (
+            "Model: includes rigid bodies, friction, dry_friction, static_friction; left out on request: gravity."
+            in text
+        )

@@ -20,6 +20,7 @@ from armdyn.graph.expression_writer import Dialect, Writer, folded
 from armdyn.graph.node import ABS, SELECT, SIGN
 from armdyn.graph.program import fresh
 from armdyn.graph.structure import Port
+from armdyn.robot.features import sentence
 from armdyn.robot.limits import UNITS
 
 WIDTH = 100
@@ -88,6 +89,8 @@ def _head(model: Model) -> list[str]:
         "Units are SI, angles in radians. Matrices are arrays of rows. tau is what the actuators exert on +q. Gravity "
         f"is ({gravity}) m/s^2 in world axes. The tool frame is the frame of the body "
         f"'{c_comment(robot.tool_body)}', with the robot's tool transform.",
+        "",
+        sentence(robot),
         "",
         "A force and moment w that the robot exerts at the tool adds transpose(J) w to tau.",
         "",

@@ -10,6 +10,7 @@ from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import PYTHON_WORDS, safe_text
 from armdyn.graph.expression_writer import Python, Writer, folded
+from armdyn.robot.features import sentence
 
 WIDTH = 110
 INDENT = "    "
@@ -45,6 +46,8 @@ def _head(model: Model, arrays: str) -> str:
         "Arguments have shape (..., n): joints on the last axis, leading axes broadcast. Units are SI, angles in "
         f"radians. tau is what the actuators exert on +q. Gravity is ({gravity}) m/s^2 in world axes.",
         *([] if arrays == "numpy" else ["", "JAX computes in single precision unless jax_enable_x64 is set."]),
+        "",
+        sentence(robot),
         "",
         f"Names of intermediate results. {LEGEND}",
         "",

@@ -157,6 +157,11 @@ def model_line(robot: Robot) -> str:
     return f"model: includes {', '.join(['rigid bodies', *included])}{left_out}"
 
 
+def sentence(robot: Robot) -> str:
+    """The same as a sentence."""
+    return f"{model_line(robot).capitalize()}."
+
+
 _ORDINARY: Mapping[str, Callable[[Robot], bool]] = {
     "gravity": lambda robot: not all(map(ops.is_zero, robot.gravity)),
     "rotors": lambda robot: any(joint.rotor is not None for joint in robot.tree),

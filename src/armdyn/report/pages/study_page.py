@@ -18,7 +18,7 @@ from armdyn.report.chapters.chapter import Chapter, Fact, File
 from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, TREE, sentence, takes
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Progress, quiet
@@ -95,7 +95,7 @@ def study(
                        html.bullets("Notes", notes)])  # fmt: skip
     whole = {"Summary": summary, **made, "Files": _listing(subject, files)}
     blocks = [html.chapter(k, title, chapter.blocks) for k, (title, chapter) in enumerate(whole.items(), 1)]
-    footer = f"Created in {told(seconds, peak)}."
+    footer = f"{sentence(robot)} Created in {told(seconds, peak)}."
     report = subject.text(
         "report.html", html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer), "this report"
     ).path
