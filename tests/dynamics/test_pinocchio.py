@@ -198,7 +198,7 @@ def wheel_file(name: str) -> Path:
 def test_arms_of_example_robot_data(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", armdyn.ModelWarning)
-        robot = armdyn.load(wheel_file(name), **ARMS[name]).without("friction", "rotors")
+        robot = armdyn.load(wheel_file(name), **ARMS[name]).without("friction", "rotors").opened
     dyn = armdyn.compile(robot)
     slow = "forward_dynamics_derivatives"  # the largest graph: on the short arms only
     names = [each for each in COMPARED if robot.n < 8 or each != slow]

@@ -14,7 +14,7 @@ import armdyn
 from armdyn.algebra import Mat3, Vec3
 from armdyn.errors import ArmdynError
 from armdyn.formats import urdf
-from armdyn.mechanics import composite_body
+from armdyn.mechanics import composite_body, kinematics
 from armdyn.robot import Friction, Joint, Limits, Placement, Robot
 
 
@@ -106,9 +106,6 @@ def test_what_is_not_taken_as_it_stands_leaves_a_note() -> None:
     assert joint_with('<limit lower="-1" upper="1"/>', "continuous").notes == (
         "range in the file is ignored: a continuous joint has none",
     )
-    assert joint_with('<mimic joint="j" multiplier="-2" offset="0.5"/>').notes == (
-        "mimics 'j' (-2.0 q + 0.5): read as an independent joint; lock it to hold it still",
-    )
     assert "which is not in the file" in joint_with('<mimic joint="k"/>').notes[0]
 
 
@@ -159,20 +156,32 @@ MIMICKING = """<robot name="gripper"><link name="base"/><link name="left"/><link
 <joint name="b" type="prismatic"><parent link="base"/><child link="right"/><mimic joint="a"/></joint></robot>"""
 
 
-def test_a_free_mimic_joint_is_reported_at_load_and_a_locked_one_is_not(tmp_path: Path) -> None:
+def test_mimic_joints_follow_their_leader(tmp_path: Path) -> None:
     path = tmp_path / "gripper.urdf"
-    path.write_text(MIMICKING, encoding="utf-8")
-    with pytest.warns(armdyn.ModelWarning) as caught:
-        assert armdyn.load(path).n == 2
-    assert "robot 'gripper', joint 'b': mimics 'a' (1 q + 0): read as an independent joint" in str(caught[0].message)
+    path.write_text(MIMICKING.replace('joint="a"', 'joint="a" multiplier="-2" offset="0.5"'), encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert armdyn.load(path, lock={"b": 0.0}).n == 1
+        robot = armdyn.load(path)
+    assert (robot.n, robot.opened.n) == (1, 2)
+    assert armdyn.compile(robot).closed([0.3]) == pytest.approx([0.3, -0.1])
+    again = urdf.loads(urdf.dumps(robot))
+    assert [joint.mimic for joint in again.tree] == [joint.mimic for joint in robot.tree]
+    assert armdyn.load(path, lock={"b": 0.0}).n == 1
+    held = armdyn.load(path, lock={"a": 0.3})
+    assert held.n == 0
+    assert (
+        np.abs(kinematics.pose(held, [], "right") - kinematics.pose(robot.opened, [0.3, -0.1], "right")).max() < 1e-15
+    )
+    with pytest.raises(armdyn.ArmdynError, match="follow one another: a -> b -> a"):
+        urdf.loads(MIMICKING.replace("</joint>", '<mimic joint="b"/></joint>', 1))
+    with pytest.warns(armdyn.ModelWarning, match="mimics 'c', which is not in the file"):
+        path.write_text(MIMICKING.replace('joint="a"', 'joint="c"'), encoding="utf-8")
+        assert armdyn.load(path).n == 2
 
 
 def test_the_checkup_shows_the_notes() -> None:
-    shown = [finding.what for finding in urdf.loads(MIMICKING).checkup().findings]
-    assert any(what.startswith("mimics 'a'") for what in shown)
+    shown = [finding.what for finding in urdf.loads(MIMICKING.replace('joint="a"', 'joint="c"')).checkup().findings]
+    assert any(what.startswith("mimics 'c'") for what in shown)
 
 
 def test_chain_and_lock_through_load(tmp_path: Path, helpers: Any) -> None:

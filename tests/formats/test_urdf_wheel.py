@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.formats import urdf
 from armdyn.mechanics import kinematics
@@ -34,7 +35,7 @@ def _read(path: Path) -> Robot:
 
 
 def test_same_joints_and_frames_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
-    robot = robot_of(wheel_file)
+    robot = robot_of(wheel_file).opened
     pin = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
     assert {joint.name for joint in robot.joints} == set(pin.names)
     for seed in range(2):
@@ -47,7 +48,7 @@ def test_same_joints_and_frames_as_pinocchio(wheel_file: Path, helpers: Any) -> 
 
 def test_same_pose_and_jacobian_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
     """Of the last body, which is the tip of an arm and of some branch of a tree."""
-    robot = robot_of(wheel_file)
+    robot = robot_of(wheel_file).opened
     if robot.n == 0:
         pytest.skip("nothing moves")
     model = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
@@ -68,7 +69,7 @@ def test_same_pose_and_jacobian_as_pinocchio(wheel_file: Path, helpers: Any) -> 
 
 
 def test_same_merged_inertias_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
-    robot = robot_of(wheel_file)
+    robot = robot_of(wheel_file).opened
     pin = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
     ours = helpers.body_inertias(robot, {joint.name: joint.body.name for joint in robot.joints})
     theirs = pin.inertias()
@@ -78,7 +79,7 @@ def test_same_merged_inertias_as_pinocchio(wheel_file: Path, helpers: Any) -> No
 
 
 def test_same_limits_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
-    robot = robot_of(wheel_file)
+    robot = robot_of(wheel_file).opened
     pin = helpers.PinModel(wheel_file.read_text(encoding="utf-8"))
     for joint in robot.joints:
         theirs = pin.model.joints[pin.model.getJointId(joint.name)]
@@ -94,7 +95,7 @@ def test_same_limits_as_pinocchio(wheel_file: Path, helpers: Any) -> None:
 
 
 def test_depth_first_in_document_order(wheel_file: Path) -> None:
-    robot = robot_of(wheel_file)
+    robot = robot_of(wheel_file).opened
     for before, after in zip(robot.tree, robot.tree[1:], strict=False):
         way = {before.body.name}
         body = before.body.name
@@ -106,7 +107,7 @@ def test_depth_first_in_document_order(wheel_file: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::armdyn.ModelWarning")
 def test_written_and_read_back(wheel_file: Path, helpers: Any) -> None:
-    robot = robot_of(wheel_file)
+    robot = robot_of(wheel_file).opened
     again = urdf.loads(urdf.dumps(robot))
     assert [joint.name for joint in again.joints] == [joint.name for joint in robot.joints]
     assert [joint.geometry for joint in again.tree] == [joint.geometry for joint in robot.tree]
@@ -115,12 +116,32 @@ def test_written_and_read_back(wheel_file: Path, helpers: Any) -> None:
     assert [joint.limits for joint in again.joints] == [joint.limits for joint in robot.joints]
 
 
-def test_mimic_joints_carry_a_note_and_can_be_locked(wheel_file: Path) -> None:
+def test_mimic_joints_follow_and_can_be_locked(wheel_file: Path) -> None:
     moving = [
         joint for joint in ElementTree.parse(wheel_file).getroot().findall("joint") if joint.get("type") != "fixed"
     ]
-    followers = {joint.attrib["name"]: 0.0 for joint in moving if joint.find("mimic") is not None}
+    names = {joint.attrib["name"] for joint in moving}
+    laws = {joint.attrib["name"]: joint.find("mimic") for joint in moving}
+    followers = {name: 0.0 for name, law in laws.items() if law is not None and law.attrib["joint"] in names}
     robot = robot_of(wheel_file)
-    noted = {joint.name for joint in robot.joints if any(note.startswith("mimics ") for note in joint.notes)}
-    assert noted == set(followers)
-    assert robot.locked(followers).n == robot.n - len(followers)
+    assert robot.dependent == set(followers)
+    assert robot.locked(followers).n == robot.n == robot.opened.n - len(followers)
+
+
+def test_mimic_joints_agree_with_pinocchio(wheel_file: Path) -> None:
+    """Torques of the independent joints, against Pinocchio's own model of mimic joints."""
+    robot = robot_of(wheel_file).without("friction")
+    if not robot.dependent or robot.n > 20:
+        pytest.skip("without mimic joints, or large")
+    pinocchio = pytest.importorskip("pinocchio")
+    model = pinocchio.buildModelFromUrdf(str(wheel_file), mimic=True)
+    if model.nq != model.nv:
+        pytest.skip("Pinocchio has joints of several coordinates here")
+    at = [model.joints[model.getJointId(joint.name)].idx_v for joint in robot.joints]
+    assert model.nv == robot.n
+    dyn = armdyn.compile(robot)
+    motion = np.random.default_rng(0).uniform(-0.5, 0.5, (3, robot.n))
+    theirs = np.zeros_like(motion)
+    theirs[:, at] = motion
+    expected = pinocchio.rnea(model, model.createData(), *theirs)[at]
+    assert np.abs(dyn.inverse_dynamics(*motion) - expected).max() < 1e-12 * (1 + np.abs(expected).max())

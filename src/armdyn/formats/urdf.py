@@ -2,8 +2,8 @@
 
 Read: revolute, continuous, prismatic and fixed joints with their limits, damping and friction. Links on fixed joints
 stay bodies of their own; `Robot.links` merges them exactly. What a Robot cannot represent (floating and planar joints)
-is refused; a mimic joint is read as an independent one with a note, so that it can be locked. Shapes, transmissions and
-simulator tags are ignored.
+is refused; a mimic joint follows its leader; one whose leader does not move is independent, with a note. Shapes,
+transmissions and simulator tags are ignored.
 
 Written: any Robot, so that every body keeps its name and its frame. What URDF cannot express (rotors, gravity, loops,
 ...) is named in a `ModelWarning`.

@@ -8,12 +8,13 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from armdyn.algebra import CentralInertia, Mat3, Vec3
+from armdyn.algebra.ops import tidy
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
 from armdyn.formats.safe_xml import Document, local_name, parse
 from armdyn.formats.schema import namespace, schema
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.formats.xml_values import Values, shown
-from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement, Rotor
+from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Mimic, Placement, Rotor
 from armdyn.robot.record import unit
 from armdyn.robot.robot import Robot
 
@@ -223,7 +224,8 @@ class _Reader(Values):
             rotor=self.rotors.get(name),
             friction=self.friction(element, label),
             limits=limits,
-            notes=(*self.mimic(element, label), *notes),
+            notes=(*notes, *self.lost_mimic(element, label)),
+            mimic=self.mimic(element, label),
         )
 
     def kind(self, stated: str, element: Element, label: str) -> Kind:
@@ -283,16 +285,24 @@ class _Reader(Values):
             given["torque"] = given.pop("effort")
         return (Limits(**given) if given else None), notes
 
-    def mimic(self, element: Element, label: str) -> list[str]:
-        """A note instead of a coupling: the joint can be locked, and `load` warns if it is left free."""
+    def mimic(self, element: Element, label: str) -> Mimic | None:
+        """How the joint follows another one; None if it does not, or follows one that does not move."""
         mimic = self.child(element, "mimic", label)
         if mimic is None:
+            return None
+        leader = self.name(mimic, "mimic", self.text(mimic, "joint", label))
+        factor, offset = self.optional(mimic, "multiplier", label), self.optional(mimic, "offset", label)
+        known = leader in self.joints and self.joints[leader].get("type") != "fixed"
+        return Mimic(leader, tidy(1 if factor is None else factor), tidy(offset or 0)) if known else None
+
+    def lost_mimic(self, element: Element, label: str) -> list[str]:
+        """A note on a joint that should follow one that is not there."""
+        mimic = self.child(element, "mimic", label)
+        if mimic is None or self.mimic(element, label) is not None:
             return []
         leader = self.name(mimic, "mimic", self.text(mimic, "joint", label))
-        unknown = "" if leader in self.joints else ", which is not in the file"
-        factor, offset = self.optional(mimic, "multiplier", label), self.optional(mimic, "offset", label)
-        law = f"{1 if factor is None else factor} q + {offset or 0}"
-        return [f"{MIMIC}{leader!r}{unknown} ({law}): read as an independent joint; lock it to hold it still"]
+        unknown = "does not move" if leader in self.joints else "is not in the file"
+        return [f"{MIMIC}{leader!r}, which {unknown}: read as an independent joint; lock it to hold it still"]
 
 
 # The tree ---------------------------------------------------------------------------------------------------------

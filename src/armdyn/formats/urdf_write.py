@@ -120,6 +120,10 @@ class _Page:
         if not endless:
             values = {"lower": _limit(limits.lower, -1), "upper": _limit(limits.upper)} | values
         SubElement(element, "limit", values)
+        if joint.mimic is not None:
+            law = joint.mimic
+            SubElement(element, "mimic", joint=_name(law.joint), multiplier=written(law.ratio),
+                       offset=written(law.offset))  # fmt: skip
         friction = joint.friction
         if friction is not None and (friction.viscous != 0 or friction.coulomb != 0):
             SubElement(element, "dynamics", damping=written(friction.viscous), friction=written(friction.coulomb))

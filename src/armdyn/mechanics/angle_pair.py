@@ -51,6 +51,12 @@ class AnglePair:
     def __sub__(self, other: Any) -> AnglePair:
         return self.__add__(-other)
 
+    def __mul__(self, factor: Any) -> Scalar:
+        """A multiple of the angle itself, as the torque of a spring is."""
+        return self.value() * factor
+
+    __rmul__ = __mul__
+
     def value(self) -> Scalar:
         """The angle within half a turn, rad."""
         t = ops.select(

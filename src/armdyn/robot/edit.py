@@ -97,8 +97,18 @@ def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:
     for name in values:
         if name not in moving:
             raise unknown_name("moving joint", name, moving, where=f"robot {robot.name!r}")
+    values = _with_followers(robot, values)
     tree = tuple(_held(joint, values[joint.name]) if joint.name in values else joint for joint in robot.tree)
     return replace(robot, tree=tree)
+
+
+def _with_followers(robot: Robot, values: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
+    """The positions of the held joints and of the mimic joints that follow them."""
+    laws = {joint.name: joint.mimic for joint in robot.movable if joint.mimic is not None}
+    held = dict(values)
+    while following := {name: law for name, law in laws.items() if law.joint in held and name not in held}:
+        held |= {name: ops.add(ops.mul(law.ratio, held[law.joint]), law.offset) for name, law in following.items()}
+    return held
 
 
 def _held(joint: Joint, value: Scalar) -> Joint:
@@ -156,6 +166,12 @@ def sub_chain(robot: Robot, base: str | None, tip: str | None) -> Robot:
         raise RobotError(f"the tip {tip!r} is not a descendant of the base {base!r}", where=f"robot {robot.name!r}")
     loops = tuple(loop for loop in robot.loops if {loop.first, loop.second} <= kept)
     body = next((joint.body for joint in robot.tree if joint.body.name == root), robot.root)
+    movable = {joint.name for joint in tree if joint.kind != "fixed"}
+    lost = [joint.name for joint in tree if joint.mimic is not None and joint.mimic.joint not in movable]
+    if lost:
+        note = f"independent, because the joint that they follow is left out: {', '.join(lost)}"
+        tree = tuple(replace(joint, mimic=None) if joint.name in lost else joint for joint in tree)
+        robot = replace(robot, notes=(*robot.notes, note))
     return replace(robot, tree=tree, root=body, base=Placement(), loops=loops)
 
 
