@@ -18,6 +18,7 @@ from armdyn.export.functions import PARAMETERS, Model
 from armdyn.export.reference_vectors import TOLERANCE, reference, states
 from armdyn.graph import Operations
 from armdyn.robot import Robot
+from support.feature_robots import ROBOTS
 
 from .conftest import COMPILERS, STRICT, needs_compiler, run
 
@@ -184,3 +185,14 @@ def test_parameters_are_arguments() -> None:
     made = model(armdyn.load("scara5"), ["gravity"], parameters=True)
     assert PARAMETERS in made.functions[0].graph.inputs
     assert [node.value for node in made.parameters] == sorted(node.value for node in made.parameters)
+
+
+@needs_compiler
+def test_elastic_joints_pass_their_vectors(tmp_path: Path) -> None:
+    """The doubled model: links and motors in every array, named in the header."""
+    write(ROBOTS["elastic"](), "c", tmp_path, (*DEFAULT, "springs", "friction"), "arm")
+    text = (tmp_path / "arm.h").read_text()
+    assert "#define ARM_JOINTS 4" in text and "motor, revolute" in text
+    done = run(build(tmp_path, "arm", COMPILERS[0], *STRICT), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count(" pass ") == len(DEFAULT) + 2

@@ -22,7 +22,7 @@ class Language(StrEnum):
     jax = "jax"
 
 
-@parse.takes("closed", "tree", "passive")
+@parse.takes("closed", "elastic", "tree", "passive")
 def export(
     robot: parse.RobotArgument,
     to: Annotated[

@@ -64,7 +64,7 @@ def header(model: Model) -> str:
     """NAME.h: what there is, with units, sizes, the order of joints and the conventions."""
     guard = f"{model.prefix.upper()}_H"
     lines = [*_comment(_head(model)), "", f"#ifndef {guard}", f"#define {guard}", "",
-             f"#define {model.prefix.upper()}_JOINTS {model.robot.n}", "",
+             f"#define {model.prefix.upper()}_JOINTS {len(model.axes)}", "",
              "#ifdef __cplusplus", 'extern "C" {', "#endif", "", *_parameters(model)]  # fmt: skip
     for function in model.functions:
         lines += [*_comment(_words(function)), f"{signature(model, function)};", ""]
@@ -79,9 +79,8 @@ def _head(model: Model) -> list[str]:
         "",
         "Joints, in the order of every array (the number is the one in the names of intermediates):",
     ]
-    for i, joint in enumerate(robot.joints, 1):
-        unit = UNITS[joint.kind].position
-        paragraphs.append(f"  {i:2d}  {c_comment(joint.name)}, {joint.kind}, {unit}")
+    for i, (name, kind) in enumerate(model.axes, 1):
+        paragraphs.append(f"  {i:2d}  {c_comment(name)}, {kind}, {UNITS[kind].position}")
     gravity = ", ".join(f"{float(x):g}" for x in robot.gravity)
     return [
         *paragraphs,

@@ -22,7 +22,7 @@ TARGETS = {
 """Languages by name; each is a module of this package."""
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, "elastic", *TREE, *PASSIVE)
 def write(
     robot: Robot,
     to: str = "c",

@@ -16,7 +16,9 @@ from armdyn.graph.angle import natural_order
 from armdyn.graph.program import StraightLine, straight_line
 from armdyn.graph.structure import Port, ports
 from armdyn.robot import Robot
+from armdyn.robot.coordinates import coordinates
 from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.robot.parts import Kind
 
 PARAMETERS = "parameters"
 """The argument that holds the named parameters, where they are kept."""
@@ -68,12 +70,19 @@ class Model:
     parameters: tuple[Node, ...] = ()
 
     @cached_property
+    def axes(self) -> tuple[tuple[str, Kind], ...]:
+        """(name, kind) of what every array has an entry for: joints, then motors of elastic joints."""
+        where, joints = coordinates(self.robot), self.robot.joints
+        kinds = where.joined([joint.kind for joint in joints], [joint.kind for joint in joints])
+        return tuple(zip(where.names, kinds, strict=True))
+
+    @cached_property
     def defaults(self) -> tuple[float, ...]:
         """Values of the parameters in the robot's file."""
         return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, "elastic", *TREE, *PASSIVE)
 def model(
     robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
 ) -> Model:
@@ -101,7 +110,7 @@ def model(
     values = {node: float(dynamics.robot.parameters[node.value]) for node in free}
     entries = []
     for name, graph in graphs.items():
-        named = not dynamics.robot.constrained  # the names are those of a tree's recursion
+        named = not dynamics.robot.constrained and not dynamics.coordinates.doubled  # names of a tree's recursion
         labels = labels_of(graph, dynamics.view(name, parameters=parameters), values) if named else {}
         entries.append(Function(QUANTITIES[name], graph, labels))
     return Model(dynamics.robot, stem, tuple(entries), free)

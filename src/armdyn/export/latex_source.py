@@ -69,7 +69,7 @@ def document(model: Model) -> str:
 
 
 def _joints(model: Model) -> str:
-    return "; ".join(f"{i}~{latex_text(joint.name)} ({joint.kind})" for i, joint in enumerate(model.robot.joints, 1))
+    return "; ".join(f"{i}~{latex_text(name)} ({kind})" for i, (name, kind) in enumerate(model.axes, 1))
 
 
 def _section(function: Function) -> list[str]:

@@ -36,7 +36,7 @@ def module(model: Model, arrays: str = "numpy") -> str:
 def _head(model: Model, arrays: str) -> str:
     robot = model.robot
     kind = "NumPy" if arrays == "numpy" else "JAX"
-    joints = "; ".join(f"{i} {safe_text(joint.name)} ({joint.kind})" for i, joint in enumerate(robot.joints, 1))
+    joints = "; ".join(f"{i} {safe_text(name)} ({kind})" for i, (name, kind) in enumerate(model.axes, 1))
     gravity = ", ".join(f"{float(x):g}" for x in robot.gravity)
     paragraphs = [
         f"Dynamics of the robot '{safe_text(robot.name)}', over {kind} arrays.",
@@ -57,7 +57,7 @@ def _head(model: Model, arrays: str) -> str:
 
 
 def _constants(model: Model, names: list[str]) -> str:
-    lines = [f"__all__ = {names!r}", f"JOINTS = {[safe_text(joint.name) for joint in model.robot.joints]!r}"]
+    lines = [f"__all__ = {names!r}", f"JOINTS = {[safe_text(name) for name, _ in model.axes]!r}"]
     if model.parameters:
         pairs = zip(model.parameters, model.defaults, strict=True)
         lines += ["PARAMETERS = {", *(f"{INDENT}{safe_text(node.value)!r}: {value!r}," for node, value in pairs), "}"]

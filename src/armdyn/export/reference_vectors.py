@@ -15,10 +15,13 @@ from armdyn.mechanics import closed_chain, kane
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import Robot
+from armdyn.robot.coordinates import coordinates
 from armdyn.robot.limits import total_length, working_range
 from armdyn.typing import Array
 
 STATES = 6
+STRETCH = 0.05
+"""Largest angle or distance between links and motors of elastic joints, rad or m."""
 SPREAD = 0.3
 """rad or m: how far from the assembly of a closed chain its states are."""
 TOLERANCE = 1e-12
@@ -50,8 +53,10 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
         chain = dependent_joints(robot)
         home = np.array([chain.assembly[k] for k in chain.independent])
         low, high = np.maximum(low, home - SPREAD), np.minimum(high, home + SPREAD)
+    where = coordinates(robot)
     q = rng.uniform(low, high, (count, robot.n))
-    qd, qdd, tau = (rng.uniform(-size, size, (count, robot.n)) for size in (2, 5, 20))
+    q = np.transpose(where.joined(q.T, q.T + rng.uniform(-STRETCH, STRETCH, (robot.n, count))))
+    qd, qdd, tau = (rng.uniform(-size, size, (count, where.size)) for size in (2, 5, 20))
     made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
     for name, values in made.items():
         values[0] = home if name == "q" and robot.constrained else 0
@@ -75,6 +80,9 @@ def reference(robot: Robot, name: str, *arguments: Array) -> Array:
     """The quantity by a formulation that the generated code does not use, where there is one."""
     if robot.constrained:
         return closed_reference(robot, name, *arguments)
+    elastic = QUANTITIES[name].elastic
+    if elastic is not None and coordinates(robot).doubled:
+        return np.asarray(elastic.reference(robot, *arguments))
     first, *others = QUANTITIES[name].references
     try:
         return np.asarray(first(robot, *arguments))
@@ -155,7 +163,7 @@ def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> 
         weight = _length(robot.gravity) * sum(abs(float(link.inertia.mass)) for link in robot.opened.links)
         terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _size(robot)
     if name == "inverse_dynamics" or QUANTITIES[name].inverts:
-        terms = terms + np.abs(reference(robot, "friction", qd))
+        terms = terms + np.abs(reference(robot, "friction", qd)) + np.abs(reference(robot, "springs", q))
     if QUANTITIES[name].inverts:
         inverse = np.abs(np.linalg.inv(M))
         accelerations = (inverse @ (terms + np.abs(tau))[..., None])[..., 0].max(axis=1)
