@@ -102,5 +102,5 @@ def test_elastic_joints(run: Run, tmp_path: Path) -> None:
         assert "theta1" in (table.dtype.names or ())
         final[law] = abs(table["e1"][-1])
     assert final["elastic_pd"] < 1e-4 < 1e-2 < final["computed_torque"]
-    assert run(*arguments, "--measure", "link")[0] == 1  # the rigid design on the links' side: unstable
-    assert run(*arguments, "--measure", "both")[0] == 2
+    assert run(*arguments, "--measured", "link")[0] == 1  # the rigid design on the links' side: unstable
+    assert run(*arguments, "--measured", "both")[0] == 2

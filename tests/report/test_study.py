@@ -22,6 +22,7 @@ import pytest
 import armdyn
 from armdyn.analysis.configurations import configurations
 from armdyn.cli import main
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import PhysicsError
 from armdyn.kernels import cache
 from armdyn.report.chapters.chapter import Chapter
@@ -324,7 +325,7 @@ def test_a_study_computes_nothing_twice(tmp_path: Path, monkeypatch: pytest.Monk
         main(["study", "scara5", "--out", str(tmp_path / "out")])
     assert end.value.code == 0, capsys.readouterr().err
     assert checkups.calls == 1
-    assert 0 < traces.calls <= 40
+    assert 0 < traces.calls <= 40 + len(QUANTITIES) - 15  # the functions of Dynamics that came later are traced too
 
 
 class _Counted:

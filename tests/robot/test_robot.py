@@ -83,7 +83,7 @@ def test_without_takes_parts_away() -> None:
     _, qd, qdd = np.random.default_rng(0).standard_normal((3, 1))
     assert difference == pytest.approx(2 * qd + np.sign(qd) + 100 * 0.01 * qdd)
     assert np.all(newton_euler.gravity(robot.without("gravity"), [0.1]) == 0)
-    with pytest.raises(UnknownName, match="friction, rotors, gravity, limits, motors, offsets, loops, elastic"):
+    with pytest.raises(UnknownName, match="friction, rotors, gravity, limits, motors, offsets, loops, mimic, elastic"):
         robot.without("mass")
 
 

@@ -68,7 +68,10 @@ def simulate(
     saturate: Annotated[bool, typer.Option("--saturate", help="Saturate torques at the robot's limits.")] = False,
     stiction: Annotated[bool, typer.Option("--stiction", help="Model sticking of joints at rest.")] = False,
     measure: Annotated[
-        str, typer.Option(metavar="SIDE", help="Side of elastic joints that the control law sees: motor or link.")
+        str,
+        typer.Option(
+            "--measured", metavar="SIDE", help="Side of elastic joints that the control law sees: motor or link."
+        ),
     ] = "motor",
     imperfect: Annotated[
         bool,
@@ -193,7 +196,7 @@ def _measure(text: str) -> Any:
     from armdyn.simulation.sides import MEASURES
 
     if text not in MEASURES:
-        raise typer.BadParameter(f"{text!r} is unknown; known: {', '.join(MEASURES)}", param_hint="--measure")
+        raise typer.BadParameter(f"{text!r} is unknown; known: {', '.join(MEASURES)}", param_hint="--measured")
     return text
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from armdyn.algebra import Scalar
-from armdyn.dynamics.model_choice import Bound, Views, cheapest, cheapest_views, has_parallel_axes, traced
+from armdyn.dynamics.model_choice import Bound, Kept, Views, cheapest, cheapest_views, has_parallel_axes, traced
 from armdyn.errors import ArmdynError, PhysicsError
 from armdyn.graph import Graph, derivative
 from armdyn.mechanics import (
@@ -62,6 +62,7 @@ class Source:
 
     def __init__(self, robot: Robot, forward: Forward = "auto", *, group: bool = True) -> None:
         self.robot, self.forward, self.group = robot, forward, group
+        self._kept: Kept = {}
 
     @cached_property
     def tree(self) -> Source:
@@ -76,14 +77,14 @@ class Source:
     @cached_property
     def views(self) -> Views:
         """The views with the fewest operations."""
-        return cheapest_views(self.robot, self.group)
+        return cheapest_views(self.robot, self.group, self._kept)
 
     def traced(self, robot: Robot, formula: Any, inputs: Inputs, **options: Any) -> Graph:
         """The graph of a formula of mechanics on one of the views."""
         body = getattr(formula, "formula", formula)
         size = coordinates(robot).size
         sizes = {name: 6 if name.startswith("wrench") else size for name in inputs}
-        return traced(Bound(robot, body, tuple(options.items())), sizes)
+        return traced(Bound(robot, body, tuple(options.items())), sizes, self._kept)
 
 
 class SymbolicSource(Source):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from armdyn.algebra import Inertia, Pose, Vec3, ops
@@ -56,15 +55,20 @@ class Bound:
         return result if isinstance(result, dict) else nested(result)
 
 
-@lru_cache(maxsize=8)
-def _plain(formula: Formula, sizes: tuple[tuple[str, Any], ...]) -> Graph:
-    """The graph as it comes. Kept for a while: the choice of frames and the quantity itself ask for the same one."""
-    return trace(formula, dict(sizes), fold_angles=False)
+Kept = dict[tuple[Formula, tuple[tuple[str, Any], ...]], Graph]
+"""Traces as they come, kept with one Dynamics: the choice of frames and the quantities ask for some of them twice."""
 
 
-def traced(formula: Formula, inputs: Mapping[str, Any]) -> Graph:
+def _plain(formula: Formula, inputs: Mapping[str, Any], kept: Kept) -> Graph:
+    key = formula, tuple(inputs.items())
+    if key not in kept:
+        kept[key] = trace(formula, inputs, fold_angles=False)
+    return kept[key]
+
+
+def traced(formula: Formula, inputs: Mapping[str, Any], kept: Kept | None = None) -> Graph:
     """The graph of a formula over scalars: sums of angles as they come or split up, common factors in or out."""
-    plain = _plain(formula, tuple(inputs.items()))
+    plain = _plain(formula, inputs, {} if kept is None else kept)
     if plain.operations.total > SMALL:
         return plain
     with angle_folding(False):
@@ -101,15 +105,18 @@ class Views(NamedTuple):
     places: Robot
 
 
-def cheapest_views(robot: Robot, group: bool) -> Views:
+def cheapest_views(robot: Robot, group: bool, kept: Kept | None = None) -> Views:
     """The views with the fewest operations; group: whether inertial parameters may be grouped."""
+    known: Kept = {} if kept is None else kept
     if "gravity_compensation" in robot.features:  # depends on bodies as they are, in the world as it is
         return Views(robot, robot, robot)
     candidates = [robot, *_other_frames(robot)]
     pairs = [(grouped_view(each) if group else each, each) for each in candidates]
-    loaded, places = pairs[0] if len(pairs) == 1 else min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0])))
+    loaded, places = (
+        pairs[0] if len(pairs) == 1 else min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0], known)))
+    )
     worlds = [loaded, *_other_worlds(loaded)]
-    torques = loaded if len(worlds) == 1 else min(worlds, key=lambda each: cost(_inverse_dynamics(each)))
+    torques = loaded if len(worlds) == 1 else min(worlds, key=lambda each: cost(_inverse_dynamics(each, known)))
     return Views(torques, loaded, places)
 
 
@@ -150,9 +157,9 @@ def _frames(robot: Robot) -> list[Any]:
     return [(link.placement, link.offset) for link in robot.links]
 
 
-def _inverse_dynamics(robot: Robot) -> Operations:
-    sizes = tuple((name, robot.n) for name in ("q", "qd", "qdd"))
-    return _plain(Bound(robot, newton_euler.inverse_dynamics.formula), sizes).operations
+def _inverse_dynamics(robot: Robot, kept: Kept) -> Operations:
+    inputs = dict.fromkeys(("q", "qd", "qdd"), robot.n)
+    return _plain(Bound(robot, newton_euler.inverse_dynamics.formula), inputs, kept).operations
 
 
 def grouped_view(robot: Robot) -> Robot:
