@@ -18,6 +18,7 @@ from armdyn.errors import UnknownName
 from armdyn.export.export_files import texts
 from armdyn.export.reference_vectors import vectors
 from armdyn.mechanics import newton_euler
+from armdyn.robot.features import SUPPORT
 from armdyn.typing import Floats
 
 
@@ -90,6 +91,8 @@ def test_a_new_quantity_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def formula(robot: Any, q: Any, qd: Any) -> list[Any]:
         return [a * b for a, b in zip(newton_euler.gravity(robot, q), qd, strict=True)]
+
+    monkeypatch.setitem(SUPPORT, "dynamics.gravity_power", frozenset())  # the declaration goes with the test
 
     class More:
         @row("P", graphs.on_torques(formula), lambda robot, q, qd: newton_euler.gravity(robot, q) * qd)
