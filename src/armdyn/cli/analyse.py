@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import compiled, console, created, load_moving_robot, show, show_path, working, write_figure
+from armdyn.cli.console import compiled, console, created, show, show_path, working, write_figure
+from armdyn.cli.verb import default_folder, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from armdyn.analysis.summary import Summary
     from armdyn.analysis.workspace_map import WorkspaceMap
     from armdyn.dynamics import Dynamics
+    from armdyn.robot.robot import Robot
 
 
-@parse.takes("tree")
+@takes("tree")
 def analyse(
-    robot: parse.RobotArgument,
+    robot: Robot,
     at: Annotated[
         str | None,
         typer.Option(metavar="Q", help="Configuration, one number per joint as in 0,30deg,-1.2 (default: mid-range)."),
@@ -36,22 +38,17 @@ def analyse(
     ] = None,
     points: Annotated[int, typer.Option(metavar="N", help="Points of the map along each axis.")] = 61,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the map (default: out/ROBOT).")] = None,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Analyse an arm: Jacobian, effective mass, ellipsoids, payload, acceleration; maps over the workspace."""
-    loaded = load_moving_robot(robot, tip, base, lock, without)
-    q = None if at is None else parse.numbers(at, loaded.n, "--at")
-    strongest = None if tau_max is None else parse.numbers(tau_max, loaded.n, "--tau-max", single=True)
+    q = None if at is None else parse.numbers(at, robot.n, "--at")
+    strongest = None if tau_max is None else parse.numbers(tau_max, robot.n, "--tau-max", single=True)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     if points < 2:
         raise typer.BadParameter("a map needs 2 points or more along each axis", param_hint="--points")
     with working("analysing") as say:
         from armdyn.analysis.summary import summary
 
-        dyn = compiled(loaded)
+        dyn = compiled(robot)
         found = summary(dyn, q, tau_max=strongest)
         drawn = None
         if map_of is not None:
@@ -64,7 +61,7 @@ def analyse(
 
         write_figure(screen, plot, ellipsoid_figure(dyn, found.q, tau_max=strongest))
     if drawn is not None:
-        _save(screen, drawn, out or Path("out") / Path(robot).stem)
+        _save(screen, drawn, out or default_folder())
 
 
 def _map(dyn: Dynamics, quantity: str, over: str | None, found: Summary, points: int, tau_max: Any) -> WorkspaceMap:

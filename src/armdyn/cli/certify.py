@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, load_moving_robot, mark, print_json, working
+from armdyn.cli.console import console, mark, print_json, working
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from armdyn.equations import Certificate
+    from armdyn.robot.robot import Robot
 
 HOLDS, FAILS = 0, 1
 HEADS = {
@@ -30,26 +32,21 @@ HEADS = {
 """Statement -> head of its column. Any other statement gets a number."""
 
 
-@parse.takes("tree")
+@takes("tree")
 def certify(
-    robot: parse.RobotArgument,
+    robot: Robot,
     points: Annotated[int, typer.Option(min=1, metavar="N", help="Number of random states to check.")] = 3,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random states.")] = 0,
     json: parse.JsonOption = False,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Certify, in exact arithmetic, that all formulations agree and obey the laws of mechanics.
 
     The certificate covers the robot's geometry with any inertias. Exit status: 0 it holds, 1 it fails, 2 error.
     """
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     with working("exact numbers") as say:
         from armdyn.equations import certify as run
 
-        result = run(loaded, points=points, seed=seed, progress=say)
+        result = run(robot, points=points, seed=seed, progress=say)
     if json:
         print_json(_record(result, seed))
     else:

@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import console, print_json, show_error, show_findings
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 
 
-@parse.takes("closed", "elastic", "tree", "passive")
+@takes("closed", "elastic", "tree", "passive")
 def check(
     files: Annotated[
         list[str],

@@ -7,35 +7,29 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, load_moving_robot, print_json, show, working
+from armdyn.cli.console import console, print_json, show, working
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from armdyn.equations import Comparison
     from armdyn.equations.comparison import Row
     from armdyn.graph import Operations
+    from armdyn.robot.robot import Robot
     from armdyn.tables import Section
 
 AGREE, DIFFER = 0, 1
 
 
-@parse.takes("closed", "tree")
-def compare(
-    robot: parse.RobotArgument,
-    json: parse.JsonOption = False,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
-) -> None:
+@takes("closed", "tree")
+def compare(robot: Robot, json: parse.JsonOption = False) -> None:
     """Compare all formulations of a robot: agreement, operation counts, computing times.
 
     Exit status: 0 they agree, 1 they do not, 2 error.
     """
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     with working("comparing") as say:
         from armdyn.equations import compare as run
 
-        result = run(loaded, progress=say)
+        result = run(robot, progress=say)
     if json:
         print_json(_record(result))
     else:

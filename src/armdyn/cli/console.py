@@ -16,8 +16,6 @@ from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
-from armdyn.cli.parse import RUNNING, locked
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -64,47 +62,6 @@ def _sentence(text: str) -> str:
 
 
 # Robots -----------------------------------------------------------------------------------------------------------
-
-
-def load_robot(
-    name: str,
-    tip: str | None = None,
-    base: str | None = None,
-    lock: list[str] | None = None,
-    without: list[str] | None = None,
-) -> Robot:
-    """The robot, if the running verb takes all its features into account.
-
-    The first warning of `load` goes to stderr as one line, the others are for `armdyn check`; so does the line that
-    says what the model includes.
-    """
-    from armdyn.cli.declarations import TAKEN
-    from armdyn.formats import load
-    from armdyn.robot.features import model_line, require
-
-    with first_warning(name):
-        robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
-    verb = RUNNING.get()
-    require(robot, f"armdyn {verb}", TAKEN[verb])
-    console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
-    return robot
-
-
-def load_moving_robot(
-    name: str,
-    tip: str | None = None,
-    base: str | None = None,
-    lock: list[str] | None = None,
-    without: list[str] | None = None,
-) -> Robot:
-    """The robot, for verbs about motion: it must have a movable joint."""
-    from armdyn.errors import RobotError
-
-    robot = load_robot(name, tip, base, lock, without)
-    if not robot.n:
-        raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",
-                         expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip
-    return robot
 
 
 def compiled(robot: Robot) -> Dynamics:

@@ -5,13 +5,13 @@ Apart from the verbs, so that the command line starts without NumPy.
 
 from __future__ import annotations
 
-from armdyn.cli import command, parse
+from armdyn.cli import command, verb
 from armdyn.robot.features import CLOSED, LINEAR, PASSIVE, TREE, declare
 
 assert command.VERBS  # all verbs are imported, so all have declared
 GROUPS = {"tree": TREE, "linear": LINEAR, "closed": CLOSED, "passive": PASSIVE}
 TAKEN = {
-    verb: declare(f"cli.{verb}", (name for group in names for name in GROUPS.get(group, (group,))))
-    for verb, names in parse.TAKES.items()
+    name: declare(f"cli.{name}", (feature for group in names for feature in GROUPS.get(group, (group,))))
+    for name, names in verb.TAKES.items()
 }
 """Verb -> features that it takes into account."""

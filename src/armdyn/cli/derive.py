@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli import parse
-from armdyn.cli.console import console, load_moving_robot, show, show_facts, working, write_text
+from armdyn.cli.console import console, show, show_facts, working, write_text
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,9 +47,9 @@ SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, "
             ".json": Format.json}  # fmt: skip
 
 
-@parse.takes("closed", "tree")
+@takes("closed", "tree")
 def derive(
-    robot: parse.RobotArgument,
+    robot: Robot,
     by: Annotated[
         str, typer.Option("--by", metavar="NAME", help="Formulation; `armdyn formulations` lists them.")
     ] = "newton_euler",
@@ -71,10 +71,6 @@ def derive(
         Path | None, typer.Option(metavar="FILE", help="Write to a file: .txt, .tex, .md, .py, .json.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Print everything, however long.")] = False,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Derive the equations of motion: M, C, g in explicit form.
 
@@ -82,15 +78,14 @@ def derive(
     """
     style = format or (Format.text if out is None else _style_of(out))
     to_screen = out is None and style is Format.text
-    with working("reading the robot") as say:
-        loaded = load_moving_robot(robot, tip, base, lock, without)
+    with working("deriving") as say:
         from armdyn.equations import derive as run
 
-        equations = run(loaded, by, symbols=symbols, progress=say)
+        equations = run(robot, by, symbols=symbols, progress=say)
         short = out is None and not everything and (to_screen or sys.stdout.isatty())
         large = _large(equations, style) if short else ()
         blocks = _blocks(equations, large, terms and not large, bodies and not large, say) if to_screen else []
-        text = "" if to_screen or large else _written(equations, loaded, style, terms, bodies, say)
+        text = "" if to_screen or large else _written(equations, robot, style, terms, bodies, say)
     if out is not None:
         write_text(out, text)
         done = f"Wrote {out} ({style}, {len(text.splitlines())} lines; derived in {equations.seconds:.2f} s)."
@@ -99,7 +94,7 @@ def derive(
         print(text.rstrip("\n"))
     else:
         _print(console(), equations, symbols, blocks, large)
-        if any(joint.friction is not None for joint in loaded.joints):
+        if any(joint.friction is not None for joint in robot.joints):
             console().print("These equations do not include friction.", style="dim")
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
+from armdyn.cli.console import console, show, show_path, working, write_figure
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
@@ -19,9 +20,9 @@ NOISE = 0.01
 """Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
-@parse.takes("linear")
+@takes("linear")
 def excite(
-    robot: parse.RobotArgument,
+    robot: Robot,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd (.csv).")
     ] = None,
@@ -59,25 +60,20 @@ def excite(
     resume: Annotated[Path | None, typer.Option(metavar="FILE", help="Save progress here, and resume from it.")] = None,
     plot: parse.PlotOption = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Design an exciting motion for identification within the robot's limits, and predict the error bars."""
     from armdyn.identification import Harmonics, Search, predicted_std
     from armdyn.identification import excite as optimised
 
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     fastest, steepest, strongest = (
-        None if text is None else parse.numbers(text, loaded.n, option, single=True)
+        None if text is None else parse.numbers(text, robot.n, option, single=True)
         for text, option in ((v_max, "--v-max"), (a_max, "--a-max"), (tau_max, "--tau-max"))
     )
     families = parse.words(include)
     with working("optimising the motion") as say:
         found = optimised(
-            loaded,
+            robot,
             include=families,
             criterion=criterion,
             harmonics=Harmonics(count=harmonics, period=period, rest=not periodic),
@@ -90,10 +86,10 @@ def excite(
             progress=say,
         )
     motion = found.repeated(periods)
-    deviation = _noise(found) if noise is None else parse.numbers(noise, loaded.n, "--noise", single=True)
-    prediction = predicted_std(found.base, motion, deviation if len(deviation) == loaded.n else deviation[0], rate=rate)
+    deviation = _noise(found) if noise is None else parse.numbers(noise, robot.n, "--noise", single=True)
+    prediction = predicted_std(found.base, motion, deviation if len(deviation) == robot.n else deviation[0], rate=rate)
     screen = console()
-    show(screen, _uses(loaded, found), prediction.section())
+    show(screen, _uses(robot, found), prediction.section())
     screen.print(str(found))
     for note in found.notes:
         screen.print(f"[yellow]{note}[/]")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, load_robot, show, working
+from armdyn.cli.console import console, show, working
+from armdyn.cli.verb import takes
+
+if TYPE_CHECKING:
+    from armdyn.robot.robot import Robot
 
 
 class Language(StrEnum):
@@ -22,9 +26,9 @@ class Language(StrEnum):
     jax = "jax"
 
 
-@parse.takes("closed", "elastic", "tree", "passive")
+@takes("closed", "elastic", "tree", "passive", movable=False)
 def export(
-    robot: parse.RobotArgument,
+    robot: Robot,
     to: Annotated[
         Language, typer.Option("--to", metavar="LANGUAGE", help="c, python, latex, casadi or jax.")
     ] = Language.c,
@@ -39,10 +43,6 @@ def export(
     parameters: Annotated[
         bool, typer.Option("--parameters", help="Keep the named parameters of the robot file as arguments.")
     ] = False,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Export a robot's dynamics as code: C for a controller, Python, LaTeX, CasADi, JAX.
 
@@ -50,16 +50,14 @@ def export(
     inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix, Coriolis torques, gravity torques
     (gravity compensation), pose and Jacobian of the tool.
     """
-    with working("reading the robot") as say:
-        loaded = load_robot(robot, tip, base, lock, without)
+    with working("tracing the functions") as say:
         from armdyn.dynamics.quantities import QUANTITIES
         from armdyn.export import DEFAULT, model
         from armdyn.export.export_files import save, texts
         from armdyn.tables import Column, Section
 
         names = parse.words(functions) if functions else DEFAULT
-        say("tracing the functions")
-        built = model(loaded, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
+        built = model(robot, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
         say("writing")
         written = texts(built, to)
         paths = save(written, out)
@@ -74,7 +72,7 @@ def export(
         rows.append((function.name, *map(str, values)))
     note = "Operations of one call. Of parameters: operations that depend on named parameters only."
     width = len(heads) if parameters else len(heads) - 1
-    section = Section(f"Functions of {loaded.name}", tuple(Column(head) for head in heads[:width]),
+    section = Section(f"Functions of {robot.name}", tuple(Column(head) for head in heads[:width]),
                       tuple(row[:width] for row in rows), note if parameters else "")  # fmt: skip
     show(screen, section)
     for path, text in zip(paths, written.values(), strict=True):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, first_warning, load_moving_robot, show, show_findings, show_path, working
+from armdyn.cli.console import console, first_warning, show, show_findings, show_path, working
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,14 +18,15 @@ if TYPE_CHECKING:
     from armdyn.identification.log_format import Effort, Side
     from armdyn.identification.methods import Method
     from armdyn.identification.processing import Derivative
+    from armdyn.robot.robot import Robot
 
 CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
-@parse.takes("linear")
+@takes("linear")
 def identify(
-    robot: parse.RobotArgument,
+    robot: Robot,
     log: Annotated[
         list[str],
         typer.Argument(
@@ -100,17 +102,12 @@ def identify(
     derivative: Annotated[
         str, typer.Option(help="How positions are differentiated: central, spline or savgol.")
     ] = "central",
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Identify a robot's parameters from a log: check and process the log, estimate with error bars, validate.
 
     Exit status: 0 clean (notes do not count), 1 something is suspicious, 2 unreadable or not identifiable.
     """
     parse.check_extension(report, REPORTS, "--report")
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     families = parse.words(include) if only is None else _alone(only)
     with working("reading the log") as say:
         from armdyn.identification import LogFormat, Processing
@@ -120,16 +117,16 @@ def identify(
             columns=_columns(column),
             units=dict(parse.pair(entry, "--unit", "q=deg") for entry in unit or ()) or None,
             side=cast("Side", side),
-            coupling=_matrix(coupling, loaded.n),
-            offsets=None if offsets is None else parse.numbers(offsets, loaded.n, "--offsets"),
+            coupling=_matrix(coupling, robot.n),
+            offsets=None if offsets is None else parse.numbers(offsets, robot.n, "--offsets"),
             effort=cast("Effort", effort),
-            gains=None if gains is None else parse.numbers(gains, loaded.n, "--gains", single=True),
+            gains=None if gains is None else parse.numbers(gains, robot.n, "--gains", single=True),
             rate=rate,
             topic=topic,
             rename=dict(parse.pair(entry, "--rename", "fer_=panda_") for entry in rename or ()) or None,
         )
         fit = estimated(
-            loaded,
+            robot,
             _source(log),
             validation=_validation(validation),
             include=families,

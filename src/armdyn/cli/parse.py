@@ -8,17 +8,14 @@ from __future__ import annotations
 import glob
 import math
 import os
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from functools import wraps
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated
 
 import typer
 
 ROBOT_FILES = (".toml", ".urdf", ".xml")
 PICTURES = (".png", ".svg", ".pdf")
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def robot_names(incomplete: str) -> list[str]:
@@ -62,33 +59,6 @@ TorqueOption = Annotated[
     str | None,
     typer.Option(metavar="T", help="Torque limits in N m or N, one for all joints or one each (default: the robot's)."),
 ]
-
-
-# Features of robots --------------------------------------------------------------------------------------------------
-
-RUNNING: ContextVar[str] = ContextVar("RUNNING")
-"""The verb that runs."""
-TAKES: dict[str, tuple[str, ...]] = {}
-"""Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
-
-
-def takes(*names: str) -> Callable[[Verb], Verb]:
-    """Declare which features of robots a verb takes into account ("tree": all ordinary ones of a rigid tree)."""
-
-    def declared(verb: Verb) -> Verb:
-        TAKES[verb.__name__] = names
-
-        @wraps(verb)
-        def run(*arguments: Any, **options: Any) -> Any:
-            before = RUNNING.set(verb.__name__)
-            try:
-                return verb(*arguments, **options)
-            finally:
-                RUNNING.reset(before)
-
-        return cast(Verb, run)
-
-    return declared
 
 
 # Texts of options ----------------------------------------------------------------------------------------------------

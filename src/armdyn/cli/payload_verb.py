@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, first_warning, load_moving_robot, show_path, working
+from armdyn.cli.console import console, first_warning, show_path, working
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from armdyn.identification.log_format import Effort, Side
+    from armdyn.robot.robot import Robot
 
 LOG_HELP = "(.csv, .npz, .parquet, a ROS 2 bag)"
 
 
-@parse.takes("linear")
+@takes("linear")
 def payload(
-    robot: parse.RobotArgument,
+    robot: Robot,
     unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload {LOG_HELP}.")],
     loaded: Annotated[str, typer.Argument(metavar="LOADED", help="Log with it; the motion may differ.")],
     calibrated: Annotated[
@@ -37,12 +39,8 @@ def payload(
     ] = "joint",
     effort: Annotated[str, typer.Option(help="Meaning of the effort columns: torque or current.")] = "torque",
     rate: Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate of logs without time stamps.")] = None,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
 ) -> None:
     """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
-    arm = load_moving_robot(robot, tip, base, lock)
     with working("reading the logs") as say:
         from armdyn.identification import LogFormat, identify_payload
 
@@ -52,10 +50,10 @@ def payload(
             effort=cast("Effort", effort),
             rate=rate,
         )
-        found = identify_payload(arm, loaded, unloaded, calibrated=calibrated, log_format=log_format, progress=say)
+        found = identify_payload(robot, loaded, unloaded, calibrated=calibrated, log_format=log_format, progress=say)
     screen = console()
     screen.print(str(found), highlight=False, markup=False)
     if out is not None:
         with first_warning(str(out)):
-            found.added_to(arm).save(out)
+            found.added_to(robot).save(out)
         show_path(screen, "Written", out)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, write_figure
+from armdyn.cli.console import compiled, console, show, show_path, write_figure
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from armdyn.dynamics import Dynamics
@@ -31,9 +32,9 @@ class Timing(StrEnum):
     optimal = "optimal"
 
 
-@parse.takes("closed", "elastic", "tree", "passive")
+@takes("closed", "elastic", "tree", "passive")
 def plan(
-    robot: parse.RobotArgument,
+    robot: Robot,
     start: Annotated[
         str,
         typer.Option(
@@ -70,42 +71,37 @@ def plan(
         Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd (.csv).")
     ] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Plan a motion between two configurations within velocity and acceleration limits, or torque limits."""
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     parse.check_extension(plot, parse.PICTURES, "--plot")
-    q0, q1 = (parse.numbers(text, loaded.n, option) for text, option in ((start, "--from"), (end, "--to")))
-    limits = _limits(loaded, None if line else v_max, None if line else a_max, tau_max)
+    q0, q1 = (parse.numbers(text, robot.n, option) for text, option in ((start, "--from"), (end, "--to")))
+    limits = _limits(robot, None if line else v_max, None if line else a_max, tau_max)
     if timing is not Timing.given:
-        _refuse_timing(loaded, limits, timing, profile, duration)
+        _refuse_timing(robot, limits, timing, profile, duration)
     planned = _line if line else _joints
-    motion, note = planned(loaded, q0, q1, profile, v_max, a_max, duration)
-    dyn = compiled(loaded) if _has_torque_limits(limits) else None
+    motion, note = planned(robot, q0, q1, profile, v_max, a_max, duration)
+    dyn = compiled(robot) if _has_torque_limits(limits) else None
     told = ""
     if dyn is not None and timing is not Timing.given:
         # A path that never slows down is its own parameter: nothing has to be solved for its length.
-        path = planned(loaded, q0, q1, "linear", None, None, 1.0)[0] if timing is Timing.optimal else motion
+        path = planned(robot, q0, q1, "linear", None, None, 1.0)[0] if timing is Timing.optimal else motion
         motion, told = _retimed(dyn, motion, path, timing, limits)
         note = f"For the motion before retiming: {note}" if note else ""
     verdict = None if dyn is None else _verdict(dyn, motion, limits)
     screen = console()
     shape = "straight line of the tool" if line else "straight line in joint space"
-    title = f"{loaded.name}: {motion.duration:.4f} s, {_manner(timing, profile)}, {shape}"
-    show(screen, _section(loaded, motion, title, verdict))
-    for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(loaded, limits))):
+    title = f"{robot.name}: {motion.duration:.4f} s, {_manner(timing, profile)}, {shape}"
+    show(screen, _section(robot, motion, title, verdict))
+    for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(robot, limits))):
         screen.print(text)
-    for warning in [*_beyond_limits(loaded, motion), *_too_strong(verdict)]:
+    for warning in [*_beyond_limits(robot, motion), *_too_strong(verdict)]:
         screen.print(f"[yellow]{warning}[/]")
     if out is not None:
         motion.save(out, dt)
         show_path(screen, "Samples", out)
     if plot is not None:
         torques = limits.tau_max if _has_torque_limits(limits) else None
-        write_figure(screen, plot, motion.plot(robot=loaded, tau_max=torques))
+        write_figure(screen, plot, motion.plot(robot=robot, tau_max=torques))
 
 
 def _joints(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli import parse
-from armdyn.cli.console import bullet, console, load_robot, print_json, show_facts
+from armdyn.cli.console import bullet, console, print_json, show_facts
 from armdyn.cli.console import show as show_sections
+from armdyn.cli.verb import RUNNING, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,29 +16,24 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
-@parse.takes("closed", "elastic", "tree", "passive")
+@takes("closed", "elastic", "tree", "passive", movable=False)
 def show(
-    robot: parse.RobotArgument,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
+    robot: Robot,
     json: Annotated[
         bool, typer.Option("--json", help="Print the robot as JSON, with the keys of a robot file.")
     ] = False,
 ) -> None:
     """Show a robot: geometry, inertias, limits, actuators, friction, provenance."""
-    loaded = load_robot(robot, tip, base, lock, without)
     if json:
         from armdyn.robot.record_writer import record_from_robot
 
-        print_json(record_from_robot(loaded))
+        print_json(record_from_robot(robot))
         return
     out = console()
-    _print(out, loaded)
-    checkup = loaded.checkup()
+    _print(out, robot)
+    checkup = robot.checkup()
     if not checkup.ok:
-        out.print(f"[yellow]Check-up: {checkup.summary}.[/] Details: armdyn check {robot}", markup=True)
+        out.print(f"[yellow]Check-up: {checkup.summary}.[/] Details: armdyn check {RUNNING.get().robot}", markup=True)
 
 
 def _print(out: Console, robot: Robot) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import compiled, console, load_moving_robot, show, show_path, working, write_figure
+from armdyn.cli.console import compiled, console, show, show_path, working, write_figure
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,9 +37,9 @@ CONTROLLERS = {
 """Control laws and their default gains."""
 
 
-@parse.takes("closed", "elastic", "tree", "passive")
+@takes("closed", "elastic", "tree", "passive")
 def simulate(
-    robot: parse.RobotArgument,
+    robot: Robot,
     controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",
     gain: Annotated[
         list[str] | None,
@@ -85,32 +86,25 @@ def simulate(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the run as samples: .csv, .npz or .parquet.")
     ] = None,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Simulate an arm under a control law: tracking, torques, energy, imperfect models.
 
     The control laws include computed torque, PD with gravity compensation, PID, feedforward, sliding mode and adaptive
     control. Exit status: 0 the motion was completed, 1 it was not, 2 error.
     """
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:
         from armdyn.simulation import Actuation, Plant
         from armdyn.simulation import simulate as run_simulation
 
-        dyn = compiled(loaded)
-        known = (
-            dyn if controller == "elastic_pd" or not dyn.coordinates.doubled else compiled(loaded.without("elastic"))
-        )
+        dyn = compiled(robot)
+        known = dyn if controller == "elastic_pd" or not dyn.coordinates.doubled else compiled(robot.without("elastic"))
         law = _law(known, controller, _gains(gain, controller))
-        course, options = _reference(loaded, reference, start, duration)
+        course, options = _reference(robot, reference, start, duration)
         options |= {"dt": dt, "integrator": integrator}
         actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
-        carried = compiled(loaded.with_payload(payload)) if payload else dyn
+        carried = compiled(robot.with_payload(payload)) if payload else dyn
         plant = Plant(carried, stiction=stiction, measure=_measure(measure))
         say("simulating")
         run = run_simulation(plant, law, course, **options, actuation=actuation)
@@ -120,7 +114,7 @@ def simulate(
             from armdyn.simulation.studies import monte_carlo as many
 
             say(f"simulating {monte_carlo} arms")
-            study = many(loaded, law, course, samples=monte_carlo, **options)
+            study = many(robot, law, course, samples=monte_carlo, **options)
     screen = console()
     _print_loops(screen, law, known)
     _print_springs(screen, law, dyn)

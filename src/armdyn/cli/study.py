@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli import parse
-from armdyn.cli.console import console, load_robot, show, show_findings, working
+from armdyn.cli.console import console, show, show_findings, working
+from armdyn.cli.verb import default_folder, takes
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from armdyn.report.chapters.chapter import Fact
+    from armdyn.robot.robot import Robot
 
 
-@parse.takes("closed", "tree")
+@takes("closed", "tree", movable=False)
 def study(
-    robot: parse.RobotArgument,
+    robot: Robot,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the report (default: out/ROBOT).")] = None,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Study a robot and write a report: check-up, equations, certificate, compiled code, motion, control, export.
 
@@ -32,15 +29,14 @@ def study(
     from rich.text import Text
 
     screen = console()
-    folder = out or Path("out") / Path(robot).stem
-    with working("reading the robot"):
-        loaded = load_robot(robot, tip, base, lock, without)
-        checkup = loaded.checkup()
+    folder = out or default_folder()
+    with working("check-up") as say:
         from armdyn.report.pages.study_page import study as run
         from armdyn.report.pages.study_page import told
-    with working("check-up") as say:
-        result = run(loaded, folder, say)
-    _print_facts(screen, loaded.name, result.facts)
+
+        checkup = robot.checkup()
+        result = run(robot, folder, say)
+    _print_facts(screen, robot.name, result.facts)
     if not checkup.ok:
         show_findings(screen, checkup)
     show(screen, result.poses)

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, load_moving_robot, show, show_path, working, write_figure
+from armdyn.cli.console import console, show, show_path, working, write_figure
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
+    from armdyn.robot.robot import Robot
     from armdyn.sweeps import Sweep
     from armdyn.tables import Section
 
 
-@parse.takes("tree")
+@takes("tree")
 def sweep(
-    robot: parse.RobotArgument,
+    robot: Robot,
     vary: Annotated[
         list[str],
         typer.Option(metavar="NAME=A:B:N", help="A parameter and its N values from A to B, or NAME=1,2,5; repeatable."),
@@ -39,10 +41,6 @@ def sweep(
     ] = None,
     chunk: Annotated[int, typer.Option(metavar="N", help="Variants per chunk.")] = 64,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random variants.")] = 0,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Compare design variants: vary masses, lengths, friction or payload; measure torques, reach, inertia.
 
@@ -59,11 +57,10 @@ def sweep(
             screen.print(f"{name:<16} {known.title}{f', {known.unit}' if known.unit else ''}")
         raise typer.Exit
     parse.check_extension(plot, parse.PICTURES, "--plot")
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     where: Any = int(scheduler) if scheduler is not None and scheduler.isdigit() else scheduler
     with working("sweeping") as say:
         found = run_sweep(
-            loaded,
+            robot,
             dict(_values(text) for text in vary),
             measures=measure or DEFAULT,
             samples=samples,

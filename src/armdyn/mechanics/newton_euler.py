@@ -16,9 +16,8 @@ from typing import NamedTuple
 from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, named, skew
 from armdyn.algebra.ops import mul, sub
 from armdyn.mechanics.actuators import actuated
+from armdyn.mechanics.by_recursion import by_recursion
 from armdyn.mechanics.kinematics import Wrench, link_poses
-from armdyn.mechanics.matrices import by_columns
-from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -159,9 +158,7 @@ def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars | None, frame: str = "t
 
 @actuated
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion.
-
-        tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + rotor terms + J^T w
+    """Joint torques that produce a motion: M qdd + C qd + g + friction + rotor terms + J^T w. Khalil (7.51)-(7.61)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
@@ -169,19 +166,4 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     return joint_torques(robot, q, qd, qdd, wrench)
 
 
-@actuated
-def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
-    """Mass matrix M(q): (..., n, n), column j the torques of a unit acceleration of joint j. Khalil sec. 7.6.1"""
-    return by_columns(lambda qdd: joint_torques(robot, q, [0] * robot.n, qdd, weightless=True), robot.n)
-
-
-@actuated
-def coriolis(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    """Centrifugal and Coriolis torques C(q, qd) qd: (..., n)."""
-    return joint_torques(robot, q, qd, [0] * robot.n, weightless=True)
-
-
-@quantity
-def gravity(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Torques that hold the robot still against gravity, g(q): (..., n)."""
-    return joint_torques(robot, q, [0] * robot.n, [0] * robot.n)
+mass_matrix, coriolis, gravity = by_recursion(joint_torques)

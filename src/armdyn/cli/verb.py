@@ -1,0 +1,114 @@
+"""What all verbs that read a robot share: its options, the loaded robot, the features taken into account."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from armdyn.cli.parse import BaseOption, LockOption, RobotArgument, TipOption, WithoutOption, locked
+
+if TYPE_CHECKING:
+    from armdyn.robot.robot import Robot
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+TAKES: dict[str, tuple[str, ...]] = {}
+"""Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
+
+OPTIONS: dict[str, Any] = {"tip": TipOption, "base": BaseOption, "lock": LockOption, "without": WithoutOption}
+"""What is done to the robot of a file before the verb sees it."""
+
+
+class Running(NamedTuple):
+    """The verb that runs, and the robot as it was named on the command line."""
+
+    verb: str
+    robot: str
+
+
+RUNNING: ContextVar[Running] = ContextVar("RUNNING")
+
+
+def takes(*names: str, movable: bool = True) -> Callable[[Verb], Verb]:
+    """Declare which features of robots a verb takes into account ("tree": all ordinary ones of a rigid tree).
+
+    On the command line, the verb's argument `robot: Robot` is a name or a file with the options `OPTIONS`; the verb
+    gets the loaded robot, after the gate has compared the robot's features with the declared ones.
+
+    movable: the robot must have a movable joint
+    """
+
+    def declared(verb: Verb) -> Verb:
+        name = verb.__name__
+        TAKES[name] = names
+        signature = inspect.signature(verb)
+        if "robot" not in signature.parameters:  # the verb reads its files by itself
+            return verb
+        # Typer sees the annotation `Robot` as the text that names one: no verb imports the class to start.
+        hints = inspect.get_annotations(verb, eval_str=True, locals={"Robot": RobotArgument})
+        given = [
+            parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
+            for parameter in signature.parameters.values()
+        ]
+        added = [
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for option, annotation in OPTIONS.items()
+        ]
+
+        @wraps(verb)
+        def run(*, robot: str, **options: Any) -> Any:
+            how = {option: options.pop(option) for option in OPTIONS}
+            before = RUNNING.set(Running(name, robot))
+            try:
+                return verb(robot=_loaded(robot, name, movable=movable, **how), **options)
+            finally:
+                RUNNING.reset(before)
+
+        run.__signature__ = signature.replace(parameters=[*given, *added])  # type: ignore[attr-defined]
+        run.__annotations__ = {**hints, **OPTIONS}
+        return cast(Verb, run)
+
+    return declared
+
+
+def default_folder() -> Path:
+    """Where results go when the user does not say: out/ROBOT."""
+    return Path("out") / Path(RUNNING.get().robot).stem
+
+
+def _loaded(
+    name: str,
+    verb: str,
+    *,
+    tip: str | None,
+    base: str | None,
+    lock: list[str] | None,
+    without: list[str] | None,
+    movable: bool,
+) -> Robot:
+    """The robot, if the verb takes all its features into account.
+
+    The first warning of `load` goes to stderr as one line, the others are for `armdyn check`; so does the line that
+    says what the model includes.
+    """
+    from rich.text import Text
+
+    from armdyn.cli.console import console, first_warning, working
+
+    with working("reading the robot"):
+        from armdyn.cli.declarations import TAKEN
+        from armdyn.errors import RobotError
+        from armdyn.formats import load
+        from armdyn.robot.features import model_line, require
+
+        with first_warning(name):
+            robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
+    require(robot, f"armdyn {verb}", TAKEN[verb])
+    console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
+    if movable and not robot.n:
+        raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",
+                         expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip
+    return robot
