@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -110,8 +109,3 @@ def _fusions(live: Sequence[Node], outputs: Sequence[Node]) -> tuple[dict[Node, 
             gone.add(product)
             fused.update((node, node.args.index(product)) for node in sums)
     return fused, gone
-
-
-def instructions(plan: Plan) -> Counter[str]:
-    """Floating-point instructions by kind, a fused multiply-add counted once."""
-    return Counter("fma" if node in plan.fused else node.op for node in plan.order)
