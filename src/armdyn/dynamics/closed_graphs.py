@@ -24,6 +24,8 @@ from armdyn.mechanics.dependent_joints import DependentJoints
 from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.matrices import Rows, identity, product, times, transpose
 from armdyn.mechanics.quantity import nested
+from armdyn.parameters.regressor import projected
+from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
 
 Formula = Callable[[ClosedMotion], Any]
@@ -145,15 +147,10 @@ def friction(source: Source, inputs: Inputs, variant: Any) -> Graph:
                   lambda motion: reduced_torques(G, friction_torques(tree, times(G, motion.given["qd"]))))  # fmt: skip
 
 
-def regressor(formula: Any) -> GraphMaker:
+def regressor(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """G^T Y, by the parameters of all links."""
-
-    def maker(source: Source, inputs: Inputs, variant: Any) -> Graph:
-        robot = source.tree.robot
-        return _graph(source, inputs, _split(variant)[1], robot,
-                      lambda m: product(transpose(m.G), formula.formula(robot, *m.values(inputs))))  # fmt: skip
-
-    return maker
+    tree = source.tree.robot
+    return _graph(source, inputs, _split(variant)[1], tree, lambda motion: projected(tree, motion, FAMILIES))
 
 
 # Matrices -------------------------------------------------------------------------------------------------------------

@@ -401,7 +401,7 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor(regressor), takes=LINEAR)
+    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor, takes=LINEAR)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:

@@ -1,7 +1,8 @@
 """Values of expressions over any numbers: float, complex, NumPy arrays, dual numbers, exact rationals.
 
 The kind of the given values decides. With Fraction, flint's fmpq or RationalAngle everything stays exact, and
-float constants count as the rationals they are; otherwise exact constants become floats and integers stay integers.
+float constants count as the rationals they are (with flint's arb as the decimals they are written with, and pi is a
+value to give); otherwise exact constants become floats and integers stay integers.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ def _value(node: Node, results: dict[Node, Any], values: Values, convert: Callab
     if op == CONST:
         return convert(node.value)
     if op == PI_OP:
+        if node in values:
+            return values[node]
         if exact:
             raise ArmdynError("pi is not rational: this expression has no exact value", advice="Evaluate with floats")
         return math.pi
@@ -105,8 +108,10 @@ def _arithmetic(values: Iterable[Any]) -> tuple[bool, Callable[[Any], Any]]:
     if any(issubclass(kind, float | complex | np.ndarray | np.generic) for kind in kinds):
         return False, _to_float
     if any(kind.__module__.startswith("flint") for kind in kinds):
-        from flint import fmpq
+        from flint import arb, fmpq
 
+        if arb in kinds:
+            return True, lambda value: arb(fmpq(*Fraction(str(value)).as_integer_ratio()))
         return True, lambda value: fmpq(*Fraction(value).as_integer_ratio())
     if Fraction in kinds:
         return True, lambda value: value if isinstance(value, int) else Fraction(value)

@@ -175,17 +175,7 @@ class DependentJoints(LoopRates):
         return self.searched(start) if self.loops else start
 
     def _decide(self) -> None:
-        draws = random.Random(1)
-        places = [self.assembly]
-        spread = 0.3
-        reach = [1.0 if self.tree.links[k].revolute else 0.1 * self.size for k in self.independent]
-        while len(places) < SAMPLES + 1 and spread > 1e-3:
-            target = [self.assembly[k] + draws.uniform(-spread, spread) * far
-                      for k, far in zip(self.independent, reach, strict=True)]  # fmt: skip
-            try:
-                places.append(self.continued(target))
-            except PhysicsError:
-                spread /= 2
+        places = [self.assembly, *self.drawn(random.Random(1), SAMPLES, 0.3)]
         rates = [self.projection(place) for place in places]
         for k in self.stages[0].joints:
             if all(abs(a - b) < ALIKE for each in rates for a, b in zip(each[k], rates[0][k], strict=True)):
@@ -321,13 +311,14 @@ class DependentJoints(LoopRates):
         for k in stage.joints:
             q[k] = q[k] + closed
 
-    def _step(self, stage: Iteration, q: list[Scalar]) -> Scalar:
+    def _step(self, stage: Stage, q: list[Scalar]) -> Scalar:
         """One step; returns the square of its length."""
         J, f = self.stacked(stage, q)
         found = least_squares([[row.get(k, 0) for k in stage.joints] for row in J], [[x] for x in f], refine=False)
         step = [row[0] for row in found]
         length = inner(step, step)
-        factor = ops.select(sub(LARGEST_STEP * LARGEST_STEP, length), 1.0, LARGEST_STEP / ops.sqrt(length))
+        allowed = LARGEST_STEP * LARGEST_STEP
+        factor = LARGEST_STEP / ops.sqrt(ops.select(sub(allowed, length), allowed, length))
         for k, x in zip(stage.joints, step, strict=True):
             q[k] = q[k] - factor * x
         return length
@@ -341,6 +332,14 @@ class DependentJoints(LoopRates):
                 part = x / self.size if row < lengths_of(loop.loop) and not ops.is_zero(x) else x
                 total = add(total, mul(part, part))
         return total
+
+    def refined(self, q_active: Scalars, near: Scalars, steps: int) -> list[Scalar]:
+        """All joints, from a configuration that is nearly closed, by Newton steps alone: for scalars of more digits."""
+        q = self.from_linear(q_active, near)
+        for stage in self.stages:
+            for _ in range(steps):
+                self._step(stage, q)
+        return q
 
     # In numbers ------------------------------------------------------------------------------------------------------
 
@@ -363,6 +362,26 @@ class DependentJoints(LoopRates):
             raise self.not_closed(self.loops[worst].loop.name, math.sqrt(gaps[worst]))
         return q
 
+    def drawn(self, draws: random.Random, count: int, spread: float) -> list[list[float]]:
+        """Random closed configurations in the assembly mode of the robot.
+
+        spread: largest distance from the assembly, rad (prismatic joints: tenths of the longest link); what cannot be
+        reached is replaced by what is half as far.
+        """
+        longest = max(_lengths(self.tree))
+        reach = [1.0 if self.tree.links[k].revolute else 0.1 * longest for k in self.independent]
+        places: list[list[float]] = []
+        for _ in range(count):
+            way = [draws.uniform(-spread, spread) * far for far in reach]
+            while True:
+                target = [self.assembly[k] + x for k, x in zip(self.independent, way, strict=True)]
+                try:
+                    places.append(self.continued(target))
+                    break
+                except PhysicsError:
+                    way = [x / 2 for x in way]
+        return places
+
     def not_closed(self, loop: str, gap: float) -> PhysicsError:
         """The error of a loop that stays open."""
         return PhysicsError(
@@ -375,6 +394,8 @@ class DependentJoints(LoopRates):
     def continued(self, q_active: Sequence[float], start: Sequence[float] | None = None) -> list[float]:
         """The closed configuration reached from a closed one (default: the assembly) on the straight way."""
         q = list(self.assembly if start is None else start)
+        if not self.loops:
+            return self.from_linear(q_active, q)
         way = [x - q[k] for k, x in zip(self.independent, q_active, strict=True)]
         done, step = 0.0, min(1.0, 0.2 / max((abs(x) for x in way), default=0.2) if any(way) else 1.0)
         while done < 1.0:
@@ -434,7 +455,12 @@ def _quarter_turns(x: float) -> Scalar:
 
 def _size(tree: Robot) -> float:
     """Summed distances from joint to joint, m: the scale of what counts as closed."""
-    return sum(math.hypot(*(float(x) for x in link.pose(0.0).p)) for link in tree.links) or 1.0
+    return sum(_lengths(tree)) or 1.0
+
+
+def _lengths(tree: Robot) -> list[float]:
+    """Distances from joint to joint, m."""
+    return [math.hypot(*(float(x) for x in link.pose(0.0).p)) for link in tree.links]
 
 
 _KNOWN: WeakKeyDictionary[Robot, DependentJoints] = WeakKeyDictionary()

@@ -25,7 +25,7 @@ JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u"
                  "qddd", "qdddd")  # fmt: skip
 ACTIVE_VECTORS = ("q_active", "qd_active", "qdd_active", "tau_active")
 """One entry per active joint: those named by the argument `active`, or all independent ones."""
-ALL_JOINTS = "q_all"
+ALL_JOINTS = ("q_all", "near")
 """One entry per movable joint, dependent ones included."""
 COORDINATES = ("x", "xd", "xdd", "forces")
 """One entry per coordinate: joints, and motors of elastic joints."""
@@ -102,7 +102,7 @@ def entries(robot: Robot, name: str, active: Sequence[str] | None) -> Sequence[s
         return [joint.name for joint in robot.joints]
     if name in ACTIVE_VECTORS:
         return active if active is not None else [joint.name for joint in robot.joints]
-    if name == ALL_JOINTS:
+    if name in ALL_JOINTS:
         return [joint.name for joint in robot.movable]
     return coordinates(robot).names if name in COORDINATES else SIXES.get(name)
 

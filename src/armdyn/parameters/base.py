@@ -3,12 +3,13 @@
 Found twice. The rules of `grouping` give the combinations, each an identity of mechanics, so there are at most as many
 base parameters as they leave. The rank of the regressor over random states says that there are no fewer: over exact
 rationals a rank needs no threshold, and a rank reached at some states is reached. Where both agree the count is proved.
-What rules do not know (unusual rotors, say) is found in numbers, from the regressor's null space.
+What rules do not know (closed loops, unusual rotors) is found by elimination in 60 digits: `digits`.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +20,8 @@ import numpy as np
 from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.graph import Node, closed_form, constant, ordered, symbol, text
+from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.parameters import digits
 from armdyn.parameters.grouping import Loads, regroup
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import (
@@ -29,7 +32,7 @@ from armdyn.parameters.standard import (
     with_standard_parameters,
 )
 from armdyn.robot import Robot
-from armdyn.robot.features import LINEAR, takes
+from armdyn.robot.features import CLOSED, LINEAR, takes
 from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Array, Scalars
 
@@ -41,6 +44,12 @@ RANK_THRESHOLD = 1e-9
 
 Dependent columns leave 1e-15 times the square root of the size; independent ones of the arms and random robots tried
 leave more than 1e-5."""
+
+SPREAD = 0.4
+"""How far from the assembly closed motions go, rad (prismatic joints: tenths of the longest link)."""
+
+MORE_STATES = 8
+"""States beyond those that give as many rows as there are columns."""
 
 NEGLIGIBLE = 1e-13
 """A coefficient this small is the rounding of a sum that vanishes: coefficients are of the size of lengths squared."""
@@ -54,7 +63,7 @@ class BaseParameters:
     contains (an R stands for a regrouped one). columns: as many standard parameters with independent columns of the
     regressor. groups: the base parameters as expressions in the standard ones and the robot's named lengths and angles.
     places: the standard parameter whose place each base parameter takes in the model, all others being 0.
-    proved: the count was confirmed over exact rationals, not to a tolerance.
+    proved: the count was confirmed over exact rationals; otherwise by elimination in 60 digits.
     """
 
     robot: Robot
@@ -135,7 +144,7 @@ class BaseParameters:
         return Y @ self.from_columns
 
     def __str__(self) -> str:
-        how = "proved over exact rationals" if self.proved else "rank found in floating point"
+        how = "proved over exact rationals" if self.proved else "by elimination in 60 digits"
         families = ", ".join(self.include)
         lines = [f"{self.robot.name}: {self.count} base parameters ({families}) of {len(self.standard)}; {how}"]
         width = max(map(len, self.names), default=0)
@@ -148,7 +157,7 @@ class BaseParameters:
         return f"<BaseParameters of {self.robot.name!r}: {self.count} of {len(self.standard)}>"
 
 
-@takes(*LINEAR)
+@takes(*CLOSED, *LINEAR)
 def base_parameters(
     robot: Robot, include: Iterable[str] = ("inertial",), *, absent: Iterable[str] | str = ()
 ) -> BaseParameters:
@@ -169,17 +178,17 @@ def base_parameters(
     left_out = _left_out(robot, include, absent)
     known = tuple(name for name in names if name not in left_out)
     numeric = robot.bound()
-    symbolic = numeric if _ambiguous(numeric.symbolic, names) else numeric.symbolic
+    symbolic = numeric if _ambiguous(numeric.symbolic.opened, names) else numeric.symbolic
 
     units = {name: np.eye(len(known))[i] for i, name in enumerate(known)}
-    rows = _regrouped(numeric, names, units)
-    nodes = _regrouped(symbolic, names, {name: symbol(name, kind="parameter") for name in known})
+    rows = _regrouped(numeric.opened, names, units)
+    nodes = _regrouped(symbolic.opened, names, {name: symbol(name, kind="parameter") for name in known})
     kept = [name for name in names if not isinstance(rows[name], int) and np.abs(rows[name]).max() > NEGLIGIBLE]
     matrix = np.array([rows[name] for name in kept]).reshape(len(kept), len(known))
     matrix[np.abs(matrix) < NEGLIGIBLE] = 0.0
     groups = dict(zip(kept, _written([nodes[name] for name in kept]), strict=True))
 
-    proved = _exact_rank(numeric, include, known, enough=len(kept)) == len(kept)
+    proved = not robot.constrained and _exact_rank(numeric, include, known, enough=len(kept)) == len(kept)
     if not proved:
         kept, matrix, groups = _reduced(numeric, include, names, kept, matrix, groups)
     titles = [_title(name, row, known) for name, row in zip(kept, matrix, strict=True)]
@@ -311,12 +320,17 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
 
 def stacked_regressor(robot: Robot, include: Iterable[str], states: int | None = None, seed: int = 0) -> Array:
-    """(states n, p) regressors over random states, one below the other."""
+    """(states n, p) regressors over random states, one below the other; of a closed chain at closed motions."""
     names = parameter_names(robot, include)
-    count = states or 2 * len(names) // max(robot.n, 1) + 10
+    count = states or (1 if robot.constrained else 2) * len(names) // max(robot.n, 1) + 10
     rng = np.random.default_rng(seed)
     q, qd, qdd = rng.uniform(-1, 1, (3, count, robot.n)) * np.array([np.pi, 3, 10])[:, None, None]
-    return np.reshape(regressor(robot, q, qd, qdd, include), (count * robot.n, len(names)))
+    near = None
+    if robot.constrained:
+        chain = dependent_joints(robot)
+        near = np.array(chain.drawn(random.Random(seed), count, SPREAD))
+        q = near[:, chain.independent]
+    return np.reshape(regressor(robot, q, qd, qdd, include, near), (count * robot.n, len(names)))
 
 
 def numeric_rank(W: Array) -> int:
@@ -333,30 +347,17 @@ def _reduced(
     robot: Robot, include: tuple[str, ...], names: Sequence[str], kept: list[str], matrix: Array,
     groups: dict[str, Node],
 ) -> tuple[list[str], Array, dict[str, Node]]:  # fmt: skip
-    """Relations between the groups that the rules did not find: columns and rows that depend on others, in numbers."""
-    from scipy.linalg import qr
-
-    W = stacked_regressor(robot, include)[:, [list(names).index(name) for name in kept]]
+    """Relations between the groups that the rules did not find, such as those of loops: eliminated in many digits."""
     # What the torques depend on is W @ matrix: independent columns of W, then independent rows of the matrix.
-    for of_torques in (True, False):
-        A = W if of_torques else matrix.T
-        rank = numeric_rank(A)
-        if rank == len(kept):
-            continue
-        order = qr(A / np.linalg.norm(A, axis=0), mode="economic", pivoting=True)[2]
-        chosen, rest = sorted(order[:rank].tolist()), sorted(order[rank:].tolist())
-        share = np.linalg.lstsq(A[:, chosen], A[:, rest], rcond=None)[0]
-        share[np.abs(share) < RANK_THRESHOLD] = 0.0
-        if of_torques:  # W_rest = W_chosen share, so that the dependent groups join the others
-            matrix = matrix[chosen] + share @ matrix[rest]
-            joined = [_joined(groups, kept[c], [kept[r] for r in rest], share[i]) for i, c in enumerate(chosen)]
-            groups = {kept[c]: node for c, node in zip(chosen, joined, strict=True)}
-        else:  # the dependent groups are multiples of others: known with them
-            matrix = matrix[chosen]
-            groups = {kept[c]: groups[kept[c]] for c in chosen}
-        W = W[:, chosen]
-        kept = [kept[c] for c in chosen]
-    return kept, matrix, groups
+    count = math.ceil(len(kept) / max(robot.n, 1)) + MORE_STATES
+    W = digits.stacked(robot, include, [names.index(name) for name in kept], count)
+    chosen, rest, share = digits.dependencies(W)
+    matrix = matrix[chosen] + share @ matrix[rest]  # W_rest = W_chosen share, so that dependent groups join the others
+    joined = [_joined(groups, kept[c], [kept[r] for r in rest], share[i]) for i, c in enumerate(chosen)]
+    kept = [kept[c] for c in chosen]
+    groups = dict(zip(kept, _written(joined), strict=True))
+    single, _, _ = digits.dependencies(matrix.T.tolist(), RANK_THRESHOLD)  # multiples of others are known with them
+    return [kept[c] for c in single], matrix[single], {kept[c]: groups[kept[c]] for c in single}
 
 
 def _joined(groups: Mapping[str, Node], name: str, others: Sequence[str], share: Array) -> Node:

@@ -18,32 +18,49 @@ from dataclasses import replace
 from armdyn.algebra import Inertia, Scalar, Vec3, ops
 from armdyn.algebra.ops import add
 from armdyn.mechanics.actuators import rotor_torques
+from armdyn.mechanics.closed_chain import ClosedMotion
+from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.friction import motor_friction, unit_torques
 from armdyn.mechanics.kane import link_partials, seen_by_links
 from armdyn.mechanics.kinematics import Motion
+from armdyn.mechanics.matrices import product, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.parameters.standard import FAMILIES, INERTIAL, included, motor_ratio, slots, spin_of, with_exact_links
 from armdyn.robot import Robot
-from armdyn.robot.features import LINEAR, declare
+from armdyn.robot.features import CLOSED, LINEAR, declare
 from armdyn.robot.links import Spin
 from armdyn.robot.parts import Motor
 from armdyn.typing import Scalars
 
-declare("parameters.regressor", LINEAR)
+declare("parameters.regressor", (*CLOSED, *LINEAR))
 UNITS = tuple(Inertia.from_parameters(*(int(i == k) for i in range(10))) for k in range(len(INERTIAL)))
 """The ten unit inertias, in the order of the standard parameters."""
 
 
 @quantity
 def regressor(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, include: Iterable[str] = tuple(FAMILIES)
-) -> list[list[Scalar]]:
-    """The matrix Y with Y(q, qd, qdd) pi = tau.
+    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, include: Iterable[str] = tuple(FAMILIES),
+    near: Scalars | None = None,
+) -> list[list[Scalar]]:  # fmt: skip
+    """The matrix Y with Y(q, qd, qdd) pi = tau; of a closed chain G^T Y at its closed motion.
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives: numbers, arrays, symbols, exact numbers. include: families
-             of parameters, as in `standard_parameters`, whose order the columns have.
+             of parameters, as in `standard_parameters`, whose order the columns have. near: (..., all joints) closed
+             configuration from which loops are closed (default: the assembly).
     Returns: Y: (..., n, p).
     """
+    if not robot.constrained:
+        return _of_tree(robot, q, qd, qdd, include)
+    given = {"q": q, "qd": qd, "qdd": qdd} | ({} if near is None else {"near": near})
+    return projected(robot.opened, ClosedMotion(dependent_joints(robot), given), include)
+
+
+def projected(tree: Robot, motion: ClosedMotion, include: Iterable[str]) -> list[list[Scalar]]:
+    """G^T Y: the regressor of a closed chain, by the parameters of all its links."""
+    return product(transpose(motion.G), _of_tree(tree, motion.q, motion.qd, motion.qdd, include))
+
+
+def _of_tree(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, include: Iterable[str]) -> list[list[Scalar]]:
     kinds = included(include)
     columns: dict[str, list[list[Scalar]]] = {}
     if "M" in kinds:

@@ -80,14 +80,14 @@ def included(include: Iterable[str]) -> tuple[str, ...]:
 
 def slots(robot: Robot, include: Iterable[str]) -> list[tuple[str, int]]:
     """(kind, joint) of every standard parameter, in their order."""
-    kinds = included(include)
+    robot, kinds = robot.opened, included(include)
     of_joints = [(kind, j) for j in range(robot.n) for kind in kinds if kind in STANDARD_PARAMETERS]
     of_motors = [kind for kind in kinds if kind in MOTOR_PARAMETERS]
     return of_joints + [(kind, j) for j in motors_with_friction(robot) for kind in of_motors if of_motors]
 
 
 def parameter_names(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> tuple[str, ...]:
-    """Names of the standard parameters, joint by joint: XX1, XY1, ...
+    """Names of the standard parameters, joint by joint (those that loops and mimic joints move too): XX1, XY1, ...
 
     >>> import armdyn
     >>> parameter_names(armdyn.load("pendulum"), ("rotor", "friction"))
@@ -101,6 +101,7 @@ def standard_parameters(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) 
 
     include: which of "inertial", "rotor", "friction", "offset", "motor".
     """
+    robot = robot.opened
     rotors = seen_at_joints(robot)
     known: list[dict[str, Scalar]] = []
     for joint, link, Ia in zip(robot.joints, robot.links, rotors, strict=True):
@@ -156,6 +157,8 @@ def with_standard_parameters(robot: Robot, values: Mapping[str, Scalar] | Standa
     >>> standard_parameters(lighter)["M1"]
     0.5
     """
+    if robot.constrained:
+        return robot.with_opened(with_standard_parameters(robot.opened, values))
     given = values.as_dict() if isinstance(values, StandardParameters) else dict(values)
     known = standard_parameters(robot).as_dict()
     for name in given:

@@ -133,6 +133,14 @@ class Robot:
         tree = tuple(replace(joint, mimic=None) for joint in self.tree)
         return replace(self, tree=tree, loops=(), expressions=self.expressions and self.expressions.opened)
 
+    def with_opened(self, tree: Robot) -> Robot:
+        """The robot whose opened tree is an edited copy of this one's: loops and mimic joints are those of this one."""
+        laws = {joint.name: joint.mimic for joint in self.tree}
+        joints = tuple(replace(joint, mimic=laws[joint.name]) for joint in tree.tree)
+        closed = replace(self, tree=joints, parameters=tree.parameters, expressions=None)
+        closed.__dict__["opened"] = tree  # which may be a view with links of its own
+        return closed
+
     @cached_property
     def _assembly(self) -> Assembly:
         if self.constrained:

@@ -102,7 +102,7 @@ def base(subject: Subject) -> Chapter:
     ]
     columns = (Column("parameter"), Column("combination", folds=True), Column("value", "SI"))
     section = Section("", columns, tuple(rows))
-    how = "proved in exact arithmetic" if found.proved else "from the rank of the regressor in floating point"
+    how = "proved in exact arithmetic" if found.proved else "by elimination in 60 digits"
     families = " and ".join(FAMILIES[name] for name in used)
     words = (
         f"The torques depend on only {found.count} combinations of the {len(found.standard)} parameters of the "
@@ -112,7 +112,7 @@ def base(subject: Subject) -> Chapter:
     if found.no_effect:
         idle += f" No effect on the torques: {', '.join(found.no_effect)}."
     file = subject.table("base_parameters.csv", section, "base parameters: combinations and values")
-    fact = Fact("base parameters", f"{found.count} of {len(found.standard)}", "proved" if found.proved else "numerical")
+    fact = Fact("base parameters", f"{found.count} of {len(found.standard)}", "proved" if found.proved else "60 digits")
     numbers = {"base_parameters": found.count, "standard_parameters": len(found.standard)}
     blocks = [
         html.paragraph(words),
