@@ -14,6 +14,7 @@ import numpy as np
 
 from armdyn.algebra import ZERO
 from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Near, Source, SymbolicSource, Variant, parameterless
+from armdyn.dynamics.looped_programs import looped
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Program, finite, program
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
@@ -30,6 +31,8 @@ from armdyn.typing import Floats as Array
 OPTIONS = ("out", "threads")
 LONG = 10
 """Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
+LOOPED_FROM = 12
+"""Joints from which code with loops over the links is as fast as straight-line code."""
 _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
 
@@ -156,13 +159,17 @@ class Dynamics(Quantities):
     def _made(self, name: str, variant: Variant | Near | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
+        if variant is None and self.n >= LOOPED_FROM:
+            made = looped(self.robot, name, cache=self.cache)
+            if made is not None:
+                return made
         if not self.cache:
             return program(self.graph(name, variant), label, cache=False)
-        made = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
-        if made is None:
-            made = program(self.graph(name, variant), label, cache=True)
-            self._cache.keep(name, variant, made)
-        return made
+        found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
+        if found is None:
+            found = program(self.graph(name, variant), label, cache=True)
+            self._cache.keep(name, variant, found)
+        return found
 
     @cached_property
     def _cache(self) -> ProgramCache:

@@ -44,6 +44,7 @@ EXTERNALS = {
     "float64": "@float64 = external global i8",
     "float": "@float = external global i8",
     "out": "@out = external global i8",
+    "tuple": "@tuple = external global i8",
     "new_array": "declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     "as_scalar": "declare ptr @as_scalar(ptr)",
     "Py_IncRef": "declare void @Py_IncRef(ptr)",
@@ -53,6 +54,8 @@ EXTERNALS = {
     "PyTuple_Size": "declare i64 @PyTuple_Size(ptr)",
     "PyTuple_GetItem": "declare ptr @PyTuple_GetItem(ptr, i64)",
     "PyFloat_AsDouble": "declare double @PyFloat_AsDouble(ptr)",
+    "PyMem_RawCalloc": "declare ptr @PyMem_RawCalloc(i64, i64)",
+    "PyMem_RawFree": "declare void @PyMem_RawFree(ptr)",
     "PyObject_Vectorcall": "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
     "sin": "declare double @sin(double)",
     "cos": "declare double @cos(double)",
@@ -60,9 +63,56 @@ EXTERNALS = {
 """What the machine code finds outside of itself, by name."""
 
 
-def fast(ports: Ports) -> str:
+class Fixed:
+    """Shapes of arrays that are part of the code."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports.all
+
+    def extent(self, w: Writer, i: int, axis: int) -> str:
+        """The size of array i along an axis."""
+        return str(self.ports[i].shape[axis])
+
+    def shape(self, w: Writer, i: int) -> str:
+        """The address of the sizes of array i."""
+        return f"@shape{i}"
+
+    def flags(self, i: int) -> int:
+        """What an array has besides lying in one piece, as NumPy makes it."""
+        return FORTRAN if sum(size > 1 for size in self.ports[i].shape) < 2 else 0
+
+    def definitions(self) -> str:
+        return "".join(
+            f"@shape{i} = private constant [{len(port.shape)} x i64] [{', '.join(f'i64 {s}' for s in port.shape)}]\n"
+            for i, port in enumerate(self.ports)
+            if port.shape
+        )
+
+
+class Loaded(Fixed):
+    """Shapes of arrays that the code finds in memory, at `@extents`: arrays in order, all sizes above one."""
+
+    def _place(self, i: int, axis: int) -> str:
+        before = sum(len(port.shape) for port in self.ports[:i])
+        return f"getelementptr (i8, ptr @extents, i64 {8 * (before + axis)})"
+
+    def extent(self, w: Writer, i: int, axis: int) -> str:
+        return w.put(f"load i64, ptr {self._place(i, axis)}, align 8, !invariant.load !1")
+
+    def shape(self, w: Writer, i: int) -> str:
+        return self._place(i, 0)
+
+    def flags(self, i: int) -> int:
+        return FORTRAN if len(self.ports[i].shape) < 2 else 0
+
+    def definitions(self) -> str:
+        return f"@extents = global [{sum(len(port.shape) for port in self.ports)} x i64] zeroinitializer\n"
+
+
+def fast(ports: Ports, shapes: Fixed | None = None) -> str:
     """`ptr @fast(ptr self, ptr args, i64 count, ptr names)`; `self` is the function that takes all other calls."""
     w = Writer()
+    known = shapes or Fixed(ports)
     inputs = len(ports.inputs)
     w.label("entry")
     for i, port in enumerate(ports.inputs):
@@ -71,14 +121,15 @@ def fast(ports: Ports) -> str:
     enough = w.put(f"icmp eq i64 %count, {inputs}")
     w.do(f"br i1 {enough}, label %arguments, label %slow")
     w.label("arguments")
-    pointers = [_checked(w, port, w.load("ptr", w.offset("%args", 8 * i)), i) for i, port in enumerate(ports.inputs)]
+    given = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(inputs)]
+    pointers = [_checked(w, port, known, given[i], i) for i, port in enumerate(ports.inputs)]
     plain = w.put("icmp eq ptr %names, null")
-    single_output = len(ports.outputs) == 1 and ports.outputs[0].shape
-    w.do(f"br i1 {plain}, label %allocate, label %{'named' if single_output else 'slow'}")
+    arrays_only = all(port.shape for port in ports.outputs)
+    w.do(f"br i1 {plain}, label %allocate, label %{'named' if arrays_only else 'slow'}")
     w.label("allocate")
-    made = _allocated(w, ports)
-    given = [w.load("ptr", w.offset(array, DATA)) for array in made]
-    w.do(f"call void @single({', '.join(f'ptr {p}' for p in pointers + given)})")
+    made = _allocated(w, ports, known)
+    targets = [w.load("ptr", w.offset(array, DATA)) for array in made]
+    w.do(f"call void @single({', '.join(f'ptr {p}' for p in pointers + targets)})")
     results = [
         array if port.shape else w.put(f"call ptr @as_scalar(ptr {array})")
         for port, array in zip(ports.outputs, made, strict=True)
@@ -96,33 +147,29 @@ def fast(ports: Ports) -> str:
         for i, array in enumerate(results):
             w.put(f"call i32 @PyTuple_SetItem(ptr {pack}, i64 {i}, ptr {array})")
         w.do(f"ret ptr {pack}")
-    if single_output:
-        _named_output(w, ports, pointers)
+    if arrays_only:
+        _named_output(w, ports, known, pointers)
     w.label("slow")
     w.do(f"ret ptr {w.put('call ptr @PyObject_Vectorcall(ptr %self, ptr %args, i64 %count, ptr %names)')}")
-    shapes = "".join(
-        f"@shape{j} = private constant [{len(port.shape)} x i64] [{', '.join(f'i64 {s}' for s in port.shape)}]\n"
-        for j, port in enumerate(ports.outputs)
-        if port.shape
-    )
-    shapes += f"@slots = global [{SLOTS * len(ports.outputs)} x ptr] zeroinitializer\n@turn = internal global i64 0\n"
-    return f"{shapes}define ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names) {{\n{w.text}\n}}\n"
+    kept = f"@slots = global [{SLOTS * len(ports.outputs)} x ptr] zeroinitializer\n@turn = internal global i64 0\n"
+    head = "define ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names)"
+    return f"{known.definitions()}{kept}{head} {{\n{w.text}\n}}\n"
 
 
-def _checked(w: Writer, port: Port, array: str, tag: int | str, *, written: bool = False) -> str:
+def _checked(w: Writer, port: Port, shapes: Fixed, array: str, i: int, *, written: bool = False) -> str:
     """The address of an argument's data; control goes to %slow if the argument is not as it should be."""
     kind = w.load("ptr", w.offset(array, TYPE))
     if not port.shape:
-        _require(w, w.put(f"icmp eq ptr {kind}, @float"), f"value{tag}")
-        w.store("double", w.put(f"call double @PyFloat_AsDouble(ptr {array})"), f"%number{tag}")
-        return f"%number{tag}"
-    _require(w, w.put(f"icmp eq ptr {kind}, @ndarray"), f"array{tag}")
+        _require(w, w.put(f"icmp eq ptr {kind}, @float"), f"value{i}")
+        w.store("double", w.put(f"call double @PyFloat_AsDouble(ptr {array})"), f"%number{i}")
+        return f"%number{i}"
+    _require(w, w.put(f"icmp eq ptr {kind}, @ndarray"), f"array{i}")
     rank, doubles = _shaped(w, port, array)
     wanted = CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0)
     bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
     tidy = w.put(f"icmp eq i32 {bits}, {wanted}")
-    _require(w, w.put(f"and i1 {w.put(f'and i1 {rank}, {doubles}')}, {tidy}"), f"tidy{tag}")
-    _require(w, _sized(w, port, array), f"sized{tag}")
+    _require(w, w.put(f"and i1 {w.put(f'and i1 {rank}, {doubles}')}, {tidy}"), f"tidy{i}")
+    _require(w, _sized(w, port, shapes, i, array), f"sized{i}")
     return w.load("ptr", w.offset(array, DATA))
 
 
@@ -131,25 +178,26 @@ def _require(w: Writer, holds: str, label: str) -> None:
     w.label(label)
 
 
-def _allocated(w: Writer, ports: Ports) -> list[str]:
+def _allocated(w: Writer, ports: Ports, shapes: Fixed) -> list[str]:
     """Arrays for the results, remembered or new; without memory those already made are let go."""
     made: list[str] = []
     turn = w.load("i64", "@turn")
     w.store("i64", w.put(f"xor i64 {turn}, 1"), "@turn")
     for j, port in enumerate(ports.outputs):
+        i = len(ports.inputs) + j
         place = w.put(f"getelementptr ptr, ptr @slots, i64 {w.put(f'add i64 {turn}, {SLOTS * j}')}")
         old = w.load("ptr", place)
         w.do(f"br i1 {w.put(f'icmp eq ptr {old}, null')}, label %new{j}, label %old{j}")
         w.label(f"old{j}")
-        w.do(f"br i1 {_untouched(w, port, old)}, label %ranked{j}, label %new{j}")
+        w.do(f"br i1 {_untouched(w, port, shapes.flags(i), old)}, label %ranked{j}, label %new{j}")
         w.label(f"ranked{j}")  # only now is it known that there are as many dimensions to read
-        w.do(f"br i1 {_sized(w, port, old)}, label %again{j}, label %new{j}")
+        w.do(f"br i1 {_sized(w, port, shapes, i, old)}, label %again{j}, label %new{j}")
         w.label(f"again{j}")
         w.do(f"call void @Py_IncRef(ptr {old})")
         w.do(f"br label %made{j}")
         w.label(f"new{j}")
         w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
-        shape = f"@shape{j}" if port.shape else "null"
+        shape = shapes.shape(w, i) if port.shape else "null"
         rest = f"i32 {len(port.shape)}, ptr {shape}, ptr null, ptr null, i32 0, ptr null"
         new = w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
         w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %keep{j}")
@@ -169,11 +217,9 @@ def _allocated(w: Writer, ports: Ports) -> list[str]:
     return made
 
 
-def _untouched(w: Writer, port: Port, array: str) -> str:
-    """Whether a remembered result is nobody's but ours, and as it was made."""
-    flags = CONTIGUOUS | OWNED | ALIGNED | WRITEABLE
-    if sum(size > 1 for size in port.shape) < 2:
-        flags |= FORTRAN
+def _untouched(w: Writer, port: Port, more: int, array: str) -> str:
+    """Whether a remembered result is nobody's but ours, and as it was made; more: flags besides the usual."""
+    flags = CONTIGUOUS | OWNED | ALIGNED | WRITEABLE | more
     tests = [
         w.put(f"icmp eq i32 {w.load('i32', w.offset(array, COUNT), 4)}, 1"),
         w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, WEAK))}, null"),
@@ -195,27 +241,36 @@ def _shaped(w: Writer, port: Port, array: str) -> list[str]:
     ]
 
 
-def _sized(w: Writer, port: Port, array: str) -> str:
+def _sized(w: Writer, port: Port, shapes: Fixed, i: int, array: str) -> str:
     """Whether an array that has the port's rank has its shape."""
     fits = "true"
     if port.shape:
         dims = w.load("ptr", w.offset(array, DIMS))
-        for axis, size in enumerate(port.shape):
-            right = w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}")
+        for axis in range(len(port.shape)):
+            wanted = shapes.extent(w, i, axis)
+            right = w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {wanted}")
             fits = w.put(f"and i1 {fits}, {right}")
     return fits
 
 
-def _named_output(w: Writer, ports: Ports, pointers: list[str]) -> None:
-    """kernel(..., out=array): the only keyword that does not need the slow way."""
+def _named_output(w: Writer, ports: Ports, shapes: Fixed, pointers: list[str]) -> None:
+    """kernel(..., out=array), or a tuple of arrays: the only keyword that does not need the slow way."""
     w.label("named")
     _require(w, w.put(f"icmp eq i64 {w.put('call i64 @PyTuple_Size(ptr %names)')}, 1"), "onename")
     _require(w, w.put(f"icmp eq ptr {w.put('call ptr @PyTuple_GetItem(ptr %names, i64 0)')}, @out"), "isout")
-    array = w.load("ptr", w.offset("%args", 8 * len(ports.inputs)))
-    target = _checked(w, ports.outputs[0], array, "out", written=True)
-    w.do(f"call void @single({', '.join(f'ptr {p}' for p in [*pointers, target])})")
-    w.do(f"call void @Py_IncRef(ptr {array})")
-    w.do(f"ret ptr {array}")
+    given = w.load("ptr", w.offset("%args", 8 * len(ports.inputs)))
+    count, arrays = len(ports.outputs), [given]
+    if count > 1:
+        _require(w, w.put(f"icmp eq ptr {w.load('ptr', w.offset(given, TYPE))}, @tuple"), "istuple")
+        _require(w, w.put(f"icmp eq i64 {w.put(f'call i64 @PyTuple_Size(ptr {given})')}, {count}"), "complete")
+        arrays = [w.put(f"call ptr @PyTuple_GetItem(ptr {given}, i64 {k})") for k in range(count)]
+    targets = [
+        _checked(w, port, shapes, array, i, written=True)
+        for i, (port, array) in enumerate(zip(ports.outputs, arrays, strict=True), len(ports.inputs))
+    ]
+    w.do(f"call void @single({', '.join(f'ptr {p}' for p in [*pointers, *targets])})")
+    w.do(f"call void @Py_IncRef(ptr {given})")
+    w.do(f"ret ptr {given}")
 
 
 class _MethodDef(ctypes.Structure):

@@ -9,6 +9,7 @@ external symbol, bound when the code is loaded.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from armdyn.graph.node import Node
 from armdyn.kernels.batch_loop import loop
@@ -36,7 +37,12 @@ def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = T
     parts.append(fast(ports))
     if program.angles:
         parts.append(exact_lanes(reduction.limit))
-    text = "\n".join([*parts, constants.text])
+    return completed([*parts, constants.text])
+
+
+def completed(parts: Sequence[str]) -> str:
+    """Functions and globals as a module: with declarations of what they use from outside."""
+    text = "\n".join(parts)
     weights = f'!0 = !{{!"branch_weights", i32 {SLOW}, i32 {FAST}}}\n!1 = !{{}}\n'
     return _declared(text) + "\n" + text + "\n" + weights
 
@@ -49,4 +55,6 @@ def _declared(text: str) -> str:
         lines.add(f"declare {kind} @llvm.{name}.{ending}({', '.join([kind] * (3 if name == 'fmuladd' else 1))})")
     for lanes in set(re.findall(r"@llvm\.vector\.reduce\.or\.v(\d+)i1\(", text)):
         lines.add(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)")
+    if "@llvm.smin.i64(" in text:
+        lines.add("declare i64 @llvm.smin.i64(i64, i64)")
     return "\n".join(sorted(lines))

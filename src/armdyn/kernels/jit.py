@@ -69,10 +69,19 @@ def compiled(text: str) -> bytes:
         return bytes(_target().emit_object(module))
 
 
-class Code:
-    """Machine code in this process. It lives as long as this object; functions around it keep a reference."""
+NAMES = ("loop", "fast", "slots")
+"""What every kernel's code offers."""
 
-    def __init__(self, image: bytes, names: tuple[str, ...] = ("loop", "fast", "slots"), slots: int = 0) -> None:
+
+class Code:
+    """Machine code in this process. It lives as long as this object; functions around it keep a reference.
+
+    kept: what the code reads besides itself.
+    """
+
+    kept: object = None
+
+    def __init__(self, image: bytes, names: tuple[str, ...] = NAMES, slots: int = 0) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name, address in _outside().items():
             builder.import_symbol(name, address)
@@ -108,6 +117,7 @@ def _outside() -> dict[str, int]:
         "float64": id(np.dtype(np.float64)),
         "float": id(float),
         "out": id(_OUT),
+        "tuple": id(tuple),
         "new_array": table("_ARRAY_API")[NEW_FROM_DESCR],
         "as_scalar": table("_ARRAY_API")[RETURN],
     }

@@ -42,7 +42,7 @@ class Kernel:
     ufunc: Any
     fast: Callable[..., Any] | None
     record: KernelRecord
-    _graph: Callable[[], Graph] = field()
+    _source: Callable[[], str] = field()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.call(*arguments, **options)
@@ -56,8 +56,7 @@ class Kernel:
 
     def source(self) -> str:
         """The LLVM assembly of this kernel."""
-        graph = self._graph()
-        return ir.module(ports_of(graph), graph.nodes, self.lanes, fused=jit.has_fma())
+        return self._source()
 
     def __repr__(self) -> str:
         where = "from the cache" if self.from_cache else "compiled"
@@ -96,27 +95,33 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
     code = _loaded(record) if cache else None
     if code is not None:
-        return _bound(name, record, ports, code, lambda: graph, start, from_cache=True)
-    image = jit.compiled(ir.module(ports, graph.nodes, width, fused=jit.has_fma()))
-    code = jit.Code(image, slots=_slots(record))
+        return bound(name, record, ports, code, lambda: _text(graph, width), start, from_cache=True)
+    image = jit.compiled(_text(graph, width))
+    code = jit.Code(image, slots=slots(record))
     if cache:
         disk.save(key, image)
-    return _bound(name, record, ports, code, lambda: graph, start, from_cache=False)
+    return bound(name, record, ports, code, lambda: _text(graph, width), start, from_cache=False)
+
+
+def _text(graph: Graph, lanes: int) -> str:
+    return ir.module(ports_of(graph), graph.nodes, lanes, fused=jit.has_fma())
 
 
 def reloaded(record: KernelRecord, name: str, graph: Callable[[], Graph]) -> Kernel | None:
     """The kernel of a record, its code from the disk; None if it is not there. `graph` is called for `source` only."""
     start = time.perf_counter()
     code = _loaded(record)
-    return None if code is None else _bound(name, record, record.ports, code, graph, start, from_cache=True)
+    if code is None:
+        return None
+    return bound(name, record, record.ports, code, lambda: _text(graph(), record.lanes), start, from_cache=True)
 
 
-def _bound(
+def bound(
     name: str,
     record: KernelRecord,
     ports: Ports,
     code: jit.Code,
-    graph: Callable[[], Graph],
+    source: Callable[[], str],
     start: float,
     from_cache: bool,
 ) -> Kernel:
@@ -131,7 +136,7 @@ def _bound(
         fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
-    return Kernel(*facts, fast or general, ufunc, fast, record, graph)
+    return Kernel(*facts, fast or general, ufunc, fast, record, source)
 
 
 def _loaded(record: KernelRecord) -> jit.Code | None:
@@ -140,12 +145,12 @@ def _loaded(record: KernelRecord) -> jit.Code | None:
     if image is None:
         return None
     try:
-        return jit.Code(image, slots=_slots(record))
+        return jit.Code(image, slots=slots(record))
     except RuntimeError:  # sound file, but not for this process: compile again
         return None
 
 
-def _slots(record: KernelRecord) -> int:
+def slots(record: KernelRecord) -> int:
     return fastcall.SLOTS * len(record.outputs)
 
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from armdyn.algebra import ZERO, Mat3, Scalar, Vec3, cross, named, skew
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, named, skew
 from armdyn.algebra.ops import mul, sub
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.by_recursion import by_recursion
 from armdyn.mechanics.kinematics import Wrench, link_poses
-from armdyn.robot.links import WORLD
+from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
@@ -55,35 +55,27 @@ def joint_torques(
     return transmitted(robot, q, qd, qdd, tip_wrench(robot, q, wrench), Start(ZERO, ZERO, a_base)).torques
 
 
+class LinkMotion(NamedTuple):
+    """Rates of a link, in its frame: angular velocity and acceleration, U of (7.57), acceleration of the origin."""
+
+    w: Vec3
+    wd: Vec3
+    U: Mat3
+    a: Vec3
+
+
 def transmitted(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, tip: Tip, start: Start) -> Transmitted:
     """The recursion, out and in again. Khalil (7.51)-(7.61)"""
     n = robot.n
-    U_base = rate_matrix(start.w, start.wd)
-    w, U, a = [ZERO] * n, [Mat3.zero()] * n, [ZERO] * n
-    wd, f, m = [ZERO] * n, [ZERO] * n, [ZERO] * n
+    base = LinkMotion(start.w, start.wd, rate_matrix(start.w, start.wd), start.a)
+    motion = [base] * n
+    f, m = [ZERO] * n, [ZERO] * n
     poses = [link.pose(q[link.index]) for link in robot.links]
 
     for link in robot.outward():
         j, i = link.index, link.parent
-        R, P = poses[j]
-        w_i, wd_i, U_i, a_i = (start.w, start.wd, U_base, start.a) if i == WORLD else (w[i], wd[i], U[i], a[i])
-        spin, slide = link.spin(qd[j]), link.slide(qd[j])
-
-        w_before = named(R.T @ w_i, "WI", j + 1)  # Khalil (7.51)
-        w[j] = named(w_before + spin, "W", j + 1)  # Khalil (7.52)
-        if on_grid(R.column(2)):
-            U_z = R.T @ (U_i @ R.column(2))  # U_j z: points on the joint's axis move with both links
-            wd[j] = acceleration(w[j], U_z, (R.T @ wd_i + link.spin(qdd[j])).z)  # Khalil (7.53)
-        else:
-            wd[j] = R.T @ wd_i + (link.spin(qdd[j]) + cross(w_before, spin))  # Khalil (7.53)
-        named(wd[j], "WP", j + 1)
-        a_before = named(a_i + U_i @ P, "VSP", j + 1)
-        a[j] = named(R.T @ a_before + (link.slide(qdd[j]) + 2 * cross(w_before, slide)), "VP", j + 1)  # Khalil (7.54)
-        U[j] = named(rate_matrix(w[j], wd[j]), "U", j + 1)  # Khalil (7.57)
-        body = link.inertia
-        f[j] = named(body.mass * a[j] + U[j] @ body.moment, "F", j + 1)  # Khalil (7.55)
-        turning = named(turning_moment(body.tensor, w[j], wd[j], U[j]), "No", j + 1)
-        m[j] = turning + cross(body.moment, a[j])  # Khalil (7.56)
+        motion[j] = moved(link, poses[j], qd[j], qdd[j], base if i == WORLD else motion[i])
+        f[j], m[j] = body_wrench(link, motion[j])
 
     if tip.link != WORLD:
         f[tip.link], m[tip.link] = f[tip.link] + tip.f, m[tip.link] + tip.m  # Khalil (7.58), (7.60)
@@ -91,14 +83,54 @@ def transmitted(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, tip: Tip, s
     torques: list[Scalar] = [0] * n
     for link in robot.inward():
         j, i = link.index, link.parent
-        R, P = poses[j]
         named(f[j], "E", j + 1), named(m[j], "N", j + 1)
         torques[j] = link.along(f[j], m[j])  # Khalil (7.61)
         if i != WORLD:
-            f_j = named(R @ f[j], "FDI", j + 1)  # Khalil (7.59)
-            f[i] = f[i] + f_j  # Khalil (7.58)
-            m[i] = m[i] + R @ m[j] + cross(P, f_j)  # Khalil (7.60)
+            f_j, m_j = passed_on(link, poses[j], f[j], m[j])
+            f[i], m[i] = f[i] + f_j, m[i] + m_j.turned + m_j.lever  # Khalil (7.58), (7.60)
     return Transmitted(torques, f, m)
+
+
+def moved(link: Link, pose: Pose, qd: Scalar, qdd: Scalar, before: LinkMotion) -> LinkMotion:
+    """How a link moves, from the motion of its parent. Khalil (7.51)-(7.54), (7.57)"""
+    j = link.index
+    R, P = pose
+    w_i, wd_i, U_i, a_i = before
+    spin, slide = link.spin(qd), link.slide(qd)
+    w_before = named(R.T @ w_i, "WI", j + 1)  # Khalil (7.51)
+    w = named(w_before + spin, "W", j + 1)  # Khalil (7.52)
+    if on_grid(R.column(2)):
+        U_z = R.T @ (U_i @ R.column(2))  # U_j z: points on the joint's axis move with both links
+        wd = acceleration(w, U_z, (R.T @ wd_i + link.spin(qdd)).z)  # Khalil (7.53)
+    else:
+        wd = R.T @ wd_i + (link.spin(qdd) + cross(w_before, spin))  # Khalil (7.53)
+    named(wd, "WP", j + 1)
+    a_before = named(a_i + U_i @ P, "VSP", j + 1)
+    a = named(R.T @ a_before + (link.slide(qdd) + 2 * cross(w_before, slide)), "VP", j + 1)  # Khalil (7.54)
+    return LinkMotion(w, wd, named(rate_matrix(w, wd), "U", j + 1), a)  # Khalil (7.57)
+
+
+def body_wrench(link: Link, motion: LinkMotion) -> tuple[Vec3, Vec3]:
+    """Force and moment that give a link alone its motion. Khalil (7.55), (7.56)"""
+    w, wd, U, a = motion
+    body, j = link.inertia, link.index
+    force = named(body.mass * a + U @ body.moment, "F", j + 1)  # Khalil (7.55)
+    turning = named(turning_moment(body.tensor, w, wd, U), "No", j + 1)
+    return force, turning + cross(body.moment, a)  # Khalil (7.56)
+
+
+class PassedMoment(NamedTuple):
+    """A joint's moment, turned into the parent's axes, and that of its force about the parent's origin."""
+
+    turned: Vec3
+    lever: Vec3
+
+
+def passed_on(link: Link, pose: Pose, f: Vec3, m: Vec3) -> tuple[Vec3, PassedMoment]:
+    """What the parent gets of a joint's force and moment, in its frame. Khalil (7.59), (7.60)"""
+    R, P = pose
+    force = named(R @ f, "FDI", link.index + 1)  # Khalil (7.59)
+    return force, PassedMoment(R @ m, cross(P, force))
 
 
 def rate_matrix(w: Vec3, wd: Vec3) -> Mat3:

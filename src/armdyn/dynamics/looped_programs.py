@@ -1,0 +1,93 @@
+"""Looped kernels of robots: which robots have them, and a robot's numbers as tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn.algebra import Pose, rot_z
+from armdyn.algebra.ops import is_zero, mul
+from armdyn.dynamics.looped_recipes import RECIPES, Shape
+from armdyn.kernels import Kernel, sources
+from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
+from armdyn.mechanics.friction import GENERAL, is_own_law
+from armdyn.robot import Robot
+from armdyn.robot.coordinates import coordinates
+from armdyn.robot.links import WORLD, Link
+from armdyn.robot.parts import Friction, Joint
+from armdyn.typing import Array
+
+FOLDERS = ("algebra", "graph", "robot", "mechanics", "dynamics")
+"""Where the code is that makes recipes."""
+LINEAR_LAWS = ("viscous", "coulomb", GENERAL)
+
+
+def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
+    """The looped kernel of a quantity; None if there is none for it or for this robot."""
+    if name not in RECIPES or robot.n < SMALLEST or robot.constrained or coordinates(robot).doubled:
+        return None
+    terms = joint_numbers(robot)
+    if terms is None:
+        return None
+    shape = Shape(mixed=any(not link.revolute for link in robot.links), terms=bool(terms.any()))
+    recipe = RECIPES[name](shape)
+    tables = Tables(
+        tuple(link.parent for link in robot.links),
+        np.hstack([_link_numbers(robot, shape), *([terms] if shape.terms else [])]),
+        tuple(float(x) for x in robot.gravity),
+    )
+    return build_looped(recipe, tables, name, sources.version(*FOLDERS), cache=cache)
+
+
+def _link_numbers(robot: Robot, shape: Shape) -> Array:
+    """(n, k) placements, inertias, kinds; a constant offset of the joint's position is part of the placement."""
+    rows = []
+    for link in robot.links:
+        R, p = _placed(link)
+        numbers = [*(entry for row in R.rows for entry in row), *p, *link.inertia.parameters()]
+        rows.append(numbers + [int(link.revolute), int(not link.revolute)] * shape.mixed)
+    return np.array(rows, dtype=float)
+
+
+def _placed(link: Link) -> Pose:
+    R, p = link.placement
+    if link.revolute:
+        return Pose(R @ rot_z(link.offset), p)
+    return Pose(R, p + link.offset * R.column(2))
+
+
+def joint_numbers(robot: Robot) -> Array | None:
+    """(n, 5) the numbers of JOINT; None if they do not say all that joints and motors add."""
+    numbers = np.zeros((robot.n, 5))
+    for spin in robot.spins:
+        if spin.others or (spin.axis is not None and spin.carrier != WORLD):
+            return None
+        numbers[spin.joint, 0] += float(mul(spin.ratio, mul(spin.ratio, spin.inertia)))
+    if any(not is_zero(joint.body.gravity_compensation) for joint in robot.tree):
+        return None
+    for j, joint in enumerate(robot.joints):
+        law = _linear_friction(joint)
+        if law is None:
+            return None
+        numbers[j, 1:3] = float(law.viscous), float(law.coulomb)
+        numbers[j, 4] = float(law.offset)
+        if joint.spring is not None:
+            numbers[j, 3] = float(joint.spring.stiffness)
+            numbers[j, 4] -= float(joint.spring.stiffness) * float(joint.spring.rest)
+    return numbers
+
+
+def _linear_friction(joint: Joint) -> Friction | None:
+    """The friction of a joint if it is linear in the rate and its sign, else None. Nor may the motor have its own."""
+    motor: Any = joint.motor
+    if motor is not None and not (is_zero(motor.viscous) and is_zero(motor.coulomb)):
+        return None
+    law = joint.friction or Friction()
+    name = law.law or GENERAL
+    if name not in LINEAR_LAWS or not is_own_law(law) or (name == GENERAL and not is_zero(law.static)):
+        return None
+    return Friction(law.viscous, 0 if name == "viscous" else law.coulomb, offset=law.offset)
+
+
+__all__ = ["looped"]

@@ -1,0 +1,228 @@
+"""Loops over the links of a robot: the body of a recursion traced once, with the numbers of a link read from a table.
+
+A recipe is a list of stages, each a formula at one link: it reads numbers of the link, inputs of its joint, its own
+quantities and those of its parent, and puts quantities of its own or adds to those of its parent. Traced, stages
+become loops. Where the lanes of vectors are samples, successive stages share a loop; where they are links, stages that
+look at one link only stay apart from those that pass something on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from armdyn.algebra import Mat3, Scalar, Vec3
+from armdyn.graph import Node, symbol
+from armdyn.graph.node import as_node
+
+Way = Literal["outward", "inward", "each"]
+Kind = Literal["scalar", "vector", "matrix", "symmetric"]
+SIZES: dict[Kind, int] = {"scalar": 1, "vector": 3, "matrix": 9, "symmetric": 6}
+ANGLE = ("cosine", "sine")
+"""Quantities that every link has before the first stage."""
+
+
+class Place(NamedTuple):
+    """Where a number is: in the table of links, among the robot's own numbers, in an input, a result, or a record."""
+
+    where: Literal["link", "robot", "joint", "own", "parent", "pair", "result"]
+    at: int
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The body of a loop over links: what it reads by symbol, and what it writes, in order."""
+
+    way: Way
+    inputs: Mapping[Node, Place]
+    outputs: tuple[tuple[Place, Node], ...]
+
+
+class Stage(NamedTuple):
+    """A formula at one link, and the order in which links are visited; "each": in any order."""
+
+    way: Way
+    formula: Callable[[Site], None]
+
+
+class Product(NamedTuple):
+    """One matrix from all pairs of a link and one that it carries, or itself: sums of products of their quantities.
+
+    upper: (quantity of the carrier, quantity of the carried link), for the entry [carrier, carried].
+    lower: the same for [carried, carrier]; None: the matrix is symmetric.
+    diagonal: result whose entries are added to the diagonal.
+    """
+
+    upper: tuple[tuple[str, str], ...]
+    lower: tuple[tuple[str, str], ...] | None
+    diagonal: str | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A quantity of a robot of any size.
+
+    name: of the quantity.
+    inputs: joint vectors, in order; the first is the positions.
+    numbers: names of the numbers of a link.
+    own: quantities of a link, by kind. pairs: those that products read.
+    results: vectors with one entry per joint, in order; those that are no output are added to diagonals.
+    outputs: how many of the results are outputs.
+    robot: numbers of the robot itself. start: quantities of the world, as functions of them.
+    stages: in order.
+    products: matrices, outputs after the vectors.
+    turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    numbers: tuple[str, ...]
+    own: Mapping[str, Kind]
+    stages: tuple[Stage, ...]
+    results: tuple[str, ...] = ()
+    outputs: int = 0
+    robot: tuple[str, ...] = ()
+    start: Callable[[Mapping[str, Node]], Mapping[str, Any]] = field(default=lambda _: {})
+    pairs: Mapping[str, Kind] = field(default_factory=dict)
+    products: tuple[Product, ...] = ()
+    turning: str | None = None
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each quantity of a link begins in its record."""
+        return _places({**dict.fromkeys(ANGLE, "scalar"), **self.own})
+
+    @cached_property
+    def pair_places(self) -> dict[str, int]:
+        return _places(self.pairs)
+
+    @cached_property
+    def own_size(self) -> int:
+        return len(ANGLE) + sum(SIZES[kind] for kind in self.own.values())
+
+    @cached_property
+    def pair_size(self) -> int:
+        return sum(SIZES[kind] for kind in self.pairs.values())
+
+    def loops(self, *, fused: bool) -> tuple[Loop, ...]:
+        """The stages as loops. fused: successive stages share a loop where they can."""
+        sites: list[Site] = []
+        for stage in self.stages:
+            if not sites or not _joins(sites[-1].way, stage.way, fused):
+                sites.append(Site(self, stage.way))
+            site = sites[-1]
+            if site.way == "each":
+                site.way = stage.way
+            stage.formula(site)
+        needed = {place.at for site in sites for place in site.read.values() if place.where in ("own", "parent")}
+        return tuple(site.loop(needed) for site in sites)
+
+
+def _places(kinds: Mapping[str, Kind]) -> dict[str, int]:
+    found, total = {}, 0
+    for name, kind in kinds.items():
+        found[name] = total
+        total += SIZES[kind]
+    return found
+
+
+def _joins(way: Way, following: Way, fused: bool) -> bool:
+    """Whether a stage shares the loop before it. What a loop inwards adds up must be there before it begins."""
+    if way == following:
+        return True
+    return fused and (following == "each" or (way == "each" and following == "outward"))
+
+
+class Site:
+    """One link, seen by the stages of one loop."""
+
+    def __init__(self, recipe: Recipe, way: Way) -> None:
+        self.recipe, self.way = recipe, way
+        self.read: dict[Node, Place] = {}
+        self._own: dict[str, Any] = {}
+        self._written: dict[Place, Node] = {}
+
+    def number(self, name: str) -> Node:
+        """A number of the link."""
+        return self._symbol(f"link_{name}", Place("link", self.recipe.numbers.index(name)))
+
+    def numbers(self, names: str) -> list[Node]:
+        return [self.number(name) for name in names.split()]
+
+    def robot(self, name: str) -> Node:
+        return self._symbol(f"robot_{name}", Place("robot", self.recipe.robot.index(name)))
+
+    def joint(self, name: str) -> Node:
+        """An input of the link's joint."""
+        return self._symbol(f"joint_{name}", Place("joint", self.recipe.inputs.index(name)))
+
+    def own(self, name: str) -> Any:
+        """A quantity of the link."""
+        if name not in self._own:
+            self._own[name] = self._recalled("own", name)
+        return self._own[name]
+
+    def parent(self, name: str) -> Any:
+        """A quantity of the link that carries this one."""
+        return self._recalled("parent", name)
+
+    def put(self, **values: Any) -> None:
+        """Set quantities of the link."""
+        self._own |= values
+        for name, value in values.items():
+            self._write("own", self.recipe.places[name], value, self.recipe.own[name])
+
+    def add_to_parent(self, **values: Any) -> None:
+        """Add to quantities of the link that carries this one."""
+        for name, value in values.items():
+            self._write("parent", self.recipe.places[name], self.parent(name) + value, self.recipe.own[name])
+
+    def pair(self, **values: Any) -> None:
+        """Set quantities that products read."""
+        for name, value in values.items():
+            self._write("pair", self.recipe.pair_places[name], value, self.recipe.pairs[name])
+
+    def result(self, name: str, value: Scalar) -> None:
+        """Set the joint's entry of a result."""
+        self._write("result", self.recipe.results.index(name), value, "scalar")
+
+    def loop(self, needed: set[int]) -> Loop:
+        """What the stages have become; own quantities that no loop reads are not kept."""
+        written = {place: node for place, node in self._written.items() if place.where != "own" or place.at in needed}
+        return Loop(self.way, self.read, tuple((place, node) for place, node in written.items()))
+
+    def _symbol(self, name: str, place: Place) -> Node:
+        node = symbol(name)
+        self.read[node] = place
+        return node
+
+    def _recalled(self, where: Literal["own", "parent"], name: str) -> Any:
+        kind: Kind = "scalar" if name in ANGLE else self.recipe.own[name]
+        first = self.recipe.places[name]
+        return shaped(kind, [self._symbol(f"{where}_{name}{k}", Place(where, first + k)) for k in range(SIZES[kind])])
+
+    def _write(self, where: Any, first: int, value: Any, kind: Kind) -> None:
+        for k, entry in enumerate(entries(kind, value)):
+            self._written[Place(where, first + k)] = entry
+
+
+def shaped(kind: Kind, values: Sequence[Scalar]) -> Any:
+    """Scalars as a quantity of that kind."""
+    if kind == "scalar":
+        return values[0]
+    if kind == "vector":
+        return Vec3(*values)
+    return Mat3.symmetric(*values) if kind == "symmetric" else Mat3((values[:3], values[3:6], values[6:]))
+
+
+def entries(kind: Kind, value: Any) -> list[Node]:
+    """The scalars of a quantity, as nodes."""
+    listed: Iterable[Scalar] = [value] if kind == "scalar" else value
+    if isinstance(value, Mat3):
+        listed = value.upper() if kind == "symmetric" else [entry for row in value.rows for entry in row]
+    nodes = [as_node(entry) for entry in listed]
+    found = [node for node in nodes if node is not None]
+    assert len(found) == len(nodes) == SIZES[kind], f"not a {kind}: {value!r}"
+    return found

@@ -1,0 +1,78 @@
+"""Text of functions with loops, on vectors of four."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from armdyn.kernels.ir_writer import Writer, vector
+
+LANES = 4
+WIDE = 8 * LANES
+"""Bytes of a vector."""
+V4 = vector(LANES)
+
+
+class LoopWriter(Writer):
+    """Text of one function with loops."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._here = ""
+
+    def label(self, name: str) -> None:
+        super().label(name)
+        self._here = name
+
+    @contextmanager
+    def counting(self, name: str, count: str, start: str = "0") -> Iterator[str]:
+        """The body runs for `%name` from start to count - 1."""
+        self.do(f"br label %{name}.head")
+        before = self._here
+        self.label(f"{name}.head")
+        self.do(f"%{name} = phi i64 [ {start}, %{before} ], [ %{name}.next, %{name}.latch ]")
+        more = self.put(f"icmp slt i64 %{name}, {count}")
+        self.do(f"br i1 {more}, label %{name}.body, label %{name}.done")
+        self.label(f"{name}.body")
+        yield f"%{name}"
+        self.do(f"br label %{name}.latch")
+        self.label(f"{name}.latch")
+        self.do(f"%{name}.next = add i64 %{name}, 1")
+        self.do(f"br label %{name}.head")
+        self.label(f"{name}.done")
+
+    @contextmanager
+    def when(self, condition: str, name: str, rare: bool = False) -> Iterator[None]:
+        self.do(f"br i1 {condition}, label %{name}, label %{name}.after" + ", !prof !0" * rare)
+        self.label(name)
+        yield
+        self.do(f"br label %{name}.after")
+        self.label(f"{name}.after")
+
+    def times(self, value: str, factor: int | str) -> str:
+        return self.put(f"mul i64 {value}, {factor}")
+
+    def plus(self, value: str, other: int | str) -> str:
+        return self.put(f"add i64 {value}, {other}")
+
+    def fixed(self, name: str) -> str:
+        """A number of GLOBALS."""
+        return self.put(f"load i64, ptr @{name}, align 8, !invariant.load !1")
+
+    def table(self, name: str) -> str:
+        """An address of GLOBALS."""
+        return self.put(f"load ptr, ptr @{name}, align 8, !invariant.load !1")
+
+    def splat(self, value: str) -> str:
+        one = self.put(f"insertelement {V4} undef, double {value}, i32 0")
+        return self.shuffle(LANES, one, one, [0] * LANES)
+
+
+def transposed(w: Writer, rows: Sequence[str]) -> list[str]:
+    """Four vectors of four, rows and columns exchanged."""
+    a, b, c, d = rows
+    low = [w.shuffle(LANES, x, y, (0, 4, 2, 6)) for x, y in ((a, b), (c, d))]
+    high = [w.shuffle(LANES, x, y, (1, 5, 3, 7)) for x, y in ((a, b), (c, d))]
+    near = [w.shuffle(LANES, x, y, (0, 1, 4, 5)) for x, y in (low, high)]
+    far = [w.shuffle(LANES, x, y, (2, 3, 6, 7)) for x, y in (low, high)]
+    return [*near, *far]

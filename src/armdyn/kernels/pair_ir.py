@@ -1,0 +1,164 @@
+"""Matrices over pairs of links, in tiles of 4x4: rows from one block of links, columns from another.
+
+A tile is computed for all its pairs at once, rows broadcast and columns in the lanes of vectors; a mask keeps the pairs
+of a link and one that it carries. Which tiles there are, and their masks, are tables of the robot.
+"""
+
+from __future__ import annotations
+
+from armdyn.kernels.ir_writer import Writer
+from armdyn.kernels.link_loops import SIZES, Recipe
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+
+I4 = f"<{LANES} x i64>"
+TILE = 4
+"""Numbers of a tile in the table: block of rows, block of columns, place of its mask, kind."""
+CROSS, DIAGONAL, EMPTY = 0, 1, 2
+"""Kinds of tiles: rows and columns of different blocks, of the same block, without pairs."""
+
+Terms = list[tuple[int, int]]
+
+
+def pairs(recipe: Recipe) -> str:
+    """`void @pairs(ptr quantities, ptr out...)`, and `@add_diagonal`."""
+    w = LoopWriter()
+    outs = [f"%out{k}" for k in range(len(recipe.products))]
+    w.label("entry")
+    n, tiles, masks, count = w.fixed("n"), w.table("tiles"), w.table("masks"), w.fixed("tile_count")
+    with w.counting("t", count) as index:
+        tile = w.offset(tiles, w.times(index, 8 * TILE))
+        rows, columns, mask, kind = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))
+        corner = w.times(rows, LANES), w.times(columns, LANES)
+        near, far = (w.offset("%quantities", w.times(block, WIDE * recipe.pair_size)) for block in (rows, columns))
+        kept = w.offset(masks, mask)
+        outside = w.put(f"icmp sgt i64 {w.plus(corner[1], LANES)}, {n}")  # rows are never in a later block
+        w.do(f"switch i64 {kind}, label %cross [ i64 {DIAGONAL}, label %diagonal i64 {EMPTY}, label %empty ]")
+        for name in ("cross", "diagonal", "empty"):
+            w.label(name)
+            if name == "empty":
+                blocks = [[["zeroinitializer"] * LANES] * 2 for _ in outs]
+            else:
+                keep = [w.load(I4, w.offset(kept, WIDE * r), WIDE) for r in range(LANES)]
+                blocks = _tile(w, recipe, near, far, keep, name == "diagonal")
+            _stored(w, outs, blocks, corner, n, outside, name)
+            w.do("br label %tiled")
+        w.label("tiled")
+    w.do("ret void")
+    arguments = ", ".join(["ptr %quantities", *(f"ptr {out}" for out in outs)])
+    text = f'define internal void @pairs({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
+    return text + _put() + _add_diagonal()
+
+
+def _terms(recipe: Recipe, quantities: tuple[tuple[str, str], ...]) -> Terms:
+    """Places of the factors: of the carrier, of the carried link."""
+    places = recipe.pair_places
+    return [(places[a] + k, places[b] + k) for a, b in quantities for k in range(SIZES[recipe.pairs[a]])]
+
+
+def _tile(w: LoopWriter, recipe: Recipe, near: str, far: str, keep: list[str], diagonal: bool) -> list[list[list[str]]]:
+    """By matrix: rows of the tile, and of the tile on the other side of the diagonal (none on the diagonal)."""
+    upper = _sums(w, [_terms(recipe, product.upper) for product in recipe.products], near, far)
+    lower = _sums(w, [_terms(recipe, product.lower) for product in recipe.products if product.lower], near, far)
+    found, rest = [], iter(lower)
+    for product, rows in zip(recipe.products, upper, strict=True):
+        others = next(rest) if product.lower else rows
+        above = [_masked(w, row, mask) for row, mask in zip(rows, keep, strict=True)]
+        if diagonal:
+            strict = [_beside(w, mask, r) for r, mask in enumerate(keep)]
+            below = transposed(w, [_masked(w, row, mask) for row, mask in zip(others, strict, strict=True)])
+            found.append([[_united(w, a, b) for a, b in zip(above, below, strict=True)]])
+        else:
+            below = above if others is rows else [_masked(w, row, mask) for row, mask in zip(others, keep, strict=True)]
+            found.append([above, transposed(w, below)])
+    return found
+
+
+def _sums(w: LoopWriter, forms: list[Terms], near: str, far: str) -> list[list[str]]:
+    """Sums of products, four rows each; forms that share factors in the same places load them once."""
+    sums: list[list[str]] = [[] for _ in forms]
+    for k in range(max(map(len, forms), default=0)):
+        rows: dict[int, list[str]] = {}
+        columns: dict[int, str] = {}
+        for form, total in zip(forms, sums, strict=True):
+            if k >= len(form):
+                continue
+            a, b = form[k]
+            if b not in columns:
+                columns[b] = w.load(V4, w.offset(far, WIDE * b), WIDE)
+            if a not in rows:
+                rows[a] = [w.splat(w.load("double", w.offset(near, WIDE * a + 8 * r))) for r in range(LANES)]
+            for r in range(LANES):
+                if k == 0:
+                    total.append(w.put(f"fmul {V4} {rows[a][r]}, {columns[b]}"))
+                else:
+                    factors = f"{V4} {rows[a][r]}, {V4} {columns[b]}, {V4} {total[r]}"
+                    total[r] = w.put(f"call {V4} @llvm.fmuladd.v{LANES}f64({factors})")
+    return sums
+
+
+def _masked(w: Writer, row: str, mask: str) -> str:
+    bits = w.put(f"bitcast {V4} {row} to {I4}")
+    return w.put(f"bitcast {I4} {w.put(f'and {I4} {bits}, {mask}')} to {V4}")
+
+
+def _united(w: Writer, a: str, b: str) -> str:
+    x, y = (w.put(f"bitcast {V4} {part} to {I4}") for part in (a, b))
+    return w.put(f"bitcast {I4} {w.put(f'or {I4} {x}, {y}')} to {V4}")
+
+
+def _beside(w: Writer, mask: str, r: int) -> str:
+    """The mask without the diagonal."""
+    others = ", ".join(f"i64 {0 if lane == r else -1}" for lane in range(LANES))
+    return w.put(f"and {I4} {mask}, <{others}>")
+
+
+def _stored(
+    w: LoopWriter, outs: list[str], blocks: list[list[list[str]]], corner: tuple[str, str], n: str, outside: str,
+    name: str,
+) -> None:  # fmt: skip
+    """Tiles to their places; at the edge of the matrix only what lies in it."""
+    row_bytes = w.times(n, 8)
+    w.do(f"br i1 {outside}, label %{name}.edge, label %{name}.inside")
+    for edge in (True, False):
+        w.label(f"{name}.{'edge' if edge else 'inside'}")
+        for out, sides in zip(outs, blocks, strict=True):
+            for (row, column), rows in zip((corner, corner[::-1]), sides, strict=False):
+                start = w.offset(w.offset(out, w.times(row, row_bytes)), w.times(column, 8))
+                for r, value in enumerate(rows):
+                    place = w.offset(start, w.times(row_bytes, r))
+                    if edge:
+                        left = f"i64 {w.put(f'sub i64 {n}, {w.plus(row, r)}')}, i64 {w.put(f'sub i64 {n}, {column}')}"
+                        w.do(f"call void @put(ptr {place}, {V4} {value}, {left})")
+                    else:
+                        w.store(V4, value, place)
+        w.do(f"br label %{name}.stored")
+    w.label(f"{name}.stored")
+
+
+def _put() -> str:
+    """`@put`: a row of a tile, as far as there are rows and columns left."""
+    w = LoopWriter()
+    w.label("entry")
+    w.do(f"%row = alloca {V4}, align {WIDE}")
+    w.store(V4, "%value", "%row", WIDE)
+    taken = w.put(f"call i64 @llvm.smin.i64(i64 %columns, i64 {LANES})")
+    there = w.put("icmp sgt i64 %rows, 0")
+    with w.when(there, "inside"), w.counting("k", taken) as k:
+        place = w.times(k, 8)
+        w.store("double", w.load("double", w.offset("%row", place)), w.offset("%to", place))
+    w.do("ret void")
+    head = f'define internal void @put(ptr %to, {V4} %value, i64 %rows, i64 %columns) noinline "stackrealign"'
+    return f"{head} {{\n{w.text}\n}}\n"
+
+
+def _add_diagonal() -> str:
+    w = LoopWriter()
+    w.label("entry")
+    n = w.fixed("n")
+    step = w.times(w.plus(n, 1), 8)
+    with w.counting("j", n) as j:
+        place = w.offset("%to", w.times(j, step))
+        added = w.load("double", w.offset("%from", w.times(j, "%step")))
+        w.store("double", w.put(f"fadd double {w.load('double', place)}, {added}"), place)
+    w.do("ret void")
+    return f"define internal void @add_diagonal(ptr %to, ptr %from, i64 %step) {{\n{w.text}\n}}\n"

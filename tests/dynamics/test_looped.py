@@ -1,0 +1,168 @@
+"""Looped kernels: the same results as Pinocchio and as straight-line code, for robots of any size and shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped_recipes import RECIPES
+from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.kernels import Kernel, build
+from armdyn.robot import Robot
+from armdyn.robot.parts import Friction, Motor, Rotor, Spring
+from armdyn.robot.random import random_robot
+
+NAMES = tuple(RECIPES)
+TREES = {
+    "4 revolute": random_robot(1, 4, prismatic=0.0),
+    "7 mixed, branches": random_robot(2, 7, branching=0.5),
+    "9 prismatic": random_robot(3, 9, prismatic=1.0, branching=0.3),
+    "30 revolute": random_robot(4, 30, prismatic=0.0),
+    "31 mixed, branches": random_robot(5, 31, branching=0.3, any_gravity=True),
+    "100 mixed, branches": random_robot(6, 100, branching=0.2),
+}
+
+
+def _with_joint_terms(robot: Robot) -> Robot:
+    """The robot with linear friction, an offset, a spring and a reflected rotor at every joint."""
+    tree = [
+        replace(
+            joint,
+            friction=Friction(viscous=0.3 + k, coulomb=0.2, offset=0.1 * k),
+            rotor=Rotor(inertia=0.01, ratio=-5 - k),
+            spring=Spring(2.0 + k, 0.3),
+        )
+        for k, joint in enumerate(robot.tree)
+    ]
+    return replace(robot, tree=tuple(tree), expressions=None)
+
+
+FULL = _with_joint_terms(random_robot(7, 13, branching=0.4))
+
+
+def made(robot: Robot, name: str) -> Kernel:
+    kernel = looped(robot, name)
+    assert kernel is not None
+    return kernel
+
+
+def inputs(robot: Robot, name: str, *batch: int) -> list[Any]:
+    rng = np.random.default_rng(robot.n)
+    return [rng.uniform(-2, 2, (*batch, robot.n)) for _ in QUANTITIES[name].inputs]
+
+
+def listed(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def assert_close(results: Any, expected: Any, tolerance: float = 1e-12) -> None:
+    for ours, theirs in zip(listed(results), listed(expected), strict=True):
+        scale = np.abs(theirs).max()
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("tree", TREES)
+def test_agrees_with_pinocchio(tree: str, name: str) -> None:
+    pytest.importorskip("pinocchio")
+    robot = TREES[tree]
+    kernel, values = made(robot, name), inputs(robot, name, 6)
+    expected = [listed(pinocchio(robot, name, *sample)) for sample in zip(*values, strict=True)]
+    stacked = tuple(np.stack(parts) for parts in zip(*expected, strict=True))
+    assert_close(kernel(*values), stacked)
+    assert_close(kernel.call(*(value[0].copy() for value in values)), expected[0])
+
+
+def pinocchio(robot: Robot, name: str, *values: Any) -> Any:
+    from armdyn.bench.engines.pinocchio import PinocchioEngine
+
+    engine = PinocchioEngine(robot)
+    given = [engine._theirs(value) for value in values]
+    o = engine.order
+    if name == "inverse_dynamics":
+        return engine.pin.rnea(engine.model, engine.data, *given)[o]
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_agrees_with_straight_line_code_of_joints_with_everything(name: str) -> None:
+    values = inputs(FULL, name, 5)
+    assert_close(made(FULL, name)(*values), build(armdyn.compile(FULL).graph(name), name)(*values))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batches_strides_and_threads(name: str) -> None:
+    robot = TREES["31 mixed, branches"]
+    kernel = made(robot, name)
+    values = inputs(robot, name, 3, 7)
+    whole = listed(kernel(*values))
+    for k in np.ndindex(3, 7):
+        for all_, one in zip(whole, listed(kernel(*(value[k][None] for value in values))), strict=True):
+            np.testing.assert_array_equal(all_[k], one[0])  # the same to the last bit in every batch
+        assert_close(kernel.call(*(value[k].copy() for value in values)), tuple(all_[k] for all_ in whole), 1e-13)
+    spread = [np.repeat(value, 2, axis=-1)[..., ::2][::-1] for value in values]
+    assert_close(kernel(*spread), tuple(part[::-1] for part in whole), 1e-15)
+    gaps = tuple(np.full((*part.shape[:-1], 2 * part.shape[-1]), np.nan) for part in whole)
+    kernel(*values, out=tuple(part[..., ::2] for part in gaps))
+    for gap, part in zip(gaps, whole, strict=True):
+        np.testing.assert_array_equal(gap[..., ::2], part)
+        assert np.isnan(gap[..., 1::2]).all()
+    many = [np.tile(value.reshape(-1, robot.n), (60, 1)) for value in values]
+    for a, b in zip(listed(kernel(*many)), listed(kernel(*many, threads=2)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_out_of_one_call(name: str) -> None:
+    robot = TREES["7 mixed, branches"]
+    kernel, values = made(robot, name), inputs(robot, name)
+    expected = [part.copy() for part in listed(kernel.call(*values))]
+    targets = tuple(np.empty_like(part) for part in expected)
+    given = targets if len(targets) > 1 else targets[0]
+    assert kernel.call(*values, out=given) is given
+    for target, part in zip(targets, expected, strict=True):
+        np.testing.assert_array_equal(target, part)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_large_angles_and_nan(name: str) -> None:
+    robot = TREES["30 revolute"]
+    kernel, (q, *rest) = made(robot, name), inputs(robot, name, 5)
+    turned = q.copy()
+    turned[2] += 2e10 * np.pi
+    exact = np.arctan2(np.sin(turned), np.cos(turned))
+    assert_close(kernel(turned, *rest), kernel(exact, *rest), 1e-12)
+    q[1, 3] = np.nan
+    for part in listed(kernel(q, *rest)):
+        assert np.isnan(part[1]).any()
+        assert np.isfinite(np.delete(part, 1, axis=0)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_code_for_robots_of_the_same_kinds(name: str) -> None:
+    small, large = (made(random_robot(8, n, prismatic=0.0), name) for n in (50, 90))
+    assert small.record.image == large.record.image
+    assert small.source() == large.source()
+
+
+def test_not_for_rotors_carried_by_links_nor_other_laws_of_friction() -> None:
+    motor = replace(FULL.tree[0], motor=Motor(viscous=0.1))
+    assert looped(replace(FULL, tree=(motor, *FULL.tree[1:]), expressions=None), "inverse_dynamics") is None
+    assert FULL.tree[0].friction is not None
+    dry = replace(FULL.tree[0], friction=replace(FULL.tree[0].friction, static=2.0, stribeck=0.1))
+    assert looped(replace(FULL, tree=(dry, *FULL.tree[1:]), expressions=None), "inverse_dynamics") is None
+    assert looped(armdyn.load("planar2r"), "inverse_dynamics") is None
+
+
+def test_long_chains_are_compiled_so() -> None:
+    robot = random_robot(9, 60)
+    dyn = armdyn.compile(robot)
+    values = inputs(robot, "inverse_dynamics")
+    kernel = dyn.program("inverse_dynamics")
+    assert isinstance(kernel, Kernel) and kernel.source() == made(robot, "inverse_dynamics").source()
+    np.testing.assert_array_equal(dyn.inverse_dynamics(*values), kernel(*values))
