@@ -12,7 +12,9 @@ import armdyn
 from armdyn.equations import certify
 from armdyn.equations.degree import Degree, degree_of
 from armdyn.mechanics import gim_christoffel, newton_euler
+from armdyn.mechanics.dependent_joints import LoopRates
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from support.feature_robots import gripper
 
 
 @pytest.mark.parametrize("name", ["pendulum", "planar2r", "scara5", "three_link"])
@@ -84,3 +86,37 @@ def test_progress_names_statement_and_formulation() -> None:
     steps: list[str] = []
     certify(armdyn.load("pendulum"), points=1, progress=lambda step, done: steps.append(step))
     assert "same mass matrix (kane)" in steps
+
+
+@pytest.mark.parametrize("name", ["parallelogram", "five_bar", "palletiser"])
+def test_closed_chains(name: str) -> None:
+    """The tree's statements, and those of the closed chain with its cuts at random places."""
+    result = certify(armdyn.load(name), points=1)
+    assert result.holds
+    closed = [check.statement for check in result.checks if check.formulation == "closed_chain"]
+    assert len(closed) == 5
+    projected = {check.formulation for check in result.checks if check.statement == "closed chain: same torques"}
+    assert projected == {entry.name for entry in FORMULATIONS if "inverse_dynamics" in entry.gives}
+    assert not [reason for reason in result.left_out if "closed" in reason]
+
+
+def test_spatial_loops_and_mimic_joints() -> None:
+    few = tuple(entry for entry in FORMULATIONS if entry.name in ("newton_euler", "kane"))
+    for robot in (armdyn.load("delta"), gripper()):
+        assert certify(robot, points=1, formulations=few).holds
+
+
+def test_an_overconstrained_loop_is_certified_as_far_as_it_has_rational_points() -> None:
+    few = tuple(entry for entry in FORMULATIONS if entry.name in ("newton_euler", "kane"))
+    result = certify(armdyn.load("bricard"), points=1, formulations=few)
+    assert result.holds
+    assert sum("overconstrained" in reason for reason in result.left_out) == 3
+
+
+def test_a_closed_chain_without_its_drift_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accelerations of dependent joints that velocities cause, left out."""
+    monkeypatch.setattr(LoopRates, "drift", lambda self, q, qd: [0 * x for x in qd])
+    few = tuple(entry for entry in FORMULATIONS if entry.name == "newton_euler")
+    result = certify(armdyn.load("five_bar"), points=1, formulations=few)
+    wrong = {check.statement for check in result.checks if not check.holds}
+    assert {"loops closed, J G = 0", "closed chain: forward dynamics by multipliers"} <= wrong

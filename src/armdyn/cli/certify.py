@@ -32,7 +32,7 @@ HEADS = {
 """Statement -> head of its column. Any other statement gets a number."""
 
 
-@takes("tree")
+@takes("closed", "tree")
 def certify(
     robot: Robot,
     points: Annotated[int, typer.Option(min=1, metavar="N", help="Number of random states to check.")] = 3,

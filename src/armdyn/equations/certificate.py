@@ -18,13 +18,15 @@ from typing import Any
 from flint import fmpq
 
 from armdyn.algebra import Dual, Inertia, dot_of
+from armdyn.equations import closed_certificate
+from armdyn.equations.closed_certificate import ClosedPoint
 from armdyn.equations.degree import Degree, degree_of
 from armdyn.equations.derivation import must_move
 from armdyn.errors import NotApplicable
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.exact import exact
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Progress
@@ -85,7 +87,7 @@ class Point:
     wrench: Sequence[Any]
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def certify(
     robot: Robot,
     *,
@@ -102,21 +104,24 @@ def certify(
     must_move(robot)
     rigid = robot.without("friction")
     draws = random.Random(seed)
-    states = [_random_point(exact(rigid), draws) for _ in range(points)]
+    tree = rigid.opened
+    states = [_random_point(exact(tree), draws) for _ in range(points)]
+    cases: list[tuple[str, str, Callable[[Any], bool], Sequence[Any]]] = []
+    cases += [(*each, states) for each in _statements(formulations)]
+    if rigid.constrained:
+        closed = [_random_closed_point(exact(rigid), draws) for _ in range(points)]
+        cases += [(*each, closed) for each in closed_certificate.statements(formulations)]
     checks: list[Check] = []
     left_out: list[str] = []
-    statements = list(_statements(formulations))
-    for k, (statement, formulation, test) in enumerate(statements):
+    for k, (statement, formulation, test, places) in enumerate(cases):
         if progress:
-            progress(f"{statement} ({formulation})", k / len(statements))
+            progress(f"{statement} ({formulation})", k / len(cases))
         try:
-            checks.append(Check(statement, formulation, all(test(state) for state in states)))
+            checks.append(Check(statement, formulation, all(test(place) for place in places)))
         except NotApplicable as error:
             left_out.append(f"{statement} ({formulation}): {error.what}")
-    checks.append(
-        Check("M positive definite, with the robot's own inertias", "composite_body", _definite(rigid, draws))
-    )
-    degree = _degree(rigid, formulations)
+    checks.append(Check("M positive definite, with the robot's own inertias", "composite_body", _definite(tree, draws)))
+    degree = _degree(tree, formulations)
     return Certificate(robot.name, tuple(checks), tuple(left_out), points, degree, (degree / 2.0**BITS) ** points)
 
 
@@ -148,6 +153,12 @@ def _random_point(robot: Robot, draws: random.Random) -> Point:
     n = robot.n
     robot = with_inertias(robot, lambda: _integer(draws))
     return Point(robot, _state(robot, draws), _vector(n, draws), _vector(n, draws), _vector(6, draws))
+
+
+def _random_closed_point(robot: Robot, draws: random.Random) -> ClosedPoint:
+    n, q_all = robot.n, _state(robot.opened, draws)
+    moved = closed_certificate.with_closed_loops(with_inertias(robot, lambda: _integer(draws)), q_all)
+    return ClosedPoint(moved, q_all, _vector(n, draws), _vector(n, draws), _vector(6, draws))
 
 
 # The statements -------------------------------------------------------------------------------------------------
