@@ -27,8 +27,8 @@ moves) unless `tool` names another one.
 Inertia. Given at the centre of mass in axes parallel to the body frame, or as (m, m c, I about the frame's origin).
 Products of inertia are entries of the tensor: `I_xy = -integral of x y dm`.
 
-Standard parameters per joint, in this order: see `STANDARD_PARAMETERS`. After those of all joints come, for motors
-with friction of their own (or coupled to several joints), `MOTOR_PARAMETERS`.
+Standard parameters per joint, in this order: see `STANDARD_PARAMETERS`. After those of all joints come, joint by joint,
+those of FURTHER_PARAMETERS that a joint has.
 
 Coriolis matrix. `C` is the matrix of Christoffel symbols, so that Mdot - 2C is skew-symmetric.
 """
@@ -45,4 +45,16 @@ STANDARD_PARAMETERS = (
 at the joint, viscous and Coulomb friction, torque offset."""
 
 MOTOR_PARAMETERS = ("Fvm", "Fcm")
-"""Viscous and Coulomb friction of a motor, seen at its joint: ratio^2 and |ratio| times what they are at the motor."""
+"""Viscous and Coulomb friction of a motor, seen at its joint: ratio^2 and |ratio| times what they are at the motor.
+Motors with friction of their own, or coupled to several joints, have them."""
+
+FRICTION_PARAMETERS = ("Fs", "Fvn", "Fcn")
+"""Further friction of a joint: static friction beyond Coulomb friction (at a known Stribeck velocity); viscous and
+Coulomb friction for qd < 0 where they differ from those for qd > 0."""
+
+SPRING_PARAMETERS = ("Ks", "Mc")
+"""Stiffness of the spring across a joint (at a known rest position), and the mass that counterbalances of its link
+carry (at a known point)."""
+
+FURTHER_PARAMETERS = (*MOTOR_PARAMETERS, *FRICTION_PARAMETERS, *SPRING_PARAMETERS)
+"""Standard parameters that only some joints have."""

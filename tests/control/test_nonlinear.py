@@ -16,6 +16,7 @@ from armdyn.control import (
     first_contact,
 )
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.mechanics.friction import friction_torques
 from armdyn.simulation import Plant, Solver, simulate
 from armdyn.simulation.studies import scaled_masses
 from simulation.arms import Wave, dynamics, random_dynamics
@@ -28,10 +29,8 @@ def test_regressor_of_two_velocities(seed: int) -> None:
     law = SlotineLi(dyn, 5, 10)
     q, qd, v, a = np.random.default_rng(seed).standard_normal((4, 4))
     expected = dyn.mass_matrix(q) @ a + dyn.coriolis_matrix(q, qd) @ v + dyn.gravity(q)
-    laws = [joint.friction for joint in dyn.robot.joints]
-    assert any(laws)
-    rub = [0.0 if f is None else float(f.viscous) * x + float(f.coulomb) * np.sign(x) for f, x in
-           zip(laws, qd, strict=True)]  # fmt: skip
+    assert "static_friction" in dyn.robot.features
+    rub = friction_torques(dyn.robot, qd)
     assert np.allclose(law.regressor(q, qd, v, a) @ dyn.parameters, expected + rub, rtol=0, atol=1e-9)
 
 

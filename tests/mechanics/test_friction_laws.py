@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import FeatureError, PhysicsError
+from armdyn.algebra import ops
+from armdyn.errors import NotApplicable, PhysicsError
 from armdyn.formats import toml
 from armdyn.mechanics import newton_euler
+from armdyn.mechanics.friction import register_friction
+from armdyn.parameters import regressor, with_standard_parameters
 from support.feature_robots import arm
 
 RATES = np.array([-3.0, -0.4, -0.05, -0.01, 0.0, 0.02, 0.05, 0.3, 2.0])
@@ -70,9 +73,22 @@ def test_derivatives_and_files(law: str) -> None:
         assert slope == pytest.approx(numeric, abs=1e-5)  # central differences of rounded torques
 
 
-def test_the_regressor_has_what_is_linear_in_its_parameters() -> None:
-    dyn = armdyn.compile(arm(friction={"law": "piecewise", "width": 0.05, "viscous": 0.3, "coulomb": 0.8}))
+@pytest.mark.parametrize("law", ["stribeck", "smooth", "piecewise", "asymmetric", "asymmetric_smooth"])
+def test_every_law_is_linear_in_its_coefficients(law: str) -> None:
+    static = {"static": 1.9, "stribeck": 0.07} if law in ("stribeck", "smooth") else {}
+    robot = arm(friction={"law": law, "width": 0.05, **ASYMMETRIC, **static})
+    dyn = armdyn.compile(robot)
     q, qd, qdd = np.random.default_rng(3).uniform(-0.1, 0.1, (3, 20, 3))
     assert dyn.regressor(q, qd, qdd) @ dyn.parameters == pytest.approx(dyn.inverse_dynamics(q, qd, qdd), abs=1e-12)
-    with pytest.raises(FeatureError, match=r"dynamics.regressor does not .* differs with the direction \(joint2\)"):
-        _ = armdyn.compile(arm(friction={"law": "asymmetric", **ASYMMETRIC})).regressor
+    other = dict(zip(dyn.parameter_names, np.random.default_rng(4).uniform(0.5, 2, len(dyn.parameters)), strict=True))
+    changed = armdyn.compile(with_standard_parameters(robot, {k: x for k, x in other.items() if k.startswith("F")}))
+    assert changed.regressor(q, qd, qdd) == pytest.approx(dyn.regressor(q, qd, qdd), abs=1e-12)
+    tau = changed.regressor(q, qd, qdd) @ changed.parameters
+    assert tau == pytest.approx(changed.inverse_dynamics(q, qd, qdd), abs=1e-11)
+
+
+def test_a_registered_law_that_is_not_linear_has_no_regressor() -> None:
+    register_friction("rooted", lambda friction, rate: ops.sqrt(friction.viscous * rate * rate))
+    robot = arm(friction={"law": "rooted", "viscous": 0.3})
+    with pytest.raises(NotApplicable, match="'rooted' is not linear in its coefficients"):
+        regressor(robot, np.ones(3), np.ones(3), np.ones(3))

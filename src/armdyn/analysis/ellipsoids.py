@@ -16,6 +16,7 @@ import numpy as np
 from armdyn.analysis.stacked import singular_values, times, transposed
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, unknown_name
 from armdyn.kinematics.manipulability import product_of_axes
 from armdyn.kinematics.task_rows import SINGULAR_RATIO, Task, drift, jacobian, joint_array, linear_rows, make_task
@@ -359,7 +360,7 @@ def _effect(dyn: Dynamics, task: Task, q: Array, qd: Any, gravity: bool) -> tupl
         raise PhysicsError("the mass matrix is singular", where=f"robot {dyn.robot.name!r}",
                            expected="inertia against every motion",
                            advice="Give the links masses, or the joints rotors.") from None  # fmt: skip
-    centre = -times(JMi, dyn.gravity(q)) if gravity else np.zeros(JMi.shape[:-1])  # Siciliano (7.148)
+    centre = -times(JMi, holding_torques(dyn, q)) if gravity else np.zeros(JMi.shape[:-1])  # Siciliano (7.148)
     if qd is not None:
         centre = centre + drift(dyn, task, q, qd) - times(JMi, dyn.coriolis(q, qd) + dyn.friction(qd))
     return J, JMi, centre

@@ -18,6 +18,7 @@ import numpy as np
 from armdyn.analysis.stacked import singular_values, times, transposed
 from armdyn.control.law import SingularTask
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.task_rows import (
     SINGULAR_RATIO,
@@ -59,11 +60,11 @@ class OperationalSpace:
     task: the m rows
     J: (..., m, n) Jacobian
     M: (..., n, n) mass matrix
-    bias: (..., n) Coriolis, gravity and friction torques
+    bias: (..., n) Coriolis, gravity, spring and friction torques
     mobility: (..., m, m) J M^-1 J^T, the inverse of `mass`
     mass: (..., m, m) B_A, kg and kg m^2 (Siciliano (7.130))
     coriolis: (..., m) C_A xd, N and N m (7.131)
-    gravity: (..., m) g_A (7.132)
+    gravity: (..., m) g_A (7.132), springs and counterbalances included
     friction: (..., m) f_A, which the text leaves out
     inverse: (..., n, m) Jbar, the dynamically consistent inverse (7.138)
     null: (..., n, n) 1 - J^T Jbar^T, the projector of (7.141)
@@ -166,7 +167,7 @@ def operational_space(
     q = joint_array(dyn, "q", q)
     q, qd = np.broadcast_arrays(q, np.zeros_like(q) if qd is None else joint_array(dyn, "qd", qd))
     J, M, Jdot_qd = jacobian(dyn, task, q), dyn.mass_matrix(q), drift(dyn, task, q, qd)
-    c, g, f = dyn.coriolis(q, qd), dyn.gravity(q), dyn.friction(qd)
+    c, g, f = dyn.coriolis(q, qd), holding_torques(dyn, q), dyn.friction(qd)
     inverted = _invert(task, J, M, damping)
     if throw and inverted.undefined.any():
         raise _singular(dyn, task, J)

@@ -17,6 +17,7 @@ from armdyn.analysis.ellipsoids import (
 from armdyn.analysis.operational_space import DEAD, OperationalSpace, operational_space
 from armdyn.analysis.workspace_map import payload_capability
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.kinematics.manipulability import general_rank
 from armdyn.kinematics.reach import reach
@@ -50,7 +51,7 @@ class Summary:
     ellipsoids: of velocity, force and acceleration (with gravity), position rows
     payload: largest mass held at rest, kg, or None
     acceleration: available in every direction, m/s^2, or None
-    gravity: (n,) gravity torques, N m or N
+    gravity: (n,) torques that hold the arm at rest, N m or N: gravity, springs and counterbalances
     inertia: (n,) diagonal of M, kg m^2 or kg
     reach: largest distance of the tool from the base, m, or None for a robot with loops
     warnings: sentences
@@ -105,7 +106,7 @@ def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> S
     live, ranks = _in_general(dyn)
     free = np.abs(J).max(axis=-1) > DEAD * max(np.abs(J).max(), 1e-300)
     here = operational_space(dyn, q, throw=False)
-    gravity = dyn.gravity(q)
+    gravity = holding_torques(dyn, q)
     acceleration = None
     if limits is not None:
         acceleration = float(acceleration_polytope(dyn, q, rows=rows, tau_max=limits).radius())
@@ -216,7 +217,7 @@ def _set_table(found: Summary) -> Section:
 
 
 def _joint_table(found: Summary) -> Section:
-    heads = tuple(map(Column, ("joint", "position", "unit", "gravity torque", "limit", "share", "inertia")))
+    heads = tuple(map(Column, ("joint", "position", "unit", "holding torque", "limit", "share", "inertia")))
     rows = []
     for j, (name, unit) in enumerate(zip(joint_names(found.robot), joint_units(found.robot), strict=True)):
         limit = np.nan if found.tau_max is None else found.tau_max[j]

@@ -13,6 +13,7 @@ from armdyn.analysis.ellipsoids import acceleration_polytope, manipulability
 from armdyn.analysis.grid import solve_grid
 from armdyn.analysis.stacked import times, transposed
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, FileError, ShapeError, unknown_name
 from armdyn.kinematics.task_rows import LINEAR, joint_array
 from armdyn.motion.sampling import dynamics_of
@@ -121,7 +122,7 @@ def payload_capability(
     dyn = dynamics_of(model)
     q = joint_array(dyn, "q", q)
     low, high = required_torque_limits(dyn.robot, tau_max, tau_min)
-    own = dyn.gravity(q)
+    own = holding_torques(dyn, q)
     lift = -np.asarray(dyn.robot.gravity.array(), dtype=float)  # force by which the robot holds one kilogram
     arm = dyn.pose(q, frame=frame)[..., :3, :3] @ np.asarray(com, dtype=float)
     wrench = np.concatenate([np.broadcast_to(lift, arm.shape), np.cross(arm, lift)], axis=-1)

@@ -6,10 +6,10 @@ Apart from the verbs, so that the command line starts without NumPy.
 from __future__ import annotations
 
 from armdyn.cli import command, verb
-from armdyn.robot.features import CLOSED, LINEAR, PASSIVE, TREE, declare
+from armdyn.robot.features import CLOSED, TREE, declare
 
 assert command.VERBS  # all verbs are imported, so all have declared
-GROUPS = {"tree": TREE, "linear": LINEAR, "closed": CLOSED, "passive": PASSIVE}
+GROUPS = {"tree": TREE, "closed": CLOSED}
 TAKEN = {
     name: declare(f"cli.{name}", (feature for group in names for feature in GROUPS.get(group, (group,))))
     for name, names in verb.TAKES.items()

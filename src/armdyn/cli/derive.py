@@ -130,8 +130,8 @@ def _written(
         return typesetting.latex(equations, latex, blocks) + "\n"
     if style is Format.markdown:
         return typesetting.markdown(equations, latex, blocks)
-    lines = [f"Equations of motion of {equations.robot.name}, by {equations.formulation}", typesetting.MOTION,
-             typesetting.SHORT, typesetting.UNWRITTEN]  # fmt: skip
+    title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
+    lines = [title, typesetting.motion(equations), typesetting.SHORT, typesetting.UNWRITTEN]
     for block in blocks:
         lines += ["", block.heading, *(typesetting.plain_lines(block, text) or ["all zero"])]
     return "\n".join(lines) + "\n"
@@ -144,7 +144,7 @@ def _blocks(
     from armdyn.equations import typesetting
 
     blocks: list[Block] = []
-    for name in (name for name in typesetting.QUANTITIES if name not in without):
+    for name in (name for name in equations.quantities if name not in without):
         say(f"closed form of {name}: {_terms(equations, name)} terms")
         blocks += typesetting.matrices(equations, (name,))
     if terms:
@@ -180,7 +180,7 @@ def _large(equations: Equations, style: Format) -> tuple[str, ...]:
     """The quantities that are too long to print on a terminal."""
     if style in (Format.program, Format.python):
         return ("tau",) if equations.program().count("\n") > MOST_LINES else ()
-    return tuple(name for name in ("M", "C", "g") if _terms(equations, name) > MOST_TERMS)
+    return tuple(name for name in equations.quantities if _terms(equations, name) > MOST_TERMS)
 
 
 def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block], large: tuple[str, ...]) -> None:
@@ -214,7 +214,7 @@ def _print_head(out: Console, equations: Equations, symbols: str) -> None:
         f"{count.trigonometric} sines and cosines, {offline} operations off-line"
     )
     facts = (
-        ("equation", typesetting.MOTION),
+        ("equation", typesetting.motion(equations)),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("parameters", parameters),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),

@@ -20,7 +20,7 @@ NOISE = 0.01
 """Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
-@takes("linear")
+@takes("tree")
 def excite(
     robot: Robot,
     out: Annotated[
@@ -35,7 +35,7 @@ def excite(
         str,
         typer.Option(
             metavar="FAMILIES",
-            help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset.",
+            help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset, spring.",
         ),
     ] = "inertial,friction",
     starts: Annotated[int, typer.Option(metavar="N", help="Number of random starting points of the optimisation.")] = 2,

@@ -24,7 +24,7 @@ CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
-@takes("linear")
+@takes("tree")
 def identify(
     robot: Robot,
     log: Annotated[
@@ -83,7 +83,10 @@ def identify(
         str, typer.Option(help="ordinary, weighted, robust, sequential, damped or total (least squares).")
     ] = "weighted",
     include: Annotated[
-        str, typer.Option(metavar="FAMILIES", help="Parameters to identify: inertial, rotor, friction, offset, motor.")
+        str,
+        typer.Option(
+            metavar="FAMILIES", help="Parameters to identify: inertial, rotor, friction, offset, motor, spring."
+        ),
     ] = "inertial,rotor,friction,offset,motor",
     friction: Annotated[
         str, typer.Option(help="auto: find friction terms beyond viscous and Coulomb friction; plain: do not.")

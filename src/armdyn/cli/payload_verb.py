@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOG_HELP = "(.csv, .npz, .parquet, a ROS 2 bag)"
 
 
-@takes("linear")
+@takes("tree")
 def payload(
     robot: Robot,
     unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload {LOG_HELP}.")],

@@ -32,7 +32,7 @@ class Timing(StrEnum):
     optimal = "optimal"
 
 
-@takes("closed", "elastic", "tree", "passive")
+@takes("closed", "elastic", "tree")
 def plan(
     robot: Robot,
     start: Annotated[

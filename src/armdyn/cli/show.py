@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
-@takes("closed", "elastic", "tree", "passive", movable=False)
+@takes("closed", "elastic", "tree", movable=False)
 def show(
     robot: Robot,
     json: Annotated[

@@ -37,7 +37,7 @@ CONTROLLERS = {
 """Control laws and their default gains."""
 
 
-@takes("closed", "elastic", "tree", "passive")
+@takes("closed", "elastic", "tree")
 def simulate(
     robot: Robot,
     controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from armdyn.control.law import NOTHING, Desired, Law, settle
-from armdyn.control.pointwise import sign
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError
-from armdyn.robot.features import CLOSED, LINEAR, takes
+from armdyn.parameters.standard import FAMILIES
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 
-@takes(*CLOSED, *LINEAR)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class SlotineLi(Law):
     """Adaptive control that estimates the inertial and friction parameters while it tracks.
@@ -51,14 +51,11 @@ class SlotineLi(Law):
         object.__setattr__(self, "adaptation", gains)
 
     @cached_property
-    def _friction_columns(self) -> tuple[Array, Array, Array]:
-        """Columns of the regressor for viscous and for Coulomb friction of the joints, and for friction of motors."""
+    def _friction_columns(self) -> Array:
+        """Columns of the regressor for friction of joints and motors."""
+        friction = {*FAMILIES["friction"], *FAMILIES["motor"]}
         kinds = [name.rstrip("0123456789") for name in self.dyn.parameter_names]
-
-        def columns(*family: str) -> Array:
-            return np.array([k for k, kind in enumerate(kinds) if kind in family], dtype=int)
-
-        return columns("Fv"), columns("Fc"), columns("Fvm", "Fcm")
+        return np.array([k for k, kind in enumerate(kinds) if kind in friction], dtype=int)
 
     def start(self, q: Array, qd: Array) -> Array:
         """The parameters of the model: the initial estimate."""
@@ -74,13 +71,8 @@ class SlotineLi(Law):
         Y = self.dyn.regressor
         whole: Array = Y(q, still, vd) + (Y(q, qd + v, still) - Y(q, qd - v, still)) / 4
         whole = np.array(whole)
-        joints = np.arange(self.dyn.n)
-        viscous, coulomb, motors = self._friction_columns
-        for columns, value in ((viscous, qd), (coulomb, sign(qd))):
-            whole[:, columns] = 0 * whole[:, columns]
-            whole[joints, columns] = value
-        if motors.size:
-            whole[:, motors] = Y(q, qd, still)[:, motors]
+        friction = self._friction_columns  # not quadratic in the velocity
+        whole[:, friction] = Y(q, qd, still)[:, friction]
         return whole
 
     def _terms(self, q: Array, qd: Array, desired: Desired) -> tuple[Array, Array]:

@@ -13,8 +13,9 @@ import numpy as np
 
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, require, takes
+from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
@@ -23,7 +24,7 @@ PARTS = ("coriolis", "gravity", "friction")
 """Terms of the model that a law may leave out."""
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Law):
     """Computed torque control (inverse dynamics control, feedback linearisation) in the joint space.
@@ -97,7 +98,7 @@ class ComputedTorque(Law):
         if self.through == "newton_euler":
             tau = dyn.inverse_dynamics(at, rate, w)
         else:
-            tau = dyn.mass_matrix(at) @ w + dyn.coriolis(at, rate) + dyn.gravity(at) + dyn.friction(rate)
+            tau = dyn.mass_matrix(at) @ w + dyn.coriolis(at, rate) + holding_torques(dyn, at) + dyn.friction(rate)
         if "coriolis" in self.leave_out:
             tau = tau - dyn.coriolis(at, rate)
         if "gravity" in self.leave_out:
@@ -128,7 +129,7 @@ class ComputedTorque(Law):
         return desired.q - q if self.integrates else NOTHING
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class Feedforward(Law):
     """Feedforward of the inverse dynamics along the reference, with or without PD feedback.

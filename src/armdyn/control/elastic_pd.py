@@ -12,6 +12,7 @@ from armdyn.control.extremes import largest_gravity_slope
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError
 from armdyn.robot.features import TREE, takes
 from armdyn.typing import Array
@@ -46,9 +47,10 @@ class ElasticPD(Law):
 
         tau = kp (theta_d - theta) - kd thetad + g(q_d),   theta_d = q_d + g(q_d) / k          Tomei 1991
 
-    It needs the motors' side only. The links come to rest at a constant q_d, where the springs carry the weights, if
-    `condition` holds: springs and kp stiffer than gravity. It is checked when the law is made, as it is only
-    sufficient, check=False makes the law without it.
+    It needs the motors' side only; g are all torques that hold the links, springs across joints included. The links
+    come to rest at a constant q_d, where the transmissions carry these torques, if `condition` holds: transmissions and
+    kp stiffer than gravity. It is checked when the law is made; as it is only sufficient, check=False makes the law
+    without it.
 
     dyn:    compiled dynamics of the robot with its elastic joints.
     kp:     proportional gain at the motors, N m/rad or N/m, (n,) or one number.
@@ -97,7 +99,7 @@ class ElasticPD(Law):
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         n = len(self.stiffness)
-        weights = self.dyn.gravity(np.asarray(self.dyn.coordinates.joined(desired.q, desired.q)))[:n]
+        weights = holding_torques(self.dyn, np.asarray(self.dyn.coordinates.joined(desired.q, desired.q)))[:n]
         stretch: Array = weights * (1 / self.stiffness)
         rate = qd - desired.qd if self.follow else qd
         feedback: Array = self.kp * (desired.q + stretch - q) - self.kd * rate

@@ -53,6 +53,8 @@ def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
 def largest_gravity_slope(dyn: Dynamics, seed: int = 0) -> float:
     """Return the largest 2-norm of dg/dq over the workspace, N m/rad: a lower bound of kp for gravity at q_d.
 
+    Springs and counterbalances count as gravity.
+
     Khalil sec. 9.3.2
     """
     still = np.zeros(dyn.n)

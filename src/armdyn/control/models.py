@@ -8,6 +8,7 @@ import numpy as np
 
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.registry import formulation
+from armdyn.mechanics.springs import spring_torques
 from armdyn.robot import Robot
 from armdyn.robot.features import TREE, takes
 from armdyn.typing import Array
@@ -43,6 +44,9 @@ class Formulated:
 
     def gravity(self, q: Any) -> Array:
         return np.asarray(self.formulation.function("gravity")(self.robot, q))
+
+    def springs(self, q: Any) -> Array:
+        return np.array([float(x) for x in spring_torques(self.robot, [float(x) for x in q])])
 
     def friction(self, qd: Any) -> Array:
         return np.array([float(x) for x in friction_torques(self.robot, [float(x) for x in qd])])

@@ -9,6 +9,7 @@ import numpy as np
 
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
@@ -19,7 +20,7 @@ from armdyn.typing import Array
 class MomentumObserver(Law):
     """Contact detection around another law: the residual r estimates the torques that contacts exert on the joints.
 
-        p = M(q) qd,  r = gain (p - s),  ds/dt = tau + C^T qd - g - friction + r
+        p = M(q) qd,  r = gain (p - s),  ds/dt = tau + C^T qd - g - springs - friction + r
 
     A. De Luca, R. Mattone, ICRA 2003. With the exact model dr/dt = gain (tau_contact - r), joint by joint: contact
     torques pass through a first-order filter. tau_contact = -J^T w for a wrench w that the robot exerts on the
@@ -70,7 +71,7 @@ class MomentumObserver(Law):
     def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
         own = memory[: len(memory) - self.dyn.n]
         dyn, tau = self.dyn, self.law(t, q, qd, desired, own)
-        drift = dyn.coriolis_matrix(q, qd).T @ qd - dyn.gravity(q) - dyn.friction(qd)
+        drift = dyn.coriolis_matrix(q, qd).T @ qd - holding_torques(dyn, q) - dyn.friction(qd)
         rate = tau + drift + self.residual(q, qd, memory)
         return np.concatenate([self.law.change(t, q, qd, desired, own), rate])
 

@@ -12,6 +12,7 @@ from armdyn.control.extremes import largest_gravity_slope, largest_inertias
 from armdyn.control.law import NOTHING, Desired, Law, gain_vector, settle
 from armdyn.control.pointwise import clipped, where_not_negative
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
@@ -121,6 +122,8 @@ class PDGravity(Law):
 
         tau = kp (q_d - q) - kd qd + g(q)          Khalil (9.12); V = T + e^T kp e / 2 decreases along every motion
 
+    g: torques that hold the arm at rest, those of springs and counterbalances included.
+
     dyn:    the controller's model, for gravity.
     kp:     proportional gain, N m/rad or N/m, (n,) or one number.
     kd:     derivative gain, N m s/rad or N s/m, (n,) or one number.
@@ -146,7 +149,7 @@ class PDGravity(Law):
         return largest_gravity_slope(dyn)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        gravity: Array = self.dyn.gravity(q if self.at == "actual" else desired.q)
+        gravity = holding_torques(self.dyn, q if self.at == "actual" else desired.q)
         rate = qd - desired.qd if self.follow else qd
         feedback: Array = self.kp * (desired.q - q) - self.kd * rate
         return gravity + feedback

@@ -24,7 +24,8 @@ def resonances(dyn: Dynamics, q: Any, *, motors: Motors = "locked") -> Array:
 
     Locked motors: det(K - w^2 M_q) = 0 with the links' mass matrix M_q and the stiffnesses K: what one measures with
     the brakes on, and where a loop around the motor has its zeros. Free motors: the same with links and rotors, without
-    the zeros of the motion as a whole: where that loop has its poles; higher. Gravity and damping are left out.
+    the zeros of the motion as a whole: where that loop has its poles; higher. Springs across joints stiffen the links'
+    side. Gravity, counterbalances and damping are left out.
 
     dyn:    compiled dynamics of a robot with elastic joints.
     q:      (..., n) joint positions, rad or m.
@@ -40,16 +41,19 @@ def resonances(dyn: Dynamics, q: Any, *, motors: Motors = "locked") -> Array:
     M = dyn.mass_matrix(np.stack(where.joined(np.moveaxis(q, -1, 0), np.moveaxis(q, -1, 0)), axis=-1))
     soft = [j for j, joint in enumerate(dyn.robot.joints) if joint.elastic is not None]
     k = np.array([float(joint.elastic.stiffness) for joint in dyn.robot.joints if joint.elastic is not None])
+    across = np.zeros(where.size)
+    across[: where.n] = [float(joint.spring.stiffness) if joint.spring else 0.0 for joint in dyn.robot.joints]
     if motors == "locked":
-        M, K = M[..., soft, :][..., soft], np.diag(k)
+        M, K = M[..., soft, :][..., soft], np.diag(k + across[soft])
     else:
         stretch = np.zeros((len(soft), where.size))
         rows = np.arange(len(soft))
         stretch[rows, soft], stretch[rows, [where.motors[j] for j in soft]] = 1, -1
-        K = stretch.T @ (k[:, None] * stretch)
+        K = stretch.T @ (k[:, None] * stretch) + np.diag(across)
     inverse = np.linalg.inv(np.linalg.cholesky(M))
-    squares = np.linalg.eigvalsh(inverse @ K @ np.swapaxes(inverse, -1, -2))[..., -len(soft) :]
-    return np.sqrt(np.maximum(squares, 0.0))
+    squares: Array = np.linalg.eigvalsh(inverse @ K @ np.swapaxes(inverse, -1, -2))[..., -len(soft) :]
+    frequencies: Array = np.sqrt(np.maximum(squares, 0.0))
+    return frequencies
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ import numpy as np
 
 from armdyn.control.law import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.kinematics.task_rows import ROWS, SINGULAR_RATIO, chosen
@@ -121,7 +122,7 @@ class TaskPID(TaskLaw):
         if len(memory):
             force = force + self.ki * memory
         tau: Array = J.T @ force - self.joint_damping * qd
-        return tau + self.dyn.gravity(q) if self.gravity else tau
+        return tau + holding_torques(self.dyn, q) if self.gravity else tau
 
 
 @takes(*TREE)
@@ -216,7 +217,7 @@ class Impedance(TaskLaw):
         dyn = self.dyn
         J = self.jacobian(q)
         force = self.stiffness * self.error(q, desired) + self.damping * self.velocity_error(J, qd, desired)
-        tau: Array = J.T @ force + dyn.coriolis(q, qd) + dyn.gravity(q) - self.joint_damping * qd
+        tau: Array = J.T @ force + dyn.coriolis(q, qd) + holding_torques(dyn, q) - self.joint_damping * qd
         return tau + dyn.friction(qd) if self.friction_compensation else tau
 
 

@@ -25,7 +25,7 @@ from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import Coordinates, coordinates
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, require, takes
+from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.typing import Floats as Array
 
 OPTIONS = ("out", "threads")
@@ -222,7 +222,7 @@ class Dynamics(Quantities):
         return "\n".join(lines)
 
 
-@takes(*CLOSED, "elastic", *TREE, *PASSIVE)
+@takes(*CLOSED, "elastic", *TREE)
 def compile(
     robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
 ) -> Dynamics:

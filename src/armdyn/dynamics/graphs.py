@@ -99,9 +99,7 @@ class SymbolicSource(Source):
 
     @cached_property
     def views(self) -> Views:
-        torques = self.robot
-        if "gravity_compensation" not in self.robot.features:
-            torques = grouped(self.robot, rotors=not coordinates(self.robot).doubled)
+        torques = grouped(self.robot, rotors=not coordinates(self.robot).doubled)
         return Views(torques, torques, self.robot)
 
 

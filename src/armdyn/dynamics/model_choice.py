@@ -108,8 +108,6 @@ class Views(NamedTuple):
 def cheapest_views(robot: Robot, group: bool, kept: Kept | None = None) -> Views:
     """The views with the fewest operations; group: whether inertial parameters may be grouped."""
     known: Kept = {} if kept is None else kept
-    if "gravity_compensation" in robot.features:  # depends on bodies as they are, in the world as it is
-        return Views(robot, robot, robot)
     candidates = [robot, *_other_frames(robot)]
     pairs = [(grouped_view(each) if group else each, each) for each in candidates]
     loaded, places = (

@@ -46,8 +46,7 @@ from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, LINEAR, PASSIVE, declare
-from armdyn.robot.features import TREE as RIGID
+from armdyn.robot.features import CLOSED, TREE, declare
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ Formulation = Callable[..., Any]
 Wrench = ArrayLike | Mapping[str, ArrayLike] | None
 Out = Floats | tuple[Floats, ...] | None
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
-TREE = (*RIGID, *PASSIVE)
 OPTIONAL = ("wrench", "frame")
 _ENTRY = re.compile(r"(?:Returns )?(\w+): (?:(\(\.\.\..*?\)),? ?)?(.*)")
 
@@ -401,14 +399,14 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor, takes=LINEAR)
+    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor, takes=TREE)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
         """Regressor Y(q, qd, qdd): the matrix with Y @ dyn.parameters = tau. Columns: dyn.parameter_names.
 
-        Included: all terms of inverse_dynamics except static and Stribeck friction, which are not linear in their
-        parameters.
+        Included: all terms of inverse_dynamics. The Stribeck velocity of static friction, the rest position of a spring
+        and the point that a counterbalance carries are not parameters but known.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
@@ -462,7 +460,7 @@ class Quantities:
         Returns dqdd_dtau: (..., n, n) acceleration per unit of torque: the inverse of the mass matrix
         """
 
-    @row("F", on_loaded_robot(joint_reactions), joint_reactions, takes=(*RIGID, "springs"))
+    @row("F", on_loaded_robot(joint_reactions), joint_reactions, takes=TREE)
     def joint_reactions(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
         out: Out = None, threads: int | None = None,

@@ -27,7 +27,6 @@ from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.exact import exact
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Progress
 
@@ -52,7 +51,7 @@ class Certificate:
     robot: str
     checks: tuple[Check, ...]
     left_out: tuple[str, ...]
-    """Statements about formulations that do not cover this robot, with the reason."""
+    """Terms that are the same everywhere, and statements about formulations that do not cover this robot."""
     points: int
     degree: int
     error_probability: float
@@ -98,11 +97,11 @@ def certify(
 ) -> Certificate:
     """Exact agreement of all formulations on a robot, and the laws every model must obey.
 
-    points: number of random states. Friction is left out (it is the same term everywhere). Returns a Certificate:
-    `.holds`, `.points`, `.error_probability`, `.checks`.
+    points: number of random states. Friction and springs across joints are left out (they are the same terms
+    everywhere). Returns a Certificate: `.holds`, `.points`, `.error_probability`, `.checks`, `.left_out`.
     """
     must_move(robot)
-    rigid = robot.without("friction")
+    rigid = robot.without("friction", "springs")
     draws = random.Random(seed)
     tree = rigid.opened
     states = [_random_point(exact(tree), draws) for _ in range(points)]
@@ -112,7 +111,7 @@ def certify(
         closed = [_random_closed_point(exact(rigid), draws) for _ in range(points)]
         cases += [(*each, closed) for each in closed_certificate.statements(formulations)]
     checks: list[Check] = []
-    left_out: list[str] = []
+    left_out = [f"{part}: the same term in all formulations" for part in rigid.left_out if part not in robot.left_out]
     for k, (statement, formulation, test, places) in enumerate(cases):
         if progress:
             progress(f"{statement} ({formulation})", k / len(cases))
@@ -143,7 +142,7 @@ def _vector(n: int, draws: random.Random) -> list[Any]:
 def with_inertias(robot: Robot, draw: Callable[[], Any]) -> Robot:
     """The robot with ten drawn inertial parameters on every body."""
     tree = [
-        replace(joint, body=Body(joint.body.name, Inertia.from_parameters(*(draw() for _ in range(10)))))
+        replace(joint, body=replace(joint.body, inertia=Inertia.from_parameters(*(draw() for _ in range(10)))))
         for joint in robot.tree
     ]
     return replace(robot, tree=tuple(tree), expressions=None)
@@ -238,7 +237,7 @@ def _is_linear(ours: Formulation, reference: Formulation, at: Point) -> bool:
 
 
 def _joined(a: Any, b: Any) -> Any:
-    return replace(a, body=Body(a.body.name, a.body.inertia.at_origin() + b.body.inertia.at_origin()))
+    return replace(a, body=replace(a.body, inertia=a.body.inertia.at_origin() + b.body.inertia.at_origin()))
 
 
 _LAWS: tuple[tuple[str, str, Callable[[Formulation, Formulation, Point], bool]], ...] = (

@@ -33,6 +33,7 @@ from armdyn.mechanics.dependent_joints import Iteration, dependent_joints
 from armdyn.mechanics.matrices import product
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
+from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body
@@ -42,7 +43,7 @@ from armdyn.typing import Matrix, Progress, quiet
 SYMBOLS = ("named", "inertial", "base")
 Projection = Callable[[Matrix, Any], Any]
 CORIOLIS = ("own", "christoffel")
-ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "tau": ("q", "qd", "qdd")}
+ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "k": ("q",), "tau": ("q", "qd", "qdd")}
 """What each quantity of Equations depends on."""
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -51,14 +52,14 @@ WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 class Equations:
     """The equations of motion of a robot, by one formulation.
 
-    M, C, g, tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested tuples of expression nodes.
-    C is the Christoffel matrix: Mdot - 2C is skew-symmetric. Friction is not part of them.
+    M, C, g, k, tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested tuples of expression
+    nodes. C is the Christoffel matrix: Mdot - 2C is skew-symmetric. Friction is not part of them.
     """
 
     robot: Robot
     formulation: str
     raw: Mapping[str, Any]
-    """M, christoffel, C, g, tau as the formulation writes them, before expansion."""
+    """M, christoffel, C, g, k, tau as the formulation writes them, before expansion."""
     size: Mapping[str, int]
     """Number of terms of the normal form: every sum multiplied out, s^2 = 1 - c^2."""
     graph: Graph
@@ -67,8 +68,18 @@ class Equations:
     tree: Robot
     """The opened tree in the symbols of the equations; the robot itself, if it has neither loops nor mimic joints."""
 
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The terms of the equations: M, C, g, and k if there are springs or counterbalances."""
+        return ("M", "C", "g", "k") if self.has_springs else ("M", "C", "g")
+
+    @property
+    def has_springs(self) -> bool:
+        """Whether springs or counterbalances have a part in the torques."""
+        return any(x is not constant(0) for x in self.raw["k"])
+
     def nodes(self, name: str) -> Any:
-        """M, christoffel, C, g or tau in explicit form, collected as a textbook would."""
+        """M, christoffel, C, g, k or tau in explicit form, collected as a textbook would."""
         if name not in self.raw:
             raise unknown_name("quantity", name, self.raw, where="Equations")
         return self._explicit(name)
@@ -101,8 +112,13 @@ class Equations:
         return self._matrix("g")
 
     @cached_property
+    def k(self) -> Any:
+        """Torques of springs and counterbalances, (n, 1)."""
+        return self._matrix("k")
+
+    @cached_property
     def tau(self) -> Any:
-        """Torques, (n, 1): M qdd + C qd + g."""
+        """Torques, (n, 1): M qdd + C qd + g + k."""
         return self._matrix("tau")
 
     @cached_property
@@ -129,9 +145,9 @@ class Equations:
         return {to_sympy(symbol(name, kind="parameter")): value for name, value in self.robot.parameters.items()}
 
     def lambdify(self, name: str = "tau") -> Callable[..., Any]:
-        """Return a NumPy function of one state for M (q), C (q, qd), g (q) or tau (q, qd, qdd), made by SymPy.
+        """Return a NumPy function of one state for M (q), C (q, qd), g (q), k (q) or tau (q, qd, qdd), made by SymPy.
 
-        name: M, C, g or tau (default: tau).
+        name: M, C, g, k or tau (default: tau).
 
         The function takes (n,) arrays and, by keyword, `parameters`: new values of named parameters, by name.
         """
@@ -139,7 +155,7 @@ class Equations:
             raise unknown_name("quantity", name, ARGUMENTS, where="Equations.lambdify")
         import numpy as np
 
-        matrix, vector = self._matrix(name), name in ("g", "tau")
+        matrix, vector = self._matrix(name), name in ("g", "k", "tau")
         state = [getattr(self, each) for each in ARGUMENTS[name]]
         evaluate = lambdified([*state, list(self.parameters)], matrix)
         usual = {str(each): value for each, value in self.parameters.items()}
@@ -162,7 +178,9 @@ class Equations:
         return self.graph.program()
 
     def terms(self) -> dict[str, tuple[Node, ...]]:
-        """Torques split by cause, per joint: inertia, centrifugal, coriolis, gravity (their sum is tau), and external.
+        """Torques split by cause, per joint: inertia, centrifugal, coriolis, gravity, springs, and external.
+
+        Their sum without external is tau; springs are there if the robot has any.
 
         external: what a wrench (fx, fy, fz, mx, my, mz) exerted by the robot at the tool, world axes, adds.
         """
@@ -175,12 +193,13 @@ class Equations:
             "centrifugal": [_sum(c[i][j][j] * qd[j] * qd[j] for j in n) for i in n],
             "coriolis": [_sum(2 * c[i][j][k] * qd[j] * qd[k] for j in n for k in n if j < k) for i in n],
             "gravity": list(self.raw["g"]),
+            **({"springs": list(self.raw["k"])} if self.has_springs else {}),
             "external": [_sum(J[row][i] * wrench[row] for row in range(6)) for i in n],
         }
         return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
     def bodies(self) -> dict[str, tuple[Node, ...]]:
-        """Torques split by body: what each one asks of each joint. Their sum is tau (rotors apart)."""
+        """Torques split by body: what each one asks of each joint. Their sum is tau (rotors and springs apart)."""
         function = get_formulation(self.formulation).function("inverse_dynamics")
         arguments = [symbols_of(name, self.robot.n) for name in ("q", "qd", "qdd")]
         parts = {}
@@ -242,6 +261,7 @@ def derive(
     c = own_symbols(method, model, tree, q, qd) if coriolis == "own" else christoffel_symbols(M, q)
     say("gravity", 0.4)
     g = _nodes(projected(model, tree, method.function("gravity"), torques_of, q))
+    k = _nodes(projected(model, tree, spring_torques, torques_of, q))
     say("torques", 0.6)
     function = method.function("inverse_dynamics")
     graph = trace(
@@ -249,8 +269,9 @@ def derive(
         {"q": n, "qd": n, "qdd": n},
     )
     say("normal forms", 0.8)
-    raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "tau": graph.outputs["tau"]}
-    size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g")}
+    raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "k": k}
+    size = {name: normal_form(part).terms for name, part in raw.items() if name != "C"}
+    raw["tau"] = graph.outputs["tau"]
     return Equations(model, method.name, raw, size, graph, time.perf_counter() - begin, tree)
 
 
@@ -379,6 +400,7 @@ def _sum(terms: Any) -> Node:
 
 
 def _only(robot: Robot, body: str) -> Robot:
-    """The robot with all bodies massless but one, and without rotors."""
+    """The robot with all bodies massless but one, and without rotors and springs."""
     tree = [joint if joint.body.name == body else replace(joint, body=Body(joint.body.name)) for joint in robot.tree]
-    return replace(robot, tree=tuple(replace(joint, rotor=None) for joint in tree), expressions=None)
+    bare = tuple(replace(joint, rotor=None, spring=None) for joint in tree)
+    return replace(robot, tree=bare, expressions=None)

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 Render = Callable[[Node], str]
 MOTION = "tau = M(q) qdd + C(q, qd) qd + g(q)"
-QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques"}
+QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques", "k": "Spring torques"}
 TERMS = {"inertia": "Inertia", "centrifugal": "Centrifugal", "coriolis": "Coriolis", "gravity": "Gravity",
+         "springs": "Springs and counterbalances",
          "external": "External wrench at the tool"}  # fmt: skip
 SHORT = "Abbreviations: c2 = cos(q2), s23 = sin(q2 + q3), and so on."
 UNWRITTEN = "M is symmetric; entries not shown are zero."
@@ -45,13 +46,18 @@ class Block(NamedTuple):
 # What there is to write -----------------------------------------------------------------------------------------
 
 
-def matrices(equations: Equations, names: Sequence[str] = tuple(QUANTITIES)) -> list[Block]:
-    """M, C, g; M above the diagonal only, the rest is its mirror image."""
+def motion(equations: Equations) -> str:
+    """What the terms add up to."""
+    return f"{MOTION} + k(q)" if equations.has_springs else MOTION
+
+
+def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[Block]:
+    """M, C, g and, if there are springs, k; M above the diagonal only, the rest is its mirror image."""
     n = range(equations.robot.n)
     found = []
-    for name in names:
+    for name in equations.quantities if names is None else names:
         nodes = equations.nodes(name)
-        if name == "g":
+        if name in ("g", "k"):
             pairs = [(index(equations, i), nodes[i]) for i in n]
         else:
             pairs = [(index(equations, i, j), nodes[i][j]) for i in n for j in n if name == "C" or j >= i]
@@ -60,7 +66,7 @@ def matrices(equations: Equations, names: Sequence[str] = tuple(QUANTITIES)) -> 
 
 
 def causes(equations: Equations) -> list[Block]:
-    """The torques term by term: inertia, centrifugal, Coriolis, gravity, external."""
+    """The torques term by term: inertia, centrifugal, Coriolis, gravity, springs, external."""
     return [_torques(equations, TERMS[name], torques) for name, torques in equations.terms().items()]
 
 
@@ -89,7 +95,7 @@ def plain(equations: Equations, text: Render) -> str:
     """What print(equations) shows."""
     title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
     lines = [line for block in matrices(equations) for line in plain_lines(block, text)]
-    return "\n".join([title, MOTION, SHORT, UNWRITTEN, "", *lines])
+    return "\n".join([title, motion(equations), SHORT, UNWRITTEN, "", *lines])
 
 
 def plain_lines(block: Block, text: Render, width: int = WIDTH) -> list[str]:
@@ -152,7 +158,8 @@ def markdown(equations: Equations, render: Render, blocks: Sequence[Block] | Non
     """A page: the entries, then the torques term by term."""
     shown = [*matrices(equations), *causes(equations)] if blocks is None else blocks
     parts = [f"# Equations of motion of {equations.robot.name}", f"Formulation: {equations.formulation}. {SHORT}"]
-    parts += ["$$\\tau = M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q)$$"]
+    springs = " + k(q)" if equations.has_springs else ""
+    parts += [f"$$\\tau = M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q){springs}$$"]
     for level, title, group in _grouped(shown):
         parts += [f"## {title}"] if title else []
         for block in group:
@@ -217,8 +224,8 @@ def _letters(latex: str) -> int:
 
 
 def record(equations: Equations, terms: bool = False, by_body: bool = False) -> dict[str, Any]:
-    """M, C, g as nested lists of texts that Python and SymPy can read, and the facts about them."""
-    quantities = {name: _texts(equations.nodes(name)) for name in QUANTITIES}
+    """M, C, g (and k) as nested lists of texts that Python and SymPy can read, and the facts about them."""
+    quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
     facts = {"robot": equations.robot.name, "formulation": equations.formulation,
              "joints": [joint.name for joint in equations.robot.joints], "seconds": round(equations.seconds, 4),
              "terms": dict(equations.size)}  # fmt: skip

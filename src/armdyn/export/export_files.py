@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.export.functions import DEFAULT, Model, model
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 
 TARGETS = {
     "c": "C99: header, source, test program, CMake file",
@@ -22,7 +22,7 @@ TARGETS = {
 """Languages by name; each is a module of this package."""
 
 
-@takes(*CLOSED, "elastic", *TREE, *PASSIVE)
+@takes(*CLOSED, "elastic", *TREE)
 def write(
     robot: Robot,
     to: str = "c",

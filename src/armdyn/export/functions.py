@@ -17,7 +17,7 @@ from armdyn.graph.program import StraightLine, straight_line
 from armdyn.graph.structure import Port, ports
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Kind
 
 PARAMETERS = "parameters"
@@ -82,7 +82,7 @@ class Model:
         return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
 
 
-@takes(*CLOSED, "elastic", *TREE, *PASSIVE)
+@takes(*CLOSED, "elastic", *TREE)
 def model(
     robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
 ) -> Model:

@@ -456,7 +456,7 @@ def _is_free(joint: Element) -> bool:
 def _heavier(body: Body, factor: float) -> Body:
     inertia = body.inertia.about_com()
     tensor = Mat3.symmetric(*(factor * x for x in inertia.tensor.upper()))
-    return Body(body.name, CentralInertia(factor * inertia.mass, inertia.com, tensor))
+    return replace(body, inertia=CentralInertia(factor * inertia.mass, inertia.com, tensor))
 
 
 def _fresh(name: str, taken: set[str]) -> str:

@@ -80,4 +80,4 @@ def _value(value: Any) -> str:
         return "{" + ", ".join(f"{key} = {_value(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
-    return repr(value)
+    return repr(float(value)) if isinstance(value, float) else repr(value)  # NumPy shows the type of its numbers

@@ -39,7 +39,7 @@ from armdyn.parameters import (
 )
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
-from armdyn.robot.features import LINEAR, takes
+from armdyn.robot.features import TREE, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
@@ -172,7 +172,8 @@ class Fit:
         revolute = self.base.robot.links[int(place[len(kind) :]) - 1].revolute
         force, rate = ("N m", "rad") if revolute else ("N", "m")
         inertia = "kg m^2" if revolute else "kg"
-        others = {"Ia": inertia, "Fv": f"{force} s/{rate}", "Fvm": f"{force} s/{rate}"}
+        viscous = dict.fromkeys(("Fv", "Fvn", "Fvm"), f"{force} s/{rate}")
+        others = {"Ia": inertia, "Ks": f"{force}/{rate}", "Mc": "kg", **viscous}
         return UNITS.get(kind) or others.get(kind, force)
 
     def __str__(self) -> str:
@@ -230,7 +231,7 @@ class Fit:
             raise FileError(f"cannot be written: {error}", where=str(path)) from None
 
 
-@takes(*LINEAR)
+@takes(*TREE)
 def identify(
     robot: Robot,
     log: Any,
@@ -323,17 +324,15 @@ def _processed(robot: Robot, data: _Data, processing: Processing | None) -> list
 
 
 def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding]]:
-    """The robot without friction that is not linear in its parameters, if friction is to be identified."""
+    """The robot without static friction, if friction is to be identified."""
     if "friction" not in include:
         return robot, []
-    nonlinear = [j.name for j in robot.joints if j.friction is not None and j.friction.static != 0]
-    if not nonlinear:
+    static = robot.features.get("static_friction")
+    if not static:
         return robot, []
-    plain = {j.name: replace(j.friction, static=0, stribeck=0) for j in robot.joints if j.friction is not None}
-    tree = tuple(replace(j, friction=plain[j.name]) if j.name in plain else j for j in robot.tree)
-    note = Finding("stribeck-left-out", "note", listed(nonlinear), "static friction is left out because it is not "
-                   "linear in its parameters", advice="Viscous and Coulomb friction are identified.")  # fmt: skip
-    return replace(robot, tree=tree, expressions=None), [note]
+    note = Finding("stribeck-left-out", "note", listed(static), "static friction is left out, because logs rarely "
+                   "determine it", advice="Viscous and Coulomb friction are identified.")  # fmt: skip
+    return robot.without("static_friction"), [note]
 
 
 def known_torques(robot: Robot, include: tuple[str, ...]) -> Callable[[Samples], Samples]:

@@ -25,7 +25,7 @@ from armdyn.parameters.base import BaseParameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import parameter_names
 from armdyn.robot import Robot
-from armdyn.robot.features import LINEAR, takes
+from armdyn.robot.features import TREE, takes
 from armdyn.typing import Array, Progress, quiet
 
 CHUNK = 20_000
@@ -100,7 +100,7 @@ class Observation:
         return float(np.linalg.cond(A / np.where(lengths > 0, lengths, 1.0)))
 
 
-@takes(*LINEAR)
+@takes(*TREE)
 def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: Progress = quiet) -> Observation:
     """Evaluate the regressor along processed samples.
 

@@ -35,7 +35,7 @@ from armdyn.parameters import BaseParameters, physical_consistency
 from armdyn.parameters.regressor import UNITS
 from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot import Robot
-from armdyn.robot.features import LINEAR, TREE, takes
+from armdyn.robot.features import TREE, takes
 from armdyn.robot.links import WORLD
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array, Progress, quiet
@@ -152,7 +152,7 @@ def _slope(parameters: Array, k: int) -> Array:
 # From two logs ------------------------------------------------------------------------------------------------------
 
 
-@takes(*LINEAR)
+@takes(*TREE)
 def identify_payload(
     robot: Robot,
     loaded: Any,

@@ -37,7 +37,7 @@ MARGIN = 1e-6
 """Smallest eigenvalue of a link's pseudo-inertia in units of its mass and extent: clear of the solver's tolerance."""
 PRIOR = 1e-5
 """rho: a prior that is off by its own size in some direction costs as much as 0.003 standard deviations."""
-NEVER_NEGATIVE = ("Ia", "Fv", "Fc")
+NEVER_NEGATIVE = ("Ia", "Fv", "Fc", "Ks")
 UNITS = np.array([pseudo_inertia(Inertia.from_parameters(*row)) for row in np.eye(len(INERTIAL))])
 """(10, 4, 4): the pseudo-inertia of each unit parameter."""
 

@@ -152,7 +152,7 @@ class TorqueModel:
 
 def _bodies(base: BaseParameters) -> Array:
     """(p,) bool: parameters of bodies and rotors."""
-    return np.array([not place.startswith(("off", "Fv", "Fc")) for place in base.places])
+    return np.array([not place.startswith(("off", "Fv", "Fc", "Ks", "Mc")) for place in base.places])
 
 
 # Data ---------------------------------------------------------------------------------------------------------------

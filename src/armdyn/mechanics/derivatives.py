@@ -246,7 +246,7 @@ def inverse_dynamics_derivatives(
     n = range(robot.n)
     slopes = gradient(lambda x: friction_torques(robot, x), qd)
     dqd = [[add(dqd[i][j], slopes[j][i]) for j in n] for i in n]
-    if any(name in robot.features for name in PASSIVE):
+    if robot.features.keys() & PASSIVE:
         stiffness = gradient(lambda x: spring_torques(robot, x), q)
         dq = [[add(dq[i][j], stiffness[j][i]) for j in n] for i in n]
     if any(spin.axis is not None for spin in robot.spins):

@@ -11,12 +11,13 @@ numbers without a field of their own go to `values = {...}` and come as `frictio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from armdyn.algebra import Scalar, ops
 from armdyn.algebra.ops import add, div, mul, sub
-from armdyn.errors import PhysicsError, RobotError, unknown_name
+from armdyn.errors import NotApplicable, PhysicsError, RobotError, unknown_name
+from armdyn.robot.features import ASYMMETRIC
 from armdyn.robot.parts import Friction, Motor
 from armdyn.robot.robot import Robot
 from armdyn.robot.transmission import inverse_rows
@@ -170,10 +171,48 @@ def friction_torque(friction: Friction | None, rate: Scalar, where: str | None =
         raise error if where is None else error.located(where) from None
 
 
-def unit_torques(friction: Friction | None, rate: Scalar) -> tuple[Scalar, Scalar]:
-    """(torque of viscous = 1, torque of coulomb = 1), static friction left out: columns of the regressor."""
-    bare = replace(friction or Friction(), viscous=0, coulomb=0, static=0, offset=0)
-    return friction_torque(replace(bare, viscous=1), rate), friction_torque(replace(bare, coulomb=1), rate)
+def coefficients(friction: Friction | None) -> dict[str, Scalar]:
+    """The coefficients in which friction is linear, by the names of the standard parameters.
+
+    Fv, Fc; Fs, static friction beyond Fc, where there is any; Fvn, Fcn for qd < 0, where they differ.
+    """
+    law = friction or Friction()
+    found = {"Fv": law.viscous, "Fc": law.coulomb}
+    if not ops.is_zero(law.static):
+        found["Fs"] = sub(law.static, law.coulomb)
+    if law.law in ASYMMETRIC:
+        back = _backwards(law)
+        found |= {"Fvn": back.viscous, "Fcn": back.coulomb}
+    return found
+
+
+def with_coefficients(friction: Friction | None, values: Mapping[str, Scalar]) -> Friction:
+    """The friction with other coefficients, all those of `coefficients`."""
+    law = friction or Friction()
+    static = add(values["Fc"], values["Fs"]) if "Fs" in values else law.static
+    back = {"viscous_negative": values["Fvn"], "coulomb_negative": values["Fcn"]} if "Fvn" in values else {}
+    return replace(law, viscous=values["Fv"], coulomb=values["Fc"], static=static, values={**law.values, **back})
+
+
+def unit_torques(friction: Friction | None, rate: Scalar) -> dict[str, Scalar]:
+    """Torques of coefficients that are 1 with all others 0, by name: columns of the regressor."""
+    bare = replace(friction or Friction(), offset=0)
+    nothing: dict[str, Scalar] = dict.fromkeys(coefficients(bare), 0)
+    return {name: friction_torque(with_coefficients(bare, nothing | {name: 1}), rate) for name in nothing}
+
+
+def require_linear(friction: Friction | None, where: str) -> None:
+    """Raise NotApplicable if a registered law is not linear in the coefficients of its joint."""
+    if friction is None or is_own_law(friction):
+        return
+    values = coefficients(friction)
+    for rate in (-1.3, 0.2, 0.7):
+        units, whole = unit_torques(friction, rate), friction_torque(replace(friction, offset=0), rate)
+        parts = [float(mul(units[name], value)) for name, value in values.items()]
+        if abs(sum(parts) - float(whole)) > 1e-9 * max(map(abs, [*parts, float(whole)])):
+            raise NotApplicable(f"the friction law {friction.law!r} is not linear in its coefficients", where=where,
+                                expected="torques proportional to viscous and coulomb",
+                                advice='robot.without("friction_law") leaves it out.')  # fmt: skip
 
 
 def friction_torques(robot: Robot, qd: Scalars) -> list[Scalar]:
@@ -216,6 +255,7 @@ def motors_with_friction(robot: Robot) -> list[int]:
 __all__ = [
     "LAWS",
     "Law",
+    "coefficients",
     "friction_laws",
     "friction_torque",
     "friction_torques",
@@ -224,5 +264,7 @@ __all__ = [
     "motor_friction",
     "motors_with_friction",
     "register_friction",
+    "require_linear",
     "unit_torques",
+    "with_coefficients",
 ]

@@ -27,6 +27,7 @@ from armdyn.mechanics.kinematics import Motion, Wrench, frame_pose, link_poses
 from armdyn.mechanics.newton_euler import Start, tip_wrench, transmitted
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_torques
+from armdyn.mechanics.springs import counterbalances, spring_torques
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Body, FreeTransform, Joint, Kind, Placement
 from armdyn.robot.robot import Robot
@@ -92,7 +93,9 @@ def inverse_dynamics(
     tip, elsewhere = split(robot, q, _turned(wrench, moving.R.T))
     bodies = transmitted(robot, q, qd, qdd, tip_wrench(robot, q, tip), moving.at_origin(robot.base.xyz)).torques
     spins = spin_torques(robot, q, Motion(robot, q, qd, qdd, (moving.w, moving.wd)), qd, qdd)
-    return [ops.total(part) for part in zip(bodies, *spins, friction_torques(robot, qd), elsewhere, strict=True)]
+    springs = spring_torques(robot, q, moving.R.T @ robot.gravity)
+    parts = (bodies, *spins, friction_torques(robot, qd), springs, elsewhere)
+    return [ops.total(part) for part in zip(*parts, strict=True)]
 
 
 @quantity
@@ -130,7 +133,7 @@ def base_wrench(
             R, P = link.pose(q[link.index])
             f = R @ passed.f[link.index]
             force, moment = force + f, moment + R @ passed.m[link.index] + cross(P, f)
-    for f, m in _elsewhere(robot, q, elsewhere):
+    for f, m in (*_elsewhere(robot, q, elsewhere), *_carried(robot, q, moving.R.T @ robot.gravity)):
         force, moment = force + f, moment + m
     moment = moment + _spins(robot, q, Motion(robot, q, qd, qdd, (moving.w, moving.wd)), qd, qdd)
     moment = moment - cross(p_base, force)
@@ -145,6 +148,14 @@ def _elsewhere(robot: Robot, q: Scalars, wrenches: dict[str, Scalars]) -> list[t
         force, p = Vec3.of(wrench[:3]), frame_pose(poses, robot.frame(name)).p
         result.append((force, Vec3.of(wrench[3:]) + cross(p, force)))
     return result
+
+
+def _carried(robot: Robot, q: Scalars, gravity: Vec3) -> list[tuple[Vec3, Vec3]]:
+    """The weights that counterbalances carry, about the world's origin."""
+    carried = counterbalances(robot)
+    poses = link_poses(robot, q) if carried else []
+    forces = [(poses[link].apply(com), mass * gravity) for link, (com, mass) in carried.items()]
+    return [(force, cross(p, force)) for p, force in forces]
 
 
 def _spins(robot: Robot, q: Scalars, motion: Motion, qd: Scalars, qdd: Scalars) -> Vec3:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from armdyn.algebra import ZERO, Scalar, Vec3, cross
-from armdyn.mechanics.kinematics import Motion, Wrench
+from armdyn.mechanics.kinematics import Motion, Wrench, link_poses
 from armdyn.mechanics.newton_euler import Start, Tip, tip_wrench, transmitted
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.springs import counterbalances
 from armdyn.robot.features import TREE, declare
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
-declare("mechanics.reactions", (*TREE, "springs"))  # springs act between a joint's own links, along its axis
+declare("mechanics.reactions", TREE)
 
 
 @quantity
@@ -35,7 +36,7 @@ def joint_reactions(
     wrench: (..., 6) exerted by the robot at the tool, or {frame: (..., 6)} (default: none).
     """
     f, m = [ZERO] * robot.n, [ZERO] * robot.n
-    for load in (*_wrenches(robot, q, wrench), *_spins(robot, q, qd, qdd)):
+    for load in (*_wrenches(robot, q, wrench), *_counterbalances(robot, q), *_spins(robot, q, qd, qdd)):
         f[load.link], m[load.link] = f[load.link] + load.f, m[load.link] + load.m
     for link in robot.inward():
         j, i = link.index, link.parent
@@ -55,6 +56,15 @@ def _wrenches(robot: Robot, q: Scalars, wrench: Wrench) -> Iterator[Tip]:
         load = tip_wrench(robot, q, each, name)
         if load.link != WORLD:
             yield load
+
+
+def _counterbalances(robot: Robot, q: Scalars) -> Iterator[Tip]:
+    """The weights that counterbalances take from the links. Springs act along the axes of joints only."""
+    carried = counterbalances(robot)
+    poses = link_poses(robot, q) if carried else []
+    for link, (com, mass) in carried.items():
+        weight = poses[link].R.T @ (mass * robot.gravity)
+        yield Tip(link, weight, cross(com, weight))
 
 
 def _spins(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> Iterator[Tip]:

@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
-from armdyn.motion.sampling import checked_motion, dynamics_of, holding_torques, integral, sample_times, states
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.motion.sampling import checked_motion, dynamics_of, integral, sample_times, states
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names, limit_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -87,7 +88,7 @@ class Sizing:
         return "\n".join(lines)
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, *TREE)
 def sizing(
     model: Robot | Dynamics,
     motion: Any,

@@ -9,7 +9,6 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.robot.features import PASSIVE
 from armdyn.robot.limits import MotionLimits, joint_names, joint_units
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.trajectory import grid
@@ -68,12 +67,6 @@ def checked_motion(dyn: Dynamics, motion: Any) -> None:
         raise ShapeError(
             f"a motion of {n} joints", where=f"robot {dyn.robot.name!r}", expected=f"one of {dyn.n} joints"
         )
-
-
-def holding_torques(dyn: Dynamics, q: Array) -> Array:
-    """Return the torques that hold the robot at rest, gravity and springs, N m or N."""
-    gravity: Array = dyn.gravity(q)
-    return gravity + dyn.springs(q) if any(name in dyn.robot.features for name in PASSIVE) else gravity
 
 
 def sample_times(motion: Any, dt: float | None = None) -> Array:

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.holding import holding_torques
 from armdyn.motion.path import as_trajectory
 from armdyn.motion.sampling import (
     Infeasible,
     checked_motion,
     dynamics_of,
-    holding_torques,
     sample_times,
     states,
     too_heavy,
     too_weak,
 )
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
@@ -72,7 +72,7 @@ class Demand(NamedTuple):
     law: Callable[[float], Array] | None
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, *TREE)
 def scale_to_torque(
     ref: Any,
     model: Robot | Dynamics,

@@ -15,7 +15,7 @@ from armdyn.motion.path import ByLength, as_path, bends, corners, sides
 from armdyn.motion.reachability import SLACK, Conflict, Rows, allowed, controllable, fastest, pruned
 from armdyn.motion.sampling import Infeasible, dynamics_of, too_heavy
 from armdyn.motion.scaling import demand_of, factors_of
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Retimed, polynomial_clock
@@ -118,7 +118,7 @@ class Cells(NamedTuple):
     within: Array
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, *TREE)
 def time_optimal(
     path: Any,
     model: Robot | Dynamics,

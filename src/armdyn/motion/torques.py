@@ -25,10 +25,10 @@ Wrench = Any | Callable[[Array], Array] | None
 
 @dataclass(frozen=True, eq=False)
 class TorqueBreakdown:
-    """Torques along a motion at k times, split in two ways; each adds up to `tau`.
+    """Torques along a motion at k times, split by effect and by origin; each adds up to `tau`.
 
-        tau = sum_j inertia_ij + sum_j centrifugal_ij + sum_p coriolis_ip + gravity + friction + tip     by effect
-        tau = sum_b bodies_ib + sum_j rotors_ij + friction + tip                                         by origin
+        tau = sum_j inertia_ij + sum_j centrifugal_ij + sum_p coriolis_ip + gravity + springs + friction + tip
+        tau = sum_b bodies_ib + sum_j rotors_ij + springs + friction + tip
 
     t:           (k,) s, with both sides of every jump.
     q, qd, qdd:  (k, n) rad or m, and their rates.
@@ -37,6 +37,7 @@ class TorqueBreakdown:
     centrifugal: (k, n, n) on joint i by the velocity of joint j, h_ijj qd_j^2.
     coriolis:    (k, n, p) on joint i by the pair of joints pairs[p].
     gravity:     (k, n).
+    springs:     (k, n) of springs across joints and counterbalances.
     friction:    (k, n).
     tip:         (k, n) of the wrench at the tool.
     bodies:      (k, n, n) on joint i by weight and inertia of link b, with what is fixed to it.
@@ -54,6 +55,7 @@ class TorqueBreakdown:
     coriolis: Array
     pairs: tuple[tuple[int, int], ...]
     gravity: Array
+    springs: Array
     friction: Array
     tip: Array
     bodies: Array
@@ -67,6 +69,7 @@ class TorqueBreakdown:
             "centrifugal": self.centrifugal.sum(axis=2),
             "Coriolis": self.coriolis.sum(axis=2),
             "gravity": self.gravity,
+            "springs": self.springs,
             "friction": self.friction,
             "tip": self.tip,
         }
@@ -157,6 +160,7 @@ def torque_breakdown(
         coriolis=np.stack(together, axis=2) if pairs else np.zeros((len(t), n, 0)),
         pairs=pairs,
         gravity=dyn.gravity(q),
+        springs=dyn.springs(q),
         friction=dyn.friction(qd),
         tip=tip,
         bodies=bodies,

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.motion.sampling import checked_motion, dynamics_of, holding_torques, sample_times, states
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.dynamics.holding import holding_torques
+from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -103,7 +104,7 @@ class Feasibility:
         return "\n".join([*lines, *map(str, self.excesses)])
 
 
-@takes(*CLOSED, *TREE, *PASSIVE)
+@takes(*CLOSED, *TREE)
 def feasibility(
     model: Robot | Dynamics,
     motion: Any,

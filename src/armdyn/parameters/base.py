@@ -32,7 +32,7 @@ from armdyn.parameters.standard import (
     with_standard_parameters,
 )
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, LINEAR, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Array, Scalars
 
@@ -157,14 +157,15 @@ class BaseParameters:
         return f"<BaseParameters of {self.robot.name!r}: {self.count} of {len(self.standard)}>"
 
 
-@takes(*CLOSED, *LINEAR)
+@takes(*CLOSED, *TREE)
 def base_parameters(
     robot: Robot, include: Iterable[str] = ("inertial",), *, absent: Iterable[str] | str = ()
 ) -> BaseParameters:
     """The base parameters of a robot.
 
-    include: families of standard parameters, "inertial", "rotor", "friction", "offset", "motor". absent: names of
-    parameters known to be zero, or "zeros" for those that the robot's description gives as 0 (symmetric links).
+    include: families of standard parameters, "inertial", "rotor", "friction", "offset", "motor", "spring".
+    absent: names of parameters known to be zero, or "zeros" for those that the robot's description gives as 0
+    (symmetric links).
 
     >>> import armdyn
     >>> print(base_parameters(armdyn.load("pendulum"), absent="zeros"))
@@ -286,7 +287,8 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
     Counted modulo a prime of 61 bits, which can lose rank but not gain any; so can too few states. States are added
     until `enough` is reached, or long after more could help. Friction columns change sign with qd and no other column
-    does, so they are always independent: of one another too, motors that one joint turns being grouped with it.
+    does, so they are always independent: of one another too, motors that one joint turns being grouped with it. So are
+    those of springs, the only ones that grow with an angle or with the position of their own prismatic joint at rest.
     """
     from flint import fmpq, nmod_mat  # loaded on first use, to keep the start of the library quick
 
@@ -294,11 +296,11 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
     from armdyn.robot.exact import exact
 
     prime = 2**61 - 1
-    view = exact(robot)
+    view = exact(robot.without("springs"))
     families = tuple(family for family in include if family not in ("friction", "motor"))
-    names = parameter_names(robot, families)
+    names = parameter_names(view, families)
     chosen = [i for i, name in enumerate(names) if name in known]
-    friction = sum(name.startswith(("Fv", "Fc")) for name in known) - len(_grouped_motors(robot, known))
+    apart = sum(name.startswith(("Fv", "Fc", "Fs", "Ks")) for name in known) - len(_grouped_motors(robot, known))
     rng = np.random.default_rng(0)
 
     def draw(size: int) -> list[Any]:
@@ -309,14 +311,14 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
     rows: list[list[int]] = []
     rank, states = 0, 0
-    while rank + friction < enough and states * robot.n < 4 * len(names) + 40:
+    while rank + apart < enough and states * robot.n < 4 * len(names) + 40:
         for _ in range(max(4, math.ceil(0.4 * len(names) / max(robot.n, 1)))):
             q = [RationalAngle(x) if link.revolute else x for link, x in zip(view.links, draw(robot.n), strict=True)]
             Y = regressor(view, q, draw(robot.n), draw(robot.n), families)
             rows += [[residue(row[i]) for i in chosen] for row in Y]
             states += 1
         rank = nmod_mat(len(rows), len(chosen), [x for row in rows for x in row], prime).rank() if chosen else 0
-    return rank + friction
+    return rank + apart
 
 
 def stacked_regressor(robot: Robot, include: Iterable[str], states: int | None = None, seed: int = 0) -> Array:

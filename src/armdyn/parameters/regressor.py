@@ -6,8 +6,8 @@ velocities of its link. Columns of joints that do not carry the link are literal
 
 Rotors enter by Ia = ratio^2 inertia, in either model: reflected, or full with its coupling to the carrier (Siciliano
 (7.80) with the rotor's own moment of inertia, scaled by the gear ratio). Friction enters by what the joint's law makes
-of Fv and of Fc, qd and sign(qd) as a rule; static and Stribeck friction are not linear and stay out. Friction of a
-motor enters by Fvm and Fcm on all joints that turn the motor.
+of its coefficients, qd and sign(qd) as a rule. Friction of a motor enters by Fvm and Fcm on all joints that turn the
+motor, a spring by its stiffness Ks, counterbalances by the mass Mc that they carry.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from dataclasses import replace
 
 from armdyn.algebra import Inertia, Scalar, Vec3, ops
 from armdyn.algebra.ops import add
+from armdyn.mechanics import friction, springs
 from armdyn.mechanics.actuators import rotor_torques
 from armdyn.mechanics.closed_chain import ClosedMotion
 from armdyn.mechanics.dependent_joints import dependent_joints
-from armdyn.mechanics.friction import motor_friction, unit_torques
+from armdyn.mechanics.friction import motor_friction
 from armdyn.mechanics.kane import link_partials, seen_by_links
 from armdyn.mechanics.kinematics import Motion
 from armdyn.mechanics.matrices import product, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.parameters.standard import FAMILIES, INERTIAL, included, motor_ratio, slots, spin_of, with_exact_links
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, LINEAR, declare
+from armdyn.robot.features import CLOSED, TREE, declare
 from armdyn.robot.links import Spin
 from armdyn.robot.parts import Motor
 from armdyn.typing import Scalars
 
-declare("parameters.regressor", (*CLOSED, *LINEAR))
+declare("parameters.regressor", (*CLOSED, *TREE))
 UNITS = tuple(Inertia.from_parameters(*(int(i == k) for i in range(10))) for k in range(len(INERTIAL)))
 """The ten unit inertias, in the order of the standard parameters."""
 
@@ -62,28 +63,30 @@ def projected(tree: Robot, motion: ClosedMotion, include: Iterable[str]) -> list
 
 def _of_tree(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, include: Iterable[str]) -> list[list[Scalar]]:
     kinds = included(include)
-    columns: dict[str, list[list[Scalar]]] = {}
+    n = range(robot.n)
+    columns: dict[tuple[str, int], list[Scalar]] = {("off", j): _only(robot, j, 1) for j in n}
     if "M" in kinds:
         columns |= inertial_columns(robot, q, qd, qdd)
     if "Ia" in kinds:
-        columns["Ia"] = [rotor_torques(_with_unit_rotor(robot, j), q, qd, qdd) for j in range(robot.n)]
-    columns["off"] = [_only(robot, j, 1) for j in range(robot.n)]
+        columns |= {("Ia", j): rotor_torques(_with_unit_rotor(robot, j), q, qd, qdd) for j in n}
     if "Fc" in kinds:
-        laws = [unit_torques(joint.friction, rate) for joint, rate in zip(robot.joints, qd, strict=True)]
-        columns["Fv"] = [_only(robot, j, viscous) for j, (viscous, _) in enumerate(laws)]
-        columns["Fc"] = [_only(robot, j, coulomb) for j, (_, coulomb) in enumerate(laws)]
+        for j, (joint, rate) in enumerate(zip(robot.joints, qd, strict=True)):
+            friction.require_linear(joint.friction, f"robot {robot.name!r}, joint {joint.name!r}")
+            units = friction.unit_torques(joint.friction, rate)
+            columns |= {(kind, j): _only(robot, j, torque) for kind, torque in units.items()}
     if "Fvm" in kinds:
-        motors = range(robot.n)
-        columns["Fvm"] = [motor_friction(_with_unit_motor(robot, j, viscous=1), qd) for j in motors]
-        columns["Fcm"] = [motor_friction(_with_unit_motor(robot, j, coulomb=1), qd) for j in motors]
-    ordered = [columns[kind][j] for kind, j in slots(robot, include)]
+        columns |= {("Fvm", j): motor_friction(_with_unit_motor(robot, j, viscous=1), qd) for j in n}
+        columns |= {("Fcm", j): motor_friction(_with_unit_motor(robot, j, coulomb=1), qd) for j in n}
+    if "Ks" in kinds:
+        columns |= springs.unit_torques(robot, q)
+    ordered = [columns[slot] for slot in slots(robot, include)]
     return [[column[i] for column in ordered] for i in range(robot.n)]
 
 
-def inertial_columns(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[str, list[list[Scalar]]]:
-    """Torques of unit inertias: by parameter, then by link. Siciliano (7.79), by way of Kane's partial velocities."""
+def inertial_columns(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> dict[tuple[str, int], list[Scalar]]:
+    """Torques of unit inertias, by (parameter, link). Siciliano (7.79), by way of Kane's partial velocities."""
     motion, partials = Motion(robot, q, qd, qdd), link_partials(robot, q)
-    columns: dict[str, list[list[Scalar]]] = {kind: [] for kind in INERTIAL}
+    columns: dict[tuple[str, int], list[Scalar]] = {}
     for j, g in enumerate(seen_by_links(robot, q, robot.gravity)):
         a = motion.a[j] - g
         for kind, unit in zip(INERTIAL, UNITS, strict=True):
@@ -91,7 +94,7 @@ def inertial_columns(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> dic
             column: list[Scalar] = [0] * robot.n
             for i, (v, w) in partials[j].items():
                 column[i] = add(v.dot(force), w.dot(moment))
-            columns[kind].append(column)
+            columns[kind, j] = column
     return columns
 
 

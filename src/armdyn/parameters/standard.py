@@ -3,7 +3,8 @@
 Per joint, in the order of `armdyn.conventions.STANDARD_PARAMETERS`: the ten inertial parameters of its link (Khalil
 sec. 7.3.3, Siciliano (7.77)), in the frame whose z is the joint axis (`robot.links`); the rotor inertia seen at the
 joint, Ia; the friction coefficients Fv and Fc; a constant torque. Numbers of joints are appended: XX1 ... off1, XX2 ...
-Motors with friction of their own, such as those coupled to several joints, have Fvm and Fcm, after all joints.
+What only some joints have comes after all joints (`FURTHER_PARAMETERS`): friction of motors, such as those coupled to
+several joints, static and asymmetric friction, springs, counterbalances.
 
 Links are the augmented ones of Siciliano sec. 7.2.2: what is fixed to a link and what a full rotor mounted on it
 weighs at rest belong to it. Ia is ratio^2 times the rotor's inertia in both rotor models; they differ in what it does.
@@ -16,14 +17,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armdyn.algebra import Inertia, Scalar, ops
-from armdyn.conventions import MOTOR_PARAMETERS, STANDARD_PARAMETERS
+from armdyn.algebra import CentralInertia, Inertia, Mat3, Scalar, ops
+from armdyn.conventions import (
+    FRICTION_PARAMETERS,
+    FURTHER_PARAMETERS,
+    MOTOR_PARAMETERS,
+    SPRING_PARAMETERS,
+    STANDARD_PARAMETERS,
+)
 from armdyn.errors import ShapeError, unknown_name
 from armdyn.graph import Node
-from armdyn.mechanics.friction import motors_with_friction
+from armdyn.mechanics.friction import coefficients, motors_with_friction, with_coefficients
+from armdyn.mechanics.springs import counterbalances
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Assembly, Spin, coupled
-from armdyn.robot.parts import Body, Friction, Joint, Motor, Rotor
+from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Motor, Rotor
 from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Floats
 
@@ -31,9 +39,10 @@ INERTIAL = STANDARD_PARAMETERS[:10]
 FAMILIES: dict[str, tuple[str, ...]] = {
     "inertial": INERTIAL,
     "rotor": ("Ia",),
-    "friction": ("Fv", "Fc"),
+    "friction": ("Fv", "Fc", *FRICTION_PARAMETERS),
     "offset": ("off",),
     "motor": MOTOR_PARAMETERS,
+    "spring": SPRING_PARAMETERS,
 }
 """What can be included, and the parameters of one joint or motor that it means."""
 
@@ -75,15 +84,30 @@ def included(include: Iterable[str]) -> tuple[str, ...]:
         if family not in FAMILIES:
             raise unknown_name("family of parameters", family, FAMILIES, where="include")
     names = {name for family in wanted for name in FAMILIES[family]}
-    return tuple(name for name in (*STANDARD_PARAMETERS, *MOTOR_PARAMETERS) if name in names)
+    return tuple(name for name in (*STANDARD_PARAMETERS, *FURTHER_PARAMETERS) if name in names)
 
 
 def slots(robot: Robot, include: Iterable[str]) -> list[tuple[str, int]]:
     """(kind, joint) of every standard parameter, in their order."""
     robot, kinds = robot.opened, included(include)
     of_joints = [(kind, j) for j in range(robot.n) for kind in kinds if kind in STANDARD_PARAMETERS]
-    of_motors = [kind for kind in kinds if kind in MOTOR_PARAMETERS]
-    return of_joints + [(kind, j) for j in motors_with_friction(robot) for kind in of_motors if of_motors]
+    further = [kind for kind in kinds if kind in FURTHER_PARAMETERS]
+    own = further_parameters(robot, further) if further else []
+    return of_joints + [(kind, j) for j, values in enumerate(own) for kind in further if kind in values]
+
+
+def further_parameters(robot: Robot, kinds: Sequence[str] = FURTHER_PARAMETERS) -> list[dict[str, Scalar]]:
+    """Of every joint: the values of those of FURTHER_PARAMETERS that it has. kinds: which are wanted at least."""
+    found: list[dict[str, Scalar]] = [coefficients(joint.friction) for joint in robot.joints]
+    for j in motors_with_friction(robot) if MOTOR_PARAMETERS[0] in kinds else ():
+        k, motor = motor_ratio(robot, j), robot.joints[j].motor or Motor()
+        found[j] |= {"Fvm": ops.mul(k, ops.mul(k, motor.viscous)), "Fcm": ops.mul(_size(k), motor.coulomb)}
+    for values, joint in zip(found, robot.joints, strict=True):
+        if joint.spring is not None:
+            values["Ks"] = joint.spring.stiffness
+    for link, (_, mass) in counterbalances(robot).items():
+        found[link]["Mc"] = mass
+    return found
 
 
 def parameter_names(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> tuple[str, ...]:
@@ -99,7 +123,7 @@ def parameter_names(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> t
 def standard_parameters(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> StandardParameters:
     """The standard parameters of a robot; of `robot.symbolic` they are expressions.
 
-    include: which of "inertial", "rotor", "friction", "offset", "motor".
+    include: which of "inertial", "rotor", "friction", "offset", "motor", "spring".
     """
     robot = robot.opened
     rotors = seen_at_joints(robot)
@@ -108,10 +132,8 @@ def standard_parameters(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) 
         friction = joint.friction or Friction()
         own = (*link.inertia.parameters(), Ia, friction.viscous, friction.coulomb, friction.offset)
         known.append(dict(zip(STANDARD_PARAMETERS, own, strict=True)))
-    for j in motors_with_friction(robot):
-        k, motor = motor_ratio(robot, j), robot.joints[j].motor or Motor()
-        rubbing = ops.mul(k, ops.mul(k, motor.viscous)), ops.mul(_size(k), motor.coulomb)
-        known[j] |= dict(zip(MOTOR_PARAMETERS, rubbing, strict=True))
+    for values, further in zip(known, further_parameters(robot), strict=True):
+        values |= further
     return StandardParameters(
         parameter_names(robot, include), tuple(known[j][kind] for kind, j in slots(robot, include))
     )
@@ -171,7 +193,7 @@ def with_standard_parameters(robot: Robot, values: Mapping[str, Scalar] | Standa
         for j, joint in enumerate(robot.joints)
     }
     driven = replace(robot, tree=tuple(joints.get(joint.name, joint) for joint in robot.tree), expressions=None)
-    return with_links(driven, inertias)
+    return _counterbalanced(with_links(driven, inertias), given)
 
 
 def _driven(joint: Joint, number: int, known: Mapping[str, Scalar], given: Set[str], ratio: Scalar) -> Joint:
@@ -180,10 +202,12 @@ def _driven(joint: Joint, number: int, known: Mapping[str, Scalar], given: Set[s
     if f"Ia{number}" in given:
         rotor, Ia = joint.rotor or Rotor(), known[f"Ia{number}"]
         joint = replace(joint, rotor=replace(rotor, inertia=Ia if direct else Ia / (ratio * ratio)))
-    if given & {f"{kind}{number}" for kind in ("Fv", "Fc", "off")}:
-        viscous, coulomb, offset = (known[f"{kind}{number}"] for kind in ("Fv", "Fc", "off"))
-        rubbing = replace(joint.friction or Friction(), viscous=viscous, coulomb=coulomb, offset=offset)
+    if given & {f"{kind}{number}" for kind in ("off", *FAMILIES["friction"])}:
+        values = {kind: known[f"{kind}{number}"] for kind in coefficients(joint.friction)}
+        rubbing = replace(with_coefficients(joint.friction, values), offset=known[f"off{number}"])
         joint = replace(joint, friction=rubbing)
+    if joint.spring is not None and f"Ks{number}" in given:
+        joint = replace(joint, spring=replace(joint.spring, stiffness=known[f"Ks{number}"]))
     if given & {f"{kind}{number}" for kind in MOTOR_PARAMETERS}:
         Fvm, Fcm = (known[f"{kind}{number}"] for kind in MOTOR_PARAMETERS)
         viscous, coulomb = (Fvm, Fcm) if direct else (Fvm / (ratio * ratio), Fcm / _size(ratio))
@@ -191,35 +215,73 @@ def _driven(joint: Joint, number: int, known: Mapping[str, Scalar], given: Set[s
     return joint
 
 
+def _counterbalanced(robot: Robot, given: Mapping[str, Scalar]) -> Robot:
+    """The robot whose counterbalances carry the given masses Mc."""
+    share = {
+        link: ops.div(given[f"Mc{link + 1}"], mass)
+        for link, (_, mass) in counterbalances(robot).items()
+        if f"Mc{link + 1}" in given
+    }
+
+    def scaled(joint: Joint) -> Joint:
+        factor, fraction = share.get(robot.frame(joint.body.name).link, 1), joint.body.gravity_compensation
+        return replace(joint, body=replace(joint.body, gravity_compensation=ops.mul(fraction, factor)))
+
+    if not share:
+        return robot
+    balanced = replace(robot, tree=tuple(map(scaled, robot.tree)), expressions=None)
+    return with_exact_links(balanced, [link.inertia for link in robot.links])
+
+
 def with_links(robot: Robot, inertias: Sequence[Inertia], rotorless: Iterable[str] = ()) -> Robot:
     """The same robot, its links having these inertias (in `robot.links` frames).
 
     Every moving body gets what its link needs, in its own frame; bodies fixed to it become weightless. Joints named in
-    `rotorless` lose their rotor (whose inertia is then expected among the inertias).
+    `rotorless` lose their rotor (whose inertia is then expected among the inertias). Counterbalances carry what they
+    carried: they act on a body of their own, with the carried mass.
     """
     if len(inertias) != robot.n:
         raise ShapeError(
             f"{len(inertias)} inertias", where=f"robot {robot.name!r}", expected=f"{robot.n}, one per link"
         )
     left_out = set(rotorless)
-    hollow = []
+    carried: list[Joint] = []
+    hollow: list[Joint] = []
     for joint in robot.tree:
-        body = joint.body if robot.frame(joint.body.name).link == WORLD else Body(joint.body.name, Inertia.zero())
+        body = joint.body
+        if robot.frame(body.name).link != WORLD:
+            body = _carried(joint.body)
+            if joint.kind != "fixed" and not ops.is_zero(body.gravity_compensation):
+                name = f"{body.name} counterbalance"
+                carried.append(Joint(name, "fixed", FreeTransform(), body.name, replace(body, name=name)))
+                body = Body(body.name, Inertia.zero())
         hollow.append(replace(joint, body=body, rotor=None if joint.name in left_out else joint.rotor))
+    hollow += carried
     symbolic = robot.has_symbols or any(isinstance(x, Node) for body in inertias for x in body.parameters())
     parameters = robot.parameters if symbolic else {}
     empty = replace(robot, tree=tuple(hollow), expressions=None, parameters=parameters)
-    rotors = {joint.name: link.inertia for joint, link in zip(empty.joints, empty.links, strict=True)}
-    wanted = dict(zip(rotors, inertias, strict=True))
+    if carried:  # behind the tool's body, which stays the same
+        empty = replace(empty, tool_on=robot.tool_body)
+    apart = {joint.name: link.inertia for joint, link in zip(empty.joints, empty.links, strict=True)}
+    wanted = dict(zip(apart, inertias, strict=True))
 
     def filled(joint: Joint) -> Joint:
         if joint.kind == "fixed":
             return joint
         T_link_body = robot.frame(joint.body.name).pose
-        own = (wanted[joint.name] + negative(rotors[joint.name])).seen_from(T_link_body.inverse())
+        own = (wanted[joint.name] + negative(apart[joint.name])).seen_from(T_link_body.inverse())
         return replace(joint, body=Body(joint.body.name, own))
 
     return with_exact_links(replace(empty, tree=tuple(map(filled, hollow))), inertias)
+
+
+def _carried(body: Body) -> Body:
+    """The body with nothing but the mass that its counterbalance carries."""
+    if ops.is_zero(body.gravity_compensation) or ops.is_zero(body.inertia.mass):
+        return Body(body.name, Inertia.zero())
+    central = body.inertia.about_com()
+    mass = ops.mul(body.gravity_compensation, central.mass)
+    return Body(body.name, CentralInertia(mass, central.com, Mat3.zero()), 1)
 
 
 def negative(body: Inertia) -> Inertia:

@@ -94,13 +94,11 @@ FEATURES = {
     )
 }
 """All features, by name."""
-LINEAR = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "friction_law", "payload")
-"""The same as TREE, as far as the regressor has columns for it."""
-TREE = (*LINEAR, "asymmetric_friction")
-"""What is an ordinary part of the mechanics of a rigid tree."""
 PASSIVE = ("springs", "gravity_compensation")
 """Torques of the position beside gravity."""
-
+TREE = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "asymmetric_friction", "friction_law",
+        "payload", *PASSIVE)  # fmt: skip
+"""What is an ordinary part of the mechanics of a rigid tree."""
 CLOSED = ("loops", "mimic")
 """What makes joints dependent: a closed chain is a robot of its independent joints."""
 

@@ -14,7 +14,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, PASSIVE, TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import limit_vector, position_limits, torque_limits
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
@@ -27,7 +27,7 @@ from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop, 
 from armdyn.typing import Array
 
 
-@takes(*CLOSED, "elastic", *TREE, *PASSIVE)
+@takes(*CLOSED, "elastic", *TREE)
 def simulate(
     plant: Dynamics | Robot | Plant,
     controller: Law,

@@ -16,6 +16,7 @@ from armdyn.control import ComputedTorque
 from armdyn.control.computed_torque import NoControl
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
+from armdyn.dynamics.holding import holding_torques
 from armdyn.equations import derive
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.kinematics.reach import reach
@@ -85,7 +86,7 @@ class Answers:
         values = np.linalg.svd(J, compute_uv=False)
         return {
             "arm": self._arm(at),
-            "gravity": _plain(self.dyn.gravity(at)),
+            "gravity": _plain(holding_torques(self.dyn, at)),
             "mass_matrix": _plain(self.dyn.mass_matrix(at)),
             "pose": _plain(self.dyn.pose(at)),
             "singular_values": _plain(values),

@@ -14,6 +14,8 @@ import numpy as np
 from armdyn.kinematics.manipulability import general_rank, product_of_axes
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics import composite_body, kinematics, newton_euler
+from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.springs import spring_torques
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
@@ -54,7 +56,8 @@ def _rms(robot: Robot, bench: Bench) -> Array:
 
 
 def _holding(robot: Robot, bench: Bench) -> Array:
-    tau: Array = np.asarray(newton_euler.gravity(robot, bench.rest), dtype=float)
+    held = newton_euler.gravity(robot, bench.rest), quantity(spring_torques)(robot, bench.rest)
+    tau: Array = np.asarray(held, dtype=float).sum(axis=0)
     return np.asarray(np.abs(tau).max(axis=0))
 
 

@@ -20,6 +20,7 @@ EFFECTS = {
     "centrifugal": "#d9722a",
     "Coriolis": "#b5408f",
     "gravity": "#2a9d6f",
+    "springs": "#c23b3b",
     "friction": "#8a6d1f",
     "tip": "#2a8fb5",
 }
@@ -46,7 +47,7 @@ def _panel_by_panel(parts: TorqueBreakdown) -> Any:
         )
         rows.append([_velocity_curves(parts, i) for i in range(n)])
     rows.append([[("gravity", parts.gravity[:, i], EFFECTS["gravity"])] for i in range(n)])
-    for name in ("friction", "tip"):
+    for name in ("springs", "friction", "tip"):
         if name in parts.by_effect:
             rows.append([[(name, parts.by_effect[name][:, i], EFFECTS[name])] for i in range(n)])
     rows.append([[("total", parts.tau[:, i], DARK)] for i in range(n)])

@@ -1,0 +1,97 @@
+"""Springs and counterbalances as parameters: regressor, base parameters, robots with other parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.formats import toml
+from armdyn.mechanics import newton_euler
+from armdyn.parameters import base_parameters, grouped, with_standard_parameters
+from armdyn.parameters.base import numeric_rank, stacked_regressor
+from armdyn.parameters.standard import FAMILIES
+from armdyn.robot import Robot
+from support.feature_robots import LINK, arm
+
+SLIDING = LINK | {"type": "prismatic", "spring": {"stiffness": 80.0, "rest": 0.1}}
+
+
+def loaded() -> Robot:
+    """Springs on a revolute and a prismatic joint, counterbalances on two bodies of one link and on a payload."""
+    rows: list[dict[str, Any]] = [
+        LINK | {"gravity_compensation": 0.4},
+        LINK | {"spring": {"stiffness": 12.0, "rest": 0.4}, "gravity_compensation": 0.7},
+        SLIDING | {"alpha": -1.1},
+        {"name": "hook", "type": "fixed", "parent": "joint2", "mass": 0.8, "com": [0.1, 0.2, 0.0],
+         "gravity_compensation": 0.9, "a": 0.1},
+    ]  # fmt: skip
+    return Robot.from_dh([dict(row) for row in rows], name="loaded")
+
+
+def motion(n: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=(3, 20, n))
+
+
+def test_the_regressor_holds_springs_and_counterbalances() -> None:
+    robot = loaded()
+    dyn = armdyn.compile(robot)
+    q, qd, qdd = motion(3)
+    assert dyn.parameter_names[42:] == ("Mc1", "Ks2", "Mc2", "Ks3")
+    expected = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    assert dyn.regressor(q, qd, qdd) @ dyn.parameters == pytest.approx(expected, abs=1e-11)
+
+
+def test_other_parameters_leave_counterbalances_as_they_are() -> None:
+    """A counterbalance carries the same weight, whatever the link weighs; files keep it."""
+    robot = loaded()
+    names = armdyn.parameters.parameter_names(robot)
+    values = dict(zip(names, np.random.default_rng(1).uniform(0.5, 2.0, len(names)), strict=True))
+    for given in ({"M2": 7.0, "MX2": 0.3}, {"Mc2": 3.0}, values):
+        other = with_standard_parameters(robot, given)
+        dyn = armdyn.compile(other)
+        found = dict(zip(dyn.parameter_names, dyn.parameters, strict=True))
+        before = armdyn.parameters.standard_parameters(robot).as_dict()
+        assert found == pytest.approx({**before, **given}, rel=1e-9, abs=1e-9)
+        q, qd, qdd = motion(3, 2)
+        assert dyn.regressor(q, qd, qdd) @ dyn.parameters == pytest.approx(dyn.inverse_dynamics(q, qd, qdd), abs=1e-10)
+        twice = with_standard_parameters(other, given)
+        assert len(twice.tree) == len(other.tree)
+        again = armdyn.compile(toml.loads(toml.dumps(other)))
+        assert again.inverse_dynamics(q, qd, qdd) == pytest.approx(dyn.inverse_dynamics(q, qd, qdd), abs=1e-9)
+        assert dyn.pose(q) == pytest.approx(armdyn.compile(robot).pose(q), abs=1e-12)
+
+
+def test_grouped_parameters_have_the_same_torques() -> None:
+    robot = loaded()
+    q, qd, qdd = motion(3)
+    expected = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    assert newton_euler.inverse_dynamics(grouped(robot), q, qd, qdd) == pytest.approx(expected, abs=1e-11)
+    assert armdyn.compile(robot).inverse_dynamics(q, qd, qdd) == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    "include", [("inertial", "spring"), ("inertial", "rotor", "offset", "spring"), tuple(FAMILIES)]
+)
+def test_base_parameters_hold_springs_and_counterbalances(include: tuple[str, ...]) -> None:
+    for robot in (loaded(), arm(spring={"stiffness": 12.0}, gravity_compensation=1.0)):
+        base = base_parameters(robot, include)
+        assert base.count == numeric_rank(stacked_regressor(robot, include))
+        assert {"Ks2"} <= set(base.names)
+        if "offset" in include:
+            q, qd, qdd = motion(3)
+            tau = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+            assert base.regressor(q, qd, qdd) @ base.values == pytest.approx(tau, abs=1e-9)
+
+
+def test_a_vertical_slider_cannot_tell_rotor_and_counterbalance_apart() -> None:
+    """Rotor and mass accelerate alike; offset and carried weight are both constant."""
+    row = {"type": "prismatic", "mass": 2.0, "rotor": {"inertia": 0.5}, "gravity_compensation": 0.5}
+    robot = Robot.from_dh([row])
+    base = base_parameters(robot, ("inertial", "rotor", "offset", "spring"))
+    assert base.count == 2 == numeric_rank(stacked_regressor(robot, base.include))
+    q, qd, qdd = motion(1)
+    tau = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    assert base.regressor(q, qd, qdd) @ base.values == pytest.approx(tau, abs=1e-12)
