@@ -34,7 +34,7 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     recipe = RECIPES[name](shape)
     tables = Tables(
         tuple(link.parent for link in robot.links),
-        np.hstack([_link_numbers(robot, shape), *([terms] if shape.terms else [])]),
+        np.hstack([_link_numbers(robot, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers)]),
         tuple(float(x) for x in robot.gravity),
     )
     return build_looped(recipe, tables, name, sources.version(*FOLDERS), cache=cache)
@@ -48,6 +48,17 @@ def _link_numbers(robot: Robot, shape: Shape) -> Array:
         numbers = [*(entry for row in R.rows for entry in row), *p, *link.inertia.parameters()]
         rows.append(numbers + [int(link.revolute), int(not link.revolute)] * shape.mixed)
     return np.array(rows, dtype=float)
+
+
+def _carried(robot: Robot, numbers: tuple[str, ...]) -> list[Array]:
+    """The mass of each link with all that it carries, if the recipe asks for it."""
+    if "MC" not in numbers:
+        return []
+    masses = np.array([[float(link.inertia.mass)] for link in robot.links])
+    for link in robot.inward():
+        if link.parent != WORLD:
+            masses[link.parent] += masses[link.index]
+    return [masses]
 
 
 def _placed(link: Link) -> Pose:

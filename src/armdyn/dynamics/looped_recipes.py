@@ -7,15 +7,16 @@ sigma: `turning` is 1 for a revolute joint and 0 for a prismatic one, `sliding` 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, ops, rot_z
+from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, rot_z
 from armdyn.algebra.ops import add, mul
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Kind, Recipe, Site, Stage
+from armdyn.kernels.link_loops import Kind, Product, Recipe, Site, Stage
 from armdyn.mechanics import newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
+from armdyn.mechanics.derivatives import Axis, Moving, Screw, answered, momentum, product, wrench_product
 from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
 from armdyn.robot.links import WORLD, Link
 
@@ -153,7 +154,211 @@ def _borne(site: Site) -> None:
     site.add_to_parent(f=force, m=moment.turned + moment.lever)
 
 
-RECIPES = {"inverse_dynamics": inverse_dynamics}
+# Matrices over pairs of links, in the world's axes about its origin ---------------------------------------------------
+
+PLACED: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector", "s": "vector", "z": "vector", "h": "vector",
+                           "J": "symmetric"}  # fmt: skip
+"""R: rotation in the parent; T, p: pose in the world; (s, z): the axis as a screw; h, J: moments of what is carried."""
+
+
+def _placed(site: Site) -> None:
+    """The pose in the world."""
+    T, R = site.parent("T"), site.own("R")
+    site.put(T=T @ R, p=site.parent("p") + T @ pose_of(site).p)
+
+
+def _axis(site: Site) -> None:
+    """The joint's axis as a screw."""
+    z, p = site.own("T").column(2), site.own("p")
+    if site.recipe.turning is None:
+        site.put(s=cross(p, z), z=z)
+        return
+    turning, sliding = map(site.number, SIGMA)
+    about = turning * z
+    site.put(s=cross(p, about) + sliding * z, z=about)
+
+
+def _weighed(site: Site) -> None:
+    """The link's own body."""
+    body = link_of(site).inertia.seen_from(Pose(site.own("T"), site.own("p")))
+    site.put(h=body.moment, J=body.tensor)
+
+
+def _composite(site: Site) -> Inertia:
+    return Inertia(site.number("MC"), site.own("h"), site.own("J"))
+
+
+def _screw(site: Site, linear: str, angular: str) -> Screw:
+    return Screw(site.own(linear), site.own(angular))
+
+
+def _in_the_world(robot: Mapping[str, Node]) -> Mapping[str, Any]:
+    g = Vec3(*(robot[name] for name in GRAVITY))
+    vectors = dict.fromkeys(("p", "v", "w", "h", "l", "F", "N", "f", "m"), ZERO)
+    return {"T": Mat3.identity(), "J": Mat3.zero(), "A": Mat3.zero(), "a": -g, "wd": ZERO, **vectors}
+
+
+def _of_pairs(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Recipe:
+    """A recipe of matrices, with the mass that a link carries among its numbers."""
+    made = standard(name, shape, own=_with_position({**PLACED, **own}, shape), start=_in_the_world, **parts)
+    kept = {*made.own}
+
+    def start(robot: Mapping[str, Node]) -> Mapping[str, Any]:
+        return {name: value for name, value in _in_the_world(robot).items() if name in kept}
+
+    return replace(made, numbers=(*made.numbers, "MC"), start=start)
+
+
+def mass_matrix(shape: Shape) -> Recipe:
+    """M_ij = S_i . (I_j S_j) by composite bodies, joint i carrying joint j. Walker and Orin (1982), method 3"""
+
+    def summed(site: Site) -> None:
+        site.add_to_parent(h=site.own("h"), J=site.own("J"))
+
+    def paired(site: Site) -> None:
+        S = _screw(site, "s", "z")
+        force, moment = momentum(_composite(site), S)
+        site.pair(s=S.linear, z=S.angular, F=force, N=moment)
+        if shape.terms:
+            site.result("Ia", site.number("Ia"))
+
+    stages = (
+        Stage("each", posed),
+        Stage("outward", _placed),
+        Stage("each", _axis),
+        Stage("each", _weighed),
+        Stage("inward", summed),
+        Stage("each", paired),
+    )
+    product = Product((("s", "F"), ("z", "N")), None, "Ia" if shape.terms else None)
+    return _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
+                     results=("Ia",) if shape.terms else (),
+                     pairs=dict.fromkeys(("s", "z", "F", "N"), "vector"))  # fmt: skip
+
+
+RATES: dict[str, Kind] = {"v": "vector", "w": "vector", "sd": "vector", "zd": "vector", "l": "vector", "A": "matrix"}
+"""(v, w): velocity, (sd, zd): rate of the axis, l and A: how the mass that is carried moves, [D-3]."""
+
+
+def _going(site: Site) -> None:
+    qd = site.joint("qd")
+    site.put(v=site.parent("v") + qd * site.own("s"), w=site.parent("w") + qd * site.own("z"))
+
+
+def _axis_rates(site: Site) -> None:
+    rate = product(_screw(site, "v", "w"), _screw(site, "s", "z"))
+    site.put(sd=rate.linear, zd=rate.angular)
+
+
+def _mass_moving(site: Site) -> None:
+    body = Inertia(site.number("M"), site.own("h"), site.own("J"))
+    moving = Moving.of(body, site.own("v"), site.own("w"))
+    site.put(l=moving.p, A=moving.A)
+
+
+def coriolis_matrix(shape: Shape) -> Recipe:
+    """The Christoffel matrix by composite bodies. [D-6]"""
+
+    def summed(site: Site) -> None:
+        site.add_to_parent(**{name: site.own(name) for name in ("h", "J", "l", "A")})
+
+    def paired(site: Site) -> None:
+        S, Sd = _screw(site, "s", "z"), _screw(site, "sd", "zd")
+        body, B = _composite(site), Moving(site.own("l"), site.own("A"))
+        turning, inertial = B.row(S), momentum(body, S)
+        by_rate = B.times(S.angular).plus(momentum(body, Sd))
+        site.pair(s=S.linear, z=S.angular, sd=Sd.linear, zd=Sd.angular)
+        site.pair(turning=turning, F=inertial.linear, N=inertial.angular, Fd=by_rate.linear, Nd=by_rate.angular)
+
+    stages = (
+        Stage("each", posed),
+        Stage("outward", _placed),
+        Stage("each", _axis),
+        Stage("outward", _going),
+        Stage("each", _axis_rates),
+        Stage("each", _weighed),
+        Stage("each", _mass_moving),
+        Stage("inward", summed),
+        Stage("each", paired),
+    )
+    names = ("s", "z", "sd", "zd", "turning", "F", "N", "Fd", "Nd")
+    product = Product((("s", "Fd"), ("z", "Nd")), (("z", "turning"), ("sd", "F"), ("zd", "N")))
+    return _of_pairs("coriolis_matrix", shape, RATES, inputs=("q", "qd"), stages=stages, products=(product,),
+                     pairs=dict.fromkeys(names, "vector"))  # fmt: skip
+
+
+def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
+    """By composite bodies. [D-4]-[D-6]"""
+
+    def accelerating(site: Site) -> None:
+        site.put(a=site.parent("a") + site.own("sq"), wd=site.parent("wd") + site.own("zq"))
+
+    def pushed(site: Site) -> None:
+        qd, qdd = site.joint("qd"), site.joint("qdd")
+        S, Sd = _screw(site, "s", "z"), _screw(site, "sd", "zd")
+        site.put(sq=qdd * S.linear + qd * Sd.linear, zq=qdd * S.angular + qd * Sd.angular)
+
+    def wrenches(site: Site) -> None:
+        V, G = _screw(site, "v", "w"), _screw(site, "a", "wd")
+        body = Inertia(site.number("M"), site.own("h"), site.own("J"))
+        F = momentum(body, G).plus(wrench_product(V, momentum(body, V)))
+        site.put(f=F.linear, m=F.angular)
+
+    def turned_rates(site: Site) -> None:
+        S, Sd = _screw(site, "s", "z"), _screw(site, "sd", "zd")
+        Sdd = product(_screw(site, "a", "wd"), S).plus(product(_screw(site, "v", "w"), Sd))
+        site.put(sdd=Sdd.linear, zdd=Sdd.angular)
+
+    def summed(site: Site) -> None:
+        site.add_to_parent(**{name: site.own(name) for name in ("h", "J", "l", "A", "f", "m")})
+
+    def paired(site: Site) -> None:
+        S, Sd, Sdd = (_screw(site, *names) for names in (("s", "z"), ("sd", "zd"), ("sdd", "zdd")))
+        body, B = _composite(site), Moving(2 * site.own("l"), 2 * site.own("A"))
+        twice = Screw(2 * Sd.linear, 2 * Sd.angular)
+        known = answered(Axis(S, twice, Sdd), body, B, _screw(site, "f", "m"), Sd.angular)
+        site.pair(s=S.linear, z=S.angular, zd=Sd.angular, sd2=twice.linear, zd2=twice.angular)
+        site.pair(sdd=Sdd.linear, zdd=Sdd.angular, turning=known.turning, F=known.inertial.linear)
+        site.pair(N=known.inertial.angular, Fq=known.by_position.linear, Nq=known.by_position.angular)
+        site.pair(Fd=known.by_rate.linear, Nd=known.by_rate.angular)
+        if shape.terms:
+            site.result("stiffness", site.number("stiffness"))
+            site.result("Fv", site.number("Fv"))
+
+    stages = (
+        Stage("each", posed),
+        Stage("outward", _placed),
+        Stage("each", _axis),
+        Stage("outward", _going),
+        Stage("each", _axis_rates),
+        Stage("each", pushed),
+        Stage("outward", accelerating),
+        Stage("each", _weighed),
+        Stage("each", _mass_moving),
+        Stage("each", wrenches),
+        Stage("each", turned_rates),
+        Stage("inward", summed),
+        Stage("each", paired),
+    )
+    own: dict[str, Kind] = dict.fromkeys(("a", "wd", "sq", "zq", "sdd", "zdd", "f", "m"), "vector")
+    names = ("s", "z", "zd", "sd2", "zd2", "sdd", "zdd", "turning", "F", "N", "Fq", "Nq", "Fd", "Nd")
+    products = (
+        Product((("s", "Fq"), ("z", "Nq")), (("zd", "turning"), ("sdd", "F"), ("zdd", "N")),
+                "stiffness" if shape.terms else None),
+        Product((("s", "Fd"), ("z", "Nd")), (("z", "turning"), ("sd2", "F"), ("zd2", "N")),
+                "Fv" if shape.terms else None),
+    )  # fmt: skip
+    return _of_pairs("inverse_dynamics_derivatives", shape, {**RATES, **own}, inputs=("q", "qd", "qdd"), stages=stages,
+                     products=products, results=("stiffness", "Fv") if shape.terms else (),
+                     pairs=dict.fromkeys(names, "vector"))  # fmt: skip
+
+
+RECIPES = {
+    "inverse_dynamics": inverse_dynamics,
+    "mass_matrix": mass_matrix,
+    "coriolis_matrix": coriolis_matrix,
+    "inverse_dynamics_derivatives": inverse_dynamics_derivatives,
+}
 """By name of the quantity."""
 
 __all__ = ["JOINT", "RECIPES", "Shape"]

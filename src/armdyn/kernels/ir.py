@@ -43,7 +43,7 @@ def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = T
 def completed(parts: Sequence[str]) -> str:
     """Functions and globals as a module: with declarations of what they use from outside."""
     text = "\n".join(parts)
-    weights = f'!0 = !{{!"branch_weights", i32 {SLOW}, i32 {FAST}}}\n!1 = !{{}}\n'
+    weights = f'!0 = !{{!"branch_weights", i32 {SLOW}, i32 {FAST}}}\n!1 = !{{}}\n!2 = !{{i32 1}}\n'
     return _declared(text) + "\n" + text + "\n" + weights
 
 

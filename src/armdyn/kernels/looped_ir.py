@@ -24,6 +24,8 @@ from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 
+STREAMED = 2**22
+"""Bytes of results from which they are written past the caches."""
 GLOBALS = ("n", "links", "parents", "robot", "scratch", "tiles", "masks", "tile_count", "batch_bytes")
 """n: number of links; links: their numbers; parents: their parents; robot: its own numbers; scratch: memory for one
 sample; tiles, masks, tile_count: which blocks of matrices have which entries; batch_bytes: memory for four samples."""
@@ -44,7 +46,7 @@ def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
         _scatter(),
     ]
     if recipe.products:
-        parts.append(pairs(recipe))
+        parts += [pairs(recipe), _stream()]
     for name in GLOBALS:
         kind = "i64" if name in ("n", "tile_count", "batch_bytes") else "ptr"
         parts.append(f"@{name} = global {kind} {'0' if kind == 'i64' else 'null'}\n")
@@ -309,6 +311,7 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
     for i in range(inputs + vectors, len(ports.all)):
         tidy = [w.put(f"icmp eq i64 {strides[i][0]}, {row}"), w.put(f"icmp eq i64 {strides[i][1]}, 8")]
         whole.append(w.put(f"and i1 {tidy[0]}, {tidy[1]}"))
+    streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {STREAMED}")
     blocks = w.put(f"sdiv i64 {w.plus(samples, LANES - 1)}, {LANES}")
     with w.counting("four", blocks) as four:
         first = w.times(four, LANES)
@@ -325,7 +328,9 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
             w.do(f"call void @scatter(ptr {here[i]}, ptr {layout.results[k]}, {sizes})")
         if recipe.products:
             with w.counting("sample", taken) as sample:
-                _matrices_of_sample(w, recipe, layout, sample, here, steps, strides, whole, buffer, matrix, n)
+                _matrices_of_sample(
+                    w, recipe, layout, sample, here, steps, strides, whole, streaming, buffer, matrix, n
+                )
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
     return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"
@@ -333,7 +338,7 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
 
 def _matrices_of_sample(
     w: LoopWriter, recipe: Recipe, layout: Layout, sample: str, here: Sequence[str], steps: Sequence[str],
-    strides: Sequence[Sequence[str]], whole: Sequence[str], buffer: str, matrix: str, n: str,
+    strides: Sequence[Sequence[str]], whole: Sequence[str], streaming: str, buffer: str, matrix: str, n: str,
 ) -> None:  # fmt: skip
     """Matrices of one of four samples; where the caller's memory has gaps, by way of a buffer."""
     first = len(recipe.inputs) + recipe.outputs
@@ -341,7 +346,8 @@ def _matrices_of_sample(
     for k in _matrices(recipe):
         outside.append(w.offset(here[first + k], w.times(sample, steps[first + k])))
         own = w.offset(buffer, w.times(matrix, k))
-        targets.append(w.put(f"select i1 {whole[k]}, ptr {outside[k]}, ptr {own}"))
+        direct = w.put(f"and i1 {whole[k]}, {w.put(f'xor i1 {streaming}, true')}")
+        targets.append(w.put(f"select i1 {direct}, ptr {outside[k]}, ptr {own}"))
     where = w.offset(layout.turned, w.times(layout.pair_bytes, sample))
     _products(w, recipe, layout, where, w.times(sample, 8), WIDE, targets)
     for k in _matrices(recipe):
@@ -350,6 +356,8 @@ def _matrices_of_sample(
             packed = w.times(n, 8)
             numbers = ", ".join(f"i64 {x}" for x in (0, row, column, 0, packed, 8, 1, n, n))
             w.do(f"call void @copy(ptr {outside[k]}, ptr {targets[k]}, {numbers})")
+        with w.when(w.put(f"and i1 {whole[k]}, {streaming}"), f"streamed{k}"):
+            w.do(f"call void @stream(ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(n, n)})")
 
 
 def _copy_row() -> str:
@@ -364,6 +372,33 @@ def _copy_row() -> str:
         w.store(V4, w.load(V4, w.offset("%from", place)), w.offset("%to", place))
     w.do("ret void")
     return f"define internal void @copy_row(ptr %to, ptr %from, i64 %n) {{\n{w.text}\n}}\n"
+
+
+def _stream() -> str:
+    """`@stream`: a block of doubles to memory that will not be read soon, past the caches, line by line."""
+    w = LoopWriter()
+    w.label("entry")
+    address = w.put("ptrtoint ptr %to to i64")
+    to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
+    bare = w.put(f"lshr i64 {to_line}, 3")
+    before = w.put(f"call i64 @llvm.smin.i64(i64 {bare}, i64 %count)")
+    lines = w.put(f"lshr i64 {w.put(f'sub i64 %count, {before}')}, 3")
+
+    def single(name: str, start: str, stop: str) -> None:
+        with w.counting(name, stop, start) as k:
+            place = w.times(k, 8)
+            w.store("double", w.load("double", w.offset("%from", place)), w.offset("%to", place))
+
+    single("head", "0", before)
+    with w.counting("line", lines) as line:
+        place = w.times(w.plus(before, w.times(line, 8)), 8)
+        halves = [w.load(V4, w.offset(w.offset("%from", place), WIDE * k)) for k in range(2)]
+        for k, half in enumerate(halves):
+            target = w.offset(w.offset("%to", place), WIDE * k)
+            w.do(f"store {V4} {half}, ptr {target}, align {WIDE}, !nontemporal !2")
+    single("tail", w.plus(before, w.times(lines, 8)), "%count")
+    w.do("ret void")
+    return f"define internal void @stream(ptr %to, ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"
 
 
 def _gather() -> str:

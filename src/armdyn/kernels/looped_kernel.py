@@ -23,7 +23,7 @@ from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.link_loops import SIZES, Recipe
 from armdyn.kernels.loop_writer import LANES
-from armdyn.kernels.pair_ir import CROSS, DIAGONAL, EMPTY, TILE
+from armdyn.kernels.pair_ir import CROSS, DIAGONAL, EMPTY, FULL, TILE
 from armdyn.kernels.ports import Ports
 from armdyn.typing import Array
 
@@ -75,7 +75,7 @@ class Tables:
             for j in range(i, blocks):
                 part = padded[LANES * i : LANES * (i + 1), LANES * j : LANES * (j + 1)]
                 place = masks.setdefault(part.tobytes(), len(masks))
-                kind = DIAGONAL if i == j else CROSS if part.any() else EMPTY
+                kind = DIAGONAL if i == j else FULL if part.all() else CROSS if part.any() else EMPTY
                 rows.append((i, j, place * LANES * LANES * 8, kind))
         bits = np.array([np.frombuffer(mask, dtype=bool) for mask in masks]).astype(np.int64)
         return np.array(rows, dtype=np.int64).reshape(-1, TILE), _aligned(-bits)

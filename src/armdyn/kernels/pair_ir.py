@@ -13,8 +13,8 @@ from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 I4 = f"<{LANES} x i64>"
 TILE = 4
 """Numbers of a tile in the table: block of rows, block of columns, place of its mask, kind."""
-CROSS, DIAGONAL, EMPTY = 0, 1, 2
-"""Kinds of tiles: rows and columns of different blocks, of the same block, without pairs."""
+FULL, CROSS, DIAGONAL, EMPTY = 0, 1, 2, 3
+"""Kinds of tiles: all pairs, some pairs of different blocks, pairs of the same block, no pairs."""
 
 Terms = list[tuple[int, int]]
 
@@ -32,13 +32,14 @@ def pairs(recipe: Recipe) -> str:
         near, far = (w.offset("%quantities", w.times(block, WIDE * recipe.pair_size)) for block in (rows, columns))
         kept = w.offset(masks, mask)
         outside = w.put(f"icmp sgt i64 {w.plus(corner[1], LANES)}, {n}")  # rows are never in a later block
-        w.do(f"switch i64 {kind}, label %cross [ i64 {DIAGONAL}, label %diagonal i64 {EMPTY}, label %empty ]")
-        for name in ("cross", "diagonal", "empty"):
+        kinds = f"i64 {CROSS}, label %cross i64 {DIAGONAL}, label %diagonal i64 {EMPTY}, label %empty"
+        w.do(f"switch i64 {kind}, label %full [ {kinds} ]")
+        for name in ("full", "cross", "diagonal", "empty"):
             w.label(name)
             if name == "empty":
                 blocks = [[["zeroinitializer"] * LANES] * 2 for _ in outs]
             else:
-                keep = [w.load(I4, w.offset(kept, WIDE * r), WIDE) for r in range(LANES)]
+                keep = [w.load(I4, w.offset(kept, WIDE * r), WIDE) for r in range(LANES)] if name != "full" else []
                 blocks = _tile(w, recipe, near, far, keep, name == "diagonal")
             _stored(w, outs, blocks, corner, n, outside, name)
             w.do("br label %tiled")
@@ -62,14 +63,15 @@ def _tile(w: LoopWriter, recipe: Recipe, near: str, far: str, keep: list[str], d
     found, rest = [], iter(lower)
     for product, rows in zip(recipe.products, upper, strict=True):
         others = next(rest) if product.lower else rows
-        above = [_masked(w, row, mask) for row, mask in zip(rows, keep, strict=True)]
+        above = [_masked(w, row, mask) for row, mask in zip(rows, keep, strict=True)] if keep else rows
         if diagonal:
             strict = [_beside(w, mask, r) for r, mask in enumerate(keep)]
             below = transposed(w, [_masked(w, row, mask) for row, mask in zip(others, strict, strict=True)])
             found.append([[_united(w, a, b) for a, b in zip(above, below, strict=True)]])
         else:
-            below = above if others is rows else [_masked(w, row, mask) for row, mask in zip(others, keep, strict=True)]
-            found.append([above, transposed(w, below)])
+            if keep and others is not rows:
+                others = [_masked(w, row, mask) for row, mask in zip(others, keep, strict=True)]
+            found.append([above, transposed(w, above if others is rows else others)])
     return found
 
 
@@ -123,14 +125,14 @@ def _stored(
         w.label(f"{name}.{'edge' if edge else 'inside'}")
         for out, sides in zip(outs, blocks, strict=True):
             for (row, column), rows in zip((corner, corner[::-1]), sides, strict=False):
-                start = w.offset(w.offset(out, w.times(row, row_bytes)), w.times(column, 8))
+                place = w.offset(w.offset(out, w.times(row, row_bytes)), w.times(column, 8))
                 for r, value in enumerate(rows):
-                    place = w.offset(start, w.times(row_bytes, r))
                     if edge:
                         left = f"i64 {w.put(f'sub i64 {n}, {w.plus(row, r)}')}, i64 {w.put(f'sub i64 {n}, {column}')}"
                         w.do(f"call void @put(ptr {place}, {V4} {value}, {left})")
                     else:
                         w.store(V4, value, place)
+                    place = w.offset(place, row_bytes)
         w.do(f"br label %{name}.stored")
     w.label(f"{name}.stored")
 

@@ -90,11 +90,11 @@ class Moving(NamedTuple):
         """B W of [D-3]; only the angular part of W counts."""
         return Screw(cross(w, self.p), self.A.trace * w - self.A @ w)
 
-    def row(self, link: Link) -> Vec3:
-        """S^T B of the link's own axis: what it is multiplied with is the angular part of a screw."""
-        if link.revolute:
-            return Vec3(0, 0, self.A.trace) - Vec3(*self.A.rows[2])
-        return cross(self.p, Z_AXIS)
+    def row(self, S: Screw) -> Vec3:
+        """S^T B: what it is multiplied with is the angular part of a screw."""
+        v, w = S
+        turned: Vec3 = self.A.trace * w - self.A.T @ w
+        return cross(self.p, v) + turned
 
 
 class Axis(NamedTuple):
@@ -179,18 +179,33 @@ def momentum(body: Inertia, V: Screw) -> Screw:
     return Screw(body.mass * v + cross(w, body.moment), cross(body.moment, v) + body.tensor @ w)
 
 
+def product(V: Screw, S: Screw) -> Screw:
+    """The product of screws V x S: the rate of S when it moves with V. [D-1]"""
+    v, w = V
+    return Screw(cross(w, S.linear) + cross(v, S.angular), cross(w, S.angular))
+
+
+def wrench_product(V: Screw, F: Screw) -> Screw:
+    """V x* F: the rate of a wrench that moves with V. [D-5]"""
+    v, w = V
+    return Screw(cross(w, F.linear), cross(w, F.angular) + cross(v, F.linear))
+
+
+def answered(axis: Axis, body: Inertia, B: Moving, f: Screw, own: Vec3) -> Carried:
+    """What all that a joint carries answers to its axis; own: angular part of Sd. [D-4]-[D-6]"""
+    S, Sd, Sdd = axis
+    by_position = B.times(own).plus(momentum(body, Sdd)).plus(wrench_product(S, f))
+    return Carried(B.row(S), momentum(body, S), by_position, B.times(S.angular).plus(momentum(body, Sd)))
+
+
 def carried(robot: Robot, q: Scalars, known: State, angular_rates: list[Vec3]) -> list[Carried]:
     """The inward pass: composite bodies, and their answers to their own joint. Link frames."""
     bodies, wrenches, moving = composites(robot, q), list(known.wrenches), list(known.moving)
     result: list[Carried] = []
     for link in robot.inward():
         j, i = link.index, link.parent
-        S, Sd, Sdd = known.axes[j]
-        body, B, f = bodies[j], moving[j], wrenches[j]
-        rotated = Screw(cross(S.angular, f.linear), cross(S.angular, f.angular) + cross(S.linear, f.linear))
-        by_position = B.times(angular_rates[j]).plus(momentum(body, Sdd)).plus(rotated)
-        by_rate = B.times(S.angular).plus(momentum(body, Sd))
-        result.append(Carried(B.row(link), momentum(body, S), by_position, by_rate))
+        B, f = moving[j], wrenches[j]
+        result.append(answered(known.axes[j], bodies[j], B, f, angular_rates[j]))
         if i != WORLD:
             T = link.pose(q[j])
             wrenches[i] = wrenches[i].plus(f.wrench_seen_from(T))
