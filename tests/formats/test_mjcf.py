@@ -98,8 +98,8 @@ def test_urdf_under_the_name_xml(tmp_path: Path) -> None:
 
 
 BROKEN = {
-    "a free joint": ('<worldbody><body><freejoint/></body></worldbody>', "free_root=False"),
-    "a ball": ('<worldbody><body><joint type="ball"/></body></worldbody>', "three hinges"),
+    "a free joint": ('<worldbody><body><freejoint/><joint/></body></worldbody>', "a free joint beside"),
+    "a free joint below": ('<worldbody><body><joint/><body><freejoint/></body></body></worldbody>', "or below others"),
     "an unknown type": ('<worldbody><body><joint type="hing"/></body></worldbody>', "Did you mean 'hinge'"),
     "an include in a text": ('<include file="/etc/passwd"/>', "Load the file that holds it"),
     "too many copies": ('<worldbody><replicate count="99999"><body/></replicate></worldbody>', "99999 copies"),

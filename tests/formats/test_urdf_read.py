@@ -272,6 +272,25 @@ def test_rotors_of_drake() -> None:
 def test_a_floating_joint_can_be_welded() -> None:
     free = '<link name="w"/><joint name="f" type="floating"><parent link="w"/><child link="a"/></joint>'
     text = f'<robot name="r">{free}{ARM}</robot>'
-    with pytest.raises(ArmdynError, match="free_root=False"):
-        urdf.loads(text)
+    assert (urdf.loads(text).n, urdf.loads(text).nq) == (7, 8)
     assert urdf.loads(text, free_root=False).n == 1
+
+
+def test_a_planar_joint_is_three_joints() -> None:
+    plane = (
+        '<link name="w"/><joint name="f" type="planar"><parent link="w"/><child link="a"/><axis xyz="0 1 0"/></joint>'
+    )
+    robot = urdf.loads(f'<robot name="r">{plane}{ARM}</robot>')
+    assert [joint.kind for joint in robot.joints] == ["prismatic", "prismatic", "revolute", "revolute"]
+    T = kinematics.pose(robot, [0.3, 0.4, 0.5, 0], frame="a")
+    assert T[1, 3] == 0 and np.hypot(T[0, 3], T[2, 3]) == pytest.approx(0.5)
+    np.testing.assert_allclose(T[:3, 1], [0, 1, 0], atol=1e-15)
+    assert np.trace(T[:3, :3]) == pytest.approx(1 + 2 * np.cos(0.5))
+
+
+def test_the_root_can_be_put_on_a_free_joint(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(f'<robot name="r">{ARM}</robot>', encoding="utf-8")
+    free = armdyn.load(path, free_root=True)
+    assert (free.n, free.nq, free.features["free_joints"]) == (7, 8, ("root_joint",))
+    assert free.without("free_joints").n == 1

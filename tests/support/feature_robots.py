@@ -31,6 +31,13 @@ def gripper() -> Robot:
     return Robot.from_dh(rows, name="gripper")
 
 
+def floating() -> Robot:
+    """A free body with a ball joint and a revolute one."""
+    body = {key: LINK[key] for key in ("mass", "com", "inertia")}
+    rows = [body | {"name": "root", "type": "free"}, body | {"name": "shoulder", "type": "ball", "xyz": [0.2, 0, 0.3]}]
+    return Robot.from_dh([*rows, dict(LINK)], name="floating")
+
+
 ROBOTS: dict[str, Callable[[], Robot]] = {
     "loops": lambda: armdyn.load("parallelogram"),
     "mimic": gripper,
@@ -47,5 +54,6 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
         friction={"viscous": 0.3, "law": "asymmetric", "values": {"viscous_negative": 0.5}}
     ),
     "friction_law": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "width": 0.05, "law": "smooth"}),
+    "free_joints": floating,
     "payload": lambda: arm().with_payload(1.5, (0.02, 0, 0.1)),
 }

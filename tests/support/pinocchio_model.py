@@ -21,19 +21,29 @@ def build(robot: Robot) -> Any:
     """The rigid bodies and joints of a robot (no rotors, no friction); joint order kept."""
     model = pin.Model()
     model.gravity.linear = np.asarray(robot.gravity.array(), float)
-    ids: dict[int, int] = {}
+    ids: dict[int, int] = {WORLD: 0}
+    frames: dict[int, Any] = {WORLD: pin.SE3.Identity()}  # of links, in the frames of Pinocchio's joints
+    several = {"free": pin.JointModelFreeFlyer, "ball": pin.JointModelSpherical}
+    spans = {span.joint: span for span in robot.compounds}
     for link in depth_first(robot):
+        placement = frames[link.parent] * se3(link.placement) * se3_motion(link.kind, link.offset)
         joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
-        parent = 0 if link.parent == WORLD else ids[link.parent]
-        placement = se3(link.placement) * se3_motion(link.kind, link.offset)
-        ids[link.index] = model.addJoint(parent, joint, placement, link.name)
+        frames[link.index] = pin.SE3.Identity()
+        if link.index in spans:
+            joint, frames[link.index] = several[spans[link.index].compound.kind](), se3(link.compound)
+            placement = placement * se3(link.compound).inverse()
+        if robot.joints[link.index].compound is not None and link.index not in spans:
+            ids[link.index], frames[link.index] = ids[link.parent], placement
+        else:
+            ids[link.index] = model.addJoint(ids[link.parent], joint, placement, link.name)
         body = link.inertia.about_com()
         tensor = np.asarray(body.tensor.array(), float)
         inertia = pin.Inertia(float(body.mass), np.asarray(body.com.array(), float), tensor)
-        model.appendBodyToJoint(ids[link.index], inertia, pin.SE3.Identity())
+        model.appendBodyToJoint(ids[link.index], inertia, frames[link.index])
     frame = robot.frame("tool")
     if frame.link != WORLD:
-        model.addFrame(pin.Frame("tool", ids[frame.link], 0, se3(frame.pose), pin.FrameType.OP_FRAME))
+        place = frames[frame.link] * se3(frame.pose)
+        model.addFrame(pin.Frame("tool", ids[frame.link], 0, place, pin.FrameType.OP_FRAME))
     return model
 
 
@@ -54,6 +64,21 @@ def se3_motion(kind: str, value: float) -> Any:
         c, s = np.cos(float(value)), np.sin(float(value))
         return pin.SE3(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]), np.zeros(3))
     return pin.SE3(np.eye(3), np.array([0, 0, float(value)]))
+
+
+def places(model: Any, robot: Robot) -> tuple[list[int], list[int]]:
+    """Index into Pinocchio's q of each of our positions, with its quaternion order, and into v of our velocities."""
+    positions: list[int] = []
+    velocities: list[int] = []
+    spans = {span.joint: span for span in robot.compounds}
+    for j, part in enumerate(robot.joints):
+        if part.compound is not None and j not in spans:
+            continue
+        joint = model.joints[model.getJointId(part.name)]
+        own = list(range(joint.idx_q, joint.idx_q + joint.nq))
+        positions += [*own[:-4], own[-1], *own[-4:-1]] if j in spans else own
+        velocities += range(joint.idx_v, joint.idx_v + joint.nv)
+    return positions, velocities
 
 
 def order(model: Any, robot: Robot) -> list[int]:

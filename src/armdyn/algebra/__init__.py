@@ -4,7 +4,7 @@ from armdyn.algebra import ops
 from armdyn.algebra.dual import Dual, derivative, dot_of, gradient, value_of
 from armdyn.algebra.inertia import CentralInertia, Inertia, parallel_axis
 from armdyn.algebra.ops import Scalar
-from armdyn.algebra.poses import Pose, align_z, rot_rpy, rot_x, rot_y, rot_z, rpy_of
+from armdyn.algebra.poses import Pose, align_z, rot_quaternion, rot_rpy, rot_x, rot_y, rot_z, rpy_of
 from armdyn.algebra.vectors import Z_AXIS, ZERO, Mat3, Vec3, cross, dot, named, outer, skew
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "ops",
     "outer",
     "parallel_axis",
+    "rot_quaternion",
     "rot_rpy",
     "rot_x",
     "rot_y",

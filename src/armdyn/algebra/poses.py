@@ -77,6 +77,21 @@ def rot_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat3:
     return rot_z(yaw) @ rot_y(pitch) @ rot_x(roll)
 
 
+def rot_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Mat3:
+    """The rotation of a quaternion of any length but zero: exactly orthogonal over exact scalars.
+
+    >>> rot_quaternion(3.0, 0.0, 0.0, 3.0).column(0)
+    Vec3(0.0, 1.0, 0.0)
+    """
+    s = 2 / (w * w + x * x + y * y + z * z)
+    sx, sy, sz = s * x, s * y, s * z
+    wx, wy, wz, xx, xy, xz = sx * w, sy * w, sz * w, sx * x, sx * y, sx * z
+    yy, yz, zz = sy * y, sy * z, sz * z
+    return Mat3(
+        ((1 - (yy + zz), xy - wz, xz + wy), (xy + wz, 1 - (xx + zz), yz - wx), (xz - wy, yz + wx, 1 - (xx + yy)))
+    )
+
+
 def rpy_of(R: np.ndarray[Any, Any]) -> tuple[float, float, float]:
     """(roll, pitch, yaw) of a numeric rotation matrix; roll is 0 where only yaw -+ roll is determined.
 

@@ -25,7 +25,7 @@ from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import Coordinates, coordinates
-from armdyn.robot.features import CLOSED, TREE, require, takes
+from armdyn.robot.features import CLOSED, FREE, TREE, require, takes
 from armdyn.typing import Floats as Array
 
 OPTIONS = ("out", "threads")
@@ -210,7 +210,8 @@ class Dynamics(Quantities):
         lines = [f"Dynamics of {self.robot.name}: {self.n} joints", f"{'function':<46}{'x':>6}{'+':>7}  code"]
         known = {name.partition("(")[0] for name in self._programs}
         extra = [name for name in self._programs if name not in QUANTITIES]
-        for name in (*QUANTITIES, *extra):
+        taken = [name for name, row in QUANTITIES.items() if set(self.robot.features) <= row.takes]
+        for name in (*taken, *extra):
             made = self._programs.get(name)
             label = name if name in extra else f"{name}({', '.join(QUANTITIES[name].inputs)})"
             if made is None and name not in known and self.n > LONG:
@@ -222,7 +223,7 @@ class Dynamics(Quantities):
         return "\n".join(lines)
 
 
-@takes(*CLOSED, "elastic", *TREE)
+@takes(*CLOSED, "elastic", *TREE, *FREE)
 def compile(
     robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
 ) -> Dynamics:
@@ -253,6 +254,11 @@ def compile(
         raise NotApplicable(
             "elastic joints together with closed loops or mimic joints", where=f"robot {robot.name!r}",
             expected="one of them", advice='robot.without("elastic") has rigid joints.',
+        )  # fmt: skip
+    if robot.opened.compounds and (robot.constrained or coordinates(robot).doubled):
+        raise NotApplicable(
+            "free or ball joints together with closed loops, mimic or elastic joints", where=f"robot {robot.name!r}",
+            expected="one of them", advice='robot.without("free_joints") stands on a fixed base.',
         )  # fmt: skip
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 

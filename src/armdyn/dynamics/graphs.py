@@ -24,6 +24,8 @@ from armdyn.mechanics import (
     newton_euler,
 )
 from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
+from armdyn.mechanics.matrices import plus
+from armdyn.mechanics.moving_axes import charted, steady
 from armdyn.parameters import grouped
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
@@ -84,7 +86,9 @@ class Source:
         body = getattr(formula, "formula", formula)
         size = coordinates(robot).size
         sizes = {name: 6 if name.startswith("wrench") else size for name in inputs}
-        return traced(Bound(robot, body, tuple(options.items())), sizes, self._kept)
+        if "q" in inputs:
+            sizes["q"] += robot.nq - robot.n
+        return traced(Bound(robot, body, tuple(options.items()), inputs), sizes, self._kept)
 
 
 class SymbolicSource(Source):
@@ -202,7 +206,7 @@ def inverse_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | No
     torques, formula = source.views.torques, derivatives.inverse_dynamics_derivatives
     ways = [source.traced(torques, formula, inputs, axes=axes) for axes in _axes(source.robot)]
     pairs = [_pair(way, *way.outputs["out"]) for way in ways]
-    if source.robot.n <= TINY:
+    if source.robot.n <= TINY and not source.robot.compounds:
         graph = source.traced(torques, newton_euler.inverse_dynamics, inputs)
         slopes = (derivative(graph.outputs["out"], graph.inputs[name]) for name in inputs[:2])
         pairs.append(_pair(graph, *slopes))
@@ -216,14 +220,14 @@ def _pair(graph: Graph, dq: Any, dqd: Any) -> Graph:
 def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
     """(dqdd/dq, dqdd/dqd, dqdd/dtau) = M^-1 (-dtau/dq, -dtau/dqd, 1), at the qdd that the torques produce."""
     require_inertia(source.robot.bound())
-    robot, n = source.views.torques, range(source.robot.n)
+    n = range(source.robot.n)
 
-    def formula(_: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
+    def formula(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
         factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
         rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
         qdd = linear.solve(factors, rest)
         slopes = derivatives.inverse_dynamics_derivatives.formula
-        dq, dqd = slopes(robot, q, qd, qdd)
+        dq, dqd = slopes(robot, q, qd, plus(qdd, steady(robot, qd)))
         unit = [[-int(i == j) for j in n] for i in n]
 
         def solved(matrix: Any) -> list[list[Scalar]]:
@@ -234,14 +238,15 @@ def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | No
         symmetric = [[inverse[max(i, j)][min(i, j)] for j in n] for i in n]
         return {"dqdd_dq": solved(dq), "dqdd_dqd": solved(dqd), "dqdd_dtau": symmetric}
 
-    return source.traced(robot, formula, inputs)
+    return source.traced(source.views.torques, formula, inputs)
 
 
 def require_inertia(robot: Robot) -> None:
     """Raise PhysicsError if the mass matrix is singular, found at one fixed configuration before any code is made."""
-    q = [0.3 + 0.7548776662 * (k + 1) % 2.0 for k in range(robot.n)]  # no joint at a multiple of another's position
+    q = [0.3 + 0.7548776662 * (k + 1) % 2.0 for k in range(robot.nq)]  # no joint at a multiple of another's position
+    view, placed = charted(robot, {"q": q})
     try:
-        M = composite_body.mass_matrix.formula(robot, q)
+        M = composite_body.mass_matrix.formula(view, placed["q"])
         linear.factor(M, where=lambda k: forward.joint_name(robot, k))
     except ZeroDivisionError as error:
         raise PhysicsError("the mass matrix is singular", where=f"robot {robot.name!r}") from error

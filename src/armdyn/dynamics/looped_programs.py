@@ -25,7 +25,8 @@ LINEAR_LAWS = ("viscous", "coulomb", GENERAL)
 
 def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     """The looped kernel of a quantity; None if there is none for it or for this robot."""
-    if name not in RECIPES or robot.n < SMALLEST or robot.constrained or coordinates(robot).doubled:
+    special = robot.constrained or robot.compounds or coordinates(robot).doubled
+    if name not in RECIPES or robot.n < SMALLEST or special:
         return None
     terms = joint_numbers(robot)
     if terms is None:

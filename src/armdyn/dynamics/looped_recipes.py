@@ -70,7 +70,7 @@ def link_of(site: Site) -> Link:
     plain = Link(0, "", WORLD, "revolute", placement, 0, body)
     if "turning" not in numbers:
         return plain
-    parts = (plain.index, plain.name, plain.parent, plain.kind, placement, 0, body)
+    parts = (plain.index, plain.name, plain.parent, plain.kind, placement, 0, body, None)
     return MixedLink(*parts, *map(site.number, SIGMA))
 
 

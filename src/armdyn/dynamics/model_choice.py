@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from armdyn.algebra import Inertia, Pose, Vec3, ops
 from armdyn.graph import Graph, Operations, angle_folding, factored, folded_angles, split_angles, trace
 from armdyn.mechanics import newton_euler
+from armdyn.mechanics.moving_axes import charted
 from armdyn.mechanics.quantity import nested
 from armdyn.parameters.grouping import NEGLIGIBLE, Loads, regroup
 from armdyn.parameters.standard import seen_at_joints, with_exact_links
@@ -49,9 +50,12 @@ class Bound:
     robot: Robot
     formula: Formula
     options: tuple[tuple[str, Any], ...] = ()
+    inputs: tuple[str, ...] = ()
+    """Their names, for a robot with free or ball joints."""
 
     def __call__(self, *values: Any) -> Any:
-        result = self.formula(self.robot, *values, **dict(self.options))
+        robot, placed = charted(self.robot, dict(zip(self.inputs, values, strict=True)))
+        result = self.formula(robot, *placed.values(), **dict(self.options))
         return result if isinstance(result, dict) else nested(result)
 
 
@@ -125,7 +129,7 @@ def _other_worlds(robot: Robot) -> list[Robot]:
     """
     first, *others = (link for link in robot.links if link.parent == WORLD)
     down = first.placement.R.T @ robot.gravity
-    if others or not first.revolute or sum(type(x) is int and x == 0 for x in down) > 0:
+    if others or first.compound or not first.revolute or sum(type(x) is int and x == 0 for x in down) > 0:
         return []
     straight = replace(first, placement=Pose.identity())
     turn = math.atan2(float(down.y), float(down.x))
@@ -156,8 +160,9 @@ def _frames(robot: Robot) -> list[Any]:
 
 
 def _inverse_dynamics(robot: Robot, kept: Kept) -> Operations:
-    inputs = dict.fromkeys(("q", "qd", "qdd"), robot.n)
-    return _plain(Bound(robot, newton_euler.inverse_dynamics.formula), inputs, kept).operations
+    inputs = {"q": robot.nq, "qd": robot.n, "qdd": robot.n}
+    bound = Bound(robot, newton_euler.inverse_dynamics.formula, inputs=tuple(inputs))
+    return _plain(bound, inputs, kept).operations
 
 
 def grouped_view(robot: Robot) -> Robot:

@@ -46,7 +46,8 @@ from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, declare
+from armdyn.robot.features import CLOSED, FREE, declare
+from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ Formulation = Callable[..., Any]
 Wrench = ArrayLike | Mapping[str, ArrayLike] | None
 Out = Floats | tuple[Floats, ...] | None
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
+TREE = (*RIGID, *FREE)
 OPTIONAL = ("wrench", "frame")
 _ENTRY = re.compile(r"(?:Returns )?(\w+): (?:(\(\.\.\..*?\)),? ?)?(.*)")
 
@@ -171,7 +173,7 @@ def row(
 def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
     """Derivatives of forward dynamics, (..., 3, n, n), from other formulations than the graph's."""
     inverse = np.linalg.inv(newton_euler.mass_matrix(robot, q))
-    bias = newton_euler.inverse_dynamics(robot, q, qd, np.zeros_like(q))
+    bias = newton_euler.inverse_dynamics(robot, q, qd, np.zeros_like(qd))
     qdd = (inverse @ (tau - bias)[..., None])[..., 0]
     dq, dqd = np.moveaxis(np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, qd, qdd)), -3, 0)
     return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
@@ -519,7 +521,7 @@ class Quantities:
         doubled.joint_positions,
         closed=closed_graphs.closed,
         gravity=False,
-        takes=TREE,
+        takes=RIGID,
     )
     def closed(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Positions of all movable joints, dependent ones included, in the order of `robot.opened.joints`.

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from armdyn import catalog
-from armdyn.errors import FileError, ModelWarning, NotApplicable, PhysicsError, unknown_name
+from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
 from armdyn.formats.text import MIMIC, NOT_READ
+from armdyn.robot.edit import floated
 from armdyn.robot.robot import Robot
 
 FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf"}
@@ -41,7 +42,8 @@ def load(
     base: body on which the robot stands; together with `tip`, only the chain between them is kept.
     lock: positions, rad or m, of joints that are held there and merged into their parents.
     strict: raise PhysicsError for an invalid inertia (default: warn).
-    free_root: False welds bodies that a URDF or MJCF file lets float to the world.
+    free_root: True puts the root on a free joint, False welds bodies that a URDF or MJCF file lets float to the
+        world (default: as the file says).
     """
     made = read(robot, free_root)
     if lock:
@@ -54,12 +56,11 @@ def load(
 
 def read(robot: str | Path, free_root: bool | None = None) -> Robot:
     """Read the robot as its file describes it, without judging its physics; `free_root` as in `load`."""
-    if free_root:
-        raise NotApplicable("free_root=True: free joints are not supported", expected="False or None")
     path = Path(robot)
     if path.suffix.lower() not in FORMATS and not path.is_file():  # a folder may have a robot's name: out/rx90
         path = catalog.path(str(robot))
-    return _format(path).read(path, free_root)
+    made = _format(path).read(path, free_root)
+    return made.edited(floated) if free_root else made
 
 
 def save(robot: Robot, path: str | Path) -> Path:

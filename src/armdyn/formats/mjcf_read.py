@@ -30,16 +30,25 @@ from armdyn.formats.safe_xml import local_name, parse
 from armdyn.formats.schema import Schema, schema
 from armdyn.formats.text import NOT_READ, read_text
 from armdyn.formats.xml_values import shown
+from armdyn.robot.compounds import expanded
 from armdyn.robot.edit import numeric_placement
-from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Placement, Rotor, Spring
+from armdyn.robot.parts import (
+    Body,
+    CompoundKind,
+    FreeTransform,
+    Friction,
+    Joint,
+    Kind,
+    Limits,
+    Placement,
+    Rotor,
+    Spring,
+)
 from armdyn.robot.record import unit
 from armdyn.robot.robot import Robot
 
-KINDS: dict[str, Kind] = {"hinge": "revolute", "slide": "prismatic"}
-REFUSED = {
-    "free": "A robot of armdyn stands on a fixed base: `load(FILE, free_root=False)` welds free bodies to the world.",
-    "ball": "Write it as three hinges on one body.",
-}
+KINDS: dict[str, Kind] = {"hinge": "revolute", "slide": "prismatic", "free": "fixed", "ball": "fixed"}
+"""Joints of several degrees of freedom are fixed ones until they are expanded."""
 UNREADABLE = {
     "attach": "Write the model out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
 }
@@ -202,14 +211,24 @@ class _Reader(Posed):
         anchor, name = ZERO, whole.name
         for number, (element, frame) in enumerate(joints):
             label = f"joint {shown(element.get('name', name))!r}"
-            kind = self.kind(element, label)
-            pos = frame.p + frame.R @ self.vector(element, "pos", label) if kind == "revolute" else anchor
+            stated = self.stated(element, label)
+            kind = KINDS[stated]
+            several: CompoundKind | None = "free" if stated == "free" else "ball" if stated == "ball" else None
+            if several == "free" and (len(joints) > 1 or parent != ROOT):
+                raise RobotError("a free joint beside or below others", where=self.document.at(element, label),
+                                 expected="one on a body of the world, alone")  # fmt: skip
+            pos = frame.p + frame.R @ self.vector(element, "pos", label) if stated in ("hinge", "ball") else anchor
             axis = frame.R @ unit(self.vector(element, "axis", label, Z_AXIS), self.document.at(element, label))
             before = (start if number == 0 else Pose.identity()) @ Pose(Mat3.identity(), pos - anchor)
             last = number == len(joints) - 1 and pos == ZERO
             body = whole if last else Body(self.fresh_body(f"{name}_axis"))
-            geometry = FreeTransform(numeric_placement(before), axis, self.zero(element, kind, label))
-            self.add(self.joint(element, kind, label, name, geometry, parent, body))
+            if several:  # a free joint's position is that of its body in the world
+                geometry = FreeTransform(numeric_placement(before) if stated == "ball" else Placement())
+                whole_joint = self.joint(element, kind, label, name, geometry, parent, body)
+                self.tree.extend(expanded(self.bare(whole_joint, several), several))
+            else:
+                geometry = FreeTransform(numeric_placement(before), axis, self.zero(element, kind, label))
+                self.add(self.joint(element, kind, label, name, geometry, parent, body))
             parent, anchor = body.name, pos
         if parent != name:
             placement = Placement(-anchor)
@@ -234,13 +253,19 @@ class _Reader(Posed):
 
     # Elements -------------------------------------------------------------------------------------------------------
 
-    def kind(self, element: Element, label: str) -> Kind:
+    def stated(self, element: Element, label: str) -> str:
+        """The joint's type, in the words of the file."""
         stated = "free" if _is_free(element) else element.get("type", "hinge")
-        where = self.document.at(element, label)
-        if stated in REFUSED:
-            raise RobotError(f"a joint of type {stated!r}", where=where, expected=f"one of: {', '.join(KINDS)}",
-                             advice=REFUSED[stated])  # fmt: skip
-        return KINDS[known(stated, tuple(KINDS), "joint type", where)]
+        return known(stated, tuple(KINDS), "joint type", self.document.at(element, label))
+
+    def bare(self, joint: Joint, stated: CompoundKind) -> Joint:
+        """A free or ball joint without what it cannot have; what acts is noted."""
+        lost = [name for name in ("rotor", "spring") if getattr(joint, name) is not None]
+        friction = joint.friction
+        if stated == "free" and friction is not None and friction.coulomb:
+            friction, lost = replace(friction, coulomb=0), [*lost, "dry friction"]
+        self.notes.extend(f"joint {joint.name!r}: {_WORDS.get(name, name)} of a {stated} joint" for name in lost)
+        return replace(joint, rotor=None, spring=None, limits=None, friction=friction)
 
     def zero(self, element: Element, kind: Kind, label: str) -> Scalar:
         """What is added to the joint variable: `ref` is its value in the configuration of the file."""
@@ -447,6 +472,9 @@ class _Reader(Posed):
 
 
 # Small things -------------------------------------------------------------------------------------------------------
+
+
+_WORDS = {"rotor": "armature"}
 
 
 def _is_free(joint: Element) -> bool:

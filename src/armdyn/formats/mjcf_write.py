@@ -12,11 +12,12 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose
-from armdyn.errors import ModelWarning
+from armdyn.errors import ModelWarning, NotApplicable
 from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.mjcf_values import place
 from armdyn.formats.urdf_write import depth_first, needs_tool_link, texts, written
-from armdyn.robot.parts import Joint, Placement
+from armdyn.robot.compounds import collapsed
+from armdyn.robot.parts import FreeTransform, Friction, Joint, Placement
 from armdyn.robot.robot import Robot
 
 _TYPES = {"revolute": "hinge", "prismatic": "slide"}
@@ -45,17 +46,37 @@ def dumps(robot: Robot) -> str:
     if robot.root.name != ROOT or robot.base != Placement() or _has_mass(robot.root.inertia):
         stand = _body(world, robot.root.name, robot.base.pose(), robot.root.inertia)
     bodies = {robot.root.name: stand}
-    for joint in depth_first(robot):
-        body = _body(bodies[joint.parent], joint.body.name, joint.pose(), joint.body.inertia)
+    for joint in collapsed(depth_first(robot)):
+        carrier = bodies[joint.parent]
+        if joint.compound is not None and joint.compound.kind == "free":
+            carrier = _above_free(robot, joint, world)
+        body = _body(carrier, joint.body.name, _rest(joint), joint.body.inertia)
         bodies[joint.body.name] = body
         if joint.body.gravity_compensation != 0:
             body.set("gravcomp", written(joint.body.gravity_compensation))
-        if joint.kind != "fixed":
+        if joint.compound is not None:
+            SubElement(body, "joint", {"name": joint.name, "type": joint.compound.kind, **_rubbing(joint.friction)})
+        elif joint.kind != "fixed":
             _joint(body, joint)
     if needs_tool_link(robot):
         SubElement(bodies[robot.tool_body], "site", {"name": TOOL, **place(robot.tool.pose())})
     indent(root, "  ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _rest(joint: Joint) -> Pose:
+    """T_parent_body in the configuration of the file."""
+    if joint.compound is None or not isinstance(joint.geometry, FreeTransform):
+        return joint.pose()
+    return joint.geometry.placement.pose()
+
+
+def _above_free(robot: Robot, joint: Joint, world: Element) -> Element:
+    """Where the body of a free joint stands: in the world, and its position is that in the world."""
+    if joint.parent != robot.root.name or _rest(joint) != Pose.identity() or robot.base != Placement():
+        raise NotApplicable("a free joint of MJCF stands at the world's origin", where=f"joint {joint.name!r}",
+                            expected="a free joint on the base, both without a placement, or a .toml file")  # fmt: skip
+    return world
 
 
 def _body(parent: Element, name: str, pose: Pose, inertia: CentralInertia | Inertia) -> Element:
@@ -82,13 +103,18 @@ def _joint(body: Element, joint: Joint) -> None:
         values["range"] = f"{written(limits.lower)} {written(limits.upper)}"
     if limits is not None and limits.torque is not None:
         values["actuatorfrcrange"] = f"{written(-limits.torque)} {written(limits.torque)}"
-    if friction is not None:
-        values |= {"damping": written(friction.viscous), "frictionloss": written(friction.coulomb)}
+    values |= _rubbing(friction)
     if joint.rotor is not None:
         values["armature"] = written(joint.rotor.ratio * joint.rotor.ratio * joint.rotor.inertia)  # Khalil (7.29)
     if joint.spring is not None:
         values |= {"stiffness": written(joint.spring.stiffness), "springref": written(joint.spring.rest)}
     SubElement(body, "joint", values)
+
+
+def _rubbing(friction: Friction | None) -> dict[str, str]:
+    if friction is None:
+        return {}
+    return {"damping": written(friction.viscous), "frictionloss": written(friction.coulomb)}
 
 
 def _lost(robot: Robot) -> Iterator[str]:

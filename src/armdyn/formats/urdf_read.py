@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -14,6 +14,7 @@ from armdyn.formats.safe_xml import Document, local_name, parse
 from armdyn.formats.schema import namespace, schema
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.formats.xml_values import Values, shown
+from armdyn.robot.compounds import expanded, in_plane
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Mimic, Placement, Rotor
 from armdyn.robot.record import unit
 from armdyn.robot.robot import Robot
@@ -24,10 +25,8 @@ KINDS: dict[str, Kind] = {
     "prismatic": "prismatic",
     "fixed": "fixed",
 }
-REFUSED = {
-    "floating": "A robot of armdyn stands on a fixed base: `load(FILE, free_root=False)` welds floating joints.",
-    "planar": "Write it as two prismatic joints and a revolute one, or make it fixed.",
-}
+SEVERAL = ("floating", "planar")
+"""Types of joints with several degrees of freedom."""
 WORLD = "world"
 """A parent link of this name need not be declared."""
 TOOL = "tool"
@@ -78,6 +77,7 @@ def _robot(document: Document, source: str, free_root: bool | None, leftover: Se
         bodies[WORLD] = Body(WORLD)  # by convention it need not be declared
     tree = [reader.joint(name, element, bodies) for name, element in joints.items()]
     root, ordered = _depth_first(tree, bodies, reader)
+    ordered = tuple(part for joint in ordered for part in reader.parts(joint))
     try:
         return Robot(
             name=reader.name(document.root, "robot", document.root.get("name", "robot")),
@@ -212,13 +212,13 @@ class _Reader(Values):
         kind = self.kind(stated, element, label)
         parent, child = (self.end(element, end, label, bodies) for end in ("parent", "child"))
         geometry = FreeTransform(self.placement(element, label))
-        if kind == "fixed":
+        if stated == "fixed" or (stated == "floating" and self.weld):
             return Joint(self.name(element, "joint", name), kind, geometry, parent, bodies[child])
         limits, notes = self.limits(element, label, stated == "continuous")
         return Joint(
             name=self.name(element, "joint", name),
             kind=kind,
-            geometry=FreeTransform(geometry.placement, self.axis(element, label)),
+            geometry=geometry if stated == "floating" else replace(geometry, axis=self.axis(element, label)),
             parent=parent,
             body=bodies[child],
             rotor=self.rotors.get(name),
@@ -229,15 +229,18 @@ class _Reader(Values):
         )
 
     def kind(self, stated: str, element: Element, label: str) -> Kind:
-        where = self.document.at(element, label)
-        if stated == "floating" and self.weld:
-            return "fixed"
-        if stated in REFUSED:
-            raise RobotError(f"a joint of type {stated!r}", where=where, expected=f"one of: {', '.join(KINDS)}",
-                             advice=REFUSED[stated])  # fmt: skip
+        if stated in SEVERAL:
+            return "fixed"  # until `parts` makes several joints of it
         if stated not in KINDS:
-            raise unknown_name("joint type", shown(stated), KINDS, where=where)
+            raise unknown_name("joint type", shown(stated), (*KINDS, *SEVERAL), where=self.document.at(element, label))
         return KINDS[stated]
+
+    def parts(self, joint: Joint) -> list[Joint]:
+        """The joints of one degree of freedom that a joint of the file is."""
+        stated = self.joints[joint.name].get("type")
+        if stated == "floating" and not self.weld:
+            return expanded(replace(joint, limits=None, mimic=None), "free")
+        return in_plane(replace(joint, limits=None, mimic=None)) if stated == "planar" else [joint]
 
     def end(self, element: Element, end: str, label: str, bodies: Mapping[str, Body]) -> str:
         """The name of the parent or child link."""

@@ -16,11 +16,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Scalar, Vec3
 from armdyn.conventions import GRAVITY
-from armdyn.errors import ModelWarning, RobotError
+from armdyn.errors import ModelWarning, NotApplicable, RobotError
 from armdyn.formats.text import MIMIC
 from armdyn.formats.urdf_read import TOOL, UNLIMITED
+from armdyn.robot.compounds import collapsed
 from armdyn.robot.edit import numeric_placement
-from armdyn.robot.parts import FreeTransform, Joint, Limits, Placement, motion
+from armdyn.robot.parts import CompoundKind, FreeTransform, Friction, Joint, Limits, Placement, motion
 from armdyn.robot.robot import Robot
 
 
@@ -53,7 +54,7 @@ class _Page:
         self.joints = {joint.name for joint in robot.tree}
         self.order = depth_first(robot)
         self._base(robot)
-        for joint in robot.tree:
+        for joint in collapsed(robot.tree):
             self._joint(joint)
         if needs_tool_link(robot):
             self.link(TOOL)
@@ -79,6 +80,9 @@ class _Page:
     def _joint(self, joint: Joint) -> None:
         body = joint.body
         self.link(body.name, body.inertia)
+        if joint.compound is not None:
+            self.floating(joint, joint.compound.kind)
+            return
         if joint.kind == "fixed":
             self.fixed(joint.name, joint.parent, body.name, _origin(joint))
             return
@@ -124,7 +128,17 @@ class _Page:
             law = joint.mimic
             SubElement(element, "mimic", joint=_name(law.joint), multiplier=written(law.ratio),
                        offset=written(law.offset))  # fmt: skip
-        friction = joint.friction
+        self._dynamics(element, joint.friction)
+
+    def floating(self, joint: Joint, kind: CompoundKind) -> None:
+        if kind != "free" or not isinstance(joint.geometry, FreeTransform):
+            raise NotApplicable(
+                "URDF has no ball joint", where=f"joint {joint.name!r}", expected="a .toml or .xml file"
+            )
+        element = self._connection(joint.name, "floating", joint.parent, joint.body.name, joint.geometry.placement)
+        self._dynamics(element, joint.friction)
+
+    def _dynamics(self, element: Element, friction: Friction | None) -> None:
         if friction is not None and (friction.viscous != 0 or friction.coulomb != 0):
             SubElement(element, "dynamics", damping=written(friction.viscous), friction=written(friction.coulomb))
 

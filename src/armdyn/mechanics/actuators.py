@@ -14,7 +14,8 @@ from armdyn.algebra import Scalar
 from armdyn.algebra.ops import add
 from armdyn.mechanics import external
 from armdyn.mechanics.friction import friction_torques
-from armdyn.mechanics.matrices import plus
+from armdyn.mechanics.matrices import plus, times
+from armdyn.mechanics.moving_axes import less_frame_rates, steady
 from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.mechanics.rotors import rotor_coriolis_matrix, rotor_energy, rotor_mass_matrix, rotor_torques
 from armdyn.mechanics.springs import spring_energy, spring_torques
@@ -40,13 +41,28 @@ def _motion_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: A
 
 
 def _velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
-    return rotor_torques(robot, q, qd, [0] * robot.n)
+    rotors = rotor_torques(robot, q, qd, steady(robot, qd))
+    return plus(rotors, times(_bodies(robot, q), steady(robot, qd))) if robot.compounds else rotors
+
+
+def _rate_terms(robot: Robot, q: Scalars, qd: Scalars) -> list[list[Scalar]]:
+    rotors = rotor_coriolis_matrix(robot, q, qd)
+    if not robot.compounds:
+        return rotors
+    M = _sum_of_lists(_bodies(robot, q), rotor_mass_matrix(robot, q))
+    return less_frame_rates(robot, rotors, M, qd)
+
+
+def _bodies(robot: Robot, q: Scalars) -> list[list[Scalar]]:
+    from armdyn.mechanics.composite_body import bodies_matrix  # which is completed by `actuated` itself
+
+    return bodies_matrix(robot, q)
 
 
 TERMS: dict[str, Callable[..., Any]] = {
     "inverse_dynamics": _motion_terms,
     "mass_matrix": rotor_mass_matrix,
-    "coriolis_matrix": rotor_coriolis_matrix,
+    "coriolis_matrix": _rate_terms,
     "coriolis": _velocity_terms,
     "kinetic_energy": rotor_energy,
     "potential_energy": spring_energy,

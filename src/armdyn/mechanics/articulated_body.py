@@ -18,6 +18,7 @@ from armdyn.mechanics.composite_body import turned
 from armdyn.mechanics.forward import joint_name
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import plus
+from armdyn.mechanics.moving_axes import steady
 from armdyn.mechanics.newton_euler import tip_wrench
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.springs import spring_torques
@@ -101,7 +102,7 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
         drift = Screw(R.T @ (v + cross(w, P)), R.T @ w).plus(gamma[j])  # Khalil (7.76) and gamma
         qdd.append(mul(inverse[j], sub(pull[j], u[j].dot(drift))))  # Khalil (7.77)
         V.append(drift.plus(Screw(link.slide(qdd[j]), link.spin(qdd[j]))))  # Khalil (7.78)
-    return qdd
+    return [sub(chart, still) for chart, still in zip(qdd, steady(robot, qd), strict=True)]
 
 
 def rates(

@@ -30,10 +30,11 @@ from armdyn.algebra.dual import gradient
 from armdyn.algebra.ops import add, half
 from armdyn.errors import unknown_name
 from armdyn.mechanics.actuators import friction_torques, rotor_coriolis_matrix, rotor_torques
-from armdyn.mechanics.composite_body import composites
+from armdyn.mechanics.composite_body import composites, mass_matrix
 from armdyn.mechanics.kinematics import link_poses, velocities
-from armdyn.mechanics.matrices import Rows, zeros
-from armdyn.mechanics.newton_euler import acceleration, rate_matrix, turning_moment
+from armdyn.mechanics.matrices import Rows, plus, zeros
+from armdyn.mechanics.moving_axes import in_moving_axes, less_frame_rates
+from armdyn.mechanics.newton_euler import acceleration, joint_torques, rate_matrix, turning_moment
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.springs import spring_torques
 from armdyn.robot.features import PASSIVE
@@ -259,8 +260,6 @@ def inverse_dynamics_derivatives(
     """
     dq, dqd = products(robot, q, qd, qdd, 2, axes)
     n = range(robot.n)
-    slopes = gradient(lambda x: friction_torques(robot, x), qd)
-    dqd = [[add(dqd[i][j], slopes[j][i]) for j in n] for i in n]
     if robot.features.keys() & PASSIVE:
         stiffness = gradient(lambda x: spring_torques(robot, x), q)
         dq = [[add(dq[i][j], stiffness[j][i]) for j in n] for i in n]
@@ -269,7 +268,12 @@ def inverse_dynamics_derivatives(
         by_qd = gradient(lambda x: rotor_torques(robot, q, x, qdd), qd)
         dq = [[add(dq[i][j], by_q[j][i]) for j in n] for i in n]
         dqd = [[add(dqd[i][j], by_qd[j][i]) for j in n] for i in n]
-    return dq, dqd
+    if robot.compounds:
+        M = mass_matrix.formula(robot, q)
+        torques = plus(joint_torques(robot, q, qd, qdd), rotor_torques(robot, q, qd, qdd), spring_torques(robot, q))
+        dq, dqd = in_moving_axes(robot, (dq, dqd), M, torques, qd, qdd)
+    slopes = gradient(lambda x: friction_torques(robot, x), qd)
+    return dq, [[add(dqd[i][j], slopes[j][i]) for j in n] for i in n]
 
 
 @quantity
@@ -277,7 +281,8 @@ def coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars, axes: Axes = "link") 
     """Christoffel matrix C(q, qd): (..., n, n); Mdot - 2C is skew-symmetric. [D-6]"""
     C = products(robot, q, qd, None, 1, axes)[1]
     rotors = rotor_coriolis_matrix(robot, q, qd)
-    return [[add(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(C, rotors, strict=True)]
+    C = [[add(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(C, rotors, strict=True)]
+    return less_frame_rates(robot, C, mass_matrix.formula(robot, q), qd) if robot.compounds else C
 
 
 __all__ = ["AXES", "Axes", "coriolis_matrix", "inverse_dynamics_derivatives"]

@@ -13,8 +13,11 @@ from armdyn.algebra import Scalar
 from armdyn.mechanics import linear, newton_euler
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import by_columns
+from armdyn.mechanics.moving_axes import steady
 from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.robot.edit import remove
+from armdyn.robot.links import Assembly
+from armdyn.robot.reframing import with_assembly
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Scalars
 
@@ -28,7 +31,7 @@ class Method(Protocol):
 
 def bias(robot: Robot, q: Scalars, qd: Scalars, wrench: Wrench = None, by: Method = newton_euler) -> list[Scalar]:
     """H(q, qd): the torques of the motion with qdd = 0. Khalil sec. 7.6.1, after (7.63)"""
-    return by.inverse_dynamics.formula(robot, q, qd, [0] * robot.n, wrench)
+    return by.inverse_dynamics.formula(robot, q, qd, steady(robot, qd), wrench)
 
 
 def columns(robot: Robot, q: Scalars, by: Method = newton_euler) -> list[list[Scalar]]:
@@ -37,7 +40,8 @@ def columns(robot: Robot, q: Scalars, by: Method = newton_euler) -> list[list[Sc
     Friction is taken away with its offsets, and so are springs.
     Of the two equal entries the one in the upper triangle is kept.
     """
-    weightless = remove(robot, ("gravity", "friction", "springs"))
+    bare = remove(robot, ("gravity", "friction", "springs"))
+    weightless = with_assembly(bare, Assembly(robot.links, dict(robot.frames), robot.spins))
     return by_columns(lambda qdd: by.inverse_dynamics.formula(weightless, q, [0] * robot.n, qdd), robot.n)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops
 from armdyn.errors import unknown_name
+from armdyn.mechanics.moving_axes import steady
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Frame
 from armdyn.robot.robot import Robot
@@ -160,7 +161,7 @@ def acceleration(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, frame: str
 def jacobian_dot_qd(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") -> tuple[Scalar, ...]:
     """Jdot(q, qd) qd: (..., 6), the acceleration of the frame that velocities alone cause."""
     where = robot.frame(frame)
-    _, _, a, wd = frame_motion(Motion(robot, q, qd), _world_rotation(robot, q, where), where)
+    _, _, a, wd = frame_motion(Motion(robot, q, qd, steady(robot, qd)), _world_rotation(robot, q, where), where)
     return (*a, *wd)
 
 

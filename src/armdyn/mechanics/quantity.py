@@ -16,6 +16,7 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import ShapeError
+from armdyn.mechanics.moving_axes import charted
 from armdyn.robot.coordinates import coordinates
 from armdyn.robot.features import SUPPORT, require
 from armdyn.robot.robot import Robot
@@ -89,7 +90,8 @@ def quantity(formula: Callable[P, R_co]) -> Quantity[P, R_co]:
             arguments[name] = scalars if isinstance(value, Mapping) else scalars[""]
             numeric = numeric and all(part.numeric for part in taken.values())
             batch = np.broadcast_shapes(batch, *(part.batch for part in taken.values()))
-        result = scalar(robot, **arguments)
+        chart, placed = charted(robot, arguments)
+        result = scalar(chart, **placed)
         return put_together(result, batch) if numeric else nested(result)
 
     vars(call)["formula"] = formula
@@ -98,6 +100,8 @@ def quantity(formula: Callable[P, R_co]) -> Quantity[P, R_co]:
 
 def entries(robot: Robot, name: str, active: Sequence[str] | None) -> Sequence[str] | None:
     """What the entries of an argument stand for; None if it is not a vector."""
+    if name == "q":
+        return robot.position_names
     if name in JOINT_VECTORS:
         return [joint.name for joint in robot.joints]
     if name in ACTIVE_VECTORS:

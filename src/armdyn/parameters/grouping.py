@@ -118,6 +118,8 @@ def regroup(robot: Robot, loads: Loads) -> Loads:
     """Move what can be moved, from the tips to the base. The scalars of the loads may be of any kind."""
     structure = Structure(robot)
     for link in robot.inward():
+        if robot.joints[link.index].compound is not None:
+            continue  # between its links there is nothing to save
         if loads.rotors is not None:
             _group_rotor(structure, link, loads, loads.rotors)
         body = loads.inertias[link.index]
@@ -222,7 +224,9 @@ class Structure:
         slides = [] if grounded else self.slides[i]
         z_world = self.poses[link.index].R.column(2)
         freedom, axis = Freedom("free"), ZERO
-        if parent.turning == "none" and link.revolute:
+        if link.compound is not None:  # it may stand at any angle
+            pass
+        elif parent.turning == "none" and link.revolute:
             steady = all(parallel(direction, z_world) for direction in [*slides, self.numeric.gravity])
             freedom, axis = Freedom("about", Z_AXIS, steady), Z_AXIS
         elif parent.turning == "none":

@@ -28,12 +28,12 @@ from armdyn.mechanics.matrices import product, transpose
 from armdyn.mechanics.quantity import quantity
 from armdyn.parameters.standard import FAMILIES, INERTIAL, included, motor_ratio, slots, spin_of, with_exact_links
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, declare
+from armdyn.robot.features import CLOSED, FREE, TREE, declare
 from armdyn.robot.links import Spin
 from armdyn.robot.parts import Motor
 from armdyn.typing import Scalars
 
-declare("parameters.regressor", (*CLOSED, *TREE))
+declare("parameters.regressor", (*CLOSED, *TREE, *FREE))
 UNITS = tuple(Inertia.from_parameters(*(int(i == k) for i in range(10))) for k in range(len(INERTIAL)))
 """The ten unit inertias, in the order of the standard parameters."""
 

@@ -10,6 +10,7 @@ from typing import Any
 from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, Vec3, ops, rpy_of
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node
+from armdyn.robot.compounds import expanded
 from armdyn.robot.features import has_asymmetric_friction, has_dry_friction, has_friction_law, has_static_friction
 from armdyn.robot.parts import Body, FreeTransform, Friction, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
@@ -44,10 +45,33 @@ def _without(robot: Robot, part: str) -> Robot:
         return replace(robot, loops=()) if robot.loops else robot
     if part == "coupling":
         return replace(robot, coupling=()) if robot.coupling else robot
+    if part == "free_joints":
+        return welded(robot) if any(joint.compound for joint in robot.tree) else robot
     if part == "payload":
         return _unloaded(robot) if robot.payloads else robot
     tree = tuple(_bare(joint, part) for joint in robot.tree)
     return robot if all(map(operator.is_, tree, robot.tree)) else replace(robot, tree=tree)
+
+
+def welded(robot: Robot) -> Robot:
+    """The robot with its free and ball joints held where they are the identity."""
+    tree = tuple(_held(joint, 0) if joint.compound else joint for joint in robot.tree)
+    return replace(robot, tree=tree)
+
+
+def floated(robot: Robot) -> Robot:
+    """The robot on a free joint, unless it stands on one already."""
+    fixed = {robot.root.name}
+    for joint in robot.tree:
+        if joint.parent in fixed and joint.compound is not None and joint.compound.kind == "free":
+            return robot
+        if joint.parent in fixed and joint.kind == "fixed":
+            fixed.add(joint.body.name)
+    taken = {name for joint in robot.tree for name in (joint.name, joint.body.name)} | {robot.root.name}
+    world, name = (next(f"{word}{k}" for k in ("", *range(2, 99)) if f"{word}{k}" not in taken)
+                   for word in ("world", "root_joint"))  # fmt: skip
+    joint = Joint(name, "fixed", FreeTransform(), world, robot.root)
+    return replace(robot, tree=(*expanded(joint, "free"), *robot.tree), root=Body(world))
 
 
 def _unloaded(robot: Robot) -> Robot:
@@ -114,7 +138,7 @@ def _with_followers(robot: Robot, values: Mapping[str, Scalar]) -> Mapping[str, 
 def _held(joint: Joint, value: Scalar) -> Joint:
     geometry = shifted(joint.geometry, joint.kind, value)
     bare: dict[str, Any] = dict.fromkeys(FIELDS.values())
-    return replace(joint, kind="fixed", geometry=geometry, passive=False, home=0, **bare)
+    return replace(joint, kind="fixed", geometry=geometry, passive=False, home=0, compound=None, **bare)
 
 
 def shifted(geometry: Geometry, kind: Kind, value: Scalar) -> Geometry:

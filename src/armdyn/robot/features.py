@@ -91,6 +91,11 @@ FEATURES = {
         Feature("asymmetric_friction", "friction that differs with the direction", _joints(has_asymmetric_friction)),
         Feature("friction_law", "friction by a law of another name", _joints(has_friction_law)),
         Feature("payload", "a payload", lambda robot: (j.name for j in robot.tree if j.body.name in robot.payloads)),
+        Feature(
+            "free_joints",
+            "free and ball joints",
+            lambda robot: dict.fromkeys(j.compound.name for j in robot.tree if j.compound),
+        ),
     )
 }
 """All features, by name."""
@@ -99,6 +104,8 @@ PASSIVE = ("springs", "gravity_compensation")
 TREE = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "asymmetric_friction", "friction_law",
         "payload", *PASSIVE)  # fmt: skip
 """What is an ordinary part of the mechanics of a rigid tree."""
+FREE = ("free_joints",)
+"""Joints of several degrees of freedom, with positions that are not coordinates."""
 CLOSED = ("loops", "mimic")
 """What makes joints dependent: a closed chain is a robot of its independent joints."""
 

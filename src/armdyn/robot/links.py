@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, ops, outer, rot_z
 from armdyn.algebra.elimination import inverse
-from armdyn.robot.parts import Body, Joint, Kind, Placement
+from armdyn.robot.parts import Body, Compound, Joint, Kind, Placement
 
 Rows = Sequence[Sequence[Scalar]]
 WORLD = -1
@@ -31,7 +31,8 @@ class Link:
     """One moving link.
 
     index: place in `robot.joints`. parent: index of the carrying link, or WORLD. placement: T_parent_link at joint
-    value 0 (z on the joint axis). inertia: of everything rigid with the link, in the link's frame.
+    value 0 (z on the joint axis). inertia: of everything rigid with the link, in the link's frame. compound: of the
+    first link of a free or ball joint, the constant pose between the frame that the joint moves and the link's frame.
     """
 
     index: int
@@ -41,6 +42,7 @@ class Link:
     placement: Pose
     offset: Scalar
     inertia: Inertia
+    compound: Pose | None = None
 
     @property
     def revolute(self) -> bool:
@@ -53,6 +55,11 @@ class Link:
         if self.revolute:
             return Pose(R @ rot_z(value), p)
         return Pose(R, p + value * R.column(2))
+
+    def displaced(self, T: Pose) -> Link:
+        """The first link of a free or ball joint, standing where that joint is at pose T."""
+        assert self.compound is not None
+        return replace(self, placement=self.placement @ self.compound.inverse() @ T @ self.compound, compound=None)
 
     def spin(self, rate: Scalar) -> Vec3:
         """Angular rate about the joint axis, in the link's frame; zero for a prismatic joint."""
@@ -102,6 +109,7 @@ def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement, coupling:
     frames = {base_name: Frame(WORLD, base.pose())}
     links: list[Link] = []
     inertias: list[Inertia] = []
+    compounds: set[Compound | None] = set()
     for joint in tree:
         carrier = frames[joint.parent]
         if joint.kind == "fixed":
@@ -109,7 +117,10 @@ def assemble(tree: tuple[Joint, ...], base_name: str, base: Placement, coupling:
         else:
             before = carrier.pose @ joint.geometry.before(joint.kind)
             offset = joint.geometry.offset(joint.kind)
-            links.append(Link(len(links), joint.name, carrier.link, joint.kind, before, offset, Inertia.zero()))
+            first = joint.compound is not None and joint.compound not in compounds
+            compounds.add(joint.compound)
+            inner = joint.geometry.after().inverse() if first else None
+            links.append(Link(len(links), joint.name, carrier.link, joint.kind, before, offset, Inertia.zero(), inner))
             inertias.append(Inertia.zero())
             frame = Frame(len(links) - 1, joint.geometry.after())
         frames[joint.body.name] = frame

@@ -24,6 +24,7 @@ from armdyn.algebra import (
 
 Kind = Literal["revolute", "prismatic", "fixed"]
 KINDS: tuple[Kind, ...] = ("revolute", "prismatic", "fixed")
+CompoundKind = Literal["free", "ball"]
 LoopKind = Literal["revolute", "prismatic", "fixed", "spherical", "universal"]
 LOOP_KINDS: tuple[LoopKind, ...] = ("revolute", "prismatic", "fixed", "spherical", "universal")
 RotorModel = Literal["reflected", "full"]
@@ -275,12 +276,20 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Compound:
+    """A free or ball joint, of which a joint of the tree is one degree of freedom; see `armdyn.robot.compounds`."""
+
+    name: str
+    kind: CompoundKind
+
+
+@dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint, where it stands, and the body it carries.
+    """A joint of one degree of freedom, where it stands, and the body it carries.
 
     parent: name of the body it is mounted on. passive: without a motor, moved by a closed loop. home: its position
     in the assembled robot, rad or m: decides between the ways a loop can be closed. mimic: how it follows another
-    joint.
+    joint. compound: the free or ball joint that it is a part of.
     """
 
     name: str
@@ -298,6 +307,7 @@ class Joint:
     home: Scalar = 0
     mimic: Mimic | None = None
     spring: Spring | None = None
+    compound: Compound | None = None
 
     def pose(self, q: Scalar = 0) -> Pose:
         """T_parent_body at joint position q, between the frames the user gave."""

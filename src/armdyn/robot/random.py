@@ -33,6 +33,8 @@ def random_robot(
     rotors: bool = False,
     friction: bool = False,
     limits: bool = False,
+    ball: float = 0.0,
+    free_root: bool = False,
 ) -> Robot:
     """Make a random robot, the same for the same arguments; its numbers have at most four decimals.
 
@@ -45,6 +47,8 @@ def random_robot(
     tilted_base, tool: general poses of the base and of the tool frame.
     any_gravity: gravity in any direction.
     rotors, friction, limits: given to every joint.
+    ball: probability that a joint is a ball joint; it has none of these three.
+    free_root: the first joint is a free joint.
 
     >>> [joint.kind for joint in random_robot(1, 3, prismatic=1).joints]
     ['prismatic', 'prismatic', 'prismatic']
@@ -68,6 +72,10 @@ def random_robot(
             rows.append(dice.joint(f"mount{i + 1}", "fixed", convention, rows, branching))
         kind = "prismatic" if dice.chance(prismatic) else "revolute"
         row = dice.joint(f"joint{i + 1}", kind, convention, rows, branching)
+        several = "free" if free_root and i == 0 else "ball" if ball and dice.chance(ball) else None
+        if several:
+            rows.append(dice.several(row, several))
+            continue
         row |= {"rotor": dice.rotor()} if rotors else {}
         row |= {"friction": dice.friction()} if friction else {}
         row |= {"limits": dice.limits()} if limits else {}
@@ -127,6 +135,11 @@ class _Dice:
         if own == "modified" and branch:
             row |= {"gamma": self.angle(), "b": self.length()}
         return row | self.body()
+
+    def several(self, row: dict[str, Any], kind: str) -> dict[str, Any]:
+        """A joint of several degrees of freedom instead of the one drawn."""
+        kept = {key: row[key] for key in ("name", "parent", "mass", "com", "inertia") if key in row}
+        return kept | {"type": kind} | self.placement()
 
     def body(self) -> dict[str, Any]:
         """Mass, centre and tensor of a body: the tensor that follows from a positive definite covariance of mass."""

@@ -17,6 +17,7 @@ from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
 from armdyn.errors import ArmdynError, RobotError, unknown_name
 from armdyn.graph import Node
+from armdyn.robot.compounds import FORBIDDEN, PARTS, expanded
 from armdyn.robot.expression import parse
 from armdyn.robot.parts import (
     KINDS,
@@ -152,6 +153,7 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
     base = _table(record.get("base", {}), "base")
     checked_keys(base, PART_KEYS["base"], "base")
     bodies = {root: root} | {joint.name: joint.body.name for joint in tree} | {j.body.name: j.body.name for j in tree}
+    bodies |= {joint.compound.name: joint.body.name for joint in tree if joint.compound}
     robot = Robot(
         name=_text(record.get("name", "robot"), "name"),
         tree=tree,
@@ -199,7 +201,8 @@ def _tree(record: Any, convention: str, reader: _Reader, root: str) -> tuple[Joi
     tree: list[Joint] = []
     for i, row in enumerate(rows):
         joint = _joint(row, i, convention, reader, tree[-1].body.name if tree else root, bodies)
-        tree.append(joint)
+        kind = row.get("type")
+        tree += expanded(joint, kind) if kind in PARTS else [joint]
         bodies |= {joint.name: joint.body.name, joint.body.name: joint.body.name}
     return tuple(tree)
 
@@ -210,10 +213,12 @@ def _joint(
     name = _text(row.get("name", f"joint{i + 1}"), f"joint {i + 1}.name")
     where = f"joint {name!r}"
     kind = row.get("type", "revolute")
-    if kind not in KINDS:
-        raise unknown_name("joint type", kind, KINDS, where=where)
-    convention = _convention_of(row, convention, where)
-    checked_keys(row, {*_JOINT, *DH_KEYS.get(convention, _FREE)}, where)
+    if kind not in (*KINDS, *PARTS):
+        raise unknown_name("joint type", kind, (*KINDS, *PARTS), where=where)
+    several = kind in PARTS
+    convention = "free" if several else _convention_of(row, convention, where)
+    known = {*_JOINT, *DH_KEYS.get(convention, _FREE)}
+    checked_keys(row, known - {*FORBIDDEN, "axis", "offset", "passive", "home"} if several else known, where)
     parts: dict[str, Any] = {}
     for key, make in PARTS_OF_JOINTS.items():
         if key in row:
@@ -222,7 +227,7 @@ def _joint(
     parent = _text(row["parent"], f"{where}.parent") if "parent" in row else previous
     return Joint(
         name=name,
-        kind=kind,
+        kind="fixed" if several else kind,
         geometry=_geometry(row, convention, reader, where),
         parent=bodies.get(parent, parent),
         body=Body(

@@ -7,6 +7,7 @@ from typing import Any
 
 from armdyn.algebra import CentralInertia, Inertia, Mat3, Scalar, Vec3, ops
 from armdyn.graph import Node
+from armdyn.robot.compounds import collapsed
 from armdyn.robot.parts import FreeTransform, Geometry, Joint, Loop, ModifiedDH, Placement, StandardDH
 from armdyn.robot.record import DH_KEYS, PART_KEYS, PARTS_OF_JOINTS
 from armdyn.robot.robot import Robot
@@ -36,7 +37,7 @@ def record_from_robot(robot: Robot) -> dict[str, Any]:
         record["parameters"] = {name: _written(value) for name, value in robot.parameters.items()}
     previous = robot.root.name
     record["joint"] = []
-    for joint in robot.tree:
+    for joint in collapsed(robot.tree):
         record["joint"].append(_joint_record(joint, convention, previous))
         previous = joint.body.name
     if robot.loops:
@@ -45,15 +46,18 @@ def record_from_robot(robot: Robot) -> dict[str, Any]:
 
 
 def _joint_record(joint: Joint, convention: str, previous: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": joint.name, "type": joint.kind}
+    several = joint.compound is not None
+    row: dict[str, Any] = {"name": joint.name, "type": joint.compound.kind if joint.compound else joint.kind}
     if joint.body.name != joint.name:
         row["link"] = joint.body.name
     if joint.parent != previous:
         row["parent"] = joint.parent
     own = _convention_name(joint.geometry)
-    if own != convention:
+    if own != convention and not several:
         row["convention"] = own
     row |= _geometry_record(joint.geometry)
+    if several:
+        del row["axis"]
     row |= _inertia_record(joint.body.inertia)
     if not ops.is_zero(joint.body.gravity_compensation):
         row["gravity_compensation"] = _written(joint.body.gravity_compensation)

@@ -65,7 +65,8 @@ def _changes(robot: Robot, level: bool) -> list[Pose]:
             carries[link.parent] += carries[link.index]
     changes = [Pose.identity()] * robot.n
     for link in robot.inward():
-        beyond = sorted(children.get(link.index, []), key=lambda child: carries[child.index])
+        fixed = [child for child in children.get(link.index, []) if child.compound is None]
+        beyond = sorted(fixed, key=lambda child: carries[child.index])
         if beyond:
             child = beyond[-1]
             point = child.placement.apply(changes[child.index].p)
@@ -96,7 +97,7 @@ def _towards(link: Link, point: Vec3, axis: Vec3, level: bool) -> Pose:
 
 def _at_the_end(link: Link) -> Vec3:
     """Origin of a last link: the foot of the common normal with the joint before, or level with its origin."""
-    if link.parent == WORLD:
+    if link.parent == WORLD or link.compound is not None:
         return ZERO
     back = link.placement.inverse()
     if not link.revolute:
@@ -113,15 +114,19 @@ def _moved(link: Link, changes: list[Pose], size: float, upright: bool) -> Link:
     change = changes[link.index]
     before = Pose.identity() if link.parent == WORLD else changes[link.parent].inverse()
     inertia = link.inertia if change == Pose.identity() else link.inertia.seen_from(change.inverse())
+    compound = link.compound and link.compound @ Pose(Mat3.identity() if link.revolute else change.R, change.p)
     if not link.revolute:
-        return replace(link, placement=_tidy(before @ link.placement @ change, size), inertia=inertia)
+        placement = _tidy(before @ link.placement @ change, size)
+        return replace(link, placement=placement, inertia=inertia, compound=compound)
     R, P = before @ link.placement @ Pose(Mat3.identity(), change.p)
     (c, _, _), (s, _, _), _ = change.R.rows
     offset = _tidy_angle(ops.add(link.offset, _tidy_angle(math.atan2(s, c))))
     # A turn about the joint's own axis may stand on either side of the joint: in the placement or in the offset.
-    turn = offset if link.parent == WORLD and upright else 0 if link.parent == WORLD else _turn_to_x(R)
+    grounded = link.parent == WORLD
+    turn = 0 if compound or (grounded and not upright) else offset if grounded else _turn_to_x(R)
     placement = _tidy(Pose(R @ rot_z(turn), P), size)
-    return replace(link, placement=placement, offset=_tidy_angle(ops.sub(offset, turn)), inertia=inertia)
+    offset = _tidy_angle(ops.sub(offset, turn))
+    return replace(link, placement=placement, offset=offset, inertia=inertia, compound=compound)
 
 
 def _turn_to_x(R: Mat3) -> Scalar:

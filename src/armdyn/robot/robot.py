@@ -8,15 +8,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from armdyn.algebra import CentralInertia, Mat3, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
 from armdyn.errors import NotApplicable, RobotError, unknown_name
 from armdyn.graph import Node, to_float
+from armdyn.robot import compounds
+from armdyn.robot.compounds import Span, spans
 from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
 from armdyn.robot.loop_paths import dependent_joints
 from armdyn.robot.parts import Body, Joint, Loop, Placement
 from armdyn.robot.scalars import Change, holds, mapped
+from armdyn.typing import Floats
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
@@ -104,8 +110,38 @@ class Robot:
 
     @property
     def n(self) -> int:
-        """Number of joint variables."""
+        """Number of velocities: degrees of freedom."""
         return len(self.joints)
+
+    @property
+    def nq(self) -> int:
+        """Number of entries of q: n, and one more for every free or ball joint."""
+        return self.n + len(self.compounds)
+
+    @cached_property
+    def compounds(self) -> tuple[Span, ...]:
+        """The free and ball joints, with their places in arrays: each is six or three of `joints`, one per velocity."""
+        return spans(self.joints)
+
+    @cached_property
+    def position_names(self) -> tuple[str, ...]:
+        """(nq,) what the entries of q stand for: joints, and coordinates of free and ball joints."""
+        return compounds.position_names(self.joints)
+
+    @property
+    def neutral(self) -> Floats:
+        """(nq,) the position of joints at zero and free and ball joints at the identity."""
+        return compounds.neutral(self.compounds, self.nq)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0) -> Floats:
+        """Return the position (..., nq) reached from q by constant velocities v, (..., n), during dt, s."""
+        moved = compounds.checked("v", v, self.n) * np.asarray(dt, dtype=float)[..., None]
+        return compounds.integrate(self.compounds, compounds.checked("q", q, self.nq), moved)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Floats:
+        """Return the constant velocities (..., n) that lead from q0 to q1 in one second, by the shorter turns."""
+        pair = (compounds.checked(name, q, self.nq) for name, q in (("q0", q0), ("q1", q1)))
+        return compounds.difference(self.compounds, *pair)
 
     @cached_property
     def movable(self) -> tuple[Joint, ...]:
@@ -174,7 +210,8 @@ class Robot:
     def frames(self) -> Mapping[str, Frame]:
         """All named frames: the bodies by name, the joints' bodies by joint name, and `tool`."""
         bodies = self._assembly.frames
-        frames = {joint.name: bodies[joint.body.name] for joint in self.tree} | bodies
+        ends = {joint.compound.name: bodies[joint.body.name] for joint in self.tree if joint.compound}
+        frames = ends | {joint.name: bodies[joint.body.name] for joint in self.tree} | bodies
         carrier = bodies[self.tool_body]
         return frames | {"tool": Frame(carrier.link, carrier.pose @ self.tool.pose())}
 
@@ -370,6 +407,7 @@ def _validate(robot: Robot) -> None:
     for name in filter(None, (robot.tool_on, *ends, *carriers)):
         if name not in bodies:
             raise unknown_name("body", name, sorted(bodies), where=where)
+    compounds.validate(robot.tree, where)
     _validate_mimic(robot, where)
     if robot.coupling:
         _validate_coupling(robot, where)
