@@ -20,7 +20,7 @@ NOISE = 0.01
 """Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
-@takes("tree")
+@takes("closed", "tree")
 def excite(
     robot: Robot,
     out: Annotated[

@@ -24,7 +24,7 @@ CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
-@takes("tree")
+@takes("closed", "tree")
 def identify(
     robot: Robot,
     log: Annotated[

@@ -309,7 +309,8 @@ def _reversed(robot: Robot, evidence: Evidence, reading: Reading) -> list[Findin
     rate = np.abs(evidence.samples.qd)
     found = []
     for j, joint in enumerate(robot.joints):
-        own = [names.index(f"{kind}{j + 1}") for kind in ("Fv", "Fc")]
+        number = robot.movable.index(joint) + 1
+        own = [names.index(f"{kind}{number}") for kind in ("Fv", "Fc")]
         weight = np.array([float((rate[:, j] ** 2).mean()), float(rate[:, j].mean())])
         deviation = float(np.linalg.norm(weight @ root[own]))
         power = float(weight @ parameters[own])

@@ -8,6 +8,7 @@ position, velocity, acceleration and torque are kept by a barrier that is finite
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,12 +17,12 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
-from armdyn.dynamics.programs import Program, program
+from armdyn.dynamics.programs import program
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, gradient, trace
 from armdyn.identification.criteria import criterion_named
 from armdyn.identification.harmonics import Harmonics
-from armdyn.identification.observation import base_regressor
+from armdyn.identification.observation import base_regressor, closing, state_sizes
 from armdyn.motion.sampling import states
 from armdyn.parameters import BaseParameters, parameter_names, regressor
 from armdyn.robot import Robot
@@ -64,9 +65,11 @@ class Design:
     @cached_property
     def _smooth_robot(self) -> Robot:
         """The robot with friction that has a slope everywhere."""
-        joints = {}
-        for joint, v in zip(self.robot.joints, self.limits.velocity, strict=True):
-            joints[joint.name] = replace(joint, friction=Friction(law="smooth", width=SMOOTH * float(v)))
+        joints, fastest = {}, float(self.limits.velocity.max())
+        known = dict(zip((joint.name for joint in self.robot.joints), self.limits.velocity.tolist(), strict=True))
+        for joint in self.robot.movable:
+            width = SMOOTH * known.get(joint.name, fastest)
+            joints[joint.name] = replace(joint, friction=Friction(law="smooth", width=width))
         return replace(self.robot, tree=tuple(joints.get(j.name, j) for j in self.robot.tree), expressions=None)
 
     @cached_property
@@ -74,8 +77,8 @@ class Design:
         names_of_all = parameter_names(self.robot, self.base.include)
         return [names_of_all.index(name) for name in self.base.columns]
 
-    def _columns(self, q: Any, qd: Any, qdd: Any) -> list[list[Any]]:
-        rows = regressor.formula(self._smooth_robot, q, qd, qdd, self.base.include)
+    def _columns(self, q: Any, qd: Any, qdd: Any, near: Any = None) -> list[list[Any]]:
+        rows = regressor.formula(self._smooth_robot, q, qd, qdd, self.base.include, near)
         return [[row[c] for c in self._chosen] for row in rows]
 
     @cached_property
@@ -86,25 +89,26 @@ class Design:
 
     @cached_property
     def _graph(self) -> Any:
-        return trace(self._columns, dict.fromkeys(("q", "qd", "qdd"), self.robot.n))
+        return trace(self._columns, state_sizes(self.robot))
 
     @cached_property
-    def _regressor(self) -> Program:
-        return program(self._graph, "excitation_regressor", cache=True)
+    def _regressor(self) -> Callable[..., Any]:
+        return closing(self.robot, program(self._graph, "excitation_regressor", cache=True))
 
     @cached_property
-    def _slopes(self) -> Program:
+    def _slopes(self) -> Callable[..., Any]:
         """Gradient of sum_k A_k Y_k over the live entries by (q, qd, qdd)."""
 
-        def weighted(q: Any, qd: Any, qdd: Any, A: Any) -> dict[str, Any]:
-            rows = self._columns(q, qd, qdd)
+        def weighted(q: Any, qd: Any, qdd: Any, *more: Any) -> dict[str, Any]:
+            *near, A = more
+            rows = self._columns(q, qd, qdd, *near)
             total: Any = 0
             for weight, (i, j) in zip(A, self._live, strict=True):
                 total = total + weight * rows[i][j]
             return dict(zip(("dq", "dqd", "dqdd"), gradient(total, (q, qd, qdd)), strict=True))
 
-        sizes = dict.fromkeys(("q", "qd", "qdd"), self.robot.n) | {"A": len(self._live)}
-        return program(trace(weighted, sizes), "excitation_slopes", cache=True)
+        sizes = state_sizes(self.robot) | {"A": len(self._live)}
+        return closing(self.robot, program(trace(weighted, sizes), "excitation_slopes", cache=True))
 
     # The objective --------------------------------------------------------------------------------------------------
 

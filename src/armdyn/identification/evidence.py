@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from armdyn.dynamics import compile as compiled
 from armdyn.identification.processing import decimated, decimated_keep
 from armdyn.identification.samples import Samples
 from armdyn.parameters.regressor import regressor
@@ -119,7 +120,8 @@ class Evidence:
         s, order, scale = self.samples, list(reading.positions), np.array(reading.scales)
         robot = self.robot if reading.gravity else self.robot.without("gravity")
         q, qd, qdd = (x[:: self.stride][:, order] * scale for x in (s.q, s.qd, s.qdd))
-        Y = decimated(np.asarray(regressor(robot, q, qd, qdd, INCLUDE)), DECIMATION)
+        near = compiled(robot).closed(q) if robot.constrained else None
+        Y = decimated(np.asarray(regressor(robot, q, qd, qdd, INCLUDE, near)), DECIMATION)
         keep = decimated_keep(decimated_keep(s.keep, self.stride), DECIMATION)[:, order]
         return condensed(Y, keep, self.tau)
 

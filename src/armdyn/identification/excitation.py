@@ -33,7 +33,7 @@ from armdyn.motion.sampling import states
 from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.parameters import BaseParameters, base_parameters
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, careful_rates, motion_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.trajectory.fourier import Fourier
@@ -123,7 +123,7 @@ class Search:
     seed: int = 0
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def excite(
     robot: Robot,
     *,
@@ -326,7 +326,7 @@ class Prediction:
         )
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def predicted_std(
     robot: Robot | BaseParameters,
     motion: Trajectory,

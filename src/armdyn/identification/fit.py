@@ -39,7 +39,7 @@ from armdyn.parameters import (
 )
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
@@ -169,7 +169,7 @@ class Fit:
 
     def _unit(self, place: str) -> str:
         kind = place.rstrip("0123456789")
-        revolute = self.base.robot.links[int(place[len(kind) :]) - 1].revolute
+        revolute = self.base.robot.opened.links[int(place[len(kind) :]) - 1].revolute
         force, rate = ("N m", "rad") if revolute else ("N", "m")
         inertia = "kg m^2" if revolute else "kg"
         viscous = dict.fromkeys(("Fv", "Fvn", "Fvm"), f"{force} s/{rate}")
@@ -231,7 +231,7 @@ class Fit:
             raise FileError(f"cannot be written: {error}", where=str(path)) from None
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def identify(
     robot: Robot,
     log: Any,

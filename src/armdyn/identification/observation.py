@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.algebra import ops
+from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
 from armdyn.identification.processing import decimated, decimated_keep
@@ -25,7 +26,7 @@ from armdyn.parameters.base import BaseParameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import parameter_names
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array, Progress, quiet
 
 CHUNK = 20_000
@@ -100,7 +101,7 @@ class Observation:
         return float(np.linalg.cond(A / np.where(lengths > 0, lengths, 1.0)))
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: Progress = quiet) -> Observation:
     """Evaluate the regressor along processed samples.
 
@@ -242,15 +243,29 @@ def _entries(base: BaseParameters) -> Entries:
     chosen = [names.index(name) for name in base.columns]
     places: list[int] = []
 
-    def formula(q: Any, qd: Any, qdd: Any) -> list[Any]:
-        Y = regressor.formula(robot, q, qd, qdd, base.include)
+    def formula(q: Any, qd: Any, qdd: Any, near: Any = None) -> list[Any]:
+        Y = regressor.formula(robot, q, qd, qdd, base.include, near)
         flat = [row[i] for row in Y for i in chosen]
         places[:] = [k for k, entry in enumerate(flat) if not ops.is_zero(entry)]
         return [flat[k] for k in places]
 
-    kernel = build(trace(formula, {"q": n, "qd": n, "qdd": n}, fold_angles=False), "base_regressor")
+    kernel = closing(robot, build(trace(formula, state_sizes(robot), fold_angles=False), "base_regressor"))
     plain = np.array_equal(base.from_columns, np.eye(base.count))
     return Entries(kernel, np.array(places), (n, base.count), None if plain else base.from_columns)
+
+
+def state_sizes(robot: Robot) -> dict[str, int]:
+    """Inputs of a function of the motion and their sizes; of a closed chain with `near`, all joints, closed."""
+    sizes = dict.fromkeys(("q", "qd", "qdd"), robot.n)
+    return sizes | {"near": robot.opened.n} if robot.constrained else sizes
+
+
+def closing(robot: Robot, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of (q, qd, qdd, ...) from one that takes `near` too: loops are closed before, wherever they can be."""
+    if not robot.constrained:
+        return function
+    closed = compiled(robot).closed
+    return lambda q, qd, qdd, *more: function(q, qd, qdd, closed(q), *more)
 
 
 def base_regressor(base: BaseParameters) -> Callable[[Array, Array, Array], Array]:

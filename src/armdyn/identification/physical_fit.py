@@ -115,7 +115,7 @@ def _result(
     base: BaseParameters, prior: Robot, found: dict[str, float], beta: Array, sigma: Array
 ) -> PhysicalParameters:
     values = base.from_standard(found)
-    offsets = np.array([found.get(f"off{j + 1}", 0.0) for j in range(base.robot.n)])
+    offsets = np.array([found.get(f"off{j + 1}", 0.0) for j in range(base.robot.opened.n)])
     robot = with_standard_parameters(prior, found)
     if not physical_consistency(robot).consistent:
         raise PhysicsError("the solver's parameters are not physically consistent to the last digit",
@@ -142,6 +142,7 @@ def _scales(robot: Robot, names: tuple[str, ...]) -> Array:
     """Sizes of parameters, link by link, of its mass and extent in the prior; of a light link at least a hundredth of
     the heaviest and a twentieth of the longest distance between joints.
     """
+    robot = robot.opened
     masses = np.array([abs(float(link.inertia.mass)) for link in robot.links])
     masses = np.maximum(masses, max(0.01 * masses.max(), 1e-3))
     longest = max([0.1, *(float(np.linalg.norm([float(x) for x in link.placement.p])) for link in robot.links)])
@@ -189,7 +190,7 @@ def _physics(cp: Any, base: BaseParameters, x: Any, margin: float) -> list[Any]:
     """
     place = {name: i for i, name in enumerate(base.standard)}
     constraints = []
-    for j in range(1, base.robot.n + 1):
+    for j in range(1, base.robot.opened.n + 1):
         kinds = [k for k, kind in enumerate(INERTIAL) if f"{kind}{j}" in place]
         if kinds:
             maps = UNITS[kinds].reshape(len(kinds), 16).T
