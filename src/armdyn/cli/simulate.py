@@ -60,8 +60,12 @@ def simulate(
     duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s.")] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step, s.")] = 1e-3,
     integrator: Annotated[
-        str, typer.Option(help="Integrator: euler_taylor, semi_implicit, rk4, variational or dop853.")
-    ] = "euler_taylor",
+        str,
+        typer.Option(
+            help="Integrator: auto (rk4, or implicit for stiff damping and springs), euler_taylor, semi_implicit, rk4, "
+            "implicit, variational or dop853."
+        ),
+    ] = "auto",
     control_period: Annotated[
         float | None, typer.Option(metavar="S", help="Period of a digital controller, s; torques are held in between.")
     ] = None,
@@ -114,7 +118,7 @@ def simulate(
             from armdyn.simulation.studies import monte_carlo as many
 
             say(f"simulating {monte_carlo} arms")
-            study = many(robot, law, course, samples=monte_carlo, **options)
+            study = many(robot, law, course, samples=monte_carlo, **options | {"integrator": run.integrator})
     screen = console()
     _print_loops(screen, law, known)
     _print_springs(screen, law, dyn)

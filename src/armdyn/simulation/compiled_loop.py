@@ -17,7 +17,7 @@ from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import NotApplicable
-from armdyn.graph import Graph, Node, substitute, trace
+from armdyn.graph import Graph, Node, derivative, substitute, trace
 from armdyn.kernels import build
 from armdyn.kernels.kernel import LARGEST, Kernel
 from armdyn.simulation.integrators import Method
@@ -25,6 +25,7 @@ from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
 from armdyn.simulation.sides import Measure, sides
+from armdyn.simulation.stiffness import solve_symmetric, traced_part
 from armdyn.typing import Array
 
 CHUNK = 4096
@@ -92,6 +93,11 @@ def traced_law(law: Law) -> Law:
     return replace(cast(Any, law), **changes) if changes else law
 
 
+def stage_rows(method: Method) -> int:
+    """Rows of the reference that a step reads: at both ends and in between, or at the start alone."""
+    return 1 if method.grid == 1 else method.grid + 1
+
+
 class Loop(NamedTuple):
     """Everything that the code of a step depends on. memory: size of the internal state of the law."""
 
@@ -110,7 +116,7 @@ def step_graph(p: Loop) -> Graph:
     n, memory, where = p.dyn.robot.n, p.memory, sides(p.dyn, p.measure)
     size = where.size
     law, plant = traced_law(p.law), TracedDynamics(p.dyn)
-    rows = 3 if p.method.halves else 1
+    rows = stage_rows(p.method)
 
     def step(state: Any, reference: Any) -> dict[str, Any]:
         x: Array = np.array(state, dtype=object)
@@ -118,7 +124,7 @@ def step_graph(p: Loop) -> Graph:
         held: list[Array] = []
 
         def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
-            row, q, qd = table[round(2 * c)], where.measured(q), where.measured(qd)
+            row, q, qd = table[round(p.method.grid * c)], where.measured(q), where.measured(qd)
             desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
             tau = np.asarray(law(row[0], q, qd, desired, z), dtype=object)
             if p.limits is not None:
@@ -135,7 +141,16 @@ def step_graph(p: Loop) -> Graph:
 
         assert p.method.step is not None
         q, qd, z, lost_q, lost_qd = np.split(x, np.cumsum([size, size, memory, size]))
-        dq, dqd, dz, tau = p.method.step(rates, p.dt, q, qd, z)
+
+        def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+            M, D, K = traced_part(p.dyn)(q, qd)
+            if p.hold:
+                return M, D, K
+            tau = [_node(entry) for entry in where.driven(torque(0, q, qd, z)[0])]
+            return M, D - np.array(derivative(tau, tuple(qd))), K - np.array(derivative(tau, tuple(q)))
+
+        extra = (linear, solve_symmetric) if p.method.name == "implicit" else ()
+        dq, dqd, dz, tau = p.method.step(rates, p.dt, q, qd, z, *extra)
         if p.hold:
             dz = p.dt * held[1]
         q, lost_q = _plus(q, dq, lost_q, table[0, 0])
@@ -200,7 +215,7 @@ class March:
         """Steps first .. first + count - 1: rows of `state` and `tau` are filled in."""
         ports, loop = self.kernel.ports, inner_loop(self.kernel.ufunc)
         stages, width = ports.inputs[1].shape
-        stride = 2 if stages > 1 else 1
+        stride = max(1, stages - 1)
         if loop is None:
             for k in range(first, first + count):
                 window = reference[stride * k : stride * k + stages]
@@ -238,7 +253,7 @@ def pays(problem: Problem) -> bool:
 def compiled_steps(problem: Problem) -> Outcome:
     """Simulate in machine code."""
     p, n, size = problem, problem.n, problem.sides.size
-    stride = 2 if p.method.halves else 1
+    stride = p.method.grid
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
     reference = np.ascontiguousarray(np.column_stack([times, table.q, table.qd, table.qdd]))

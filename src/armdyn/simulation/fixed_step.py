@@ -10,12 +10,13 @@ import numpy as np
 from armdyn.control.law import Desired, SingularTask
 from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
-from armdyn.simulation.integrators import Rates, plus
+from armdyn.simulation.integrators import Linear, Rates, plus
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import Problem, outside
 from armdyn.simulation.run import Status
 from armdyn.simulation.sensing import Measurement
 from armdyn.simulation.stiction import Grip, Stiction
+from armdyn.simulation.stiffness import law_slopes, linear_part
 from armdyn.typing import Array
 
 
@@ -33,7 +34,7 @@ class _Loop:
     def __init__(self, problem: Problem) -> None:
         self.p = problem
         self.table = problem.course.table(_grid(problem))
-        self.stride = 2 if problem.method.halves else 1
+        self.stride = problem.method.grid
         self.measure = Measurement(problem) if problem.sensors is not None else None
         self.sides = problem.sides
         self.dry = {start: Stiction(dyn) for start, dyn in problem.plants} if problem.stiction else {}
@@ -60,7 +61,11 @@ class _Loop:
                     taus[k] = rates(0, q, qd, z)[2]
                     return Outcome(qs[: k + 1], qds[: k + 1], taus[: k + 1], zs[: k + 1],
                                    ended[0] or Status.FINISHED, ended[1])  # fmt: skip
-                extra = (dyn,) if p.method.name == "variational" else ()
+                extra: tuple[Any, ...] = ()
+                if p.method.name == "variational":
+                    extra = (dyn,)
+                elif p.method.name == "implicit":
+                    extra = (self._linear(k, t, z, dyn),)
                 assert p.method.step is not None
                 dq, dqd, dz, taus[k] = p.method.step(rates, p.dt, q, qd, z, *extra)
             except SingularTask as error:
@@ -148,11 +153,28 @@ class _Loop:
 
         return rates, grip, dry
 
+    def _linear(self, k: int, t: float, z: Array, dyn: Dynamics) -> Linear:
+        """M, D, K of the plant, and of the law where it acts continuously."""
+        p, plant, desired = self.p, linear_part(dyn), self._desired(k)
+        if p.hold:
+            return plant
+
+        def driving(q: Array, qd: Array) -> Array:
+            tau = p.law(t, self.sides.measured(q), self.sides.measured(qd), desired, z)
+            return self.sides.driven(tau if p.torque_limits is None else clipped(tau, p.torque_limits))
+
+        def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+            M, D, K = plant(q, qd)
+            damping, stiffness = law_slopes(driving, q, qd)
+            return M, D + damping, K + stiffness
+
+        return linear
+
     def _wrench(self, t: float, q: Array, qd: Array) -> Any:
         n = self.p.n
         return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q[:n], qd[:n]), dtype=float)
 
 
 def _grid(problem: Problem) -> Array:
-    stride = 2 if problem.method.halves else 1
+    stride = problem.method.grid
     return problem.dt / stride * np.arange(stride * problem.steps + 1)

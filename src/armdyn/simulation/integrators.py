@@ -1,8 +1,8 @@
 """One time step, by several methods. Each is written once, for numbers and for symbols.
 
-A method is given `rates(c, q, qd, z)` -> (qdd, zd, tau), the closed loop at time t + c h of the step (c = 0, 1/2 or 1),
-and returns the increments of q, qd and z until t + h, with the torques at t. z is the internal state of the control
-law. The loops add the increments with compensated summation (`plus`), so that rounding does not accumulate.
+A method is given `rates(c, q, qd, z)` -> (qdd, zd, tau), the closed loop at time t + c h of the step, and returns the
+increments of q, qd and z until t + h, with the torques at t. z is the internal state of the control law. The loops add
+the increments with compensated summation (`plus`), so that rounding does not accumulate.
 """
 
 from __future__ import annotations
@@ -49,6 +49,43 @@ def rk4(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
     return grown, sixth * (a1 + 2 * a2 + 2 * a3 + a4), sixth * (m1 + 2 * m2 + 2 * m3 + m4), tau
 
 
+SUBSTEPS = (1, 2, 3, 4)
+"""Of the implicit method: one more gives one more order. `rates` is evaluated at multiples of h / 12."""
+Linear = Callable[[Array, Array], tuple[Array, Array, Array]]
+Solve = Callable[[Array, Array], Array]
+
+
+def implicit(
+    rates: Rates, h: float, q: Array, qd: Array, z: Array, linear: Linear, solve: Solve = np.linalg.solve
+) -> Step:
+    """Linearly implicit Euler steps, extrapolated to order 4. Hairer and Wanner, Solving ODEs II, sec. IV.9
+
+        (M + k D + k^2 K) (qd' - qd) = k (M qdd - k K qd),   q' = q + k qd',   k = h, h/2, h/3, h/4
+
+    The order holds whatever the matrices are; with M, D, K those of `stiffness`, taken at the start of the step,
+    damping and springs may be as stiff as they like: fast modes decay to their balance.
+    linear: (q, qd) -> M, D, K. solve: x of A x = b, over numbers or symbols.
+    """
+    M, D, K = linear(q, qd)
+    first = rates(0, q, qd, z)
+    columns: list[list[Array]] = []
+    for count in SUBSTEPS:
+        k = h / count
+        A = M + k * D + (k * k) * K
+        dq, dqd, dz = 0 * q, 0 * qd, 0 * z
+        for i in range(count):
+            qdd, zd, _ = rates(i / count, q + dq, qd + dqd, z + dz) if i else first
+            dqd = dqd + solve(A, k * (M @ qdd - k * (K @ (qd + dqd))))
+            dq, dz = dq + k * (qd + dqd), dz + k * zd
+        columns.append([dq, dqd, dz])
+    for level in range(1, len(SUBSTEPS)):  # Aitken and Neville, in powers of k
+        for j in reversed(range(level, len(SUBSTEPS))):
+            ratio = SUBSTEPS[j] / SUBSTEPS[j - level] - 1
+            columns[j] = [new + (new - old) / ratio for new, old in zip(columns[j], columns[j - 1], strict=True)]
+    dq, dqd, dz = columns[-1]
+    return dq, dqd, dz, first[2]
+
+
 ITERATIONS, TIGHT = 60, 1e-15
 
 
@@ -90,7 +127,8 @@ class Method:
 
     order:    global order of accuracy.
     stages:   evaluations of the closed loop per step; 0 where their number varies.
-    halves:   whether it evaluates the reference at half steps too.
+    grid:     evaluations of the closed loop are at multiples of h / grid.
+    limit:    |lambda| h up to which it is stable, for real and imaginary rates lambda; see `stiffness`.
     step:     increments of one step; None for adaptive steps.
     compiles: whether it can be part of the compiled loop.
     """
@@ -98,7 +136,8 @@ class Method:
     name: str
     order: int
     stages: int
-    halves: bool
+    grid: int
+    limit: float
     step: Callable[..., Step] | None
     compiles: bool
     about: str
@@ -107,13 +146,16 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("euler_taylor", 1, 1, False, euler_taylor, True, "explicit Euler, Taylor step for q, El Baji (43)"),
-        Method("semi_implicit", 1, 1, False, semi_implicit, True, "semi-implicit Euler"),
-        Method("rk4", 4, 4, True, rk4, True, "classical Runge-Kutta"),
-        Method("variational", 2, 0, True, variational, False, "midpoint variational integrator, symplectic"),
-        Method("dop853", 8, 0, False, None, False, "Dormand-Prince with error control and events (SciPy)"),
+        Method("euler_taylor", 1, 1, 1, 1.0, euler_taylor, True, "explicit Euler, Taylor step for q, El Baji (43)"),
+        Method("semi_implicit", 1, 1, 1, 2.0, semi_implicit, True, "semi-implicit Euler"),
+        Method("rk4", 4, 4, 2, 2.7, rk4, True, "classical Runge-Kutta"),
+        Method("implicit", 4, 10, 12, np.inf, implicit, True, "linearly implicit Euler, extrapolated; for stiff arms"),
+        Method("variational", 2, 0, 2, 2.0, variational, False, "midpoint variational integrator, symplectic"),
+        Method("dop853", 8, 0, 1, np.inf, None, False, "Dormand-Prince with error control and events (SciPy)"),
     )
 }
+AUTO = "auto"
+"""Not a method: rk4, or implicit where damping or springs are too stiff for it."""
 FORMER_NAMES = {"euler43": "euler_taylor", "dopri": "dop853"}
 
 
@@ -121,5 +163,5 @@ def method(name: str) -> Method:
     """The integrator of that name."""
     name = FORMER_NAMES.get(name, name)
     if name not in METHODS:
-        raise unknown_name("integrator", name, METHODS, where="simulate")
+        raise unknown_name("integrator", name, (AUTO, *METHODS), where="simulate")
     return METHODS[name]

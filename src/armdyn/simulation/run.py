@@ -29,6 +29,10 @@ class Status(Enum):
         "The motion grew without bound and was cut off: lower the gains (analyse_gains shows the poles), shorten dt or "
         "the control period, or use integrator='rk4'; if the gains are modest, check the signs of the model."
     )
+    STIFF = (
+        "Damping or springs act faster than the time step resolves: the integration is unstable, not the arm. Use "
+        "integrator='implicit' (or 'auto', which chooses it), or a shorter dt."
+    )
     SINGULAR = (
         "The arm reached a singular configuration, where the task asks for an infinite joint velocity: keep the "
         "reference away from it, control fewer rows of the task, or give the law damping (damping=0.05)."

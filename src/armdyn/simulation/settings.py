@@ -12,7 +12,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot import Robot
-from armdyn.simulation.integrators import Method, method
+from armdyn.simulation.integrators import AUTO, Method, method
 from armdyn.simulation.sides import MEASURES, Measure
 from armdyn.typing import Array
 
@@ -52,7 +52,8 @@ class Plant:
 class Solver:
     """How the equations of motion are integrated.
 
-    integrator: euler_taylor (default), semi_implicit, rk4, variational: fixed steps; dop853: error control and events.
+    integrator: auto (default): rk4, or implicit where damping or springs are too stiff for dt. euler_taylor,
+                semi_implicit, rk4, implicit, variational: fixed steps; dop853: error control and events.
     dt:         time step and sampling interval of the result, s (default: 1e-3).
     rtol:       relative tolerance of dop853 (default: 1e-9).
     atol:       absolute tolerance of dop853, rad or m and per s (default: 1e-12).
@@ -61,7 +62,7 @@ class Solver:
                 where that is possible and pays.
     """
 
-    integrator: str = "euler_taylor"
+    integrator: str = AUTO
     dt: float = 1e-3
     rtol: float = 1e-9
     atol: float = 1e-12
@@ -70,7 +71,8 @@ class Solver:
 
     def __post_init__(self) -> None:
         positive_time("dt", self.dt)
-        _ = self.method
+        if self.integrator != AUTO:
+            _ = self.method
 
     @cached_property
     def method(self) -> Method:

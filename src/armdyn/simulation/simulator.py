@@ -20,11 +20,17 @@ from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
 from armdyn.simulation.course import Course
 from armdyn.simulation.fixed_step import fixed_steps
+from armdyn.simulation.integrators import AUTO, METHODS
 from armdyn.simulation.outcome import Outcome
 from armdyn.simulation.problem import Problem
-from armdyn.simulation.run import Run
+from armdyn.simulation.run import Run, Status
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop, positive_time
+from armdyn.simulation.sides import initial
+from armdyn.simulation.stiffness import Mode, fastest, law_slopes, linear_part, told
 from armdyn.typing import Array
+
+SAMPLED = 2.0
+"""Rate times period up to which held torques of a damping law are stable."""
 
 
 @takes(*CLOSED, "elastic", *TREE)
@@ -56,7 +62,7 @@ def simulate(
         dt:             time step, s (default: that of the solver, 1e-3).
         q0:             (n,) initial configuration, rad or m (default: on the reference).
         qd0:            (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator:     name of the integrator (default: that of the solver, euler_taylor).
+        integrator:     name of the integrator (default: that of the solver, auto).
         solver:         tolerances, machine code or Python: see `Solver`.
         actuation:      torque limits and control period: see `Actuation`.
         sensors:        noise, resolution and delay of the measurements (default: the exact state).
@@ -69,20 +75,21 @@ def simulate(
     begin = time.perf_counter()
     body = plant if isinstance(plant, Plant) else Plant(plant)
     step, name = solver.dt if dt is None else dt, solver.integrator if integrator is None else integrator
-    solver = replace(solver, dt=step, integrator=name)
     dyn = _dynamics(body.model, "plant")
     n = dyn.robot.n
     _check_law(controller, n)
     course = Course(reference, None if controller.in_task_space else n)
-    steps = step_count(course, duration, solver.dt)
+    steps = step_count(course, duration, step)
+    start = _start("q0", q0, n, controller, course.start.q), _start("qd0", qd0, n, controller, course.start.qd)
+    solver = replace(solver, dt=step, integrator=name)
     problem = Problem(
         plants=_plants(dyn, body, solver.dt, steps),
         law=controller,
         course=course,
         solver=solver,
         steps=steps,
-        q0=_start("q0", q0, n, controller, course.start.q),
-        qd0=_start("qd0", qd0, n, controller, course.start.qd),
+        q0=start[0],
+        qd0=start[1],
         hold=_hold(actuation.control_period, sensors, solver.dt),
         sensors=sensors,
         torque_limits=_torque_limits(actuation.torque_limits, dyn.robot),
@@ -92,9 +99,53 @@ def simulate(
         stop=stop,
         ranges=np.array(position_limits(dyn.robot)) if stop_at_limits else None,
     )
+    if name == AUTO:
+        problem = replace(problem, solver=replace(solver, integrator=_automatic(problem)))
     outcome, in_code = _solved(problem)
+    if outcome.status is Status.UNSTABLE:
+        outcome = _diagnosed(problem, outcome)
     run = _run(problem, outcome, in_code, time.perf_counter() - begin)
     return run.required() if throw else run
+
+
+def _automatic(problem: Problem) -> str:
+    """rk4, unless damping or springs of plant or law are too stiff for it at the start, middle or end of the motion.
+
+    A margin of two is kept, since inertias change along the motion.
+    """
+    times = (0.0,) if problem.law.in_task_space else (0.0, problem.dt * problem.steps / 2, problem.dt * problem.steps)
+    rates = (mode.rate for t in times for mode in _modes(problem, t))
+    return "implicit" if 2 * max(rates) * problem.dt > METHODS["rk4"].limit else "rk4"
+
+
+def _modes(problem: Problem, t: float) -> tuple[Mode, Mode]:
+    """The fastest mode of the plant alone, and of the plant under its law, on the reference (t = 0: at the start)."""
+    p, dyn, where = problem, problem.plants[0][1], problem.sides
+    desired = p.course.at(t)
+    x, xd = p.start if t == 0 else initial(dyn, desired.q, desired.qd)
+    M, D, K = linear_part(dyn)(x, xd)
+    memory = p.law.start(p.q0, p.qd0)
+
+    def driving(x: Array, xd: Array) -> Array:
+        return where.driven(p.law(t, where.measured(x), where.measured(xd), desired, memory))
+
+    damping, stiffness = law_slopes(driving, x, xd)
+    return fastest(M, D, K), fastest(M, D + damping, K + stiffness)
+
+
+def _diagnosed(problem: Problem, outcome: Outcome) -> Outcome:
+    """The outcome of an unstable run with its cause, where it is the step: damping or springs that are too fast."""
+    plant, loop = _modes(problem, 0.0)
+    names, method, dt = problem.plants[0][1].coordinates.names, problem.method, problem.dt
+    if plant.rate * dt > method.limit:
+        cause = f"{told(plant, names, 'the arm')}; {method.name} needs dt below {method.limit / plant.rate:.2g} s"
+        return outcome._replace(status=Status.STIFF, detail=f"{outcome.detail}: {cause}")
+    period = problem.hold * dt
+    if loop.rate * (period or dt) > (SAMPLED if period else method.limit):
+        step = f"a control period of {period:g} s is too long" if period else f"dt = {dt:g} s is too long"
+        cause = f"{told(loop, names, 'arm and law')}; {step}"
+        return outcome._replace(detail=f"{outcome.detail}: {cause}")
+    return outcome
 
 
 def _solved(problem: Problem) -> tuple[Outcome, bool]:
@@ -108,7 +159,7 @@ def _solved(problem: Problem) -> tuple[Outcome, bool]:
     if problem.method.step is None and (problem.sensors is not None or problem.stiction):
         raise NotApplicable(
             "sensors and stiction need fixed steps", where=f"simulate, integrator {name!r}",
-            expected="integrator euler_taylor, semi_implicit or rk4",
+            expected="integrator euler_taylor, semi_implicit, rk4 or implicit",
         )  # fmt: skip
     reason = obstacle(problem)
     if compiled and reason is not None:

@@ -20,7 +20,7 @@ from armdyn.mechanics import composite_body
 from armdyn.parameters.standard import with_exact_links
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.simulation.compiled_loop import TracedDynamics, traced_law
+from armdyn.simulation.compiled_loop import TracedDynamics, stage_rows, traced_law
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import METHODS, Method, method
 from armdyn.simulation.problem import HUGE
@@ -166,7 +166,7 @@ def monte_carlo(
     after: float = 0.0,
     q0: Any = None,
     qd0: Any = None,
-    integrator: str = "euler_taylor",
+    integrator: str = "rk4",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> MonteCarlo:
@@ -188,13 +188,13 @@ def monte_carlo(
         after:      time from which on errors count, s (default: 0).
         q0:         (n,) initial configuration, rad or m (default: on the reference).
         qd0:        (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator: euler_taylor (default), semi_implicit or rk4.
+        integrator: rk4 (default), semi_implicit or euler_taylor.
         seed:       of the random numbers (default: 0).
         progress:   called with the step and the fraction done.
     """
     how = method(integrator)
-    if not how.compiles:
-        known = ", ".join(name for name, entry in METHODS.items() if entry.compiles)
+    if not how.compiles or how.limit == np.inf:
+        known = ", ".join(name for name, entry in METHODS.items() if entry.compiles and entry.limit < np.inf)
         raise NotApplicable(f"integrator {integrator!r}", where="monte_carlo", expected=f"one of: {known}")
     if not law.compilable or law.in_task_space:
         raise NotApplicable(
@@ -213,7 +213,7 @@ def monte_carlo(
                             course.start.qd if qd0 is None else np.asarray(qd0, dtype=float)])  # fmt: skip
     z = law.start(start[:n], start[n:])
     parameters, masses = _drawn(numeric, samples, mass, com, friction, np.random.default_rng(seed))
-    stride = 2 if how.halves else 1
+    stride = how.grid
     times = dt / stride * np.arange(stride * (steps + 1) + 1)
     table = course.table(times)
     rows = np.column_stack([times, table.q, table.qd, table.qdd])
@@ -223,7 +223,7 @@ def monte_carlo(
     largest, squares, torque = np.zeros((samples, n)), np.zeros((samples, n)), np.zeros((samples, n))
     lost = np.zeros(samples, dtype=bool)
     counted = 0
-    window = 3 if how.halves else 1
+    window = stage_rows(how)
     with np.errstate(all="ignore"):
         for k in range(steps + 1):
             t = k * dt
@@ -282,7 +282,7 @@ def _parametric_step(robot: Robot, law: Law, method: Method, dt: float, memory: 
         rough = np.array([row[10] for row in parameters], dtype=object)
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
-            row = table[round(2 * c)]
+            row = table[round(method.grid * c)]
             desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
             tau = np.asarray(traced(row[0], q, qd, desired, z), dtype=object)
             left = tau - rough * rub.friction(qd)
@@ -294,7 +294,7 @@ def _parametric_step(robot: Robot, law: Law, method: Method, dt: float, memory: 
         dq, dqd, dz, tau = method.step(rates, dt, q, qd, z)
         return {"next": [*(q + dq), *(qd + dqd), *(z + dz)], "tau": list(tau)}
 
-    rows = 3 if method.halves else 1
+    rows = stage_rows(method)
     shapes = {"state": 2 * n + memory, "reference": (rows, 1 + 3 * n), "parameters": (n, 11)}
     return trace(step, shapes, fold_angles=False)
 
