@@ -2,7 +2,7 @@
 
 The steps of a simulation: `simulator` (arguments checked) -> `problem` -> `fixed_step` (Python, takes every option),
 `compiled_loop` (the whole loop as machine code) or `adaptive_step` (SciPy, events) -> `run` (the result). `settings`
-holds the arguments, `integrators` the methods, `stiction`, `sides` and `sensing` what makes an arm real,
+holds the arguments, `integrators` the methods, `stiffness` what decides between them, `stiction`, `sides` and `sensing` what makes an arm real,
 `studies` many runs.
 """
 

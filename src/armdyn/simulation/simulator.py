@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Desired, Law
+from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
@@ -75,13 +75,13 @@ def simulate(
     begin = time.perf_counter()
     body = plant if isinstance(plant, Plant) else Plant(plant)
     step, name = solver.dt if dt is None else dt, solver.integrator if integrator is None else integrator
+    solver = replace(solver, dt=step, integrator=name)
     dyn = _dynamics(body.model, "plant")
     n = dyn.robot.n
     _check_law(controller, n)
     course = Course(reference, None if controller.in_task_space else n)
-    steps = step_count(course, duration, step)
+    steps = step_count(course, duration, solver.dt)
     start = _start("q0", q0, n, controller, course.start.q), _start("qd0", qd0, n, controller, course.start.qd)
-    solver = replace(solver, dt=step, integrator=name)
     problem = Problem(
         plants=_plants(dyn, body, solver.dt, steps),
         law=controller,
@@ -129,8 +129,14 @@ def _modes(problem: Problem, t: float) -> tuple[Mode, Mode]:
     def driving(x: Array, xd: Array) -> Array:
         return where.driven(p.law(t, where.measured(x), where.measured(xd), desired, memory))
 
-    damping, stiffness = law_slopes(driving, x, xd)
-    return fastest(M, D, K), fastest(M, D + damping, K + stiffness)
+    alone = fastest(M, D, K)
+    try:
+        damping, stiffness = law_slopes(driving, x, xd)
+    except SingularTask:  # the loop will say so
+        return alone, alone
+    if not np.isfinite([damping, stiffness]).all():
+        return alone, alone
+    return alone, fastest(M, D + damping, K + stiffness)
 
 
 def _diagnosed(problem: Problem, outcome: Outcome) -> Outcome:

@@ -60,7 +60,7 @@ class Mode(NamedTuple):
 def fastest(M: Array, D: Array, K: Array) -> Mode:
     """The fastest solution of lambda^2 M + lambda D + K."""
     n = len(M)
-    if not (D.any() or K.any()):
+    if not (D.any() or K.any()) or np.linalg.matrix_rank(M) < n:  # without inertia, the loop will say so
         return Mode(0.0, 0, False, 0.0, float(M[0, 0]))
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
     values, vectors = np.linalg.eig(A)

@@ -81,7 +81,11 @@ class ScaraCurve:
         return np.stack([np.cos(t / 2) * b + 0.2, np.sin(t / 2) * b + 0.2, 0.2 + np.zeros_like(t)], axis=-1)
 
 
-def scara_tracking(law: Law | None = None, duration: float = 10.0, solver: Solver = Solver()) -> Run:  # noqa: B008
+PRINTED = Solver(integrator="euler_taylor")
+"""The scheme of the text, El Baji (43)."""
+
+
+def scara_tracking(law: Law | None = None, duration: float = 10.0, solver: Solver = PRINTED) -> Run:
     """El Baji sec. 5.3: the SCARA arm of table 4 on the motion (40), scheme (43), start and gains of the text.
 
     law: computed torque with the exact model (kp = 200, kd = 10) unless another is given.

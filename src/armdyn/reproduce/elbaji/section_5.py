@@ -20,6 +20,7 @@ from armdyn.report.figures.charts import Line, Panel, chart, series
 from armdyn.report.figures.style import GREY
 from armdyn.reproduce.elbaji import printed as text
 from armdyn.reproduce.elbaji.scara_tracking import (
+    PRINTED,
     SCARA_KD,
     SCARA_KP,
     SCARA_RATE,
@@ -237,7 +238,9 @@ def numeric_and_symbolic() -> Outcome:
         "symbolic": ComputedTorque(dynamics(), SCARA_KP, SCARA_KD),
         "numeric": ComputedTorque(formulated, SCARA_KP, SCARA_KD, through="matrices"),
     }
-    runs = {name: scara_tracking(law, duration=0.1, solver=Solver(compiled=False)) for name, law in laws.items()}
+    runs = {
+        name: scara_tracking(law, duration=0.1, solver=replace(PRINTED, compiled=False)) for name, law in laws.items()
+    }
     difference = distance(runs["numeric"].tau, runs["symbolic"].tau)
     spent = {name: cycle_times(name) for name in ("bertrand_bruneau", "kane", "lagrange")}
     ratios = {
@@ -418,7 +421,7 @@ def figure_10() -> Outcome:
     full, less = (float(runs[name].largest_error(after=2.0).max()) for name in ("full model", "without Coriolis"))
     sag = float(runs["without gravity"].error[-1, 0])
     disturbed = {
-        name: simulate(plant, law, ScaraCurve(), q0=SCARA_START, qd0=SCARA_RATE)
+        name: simulate(plant, law, ScaraCurve(), q0=SCARA_START, qd0=SCARA_RATE, solver=PRINTED)
         for name, plant in imperfect_plants().items()
     }
     runs |= disturbed

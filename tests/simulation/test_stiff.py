@@ -1,0 +1,102 @@
+"""Stiff arms: strong damping and springs on small inertias, and what the status says when a step is too long."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control import NoControl, PDGravity
+from armdyn.robot import Robot
+from armdyn.simulation import Actuation, Hold, Solver, Status, simulate
+
+GRAVITY = (0, -9.81, 0)
+
+
+def arm(wrist_damping: float = 0.0, **wrist: Any) -> Robot:
+    """Three links, the last one light."""
+    rows: list[dict[str, Any]] = [
+        {"type": "revolute", "a": 0.4, "mass": 2.0, "com": (-0.2, 0, 0), "inertia": (0.01, 0, 0, 0.02, 0, 0.03)},
+        {"type": "revolute", "a": 0.3, "mass": 1.0, "com": (-0.1, 0, 0), "inertia": (0.01, 0, 0, 0.01, 0, 0.01)},
+        {"type": "revolute", "a": 0.0, "mass": 0.05, "inertia": (1e-4, 0, 0, 1e-4, 0, 1e-4), **wrist},
+    ]
+    if wrist_damping:
+        rows[2]["friction"] = {"viscous": wrist_damping}
+    return Robot.from_dh(rows, gravity=GRAVITY)
+
+
+def end(robot: Robot, steps: int, integrator: str, duration: float = 0.4) -> np.ndarray:
+    dyn = armdyn.compile(robot)
+    run = simulate(dyn, NoControl(3), Hold([0.3, 0.4, 0.2]), duration, duration / steps, qd0=[0.5, -1.0, 2.0],
+                   integrator=integrator, solver=Solver(integrator=integrator, rtol=1e-12, atol=1e-13))  # fmt: skip
+    assert run.ok, run.detail
+    return np.concatenate([run.q[-1], run.qd[-1]])
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "implicit"])
+def test_order_four_on_a_smooth_arm(integrator: str) -> None:
+    exact = end(arm(), 100, "dop853")
+    coarse, fine = (np.abs(end(arm(), steps, integrator) - exact).max() for steps in (160, 320))
+    assert 3.5 < math.log2(coarse / fine) < 4.6
+
+
+def test_the_order_stays_high_where_explicit_steps_blow_up() -> None:
+    """Damping with a time constant of 0.1 ms, steps of 5 and 2.5 ms. Stiff components reduce the order a little."""
+    stiff = arm(wrist_damping=1.0)
+    exact = end(stiff, 100, "dop853")
+    coarse, fine = (np.abs(end(stiff, steps, "implicit") - exact).max() for steps in (80, 160))
+    assert fine < 1e-4
+    assert math.log2(coarse / fine) > 2.5
+
+
+def test_a_stiff_damper_against_its_solution() -> None:
+    """A rotor without gravity: qd = qd0 exp(-t d/I), q -> qd0 I/d, in steps 50 times the time constant."""
+    robot = Robot.from_dh([{"type": "revolute", "mass": 1.0, "inertia": (1e-3, 0, 0, 1e-3, 0, 1e-3),
+                            "friction": {"viscous": 10.0}}], gravity=(0, 0, 0))  # fmt: skip
+    run = simulate(robot, NoControl(1), Hold([0.0]), 0.5, 5e-3, qd0=[3.0])
+    assert run.integrator == "implicit"
+    assert run.ok
+    assert abs(run.q[-1, 0] - 3.0 * 1e-3 / 10.0) < 0.1 * 3.0 * 1e-3 / 10.0  # the transient lies inside the first step
+    assert abs(run.qd[-1, 0]) < 1e-12
+
+
+def test_machine_code_and_python_agree() -> None:
+    dyn = armdyn.compile(arm(wrist_damping=1.0))
+    law = PDGravity(dyn, 50.0, 5.0)
+    runs = [simulate(dyn, law, Hold([0.5, 0.2, 0.1]), 0.1, q0=[0.3, 0.4, 0.2], integrator="implicit",
+                     solver=Solver(compiled=compiled)) for compiled in (False, True)]  # fmt: skip
+    assert [run.compiled for run in runs] == [False, True]
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-9  # the law's slopes are differences in Python, exact in the code
+    assert np.abs(runs[0].tau - runs[1].tau).max() < 1e-6
+
+
+def test_auto_takes_rk4_unless_something_is_stiff() -> None:
+    held = Hold([0.3, 0.4, 0.2])
+    easy, stiff = armdyn.compile(arm()), armdyn.compile(arm(wrist_damping=1.0))
+    assert simulate(easy, NoControl(3), held, 0.01).integrator == "rk4"
+    assert simulate(stiff, NoControl(3), held, 0.01).integrator == "implicit"
+    assert simulate(stiff, NoControl(3), held, 0.001, 1e-5).integrator == "rk4"
+    assert simulate(easy, PDGravity(easy, 100.0, 20.0), held, 0.01).integrator == "implicit"  # 20 on 1e-4 kg m^2
+    spring = armdyn.compile(arm(spring={"stiffness": 1e4}))
+    assert simulate(spring, NoControl(3), held, 0.01).integrator == "implicit"
+
+
+@pytest.mark.parametrize("integrator", ["euler_taylor", "semi_implicit", "rk4"])
+def test_the_status_names_the_joint_and_the_true_cause(integrator: str) -> None:
+    dyn = armdyn.compile(arm(wrist_damping=1.0))
+    run = simulate(dyn, PDGravity(dyn, 10.0, 0.001), Hold([0.3, 0.4, 0.2]), 2.0, qd0=[0.1] * 3, integrator=integrator)
+    assert run.status is Status.STIFF
+    assert "damping of the arm at 'joint3', 1 on an inertia of" in run.detail
+    assert "implicit" in run.status.value
+
+
+def test_gains_too_high_for_the_control_period() -> None:
+    dyn = armdyn.compile(arm())
+    run = simulate(dyn, PDGravity(dyn, 100.0, 20.0), Hold([0.4, 0.4, 0.2]), 2.0, q0=[0.3, 0.4, 0.2],
+                   actuation=Actuation(control_period=1e-3))  # fmt: skip
+    assert run.status is Status.UNSTABLE
+    assert "damping of arm and law at 'joint3'" in run.detail
+    assert "a control period of 0.001 s is too long" in run.detail
