@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         sweeps as sweeps,
         trajectory as trajectory,
     )
+    from armdyn.analysis import prune as prune
     from armdyn.control import (
         PID as PID,
         Admittance as Admittance,

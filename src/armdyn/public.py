@@ -23,6 +23,7 @@ PACKAGES = (
 )
 """Packages that are attributes of `armdyn`."""
 HOME = {
+    "armdyn.analysis": ("prune",),
     "armdyn.control": (
         "Admittance",
         "ComputedTorque",

@@ -25,6 +25,8 @@ PACKAGES = ("analysis", "control", "dynamics", "equations", "export", "identific
             "parameters", "simulation", "simulation.studies", "studio", "sweeps", "trajectory",
             "report.pages.study_page")  # fmt: skip
 DESCRIPTIONS = {
+    "analysis.box_around": "reads ranges of a motion",
+    "analysis.motion_box": "reads limits of joints",
     "dynamics.Dynamics": "made by compile; its functions are gated one by one",
     "identification.check_log": "reads numbers of a log",
     "identification.consistent": "edits inertial parameters",

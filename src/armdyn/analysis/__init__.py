@@ -11,7 +11,10 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.model_bounds import ModelBounds, model_bounds
+from armdyn.analysis.motion_box import MotionBox, box_around, motion_box
 from armdyn.analysis.operational_space import OperationalSpace, coriolis_matrix, operational_space
+from armdyn.analysis.pruning import Pruned, prune
+from armdyn.analysis.significance import Significance, significance
 from armdyn.analysis.summary import Summary, summary
 from armdyn.analysis.workspace_map import (
     WorkspaceMap,
@@ -25,12 +28,16 @@ from armdyn.analysis.workspace_map import (
 __all__ = [
     "Ellipsoid",
     "ModelBounds",
+    "MotionBox",
     "OperationalSpace",
     "Polytope",
+    "Pruned",
+    "Significance",
     "Summary",
     "WorkspaceMap",
     "acceleration_ellipsoid",
     "acceleration_polytope",
+    "box_around",
     "coriolis_matrix",
     "dynamic_manipulability",
     "force_ellipsoid",
@@ -38,8 +45,11 @@ __all__ = [
     "joint_inertia",
     "manipulability",
     "model_bounds",
+    "motion_box",
     "operational_space",
     "payload_capability",
+    "prune",
+    "significance",
     "summary",
     "velocity_ellipsoid",
     "workspace_map",

@@ -25,6 +25,7 @@ from armdyn.cli.formulations import formulations
 from armdyn.cli.identify import identify
 from armdyn.cli.payload_verb import payload
 from armdyn.cli.plan import plan
+from armdyn.cli.prune import prune
 from armdyn.cli.reproduce import reproduce
 from armdyn.cli.robots import robots
 from armdyn.cli.show import show
@@ -46,7 +47,7 @@ app = typer.Typer(
 )
 VERBS = {
     "Model": (robots, show, check),
-    "Equations": (derive, compare, certify, formulations),
+    "Equations": (derive, compare, certify, prune, formulations),
     "Motion": (plan, simulate, analyse, sweep),
     "Data": (excite, identify, payload),
     "Results": (study, studio, export, reproduce, bench, cite),

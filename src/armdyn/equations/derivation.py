@@ -67,6 +67,8 @@ class Equations:
     """Time of derivation, normal forms included."""
     tree: Robot
     """The opened tree in the symbols of the equations; the robot itself, if it has neither loops nor mimic joints."""
+    symmetric: bool = True
+    """Whether M is symmetric; that of a reduced model need not be."""
 
     @property
     def quantities(self) -> tuple[str, ...]:

@@ -1,0 +1,241 @@
+"""Reduced models: the torque program without what does not matter, and a proof of how little that is.
+
+Khalil sec. 7.5.1 (Bejczy; Armstrong, Khatib and Burdick) and Milićević sec. 5 keep the significant terms of the
+equations. Here the terms are the summands of the program with the fewest operations, the customised Newton-Euler
+recursion, so what remains is shorter than the whole. The largest effect of a summand x on the torque of joint i is
+
+    e_i(x) = max over samples of |x dtau_i/dx|,                                                                  [PR-3]
+
+and summands are left out in the order of max_i e_i / tolerance_i while no torque of any sample changes by more than a
+share of its tolerance. The share is then set such that the proven bound [PR-1] meets the tolerance.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armdyn.analysis.error_bound import ErrorBound, Inputs, error_bound, peak_kernel
+from armdyn.analysis.motion_box import MotionBox, motion_box
+from armdyn.dynamics import compile as compiled
+from armdyn.equations.derivation import Equations
+from armdyn.errors import ShapeError
+from armdyn.graph import (
+    Graph,
+    Node,
+    Operations,
+    constant,
+    derivative,
+    factored,
+    identical,
+    normal_form,
+    ordered,
+    substitute,
+)
+from armdyn.graph.derivative import with_operands
+from armdyn.graph.evaluate import run
+from armdyn.graph.node import ADD, MUL, NEG, SUB
+from armdyn.kernels import Kernel, build
+from armdyn.mechanics import christoffel
+from armdyn.robot import Robot
+from armdyn.robot.features import TREE, takes
+from armdyn.robot.limits import limit_vector, torque_limits
+from armdyn.typing import Array, Progress, quiet
+
+SAMPLES = 2000
+NOTHING = 1e-6
+"""Tolerance of a joint that needs no torque, as a share of the largest tolerance of all joints."""
+Torques = tuple[Node, ...]
+Values = Mapping[Node, Array]
+FIRST, SECOND = 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """A reduced model with a proven bound on its torque error."""
+
+    robot: Robot
+    box: MotionBox
+    tolerance: Array
+    """(n,) N m or N."""
+    full: Graph
+    """The whole model: tau of q, qd, qdd."""
+    graph: Graph
+    """The reduced model."""
+    certificate: ErrorBound
+    seconds: float
+
+    @property
+    def bound(self) -> Array:
+        """(n,) torque error that no motion in the box exceeds, N m or N."""
+        return self.certificate.bound
+
+    @property
+    def operations(self) -> Operations:
+        """Operations of the reduced model; `full.operations` has those of the whole."""
+        return self.graph.operations
+
+    @cached_property
+    def inverse_dynamics(self) -> Kernel:
+        """The reduced model as machine code: tau(q, qd, qdd), arrays (..., n)."""
+        return build(self.graph, "pruned inverse dynamics")
+
+    @cached_property
+    def equations(self) -> Equations:
+        """The reduced model in explicit form; the velocity terms decide C, which is not the Christoffel matrix of M."""
+        tau, inputs = self.graph.outputs["tau"], self.graph.inputs
+        n, qd = range(self.robot.n), inputs["qd"]
+        M = derivative(tau, inputs["qdd"])
+        curved = [derivative(row, qd) for row in derivative(tau, qd)]
+        c = tuple(tuple(tuple(curved[i][j][k] / 2 for k in n) for j in n) for i in n)
+        g = substitute(tau, dict.fromkeys((*qd, *inputs["qdd"]), constant(0)))
+        raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "tau": tau}
+        size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g")}
+        symmetric = all(identical(M[i][j], M[j][i]) for i in n for j in n if i < j)
+        return Equations(self.robot, "newton_euler", raw, size, self.graph, self.seconds, self.robot, symmetric)
+
+
+@takes(*TREE)
+def prune(
+    robot: Robot, tolerance: Any = None, *, share: float = 0.01, box: MotionBox | None = None, factor: float = 1.2,
+    progress: Progress | None = None,
+) -> Pruned:  # fmt: skip
+    """Return a reduced torque model whose error stays within a tolerance for all motions in a box.
+
+    robot:     an open chain or tree; friction is not part of the model.
+    tolerance: (n,) or one for all, N m or N (default: `share` of the torque limits).
+    share:     tolerance as a share of the torque limits, or where a joint has none, of the largest torque in samples.
+    box:       the motions (default: `motion_box(robot)`).
+    factor:    how tight the proof is, see `error_bound`.
+
+    >>> import armdyn
+    >>> reduced = prune(armdyn.load("planar2r"), share=0.05)
+    >>> bool((reduced.bound <= reduced.tolerance).all())
+    True
+    """
+    begin, say = time.perf_counter(), progress or quiet
+    rigid = robot.without("friction").bound()
+    full = compiled(rigid).graph("inverse_dynamics")
+    space = box or motion_box(rigid)
+    values = _values(full.inputs, space)
+    tau: Torques = tuple(full.outputs["tau"])
+    allowed = _tolerance(rigid, tolerance, share, tau, values)
+    budget = np.ones(robot.n)
+    while True:
+        say("summands", 0.0)
+        reduced = factored(_without_summands(tau, values, budget * allowed))
+        errors = [a - b for a, b in zip(tau, reduced, strict=True)]
+        over = _estimate(errors, full.inputs, space) * factor / allowed
+        if (over <= 1).all():
+            found = error_bound(errors, full.inputs, space, allowed, factor=factor, progress=say)
+            over = found.bound / allowed
+            if (over <= 1).all():
+                break
+        budget *= np.where(over > 1, 0.95 / np.maximum(over, 1), 1)
+    graph = Graph(full.inputs, {"tau": reduced}, full.names)
+    return Pruned(robot, space, allowed, full, graph, found, time.perf_counter() - begin)
+
+
+def _values(inputs: Inputs, box: MotionBox) -> Values:
+    states = dict(zip(("q", "qd", "qdd"), box.samples(SAMPLES, np.random.default_rng(0)), strict=True))
+    return {node: states[name][:, j] for name in states for j, node in enumerate(inputs[name])}
+
+
+def _tolerance(robot: Robot, given: Any, share: float, tau: Torques, values: Values) -> Array:
+    """(n,) the largest error that is accepted."""
+    if given is not None:
+        return limit_vector("tolerance", given, robot.n)
+    if not 0 < share < 1:
+        raise ShapeError(f"share = {share}", where="prune", expected="a number between 0 and 1, such as 0.01")
+    limits = torque_limits(robot)
+    results = run(ordered(tau), values)
+    largest = np.array([np.abs(results[node]).max() for node in tau])
+    allowed = share * np.where(np.isfinite(limits), limits, largest)
+    return np.asarray(np.maximum(allowed, share * NOTHING * largest.max()))
+
+
+def _estimate(errors: Sequence[Node], inputs: Inputs, box: MotionBox) -> Array:
+    """(n,) largest errors at random positions, rates at their worst."""
+    q, *_ = box.samples(10 * SAMPLES, np.random.default_rng(1))
+    return np.asarray(np.max(peak_kernel(errors, inputs, box)(q), axis=0))
+
+
+# Leaving out summands ------------------------------------------------------------------------------------------------
+
+
+def _without_summands(tau: Torques, values: Values, allowed: Array) -> Torques:
+    """The torques without summands, as many as the samples allow: first many at a time, then one by one."""
+    results = run(ordered(tau), values)
+    wanted = [results[node] for node in tau]
+
+    def fits(torques: Torques) -> bool:
+        found = run(ordered(torques), values)
+        return all(np.abs(found[x] - y).max() <= e for x, y, e in zip(torques, wanted, allowed, strict=True))
+
+    while True:
+        ranked = [(node, side) for effect, node, side in _ranked(tau, values, allowed) if effect <= 1]
+        low, high = 0, len(ranked)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if fits(_cut(tau, ranked[:middle])) else (low, middle - 1)
+        if low == 0:
+            break
+        tau = _cut(tau, ranked[:low])
+    trying = True
+    while trying:
+        shorter = (_cut(tau, [(node, side)]) for e, node, side in _ranked(tau, values, allowed) if e <= 1)
+        better = next(filter(fits, shorter), None)
+        trying, tau = better is not None, better or tau
+    return tau
+
+
+def _ranked(tau: Torques, values: Values, allowed: Array) -> list[tuple[float, Node, int]]:
+    """(effect as a share of the tolerance, sum, which summand), smallest first. [PR-3]"""
+    order = ordered(tau)
+    result = run(order, values)
+    slopes: dict[Node, dict[int, Any]] = {}
+    for i, node in enumerate(tau):
+        _add(slopes, node, i, 1.0)
+    effects = []
+    for node in reversed(order):
+        for i, slope in slopes.get(node, {}).items():
+            if node.op in (ADD, SUB):
+                _add(slopes, node.args[0], i, slope)
+                _add(slopes, node.args[1], i, slope if node.op == ADD else -slope)
+            elif node.op == MUL:
+                a, b = node.args
+                _add(slopes, a, i, slope * result[b])
+                _add(slopes, b, i, slope * result[a])
+            elif node.op == NEG:
+                _add(slopes, node.args[0], i, -slope)
+        if node.op in (ADD, SUB) and node.online and node in slopes:  # not within the angle of a sine
+            for side, x in zip((FIRST, SECOND), node.args, strict=True):
+                shares = [np.abs(slope * result[x]).max() / allowed[i] for i, slope in slopes[node].items()]
+                effects.append((float(max(shares)), node, side))
+    return sorted(effects, key=lambda each: (each[0], each[1].key, each[2]))
+
+
+def _add(slopes: dict[Node, dict[int, Any]], node: Node, i: int, slope: Any) -> None:
+    of = slopes.setdefault(node, {})
+    of[i] = of[i] + slope if i in of else slope
+
+
+def _cut(tau: Torques, summands: Sequence[tuple[Node, int]]) -> Torques:
+    """The torques with some summands zero."""
+    sides: dict[Node, int] = {}
+    for node, side in summands:
+        sides[node] = sides.get(node, 0) | side
+    new: dict[Node, Node] = {}
+    for node in ordered(tau):
+        args = tuple(new[arg] for arg in node.args)
+        if node in sides:
+            args = tuple(
+                constant(0) if sides[node] & side else arg for side, arg in zip((FIRST, SECOND), args, strict=True)
+            )
+        new[node] = with_operands(node, args) if args and node.op in (ADD, SUB, MUL, NEG) else node
+    return tuple(new[node] for node in tau)
