@@ -94,7 +94,14 @@ class Pruned:
         curved = [derivative(row, qd) for row in derivative(tau, qd)]
         c = tuple(tuple(tuple(curved[i][j][k] / 2 for k in n) for j in n) for i in n)
         g = substitute(tau, dict.fromkeys((*qd, *inputs["qdd"]), constant(0)))
-        raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "tau": tau}
+        raw = {
+            "M": M,
+            "christoffel": c,
+            "C": christoffel.matrix_from_symbols(c, qd),
+            "g": g,
+            "k": (constant(0),) * len(n),
+            "tau": tau,
+        }
         size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g")}
         symmetric = all(identical(M[i][j], M[j][i]) for i in n for j in n if i < j)
         return Equations(self.robot, "newton_euler", raw, size, self.graph, self.seconds, self.robot, symmetric)

@@ -11,7 +11,6 @@ import typer
 from armdyn.cli import parse
 from armdyn.cli.console import (
     console,
-    load_moving_robot,
     print_json,
     show,
     show_path,
@@ -19,9 +18,11 @@ from armdyn.cli.console import (
     write_figure,
     write_text,
 )
+from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
     from armdyn.analysis.pruning import Pruned
+    from armdyn.robot.robot import Robot
 
 
 class Format(StrEnum):
@@ -36,9 +37,9 @@ class Format(StrEnum):
 SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".py": Format.python}
 
 
-@parse.takes("tree")
+@takes("tree")
 def prune(
-    robot: parse.RobotArgument,
+    robot: Robot,
     tolerance: Annotated[
         str,
         typer.Option(
@@ -55,31 +56,26 @@ def prune(
     ] = None,
     factor: Annotated[float, typer.Option(metavar="F", help="Tightness of the proof; smaller takes longer.")] = 1.2,
     json: parse.JsonOption = False,
-    tip: parse.TipOption = None,
-    base: parse.BaseOption = None,
-    lock: parse.LockOption = None,
-    without: parse.WithoutOption = None,
 ) -> None:
     """Leave out of the torque program what does not matter, with a proven bound on the error.
 
     The bound holds for all positions within the joint limits and all rates within V and A. Friction is not included.
     --plot draws where terms of the equations vanish.
     """
-    loaded = load_moving_robot(robot, tip, base, lock, without)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, tuple(SUFFIXES), "--out")
     if factor <= 1:
         raise typer.BadParameter("must be larger than 1", param_hint="--factor")
-    share, given = _tolerance(tolerance, loaded.n)
-    rates = {name: None if text is None else parse.limits(text, loaded.n, option)
+    share, given = _tolerance(tolerance, robot.n)
+    rates = {name: None if text is None else parse.limits(text, robot.n, option)
              for name, text, option in (("v_max", v_max, "--v-max"), ("a_max", a_max, "--a-max"))}  # fmt: skip
     with working("terms") as say:
         from armdyn.analysis import motion_box, significance
         from armdyn.analysis import prune as run
 
-        box = motion_box(loaded, **rates)
-        ranking = significance(loaded, box=box) if rank or plot is not None else None
-        found = run(loaded, given, share=share, box=box, factor=factor, progress=say)
+        box = motion_box(robot, **rates)
+        ranking = significance(robot, box=box) if rank or plot is not None else None
+        found = run(robot, given, share=share, box=box, factor=factor, progress=say)
         say("timing")
         seconds = _seconds(found)
         text = "" if out is None else _written(found, SUFFIXES[out.suffix.lower()])

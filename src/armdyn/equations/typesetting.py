@@ -46,20 +46,14 @@ class Block(NamedTuple):
 # What there is to write -----------------------------------------------------------------------------------------
 
 
-<<<<<<< HEAD
 def motion(equations: Equations) -> str:
     """What the terms add up to."""
     return f"{MOTION} + k(q)" if equations.has_springs else MOTION
 
 
 def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[Block]:
-    """M, C, g and, if there are springs, k; M above the diagonal only, the rest is its mirror image."""
-    n = range(equations.robot.n)
-=======
-def matrices(equations: Equations, names: Sequence[str] = tuple(QUANTITIES)) -> list[Block]:
-    """M, C, g; of a symmetric M the entries above the diagonal only."""
+    """M, C, g and, if there are springs, k; of a symmetric M the entries above the diagonal only."""
     n, whole = range(equations.robot.n), ("C",) if equations.symmetric else ("C", "M")
->>>>>>> 08c76fd (Reduced torque models with a proven bound on the error: armdyn prune, and a ranking of the terms)
     found = []
     for name in equations.quantities if names is None else names:
         nodes = equations.nodes(name)
@@ -101,12 +95,8 @@ def plain(equations: Equations, text: Render) -> str:
     """What print(equations) shows."""
     title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
     lines = [line for block in matrices(equations) for line in plain_lines(block, text)]
-<<<<<<< HEAD
-    return "\n".join([title, motion(equations), SHORT, UNWRITTEN, "", *lines])
-=======
     unwritten = UNWRITTEN if equations.symmetric else "Entries not shown are zero."
-    return "\n".join([title, MOTION, SHORT, unwritten, "", *lines])
->>>>>>> 08c76fd (Reduced torque models with a proven bound on the error: armdyn prune, and a ranking of the terms)
+    return "\n".join([title, motion(equations), SHORT, unwritten, "", *lines])
 
 
 def plain_lines(block: Block, text: Render, width: int = WIDTH) -> list[str]:
