@@ -133,7 +133,8 @@ def _degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Arra
     largest = dict(zip((*inputs["qd"], *inputs["qdd"]), (*box.velocity, *box.acceleration), strict=True))
     largest |= dict(zip(inputs["q"], np.maximum(np.abs(box.lower), np.abs(box.upper)), strict=True))
     angles = {k: angle for k, angle in enumerate(ring.angles) if angle.online}
-    if not set(angles.values()) <= place.keys() or not set(ring.symbols) <= largest.keys():
+    straight = {node for node, j in place.items() if not box.revolute[j]} | {*inputs["qd"], *inputs["qdd"]}
+    if not set(angles.values()) <= place.keys() - straight or not set(ring.symbols) <= straight:
         raise NotApplicable("the torques are no polynomials in rates, sines and cosines", where="error bound",
                             expected="a rigid tree without friction")  # fmt: skip
     sizes = np.array([largest[each] for each in ring.symbols], dtype=float)

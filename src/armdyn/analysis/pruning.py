@@ -43,7 +43,7 @@ from armdyn.graph.node import ADD, MUL, NEG, SUB
 from armdyn.kernels import Kernel, build
 from armdyn.mechanics import christoffel
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import TRIGONOMETRIC, takes
 from armdyn.robot.limits import limit_vector, torque_limits
 from armdyn.typing import Array, Progress, quiet
 
@@ -94,20 +94,14 @@ class Pruned:
         curved = [derivative(row, qd) for row in derivative(tau, qd)]
         c = tuple(tuple(tuple(curved[i][j][k] / 2 for k in n) for j in n) for i in n)
         g = substitute(tau, dict.fromkeys((*qd, *inputs["qdd"]), constant(0)))
-        raw = {
-            "M": M,
-            "christoffel": c,
-            "C": christoffel.matrix_from_symbols(c, qd),
-            "g": g,
-            "k": (constant(0),) * len(n),
-            "tau": tau,
-        }
-        size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g")}
+        C, k = christoffel.matrix_from_symbols(c, qd), (constant(0),) * len(n)
+        raw = {"M": M, "christoffel": c, "C": C, "g": g, "k": k, "tau": tau}
+        size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g", "k")}
         symmetric = all(identical(M[i][j], M[j][i]) for i in n for j in n if i < j)
         return Equations(self.robot, "newton_euler", raw, size, self.graph, self.seconds, self.robot, symmetric)
 
 
-@takes(*TREE)
+@takes(*TRIGONOMETRIC)
 def prune(
     robot: Robot, tolerance: Any = None, *, share: float = 0.01, box: MotionBox | None = None, factor: float = 1.2,
     progress: Progress | None = None,

@@ -20,7 +20,7 @@ from armdyn.dynamics import compile as compiled
 from armdyn.graph import Graph
 from armdyn.kernels import Kernel, build
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import TRIGONOMETRIC, takes
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
@@ -73,7 +73,7 @@ class Significance:
         return Section("Terms by their largest contribution", columns, rows)
 
 
-@takes(*TREE)
+@takes(*TRIGONOMETRIC)
 def significance(robot: Robot, *, box: MotionBox | None = None, motion: Sequence[Any] | None = None) -> Significance:
     """Return all terms of the equations of motion, ranked by their largest contribution to the torques. [PR-4]
 

@@ -6,10 +6,10 @@ Apart from the verbs, so that the command line starts without NumPy.
 from __future__ import annotations
 
 from armdyn.cli import command, verb
-from armdyn.robot.features import CLOSED, TREE, declare
+from armdyn.robot.features import CLOSED, TREE, TRIGONOMETRIC, declare
 
 assert command.VERBS  # all verbs are imported, so all have declared
-GROUPS = {"tree": TREE, "closed": CLOSED}
+GROUPS = {"tree": TREE, "trigonometric": TRIGONOMETRIC, "closed": CLOSED}
 TAKEN = {
     name: declare(f"cli.{name}", (feature for group in names for feature in GROUPS.get(group, (group,))))
     for name, names in verb.TAKES.items()

@@ -37,7 +37,7 @@ class Format(StrEnum):
 SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".py": Format.python}
 
 
-@takes("tree")
+@takes("trigonometric")
 def prune(
     robot: Robot,
     tolerance: Annotated[

@@ -101,8 +101,10 @@ FEATURES = {
 """All features, by name."""
 PASSIVE = ("springs", "gravity_compensation")
 """Torques of the position beside gravity."""
-TREE = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "asymmetric_friction", "friction_law",
-        "payload", *PASSIVE)  # fmt: skip
+TRIGONOMETRIC = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "asymmetric_friction",
+                 "friction_law", "payload")  # fmt: skip
+"""What leaves the torques of rigid bodies polynomials in sines and cosines; friction is apart."""
+TREE = (*TRIGONOMETRIC, *PASSIVE)
 """What is an ordinary part of the mechanics of a rigid tree."""
 FREE = ("free_joints",)
 """Joints of several degrees of freedom, with positions that are not coordinates."""
