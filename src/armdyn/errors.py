@@ -66,6 +66,10 @@ class ModelWarning(UserWarning):
     """A description with an invalid part, or one that a reader or writer could not represent completely."""
 
 
+class PerformanceWarning(UserWarning):
+    """Something on this machine makes armdyn slower, not wrong: a cache that is not safe to use, no LLVM."""
+
+
 class NotApplicable(ArmdynError):
     """A method that does not cover this robot, although others do."""
 

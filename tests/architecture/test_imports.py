@@ -17,6 +17,7 @@ LEVEL = {
     "conventions": 0,
     "typing": 0,
     "findings": 0,
+    "files": 0,
     "tables": 0,
     "algebra": 1,
     "graph": 1,

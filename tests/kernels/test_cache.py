@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, cache, jit
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="owners, modes and pipes of POSIX")
 
 
 def graph(factor: float = 2.5) -> Graph:
@@ -23,6 +27,7 @@ def graph(factor: float = 2.5) -> Graph:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "deep" / "cache"
+    cache._notice.cache_clear()
     monkeypatch.setenv(cache.VARIABLE, str(place))
     return place
 
@@ -123,13 +128,114 @@ def test_folder_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     check(build(graph()))
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners here")
+@posix
 def test_files_of_others_are_not_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build(graph())
-    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.warns(PerformanceWarning, match="belongs to another user"):
+        kernel = build(graph())
+    assert not kernel.from_cache
+    check(kernel)
+
+
+def test_two_exchanged_files_are_noticed(folder: Path) -> None:
+    """Each is sound by itself; under the other's name it would compute the other function, or crash."""
+    build(graph(2.5))
+    build(trace(lambda q: [q[k] * q[k + 1] for k in range(7)], {"q": 8}))
+    one, other = files(folder)
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+    kernel = build(graph(2.5))
+    assert not kernel.from_cache
+    check(kernel)
+
+
+def test_code_of_another_processor_is_not_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even under the right name, as in a home folder that several machines share."""
+    build(graph())
+    (file,) = files(folder)
+    image = cache.load(file.stem)
+    assert image
+    with monkeypatch.context() as patch:
+        patch.setattr(jit, "machine_description", lambda: "another machine")
+        cache.save(file.stem, image)
     kernel = build(graph())
     assert not kernel.from_cache
     check(kernel)
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "generator_version", lambda: "another version")
+        cache.save(file.stem, image)
+    assert not build(graph()).from_cache
+    assert build(graph()).from_cache
+
+
+@posix
+def test_a_folder_that_others_can_write_to_is_not_used(folder: Path) -> None:
+    build(graph())
+    for mode in (0o777, 0o770, 0o702):
+        folder.chmod(mode)
+        cache._notice.cache_clear()
+        with pytest.warns(PerformanceWarning, match="can be written to by other users"):
+            kernel = build(graph())
+        assert not kernel.from_cache
+        check(kernel)
+        check(build(graph()))  # one notice is enough: a second one would fail this test
+    folder.chmod(0o755)
+    assert build(graph()).from_cache
+
+
+@posix
+def test_a_file_that_others_can_write_to_is_not_loaded(folder: Path) -> None:
+    build(graph())
+    (file,) = files(folder)
+    file.chmod(0o666)
+    with pytest.warns(PerformanceWarning, match="can be written to by other users"):
+        assert not build(graph()).from_cache
+    assert stat.S_IMODE(files(folder)[0].stat().st_mode) == 0o600
+    assert build(graph()).from_cache
+
+
+@posix
+def test_symbolic_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    build(graph())
+    (file,) = files(folder)
+    elsewhere = tmp_path / "elsewhere.o"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    assert not build(graph()).from_cache
+    assert not file.is_symlink() and elsewhere.read_bytes() == before
+    assert build(graph()).from_cache
+
+
+@posix
+def test_pipes_devices_and_folders_in_place_of_a_file(folder: Path) -> None:
+    """None of them is waited for."""
+    build(graph())
+    (file,) = files(folder)
+    file.unlink()
+    os.mkfifo(file, 0o600)
+    assert not build(graph()).from_cache
+    assert build(graph()).from_cache
+    file.unlink()
+    file.mkdir(mode=0o700)
+    check(build(graph()))
+    file.rmdir()
+    file.symlink_to("/dev/zero")
+    check(build(graph()))
+    assert build(graph()).from_cache
+
+
+@posix
+def test_the_folder_is_private(folder: Path) -> None:
+    before = os.umask(0o002)
+    try:
+        build(graph())
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(files(folder)[0].stat().st_mode) == 0o600
 
 
 def test_the_oldest_go_when_there_are_too_many(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,6 +258,7 @@ def test_usual_places(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SCRIPT = """
 import armdyn
+from armdyn.errors import PerformanceWarning
 from armdyn.graph import trace
 from armdyn.kernels import build
 from armdyn.mechanics import newton_euler

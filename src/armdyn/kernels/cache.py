@@ -1,9 +1,14 @@
 """Object code on disk, so that a kernel is compiled once per machine; and notes that lead to it.
 
-One file per kernel (.o) or note (.note), named by a hash of everything its content depends on. A file starts with a
-hash of its content, so a truncated or damaged one is noticed, ignored and written anew. Writers make a private file and
-move it into place, so readers never see half of one and two processes may write the same kernel at the same time. Only
-files of the user's own are loaded. A folder that cannot be written to is no error: kernels are then compiled each time.
+One file per kernel (.o) or note (.note), named by a hash of everything its content depends on. A file is a sealed
+record: a hash over its name, the generator, the processor and the content. A damaged file, one under another's name and
+one of another processor (in a home folder that several machines share) are noticed, ignored and written anew.
+
+Machine code is loaded only from a folder that belongs to the user and that nobody else can write to; in it only from
+regular files of the same kind, never through a symbolic link. Otherwise kernels are compiled each time, and a warning
+says so once. Writers make a private file and move it into place, so readers never see half of one and two processes may
+write the same kernel at the same time. On Windows, where owners and modes are not those of POSIX, the folder's access
+control decides who can write to it.
 """
 
 from __future__ import annotations
@@ -12,18 +17,24 @@ import contextlib
 import hashlib
 import os
 import secrets
+import stat
 import sys
-import tempfile
+import warnings
+from collections.abc import Iterator
 from functools import cache as once
 from pathlib import Path
 
-from armdyn.kernels import sources
+from armdyn.errors import PerformanceWarning
+from armdyn.files import sealed, unsealed
+from armdyn.kernels import jit, sources
 
 VARIABLE = "ARMDYN_CACHE"
 """Environment variable with the folder to use; empty for none."""
-MAGIC = b"armdyn kernel 1\n"
+LARGEST = 64 * 2**20
+"""Bytes of a file; the code of a kernel has a few MB at most."""
 MOST_FILES = 4000
 """Beyond this number the oldest half goes."""
+POSIX = os.name == "posix"
 
 
 def folder() -> Path | None:
@@ -56,46 +67,125 @@ def key(*parts: object) -> str:
 
 
 def load(name: str, kind: str = "o") -> bytes | None:
-    """The object code (or note, "note") of that name, if there is a sound file."""
-    place = folder()
-    if place is None:
-        return None
+    """The object code (or note, "note") of that name for this machine, if there is a sound file."""
     try:
-        with open(place / f"{name}.{kind}", "rb") as file:
-            if hasattr(os, "getuid") and os.fstat(file.fileno()).st_uid != os.getuid():
-                return None
-            content = file.read()
+        with _opened_folder(create=False) as place:
+            return None if place is None else unsealed(_content(place, f"{name}.{kind}"), *_bound(name, kind))
     except OSError:
         return None
-    start = len(MAGIC) + 32
-    image = content[start:]
-    sound = content[: len(MAGIC)] == MAGIC and content[len(MAGIC) : start] == hashlib.sha256(image).digest()
-    return image if sound else None
 
 
 def save(name: str, image: bytes, kind: str = "o") -> None:
     """Keep object code (or a note, "note") for the next time, if possible."""
-    place = folder()
-    if place is None:
+    with contextlib.suppress(OSError), _opened_folder(create=True) as place:
+        if place is not None:
+            _write(place, f"{name}.{kind}", sealed(image, *_bound(name, kind)))
+            _thin_out(place)
+
+
+def _bound(name: str, kind: str) -> tuple[str, ...]:
+    """What a file is bound to besides its content."""
+    return name, kind, generator_version(), jit.machine_description()
+
+
+# The folder ---------------------------------------------------------------------------------------------------------
+
+
+class _Folder:
+    """An open folder. Its files are named relative to its descriptor, so that it cannot be exchanged meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY) if POSIX else None
+
+    def open(self, name: str, flags: int) -> int:
+        flags |= getattr(os, "O_BINARY", 0)
+        if self.descriptor is None:
+            return os.open(self.path / name, flags, 0o600)
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=self.descriptor)
+
+    def replace(self, source: str, target: str) -> None:
+        if self.descriptor is None:
+            os.replace(self.path / source, self.path / target)
+        else:
+            os.replace(source, target, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+
+    def remove(self, name: str) -> None:
+        if self.descriptor is None:
+            os.unlink(self.path / name)
+        else:
+            os.unlink(name, dir_fd=self.descriptor)
+
+    def close(self) -> None:
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+
+@contextlib.contextmanager
+def _opened_folder(create: bool) -> Iterator[_Folder | None]:
+    """The folder of kernels, if there is one and only the user can write to it."""
+    path = folder()
+    if path is None:
+        yield None
         return
-    with contextlib.suppress(OSError):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(image).digest() + image)
-            os.replace(temporary, place / f"{name}.{kind}")
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        _thin_out(place)
+    if create:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place = _Folder(path)
+    try:
+        fault = "" if place.descriptor is None else _fault(os.fstat(place.descriptor))
+        if fault:
+            _notice(str(path), fault)
+        yield None if fault else place
+    finally:
+        place.close()
 
 
-def _thin_out(place: Path) -> None:
-    files = [entry for entry in os.scandir(place) if entry.name.endswith((".o", ".note", ".tmp"))]
+def _content(place: _Folder, name: str) -> bytes:
+    """The bytes of a file that only the user can write to; none for anything else."""
+    with open(place.open(name, os.O_RDONLY), "rb") as file:
+        found = os.fstat(file.fileno())
+        fault = _fault(found) if POSIX else ""
+        if fault:
+            _notice(str(place.path / name), fault)
+        if fault or not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            return b""
+        return file.read(LARGEST)
+
+
+def _write(place: _Folder, name: str, record: bytes) -> None:
+    temporary = f"{secrets.token_hex(8)}.tmp"
+    try:
+        with open(place.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(record)
+        place.replace(temporary, name)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            place.remove(temporary)
+        raise
+
+
+def _fault(found: os.stat_result) -> str:
+    """Why a file or folder of this owner and mode is not trusted."""
+    if found.st_uid != os.geteuid():
+        return "belongs to another user"
+    return "can be written to by other users" if found.st_mode & 0o022 else ""
+
+
+@once
+def _notice(place: str, fault: str) -> None:
+    """Warn once of a place that is not used."""
+    warnings.warn(
+        f"{place} {fault}: machine code is not loaded from there, and kernels are compiled each time. "
+        f"Change its owner or mode (chmod 700), or name another folder by {VARIABLE}.",
+        PerformanceWarning,
+        stacklevel=2,
+    )
+
+
+def _thin_out(place: _Folder) -> None:
+    files = [entry for entry in os.scandir(place.path) if entry.name.endswith((".o", ".note", ".tmp"))]
     if len(files) > MOST_FILES:
-        files.sort(key=lambda entry: entry.stat().st_mtime)
+        files.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime)
         for entry in files[: len(files) // 2]:
             with contextlib.suppress(OSError):
-                os.unlink(entry.path)
+                place.remove(entry.name)
