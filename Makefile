@@ -39,7 +39,7 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/.core
 	@$(PIP) install --editable '.[docs]' && touch $@
 
 demo: $(VENV)/.core
-	@$(BIN)/armdyn study scara5 --out out/scara5
+	@$(BIN)/armdyn study scara5 --out out/scara5 --force
 
 test: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2

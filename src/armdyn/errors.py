@@ -112,6 +112,15 @@ def unknown_name(kind: str, name: object, known: Iterable[str], where: str | Non
     )
 
 
+def required_count(name: str, value: object, where: str, *, least: int = 1, most: int) -> int:
+    """Return the value if it is a whole number from `least` to `most`; ArmdynError otherwise."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value.__index__() <= most:
+        raise ArmdynError(
+            f"{name} = {_shortened(str(value))}", where=where, expected=f"a whole number, {least} to {most}"
+        )
+    return int(value.__index__())
+
+
 def _shortened(text: str) -> str:
     """A name short enough for a message: files may hold names of any length."""
     return text if len(text) <= 60 else text[:57] + "..."

@@ -260,3 +260,18 @@ def test_loops_are_closed_unless_they_are_left_out() -> None:
     robot = armdyn.load("parallelogram")
     assert armdyn.compile(robot).n == 2
     assert armdyn.compile(robot.without("loops")).n == 4
+
+
+def test_nan_that_a_result_does_not_depend_on() -> None:
+    """As documented: it does not show, unless every input is checked."""
+    robot = armdyn.load("ur5")
+    q = np.zeros((3, 6))
+    q[1, 0] = np.nan  # the first axis is vertical
+    assert np.isfinite(armdyn.compile(robot).gravity(q)).all()
+    checked = armdyn.compile(robot, checked=True)
+    for value in (q, q[1]):
+        for function in (checked.gravity, checked.mass_matrix):
+            with pytest.raises(ShapeError, match="NaN or infinite"):
+                function(value)
+    with pytest.raises(ShapeError, match="NaN or infinite"):
+        armdyn.compile(robot).mass_matrix(q)

@@ -11,6 +11,7 @@ import pytest
 import armdyn
 from armdyn.equations import certify
 from armdyn.equations.degree import Degree, degree_of
+from armdyn.errors import ArmdynError
 from armdyn.mechanics import gim_christoffel, newton_euler
 from armdyn.mechanics.dependent_joints import LoopRates
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
@@ -120,3 +121,25 @@ def test_a_closed_chain_without_its_drift_fails(monkeypatch: pytest.MonkeyPatch)
     result = certify(armdyn.load("five_bar"), points=1, formulations=few)
     wrong = {check.statement for check in result.checks if not check.holds}
     assert {"loops closed, J G = 0", "closed chain: forward dynamics by multipliers"} <= wrong
+
+
+@pytest.mark.parametrize("points", [0, -1, 1.5, True, 10**9])
+def test_nothing_checked_is_no_certificate(points: Any) -> None:
+    with pytest.raises(ArmdynError, match="points = .*whole number, 1 to 1000"):
+        certify(armdyn.load("pendulum"), points=points)
+
+
+def test_no_formulations() -> None:
+    with pytest.raises(ArmdynError, match="no formulation"):
+        certify(armdyn.load("pendulum"), formulations=())
+
+
+def test_a_wrong_kinetic_energy_is_noticed() -> None:
+    """One that is off by a constant balances the power all the same."""
+    right = gim_christoffel
+    wrong = SimpleNamespace(kinetic_energy=lambda robot, q, qd: right.kinetic_energy(robot, q, qd) + 1,
+                            potential_energy=right.potential_energy)  # fmt: skip
+    result = certify(
+        armdyn.load("planar2r"), points=1, formulations=[*FORMULATIONS[:1], Spoilt("x", "", "", (), wrong)]
+    )
+    assert [check.statement for check in result.checks if not check.holds] == ["kinetic energy is qd . M qd / 2"]

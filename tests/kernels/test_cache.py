@@ -16,7 +16,6 @@ from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, cache, jit
 
-
 posix = pytest.mark.skipif(os.name != "posix", reason="owners, modes and pipes of POSIX")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import ShapeError
+from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
 from armdyn.kernels import Kernel, build, fastcall
 from armdyn.mechanics import newton_euler
@@ -82,8 +82,13 @@ def test_given_output(kernel: Kernel) -> None:
     np.testing.assert_array_equal(qd, expected)
     frozen = np.empty(6)
     frozen.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(ArmdynError, match="output.*read-only"):
         kernel.call(q, qd, qdd, out=frozen)
+    for wrong in (np.empty(6, dtype=int), np.empty(6, dtype=bool), [0.0] * 6, (np.empty(6), np.empty(6))):
+        with pytest.raises(ArmdynError, match="out"):
+            kernel.call(q, qd, qdd, out=wrong)
+        with pytest.raises(ArmdynError, match="out"):
+            kernel.call(np.tile(q, (600, 1)), qd, qdd, out=wrong, threads=2)
     with pytest.raises(ShapeError):
         kernel.call(q, qd, qdd, out=np.empty(5))
     with pytest.raises(TypeError):

@@ -72,6 +72,7 @@ def test_error_is_about_one_unit_in_the_last_place(
 def test_zero_keeps_its_sign(sincos: Callable[..., tuple[np.ndarray, np.ndarray]]) -> None:
     sine, cosine = sincos(np.array([0.0, -0.0] * 4))
     assert not sine.any() and (cosine == 1).all()
+    np.testing.assert_array_equal(np.copysign(1.0, sine), [1.0, -1.0] * 4)
 
 
 def test_infinity_and_nan_give_nan(sincos: Callable[..., tuple[np.ndarray, np.ndarray]]) -> None:

@@ -160,3 +160,8 @@ def test_dt_and_integrator_are_shortcuts_for_the_solver() -> None:
         dynamics("planar2r"), NoControl(2), [0.1, 0.2], 0.1, 1e-3, integrator="semi_implicit", solver=solver
     )
     assert (other.integrator, other.dt) == ("semi_implicit", 1e-3)
+
+
+def test_absurd_time_steps() -> None:
+    with pytest.raises(ArmdynError, match="at most 1e\\+07 steps"):
+        simulate(dynamics("pendulum"), NoControl(1), [0.0], duration=1.0, dt=1e-12)

@@ -78,10 +78,10 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
 
     with pytest.raises(KeyboardInterrupt):
         sweep(robot, VARY, chunk=2, folder=tmp_path, progress=stop)
-    (tmp_path / "chunk_000001.npy").write_bytes(b"cut off")  # a file damaged in between is computed again
+    (tmp_path / "chunk_000001.sealed").write_bytes(b"cut off")  # a file damaged in between is computed again
     computed: list[int] = []
     original = plans.evaluate
-    monkeypatch.setattr("armdyn.sweeps.sweep_run.evaluate", lambda plan, k: computed.append(k) or original(plan, k))
+    monkeypatch.setattr("armdyn.sweeps.workers.evaluate", lambda plan, k: computed.append(k) or original(plan, k))
     resumed = sweep(robot, VARY, chunk=2, folder=tmp_path)
     assert computed == [1, 4, 5] and resumed.taken == 3
     np.testing.assert_array_equal(resumed.results, whole.results)

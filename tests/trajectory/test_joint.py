@@ -209,3 +209,11 @@ def test_limited_jerk_without_the_package_says_what_to_install(monkeypatch: pyte
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra, match=r"pip install 'armdyn\[jerk\]'"):
         jerk_limited([0], [1], v_max=1, a_max=1, j_max=1)
+
+
+def test_positions_that_numbers_do_not_resolve() -> None:
+    for ends in (([1e308, 0.0], [1.0, 1.0]), ([0.0], [-1e10])):
+        with pytest.raises(ArmdynError, match="at most 1e\\+09"):
+            point_to_point(*ends, v_max=1.0)
+    with pytest.raises(ArmdynError, match="at most 1e\\+07 samples"):
+        point_to_point([0.0], [1.0], duration=1.0).sample(1e-12)

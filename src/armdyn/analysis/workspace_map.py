@@ -14,7 +14,8 @@ from armdyn.analysis.grid import solve_grid
 from armdyn.analysis.stacked import times, transposed
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
-from armdyn.errors import ArmdynError, FileError, ShapeError, unknown_name
+from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
+from armdyn.files import writing
 from armdyn.kinematics.task_rows import LINEAR, joint_array
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
@@ -22,6 +23,8 @@ from armdyn.robot.features import TREE, takes
 from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.typing import Array
 
+MOST_POINTS = 2000
+"""Along one axis of a map."""
 UNFELT = 1e-9
 """Lever arm, m, below which a joint carries no load: rounding."""
 CHUNK = 20000
@@ -86,13 +89,15 @@ class WorkspaceMap:
         if target.suffix == ".csv":
             table = self.columns()
             rows = np.column_stack(list(table.values()))
-            np.savetxt(target, rows, delimiter=",", header=",".join(table), comments="", fmt="%.10g")
+            with writing(target) as part:
+                np.savetxt(part, rows, delimiter=",", header=",".join(table), comments="", fmt="%.10g")
         elif target.suffix == ".npz":
             arrays: dict[str, Any] = {"q": self.q, "position": self.position, "values": self.values}
             arrays |= {"reached": self.reached, "labels": np.array(self.labels), "units": np.array(self.label_units)}
             arrays |= {f"axis_{name}": axis for name, axis in zip(self.over, self.axes, strict=True)}
             arrays |= {"robot": np.array(self.robot), "quantity": np.array(self.quantity)}
-            np.savez_compressed(target, **arrays)
+            with writing(target) as part:
+                np.savez_compressed(part, **arrays)
         else:
             raise FileError(f"unknown ending {target.suffix!r}", where=str(target), expected=".csv, .npz")
         return target
@@ -215,6 +220,8 @@ def workspace_map(
              com: (3,) centre of mass of the payload in the frame, m (default: its origin)
              rows: directions of acceleration or manipulability (default: those in which the arm moves its tool)
     """
+    for count in counts:
+        required_count("counts", count, "workspace_map", least=2, most=MOST_POINTS)
     dyn = dynamics_of(model)
     robot = dyn.robot
     pair = _pair(robot, over)

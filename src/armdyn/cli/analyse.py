@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import compiled, console, created, show, show_path, working, write_figure
+from armdyn.cli.console import compiled, console, show, show_path, working, write_figure
 from armdyn.cli.verb import default_folder, takes
 
 if TYPE_CHECKING:
@@ -97,7 +97,6 @@ def _print(screen: Console, found: Summary) -> None:
 def _save(screen: Console, drawn: WorkspaceMap, folder: Path) -> None:
     from armdyn.report.figures.ellipsoid_figures import map_figure
 
-    created(folder)
     for k, label in enumerate(drawn.labels):
         (low, *_), (high, *_) = drawn.extreme(largest=False, column=k), drawn.extreme(column=k)
         name = drawn.title if label == drawn.quantity else f"{drawn.title} {label}"

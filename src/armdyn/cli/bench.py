@@ -9,6 +9,7 @@ import typer
 
 from armdyn.cli.console import console, tables, working
 from armdyn.cli.parse import robot_names
+from armdyn.files import write_text
 
 if TYPE_CHECKING:
     from armdyn.bench import Report
@@ -54,7 +55,7 @@ def bench(
     if out is not None:
         from armdyn.bench.markdown import page
 
-        out.write_text(page(report), encoding="utf-8")
+        write_text(out, page(report))
         console(stderr=True).print(f"Wrote {out}.", soft_wrap=True, markup=False)
     raise typer.Exit(DIFFER if report.disagreements else AGREE)
 

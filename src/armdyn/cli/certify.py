@@ -25,6 +25,7 @@ HEADS = {
     "M symmetric": "sym",
     "M positive definite, with the robot's own inertias": "M>0",
     "Mdot - 2C skew-symmetric, C qd right": "skew",
+    "kinetic energy is qd . M qd / 2": "T",
     "power: qd . tau = dE/dt": "power",
     "forward dynamics inverts inverse dynamics": "qdd",
     "torques linear in the inertial parameters": "linear",

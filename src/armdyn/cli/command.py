@@ -5,9 +5,11 @@ Verbs import what they need when they run, so that the command line starts at on
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -33,7 +35,8 @@ from armdyn.cli.simulate import simulate
 from armdyn.cli.studio import studio
 from armdyn.cli.study import study
 from armdyn.cli.sweep import sweep
-from armdyn.errors import ArmdynError
+from armdyn.cli.verb import protected
+from armdyn.errors import ArmdynError, FileError
 
 app = typer.Typer(
     name="armdyn",
@@ -56,7 +59,7 @@ VERBS = {
 for _panel, _verbs in VERBS.items():
     for _verb in _verbs:  # paragraphs are refilled: rich would keep the line ends of the docstring
         _help = "\n\n".join(" ".join(part.split()) for part in (_verb.__doc__ or "").split("\n\n"))
-        app.command(rich_help_panel=_panel, help=_help)(_verb)
+        app.command(rich_help_panel=_panel, help=_help)(protected(_verb))
 
 
 def _version(asked: bool) -> None:
@@ -75,11 +78,38 @@ def _common(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the program `armdyn`. An error in the input ends it with a message and status 2, without a traceback."""
+    """Run the program `armdyn`. Whatever goes wrong ends it with a message: status 2 for an error in the input, or one
+    of the machine (memory, disk), 3 for a defect of armdyn. ARMDYN_TRACEBACK=1 shows where it happened.
+    """
     try:
         app(args=None if arguments is None else list(arguments), prog_name="armdyn")
-    except ArmdynError as error:
-        from armdyn.cli.console import show_error
+    except Exception as error:
+        if os.environ.get("ARMDYN_TRACEBACK"):
+            raise
+        _end(error)
 
-        show_error(error)
-        sys.exit(2)
+
+def _end(error: Exception) -> NoReturn:
+    """Explain an error and end the program."""
+    from armdyn.cli.console import show_error
+
+    if isinstance(error, ArmdynError):
+        known, status = error, 2
+    elif isinstance(error, MemoryError):
+        known = ArmdynError("there is not enough memory for this", advice="Ask for fewer samples or a smaller model.")
+        status = 2
+    elif isinstance(error, OSError):
+        place = None if error.filename is None else str(error.filename)
+        known, status = FileError(error.strerror or str(error), where=place), 2
+    else:
+        known = ArmdynError(f"unexpected {type(error).__name__}: {error}", advice="This is a defect of armdyn: please "
+                            "report it with what ARMDYN_TRACEBACK=1 shows.")  # fmt: skip
+        status = 3
+    with contextlib.suppress(OSError):
+        show_error(known)
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    if isinstance(error, OSError):  # output that cannot be delivered is not tried again at exit
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)

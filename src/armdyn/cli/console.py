@@ -16,6 +16,8 @@ from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
+from armdyn.files import writing
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -86,37 +88,11 @@ def first_warning(name: str) -> Iterator[None]:
 # Files ---------------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """An OSError becomes an error that names the path."""
-    from armdyn.errors import FileError
-
-    try:
-        yield
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(path),
-                        advice="Choose another place.") from None  # fmt: skip
-
-
 def write_figure(screen: Console, path: Path, figure: Any) -> None:
     """Write a Matplotlib figure, and print where it is."""
-    with _writing(path):
-        figure.savefig(path, dpi=150, facecolor="white")
+    with writing(path) as part:
+        figure.savefig(part, dpi=150, facecolor="white")
     show_path(screen, "Figure", path)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file; its folder is created if necessary."""
-    with _writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def created(folder: Path) -> Path:
-    """The folder, created if necessary."""
-    with _writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def show_path(screen: Console, label: str, *paths: object) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.console import console, show, show_facts, working, write_text
+from armdyn.cli.console import console, show, show_facts, working
 from armdyn.cli.verb import takes
+from armdyn.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -46,6 +46,7 @@ WithoutOption = Annotated[
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
 ]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 VelocityOption = Annotated[
     str | None,

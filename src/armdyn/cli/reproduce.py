@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli.console import console, tables, working
+from armdyn.files import create_folder, require_free
 
 if TYPE_CHECKING:
     from armdyn.reproduce import Outcome, Reproduction
@@ -49,9 +50,10 @@ def reproduce(
     from rich.text import Text
 
     from armdyn.reproduce import run
-    from armdyn.reproduce.page import prepared, write
+    from armdyn.reproduce.page import PAGE, write
 
-    folder = prepared(out or Path("out") / "reproduce")
+    folder = create_folder(out or Path("out") / "reproduce")
+    require_free([folder / PAGE])
     with working("starting") as say:
         made = run(source, say)
         say("writing the page")

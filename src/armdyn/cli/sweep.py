@@ -85,12 +85,16 @@ def _values(text: str) -> tuple[str, Any]:
     """`l2=0.2:0.5:7` -> ("l2", seven values)."""
     import numpy as np
 
+    from armdyn.errors import required_count
+    from armdyn.sweeps.sweep_run import MOST
+
     form = "l2=0.2:0.5:7 or l2=0.2,0.3"
     name, values = parse.pair(text, "--vary", form)
     try:
         if ":" in values:
             low, high, *count = values.split(":")
-            axis: Any = np.linspace(float(low), float(high), int(count[0]) if count else 11)
+            number = required_count("number of values", int(count[0]) if count else 11, "--vary", most=MOST)
+            axis: Any = np.linspace(float(low), float(high), number)
         else:
             axis = [float(word) for word in values.split(",")]
     except (ValueError, IndexError):

@@ -9,7 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from armdyn.cli.parse import BaseOption, LockOption, RobotArgument, TipOption, WithoutOption, locked
+from armdyn.cli.parse import BaseOption, ForceOption, LockOption, RobotArgument, TipOption, WithoutOption, locked
 
 if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
@@ -72,6 +72,36 @@ def takes(*names: str, movable: bool = True) -> Callable[[Verb], Verb]:
         return cast(Verb, run)
 
     return declared
+
+
+WRITTEN = ("out", "plot", "report")
+"""Options that name what a verb writes."""
+
+
+def protected(verb: Verb) -> Verb:
+    """The verb, replacing existing files with the added option --force only; it asks before it works."""
+    signature = inspect.signature(verb)
+    if not any(name in signature.parameters for name in WRITTEN):
+        return verb
+    hints = {**inspect.get_annotations(verb, eval_str=True), "force": ForceOption}
+    force = inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False)
+    given = (parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in signature.parameters.values())
+    parameters = [parameter.replace(annotation=hints[parameter.name]) for parameter in (*given, force)]
+
+    @wraps(verb)
+    def run(*, force: bool, **options: Any) -> Any:
+        if force:
+            return verb(**options)
+        from armdyn.files import protecting_existing, require_free
+
+        with protecting_existing():
+            named = [options[name] for name in WRITTEN if options.get(name) is not None]
+            require_free(path for path in named if not path.is_dir())
+            return verb(**options)
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = hints
+    return cast(Verb, run)
 
 
 def default_folder() -> Path:

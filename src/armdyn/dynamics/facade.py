@@ -340,8 +340,8 @@ def _checking(
     def call(*values: Any, **options: Any) -> Any:
         with np.errstate(all="ignore"):  # what NumPy would warn of is an error here
             result = made(*values, **options)
-            usual = type(result) is np.ndarray and result.size <= _most(values)  # a batch: one look at the result
-            if not (usual and isfinite(np.add.reduce(result, axis=None))):
+            usual = type(result) is np.ndarray and result.size <= _most(values) and not dynamics.checked
+            if not (usual and isfinite(np.add.reduce(result, axis=None))):  # a batch: one look at the result
                 if dynamics.robot.constrained and "q" in definition.inputs and not isinstance(variant, Near):
                     result = _closed_again(dynamics, definition, variant, values, result)
                 _require_finite(dynamics, definition, values, result)
@@ -409,10 +409,14 @@ def _sorted(
 
 
 def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[Any, ...], result: Any) -> None:
-    """Raise an error if an input or a result is not finite; the smaller group is looked at first."""
+    """Raise an error if an input or a result is not finite.
+
+    The smaller group is looked at, both if the dynamics is `checked`: a result need not depend on all inputs.
+    """
     results = result if isinstance(result, tuple) else (result,)
     sizes = [sum(map(np.size, group)) for group in (values, results)]
-    if all(map(finite, values if sizes[0] < sizes[1] else results)):
+    looked_at = (*values, *results) if dynamics.checked else values if sizes[0] < sizes[1] else results
+    if all(map(finite, looked_at)):
         return
     where = f"{definition.name} of robot {dynamics.robot.name!r}"
     names = (*definition.inputs, *["wrench"] * len(values))

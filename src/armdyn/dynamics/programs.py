@@ -12,6 +12,7 @@ import numpy as np
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel, build
+from armdyn.kernels.calling import delivered
 from armdyn.kernels.kernel import LARGEST
 
 COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
@@ -53,7 +54,7 @@ class Split:
     def __call__(self, *arguments: Any, out: Any = None, **options: Any) -> Any:
         parts = [kernel.call(*arguments, **options) for kernel in self.kernels]
         columns = zip(*(part if isinstance(part, tuple) else (part,) for part in parts), strict=True)
-        return _delivered([np.concatenate(part, axis=-1) for part in columns], out)
+        return delivered([np.concatenate(part, axis=-1) for part in columns], out)
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Interpreted:
         batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         results = self.graph(**dict(zip(names, arrays, strict=True)))
         listed = results.values() if isinstance(results, dict) else [results]
-        return _delivered([_stacked(result, batch) for result in listed], out)
+        return delivered([_stacked(result, batch) for result in listed], out)
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Composed:
             inverse = np.linalg.inv(self.inertia(q, **options))
         except np.linalg.LinAlgError as error:
             raise PhysicsError("the mass matrix is singular at this configuration") from error
-        return _delivered([-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()], out)
+        return delivered([-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()], out)
 
 
 def _stacked(value: Any, batch: tuple[int, ...]) -> Any:
@@ -118,15 +119,6 @@ def _stacked(value: Any, batch: tuple[int, ...]) -> Any:
         inner = [_stacked(part, batch) for part in value]
         return np.stack(inner, axis=len(batch))
     return np.broadcast_to(np.asarray(value, dtype=float), batch)
-
-
-def _delivered(results: list[Any], out: Any) -> Any:
-    if out is not None:
-        targets = out if isinstance(out, tuple) else (out,)
-        for target, result in zip(targets, results, strict=True):
-            np.copyto(target, result)
-        results = list(targets)
-    return results[0] if len(results) == 1 else tuple(results)
 
 
 def program(graph: Graph, name: str, cache: bool) -> Program:

@@ -22,7 +22,7 @@ from armdyn.equations import closed_certificate
 from armdyn.equations.closed_certificate import ClosedPoint
 from armdyn.equations.degree import Degree, degree_of
 from armdyn.equations.derivation import must_move
-from armdyn.errors import NotApplicable
+from armdyn.errors import ArmdynError, NotApplicable, required_count
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.exact import exact
@@ -32,6 +32,7 @@ from armdyn.typing import Matrix, Progress
 
 BITS = 62
 """Coordinates of a point are drawn from 2^62 integers."""
+MOST_POINTS = 1000
 REFERENCE = "newton_euler"
 
 
@@ -97,10 +98,13 @@ def certify(
 ) -> Certificate:
     """Exact agreement of all formulations on a robot, and the laws every model must obey.
 
-    points: number of random states. Friction and springs across joints are left out (they are the same terms
+    points: number of random states, 1 to 1000. Friction and springs across joints are left out (they are the same terms
     everywhere). Returns a Certificate: `.holds`, `.points`, `.error_probability`, `.checks`, `.left_out`.
     """
     must_move(robot)
+    required_count("points", points, "certify", most=MOST_POINTS)
+    if not formulations:
+        raise ArmdynError("no formulation", where="certify", expected="at least one, as in armdyn.formulations()")
     rigid = robot.without("friction", "springs")
     draws = random.Random(seed)
     tree = rigid.opened
@@ -212,6 +216,13 @@ def _is_skew(ours: Formulation, reference: Formulation, at: Point) -> bool:
     return skew and torques == reference.function("coriolis")(at.robot, at.q, at.qd)
 
 
+def _is_kinetic_energy(ours: Formulation, reference: Formulation, at: Point) -> bool:
+    """2 T = qd . M qd."""
+    M, n = reference.function("mass_matrix")(at.robot, at.q), range(at.robot.n)
+    twice = sum((at.qd[i] * M[i][j] * at.qd[j] for i in n for j in n), 0 * at.qd[0])
+    return bool(2 * ours.function("kinetic_energy")(at.robot, at.q, at.qd) == twice)
+
+
 def _balances_power(ours: Formulation, reference: Formulation, at: Point) -> bool:
     """Qd . tau = d/dt (kinetic + potential energy)."""
     q = [Dual(x, rate) for x, rate in zip(at.q, at.qd, strict=True)]
@@ -243,6 +254,7 @@ def _joined(a: Any, b: Any) -> Any:
 _LAWS: tuple[tuple[str, str, Callable[[Formulation, Formulation, Point], bool]], ...] = (
     ("mass_matrix", "M symmetric", _is_symmetric),
     ("coriolis_matrix", "Mdot - 2C skew-symmetric, C qd right", _is_skew),
+    ("kinetic_energy", "kinetic energy is qd . M qd / 2", _is_kinetic_energy),
     ("potential_energy", "power: qd . tau = dE/dt", _balances_power),
     ("forward_dynamics", "forward dynamics inverts inverse dynamics", _inverts),
     ("inverse_dynamics", "torques linear in the inertial parameters", _is_linear),

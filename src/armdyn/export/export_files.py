@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path, PurePath
 
-from armdyn.errors import ArmdynError, FileError, unknown_name
+from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.functions import DEFAULT, Model, model
+from armdyn.files import require_free, write_text
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 
@@ -61,17 +62,8 @@ def texts(model: Model, to: str) -> dict[PurePath, str]:
 
 def save(files: dict[PurePath, str], folder: Path) -> list[Path]:
     """Write the texts into a folder."""
-    paths = []
-    for name, text in files.items():
+    for name in files:
         if name.name != str(name):
             raise ArmdynError(f"{name} is not a plain file name", where="export")
-        path = folder / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise FileError(
-                f"the file cannot be written: {error.strerror or error}", where=str(path), advice="Give another folder"
-            ) from None
-        paths.append(path)
-    return paths
+    require_free(folder / name for name in files)
+    return [write_text(folder / name, text) for name, text in files.items()]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from armdyn import catalog
-from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
+from armdyn.errors import ModelWarning, PhysicsError, unknown_name
 from armdyn.formats.text import MIMIC, NOT_READ
 from armdyn.robot.edit import floated
 from armdyn.robot.robot import Robot
@@ -66,10 +66,7 @@ def read(robot: str | Path, free_root: bool | None = None) -> Robot:
 def save(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a file, in the format that its extension names, and return the path."""
     path = Path(path)
-    try:
-        _format(path).write(robot, path)
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    _format(path).write(robot, path)
     return path
 
 

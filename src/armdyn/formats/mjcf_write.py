@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose
 from armdyn.errors import ModelWarning, NotApplicable
+from armdyn.files import write_text
 from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.mjcf_values import place
 from armdyn.formats.urdf_write import depth_first, needs_tool_link, texts, written
@@ -25,7 +26,7 @@ _TYPES = {"revolute": "hinge", "prismatic": "slide"}
 
 def write(robot: Robot, path: Path) -> None:
     """Write the robot to an MJCF file."""
-    path.write_text(dumps(robot), encoding="utf-8")
+    write_text(path, dumps(robot))
 
 
 def dumps(robot: Robot) -> str:

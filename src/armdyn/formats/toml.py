@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from armdyn.errors import ArmdynError, FileError
+from armdyn.files import write_text
 from armdyn.formats.text import read_text
 from armdyn.robot.record import robot_from_record
 from armdyn.robot.record_writer import record_from_robot
@@ -63,7 +64,7 @@ def dumps(robot: Robot) -> str:
 
 
 def write(robot: Robot, path: Path) -> None:
-    path.write_text(dumps(robot), encoding="utf-8")
+    write_text(path, dumps(robot))
 
 
 def _is_section(key: str) -> bool:

@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Scalar, Vec3
 from armdyn.conventions import GRAVITY
 from armdyn.errors import ModelWarning, NotApplicable, RobotError
+from armdyn.files import write_text
 from armdyn.formats.text import MIMIC
 from armdyn.formats.urdf_read import TOOL, UNLIMITED
 from armdyn.robot.compounds import collapsed
@@ -27,7 +28,7 @@ from armdyn.robot.robot import Robot
 
 def write(robot: Robot, path: Path) -> None:
     """Write the robot to a URDF file."""
-    path.write_text(dumps(robot), encoding="utf-8")
+    write_text(path, dumps(robot))
 
 
 def dumps(robot: Robot) -> str:

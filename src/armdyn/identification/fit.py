@@ -14,7 +14,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from armdyn.dynamics import compile as compiled
-from armdyn.errors import ArmdynError, FileError, ShapeError, unknown_name
+from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
 from armdyn.identification.checks import check_log
@@ -225,10 +226,7 @@ class Fit:
         if path.suffix != ".json":
             self.robot.save(path)
             return
-        try:
-            path.write_text(json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False), encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"cannot be written: {error}", where=str(path)) from None
+        write_text(path, json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False))
 
 
 @takes(*CLOSED, *TREE)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armdyn.errors import FileError
+from armdyn.files import regular_size, write_text
 from armdyn.typing import Array
+
+LARGEST = 64 * 2**20
+"""Bytes of a progress file."""
 
 
 class ProgressFile:
@@ -32,7 +36,11 @@ class ProgressFile:
 
     def _read(self, path: Path) -> None:
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            regular_size(path, LARGEST)
+            record = json.loads(path.read_text(encoding="utf-8"))
+            if record["sha256"] != _checksum(record["content"]):
+                raise ValueError("damaged: its checksum differs")
+            content = json.loads(record["content"])
             known, done = content["settings"], [np.array(x, dtype=float) for x in content["done"]]
             current = None if content["current"] is None else np.array(content["current"], dtype=float)
             stage = int(content["stage"])
@@ -65,12 +73,12 @@ class ProgressFile:
             "stage": self.stage,
             "current": None if self.current is None else self.current.tolist(),
         }
-        beside = self.path.with_name(self.path.name + ".part")  # renamed when complete: never half written
-        try:
-            beside.write_text(json.dumps(content), encoding="utf-8")
-            os.replace(beside, self.path)
-        except OSError as error:
-            raise FileError(f"cannot be written: {error.strerror}", where=str(self.path)) from None
+        text = json.dumps(content)
+        write_text(self.path, json.dumps({"sha256": _checksum(text), "content": text}), own=True)
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 __all__ = ["ProgressFile"]

@@ -62,6 +62,8 @@ def _explained(name: str, ports: Ports, arguments: Sequence[Any], options: dict[
         writing = what.startswith("output")
         if array.dtype.kind not in "biuf" or not (writing or np.can_cast(array.dtype, float)):
             return ArmdynError(f"got {array.dtype} entries", where=where, expected="real numbers, at most 64 bits wide")
+        if writing and (problem := _not_writable(value, where)):
+            return problem
         rank = len(port.shape)
         if array.ndim < rank or array.shape[array.ndim - rank :] != port.shape:
             return ShapeError(f"got shape {array.shape}", where=where, expected=f"shape {wanted}")
@@ -75,6 +77,33 @@ def _explained(name: str, ports: Ports, arguments: Sequence[Any], options: dict[
         if what.startswith("output") and shape != batch:
             return ShapeError(f"got batch shape {shape}", where=f"{name}, {what}", expected=f"batch shape {batch}")
     return None
+
+
+def _not_writable(target: Any, where: str) -> ArmdynError | None:
+    """Why results cannot be written to `out`; None if they can."""
+    if not isinstance(target, np.ndarray):
+        return ArmdynError(f"got {type(target).__name__}", where=where, expected="an array of float64")
+    if not np.can_cast(np.float64, target.dtype, "same_kind"):
+        return ArmdynError(f"got {target.dtype} entries", where=where, expected="float64 entries")
+    if not target.flags.writeable:
+        return ArmdynError("the array is read-only", where=where, expected="an array that can be written to")
+    return None
+
+
+def delivered(results: Sequence[Any], out: Any, where: str = "out") -> Any:
+    """The results, copied into the arrays of `out` if it is given."""
+    if out is not None:
+        targets = out if isinstance(out, tuple) else (out,)
+        if len(targets) != len(results):
+            raise ShapeError(f"{len(targets)} arrays given", where=where, expected=f"{len(results)} arrays")
+        for target, result in zip(targets, results, strict=True):
+            if problem := _not_writable(target, where):
+                raise problem
+            if target.shape != np.shape(result):
+                raise ShapeError(f"got shape {target.shape}", where=where, expected=f"shape {np.shape(result)}")
+            np.copyto(target, result, casting="same_kind")
+        results = targets
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def _threaded(ufunc: Any, ports: Ports, arguments: Sequence[Any], options: dict[str, Any], threads: int) -> Any:
@@ -102,7 +131,7 @@ def _threaded(ufunc: Any, ports: Ports, arguments: Sequence[Any], options: dict[
         for port, result in zip(ports.outputs, results, strict=True)
     ]
     for result, port in zip(results, ports.outputs, strict=True):
-        if result.shape != batch + port.shape:
+        if not isinstance(result, np.ndarray) or result.shape != batch + port.shape:
             return ufunc(*arguments, **options)  # refuses, and the refusal is explained
     axis = batch.index(max(batch)) - len(batch)
     bounds = np.linspace(0, batch[axis], threads + 1).astype(int)

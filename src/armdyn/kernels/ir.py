@@ -24,6 +24,9 @@ from armdyn.kernels.single import single
 FAST, SLOW = 2**20, 1
 """Weights of the rare branch for the compiler."""
 
+ARGUMENTS = {"fmuladd": 3, "copysign": 2}
+"""Of intrinsics that take more than one."""
+
 
 def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = True) -> str:
     """The module's text. `lanes` 1 means no blocks; `fused`: whether the machine has fused multiply-adds."""
@@ -52,7 +55,7 @@ def _declared(text: str) -> str:
     lines = {line for name, line in EXTERNALS.items() if f"@{name}" in text}
     for name, ending in set(re.findall(r"@llvm\.(\w+)\.((?:v\d+)?f64)\(", text)):
         kind = vector(int(ending[1:-3]) if ending.startswith("v") else 1)
-        lines.add(f"declare {kind} @llvm.{name}.{ending}({', '.join([kind] * (3 if name == 'fmuladd' else 1))})")
+        lines.add(f"declare {kind} @llvm.{name}.{ending}({', '.join([kind] * ARGUMENTS.get(name, 1))})")
     for lanes in set(re.findall(r"@llvm\.vector\.reduce\.or\.v(\d+)i1\(", text)):
         lines.add(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)")
     if "@llvm.smin.i64(" in text:

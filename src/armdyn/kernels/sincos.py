@@ -47,8 +47,9 @@ class Reduction:
 
 
 FUSED = Reduction(
-    tuple(map(float.fromhex, ("0x1.921fb54442d18p+0", "0x1.1a62633145c07p-54", "-0x1.f1976b7ed8fbcp-110"))), 2.0**30
+    tuple(map(float.fromhex, ("0x1.921fb54442d18p+0", "0x1.1a62633145c06p-54", "0x1.c1cd129024e09p-107"))), 2.0**30
 )
+"""All parts are positive, so that -0.0 stays -0.0."""
 PLAIN = Reduction(
     tuple(map(float.fromhex, ("0x1.921fb544p+0", "0x1.0b4611a6p-34", "0x1.3198a2ep-69", "0x1.b839a252049c1p-104"))),
     2.0**20,
@@ -87,7 +88,8 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
             result = fma(result, z, c(coefficient))
         return result
 
-    sine = fma(mul(z, r), horner(SIN), r)
+    odd_part = fma(mul(z, r), horner(SIN), r)
+    sine = w.put(f"call {kind} @llvm.copysign.{suffix(lanes)}({kind} {odd_part}, {kind} {r})")  # sin(-0.0) is -0.0
     cosine = fma(mul(z, z), horner(COS), fma(z, c(-0.5), c(1.0)))
 
     # The last two bits of k: odd k swaps the two; bit 1 of k is the sign of the sine, bit 1 of k + 1 of the cosine.

@@ -13,6 +13,7 @@ import numpy as np
 from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError, unknown_name
+from armdyn.files import writing
 from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names
@@ -94,7 +95,8 @@ class TorqueBreakdown:
         }
         figure = draw[kind](self)
         if path is not None:
-            figure.savefig(path, dpi=150)
+            with writing(path) as part:
+                figure.savefig(part, dpi=150)
         return figure
 
     def __str__(self) -> str:

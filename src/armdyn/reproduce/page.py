@@ -6,7 +6,7 @@ import re
 from html import escape
 from pathlib import Path
 
-from armdyn.errors import FileError
+from armdyn.files import write_text
 from armdyn.report.pages import html
 from armdyn.reproduce.errata import KINDS, Erratum, of_source
 from armdyn.reproduce.item import MEANING, SOURCES, Check, Item, Outcome, Verdict
@@ -20,6 +20,7 @@ _MARK: dict[Verdict, str] = {
     "no print to compare": "note",
     "unexplained": "invalid",
 }
+PAGE = "index.html"
 SUBTITLE = "Tables, figures, equations and worked examples, regenerated and compared with the print"
 _CSS = """
 <style>
@@ -51,18 +52,9 @@ a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: unde
 """
 
 
-def prepared(folder: Path) -> Path:
-    """Create the folder if it does not exist, before the work starts."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot be created: {error.strerror}", where=str(folder)) from None
-    return folder
-
-
 def write(made: Reproduction, folder: Path) -> Path:
     """Write the page as index.html into a folder, which is created if needed."""
-    return html.save(page(made), prepared(folder) / "index.html")
+    return write_text(folder / PAGE, page(made))
 
 
 def page(made: Reproduction) -> str:

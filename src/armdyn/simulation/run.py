@@ -13,6 +13,7 @@ import numpy as np
 from armdyn.control.law import Desired
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
+from armdyn.files import writing
 from armdyn.typing import Array
 
 
@@ -203,7 +204,8 @@ class Run:
 
         figure = run_figure(self)
         if path is not None:
-            figure.savefig(path, dpi=150)
+            with writing(path) as part:
+                figure.savefig(part, dpi=150)
         return figure
 
     def __repr__(self) -> str:

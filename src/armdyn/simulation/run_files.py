@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn.errors import FileError, MissingExtra
+from armdyn.files import writing
 from armdyn.typing import Array
 
 if TYPE_CHECKING:
@@ -25,12 +26,14 @@ def write(run: Run, path: str | Path) -> Path:
     columns = run.columns()
     if target.suffix == ".csv":
         rows = np.column_stack(list(columns.values()))
-        np.savetxt(target, rows, delimiter=",", header=",".join(columns), comments="", fmt="%.17g")
+        with writing(target) as part:
+            np.savetxt(part, rows, delimiter=",", header=",".join(columns), comments="", fmt="%.17g")
     elif target.suffix == ".npz":
         about = {"status": run.status.name, "detail": run.detail, "dt": run.dt, "robot": run.dynamics.robot.name,
                  "integrator": run.integrator, "controller": run.controller}  # fmt: skip
         arrays: dict[str, Any] = columns | {name: np.array(value) for name, value in about.items()}
-        np.savez_compressed(target, **arrays)
+        with writing(target) as part:
+            np.savez_compressed(part, **arrays)
     else:
         _write_parquet(columns, target)
     return target
@@ -44,4 +47,5 @@ def _write_parquet(columns: dict[str, Array], target: Path) -> None:
         raise MissingExtra(
             "pyarrow is not installed", where=str(target), advice="Install it with pip install pyarrow, or write .npz."
         ) from None
-    parquet.write_table(pyarrow.table(columns), target)
+    with writing(target) as part:
+        parquet.write_table(pyarrow.table(columns), part)

@@ -31,6 +31,7 @@ from armdyn.typing import Array
 
 SAMPLED = 2.0
 """Rate times period up to which held torques of a damping law are stable."""
+MOST_STEPS = 10**7
 
 
 @takes(*CLOSED, "elastic", *TREE)
@@ -228,6 +229,10 @@ def step_count(course: Course, duration: float | None, dt: float) -> int:
         if duration is None or not math.isfinite(duration):
             raise ArmdynError("the reference has no end", where="simulate", expected="duration=... in s")
     positive_time("duration", duration)
+    if not duration / dt <= MOST_STEPS:
+        raise ArmdynError(f"{duration:.6g} s in steps of {dt:.6g} s", where="simulate",
+                          expected=f"at most {MOST_STEPS:.0e} steps, all of which are kept",
+                          advice="Take longer steps, or simulate a shorter time.")  # fmt: skip
     return max(1, math.ceil(duration / dt - 1e-9))
 
 

@@ -1,29 +1,30 @@
 """`sweep`: a map over chunks of variants.
 
-Finished chunks are kept in a folder, if one is given, and an interrupted sweep continues from there. `scheduler` is the
-address of a Dask scheduler, or a number of local processes.
+Finished chunks are kept in a folder, if one is given, and an interrupted sweep continues from there. `scheduler` is a
+number of local processes, or the address of a Dask scheduler.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, unknown_name
+from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
+from armdyn.files import writing
 from armdyn.formats import toml
 from armdyn.robot import Robot
 from armdyn.robot.features import TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
-from armdyn.sweeps.variants import Plan, checked_names, evaluate, evaluate_state, state
+from armdyn.sweeps.variants import Plan, checked_names
+from armdyn.sweeps.workers import computed_chunks
 from armdyn.trajectory import point_to_point
 from armdyn.typing import Array, Progress, quiet
 
@@ -91,7 +92,9 @@ class Sweep:
         if target.suffix != ".csv":
             raise FileError(f"unknown ending {target.suffix!r}", where=str(target), expected=".csv")
         rows = np.column_stack([self.points, self.results])
-        np.savetxt(target, rows, delimiter=",", header=",".join((*self.names, *self.labels)), comments="", fmt="%.12g")
+        with writing(target) as part:
+            header = ",".join((*self.names, *self.labels))
+            np.savetxt(part, rows, delimiter=",", header=header, comments="", fmt="%.12g")
         return target
 
 
@@ -122,22 +125,21 @@ def sweep(
              seed: of the variants drawn
              chunk: variants per chunk of work
              folder: where finished chunks are kept; an interrupted sweep continues from there
-             scheduler: address of a Dask scheduler, or a number of local processes (default: this process)
+             scheduler: number of local processes, or address of a Dask scheduler (default: this process)
              progress: called with what is being done and the share of the work done
     """
     names = checked_names(robot, tuple(vary))
-    points = _drawn(vary, samples, seed) if samples else _grid(vary)
+    points = _drawn(vary, samples, seed) if samples is not None else _grid(vary)
     for name in measures:
         if name not in MEASURES:
             raise unknown_name("measure", name, MEASURES, where="sweep")
-    if chunk < 1:
-        raise ArmdynError(f"chunk = {chunk}", where="sweep", expected="at least one variant per chunk")
+    required_count("chunk", chunk, "sweep", most=MOST)
     plan = Plan(toml.dumps(robot), names, points, tuple(measures), _bench(robot, motion, rest), chunk)
     store = None if folder is None else Store(Path(folder), plan)
     done: dict[int, Array] = {} if store is None else dict(store.finished())
     taken = len(done)
     missing = [number for number in range(plan.chunks) if number not in done]
-    with closing(_computed(plan, missing, scheduler)) as computed:
+    with closing(computed_chunks(plan, missing, scheduler)) as computed:
         for number, results in computed:
             done[number] = results
             if store is not None:
@@ -162,8 +164,9 @@ def _grid(vary: Mapping[str, Any]) -> Array:
 def _drawn(vary: Mapping[str, Any], samples: int, seed: int) -> Array:
     from scipy.stats import qmc
 
+    required_count("samples", samples, "sweep", most=MOST)
     ends = np.array([np.asarray(pair, dtype=float).ravel()[[0, -1]] for pair in vary.values()])
-    if not len(ends) or not np.isfinite(ends).all() or (ends[:, 1] <= ends[:, 0]).any() or not 0 < samples <= MOST:
+    if not len(ends) or not np.isfinite(ends).all() or (ends[:, 1] <= ends[:, 0]).any():
         raise ArmdynError("samples need ranges", where="sweep", expected="(lowest, highest) for each name")
     unit = qmc.LatinHypercube(len(ends), seed=np.random.default_rng(seed)).random(samples)
     return np.asarray(ends[:, 0] + unit * (ends[:, 1] - ends[:, 0]))
@@ -183,33 +186,6 @@ def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
         motion = point_to_point(middle - quarter, middle + quarter, profile="quintic", duration=2.0)
     t = np.linspace(0.0, float(motion.duration), _SAMPLES)
     return Bench(rest, t, *(np.asarray(motion(t, order), dtype=float) for order in range(3)))
-
-
-# Schedulers --------------------------------------------------------------------------------------------------------
-
-Chunks = Generator[tuple[int, Array], None, None]
-
-
-def _computed(plan: Plan, missing: Sequence[int], scheduler: str | int | None) -> Chunks:
-    """(number, results) of every missing chunk, as each is finished."""
-    if scheduler is None or not missing:
-        for number in missing:
-            yield number, evaluate(plan, number)
-        return
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError:
-        raise MissingExtra("Dask is not installed", where="sweep, scheduler",
-                           advice="pip install 'armdyn[sweep]'") from None  # fmt: skip
-    if isinstance(scheduler, int):
-        options: dict[str, Any] = {"n_workers": scheduler, "threads_per_worker": 1, "dashboard_address": None}
-    else:
-        options = {"address": scheduler}
-    with distributed.Client(**options) as client:
-        values = client.scatter(state(plan), broadcast=True)
-        futures = {client.submit(evaluate_state, values, number, pure=False): number for number in missing}
-        for future in distributed.as_completed(list(futures)):
-            yield futures[future], future.result()
 
 
 __all__ = ["Sweep", "sweep"]

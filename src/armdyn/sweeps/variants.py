@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,10 @@ class Plan:
     def rows(self, number: int) -> Array:
         """The points of one chunk."""
         return self.points[number * self.chunk : (number + 1) * self.chunk]
+
+    def part(self, number: int) -> Plan:
+        """A plan of that chunk alone."""
+        return replace(self, points=self.rows(number))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -108,6 +112,6 @@ def state(plan: Plan) -> dict[str, Any]:
     return {name: getattr(plan, name) for name in ("text", "names", "points", "measures", "bench", "chunk")}
 
 
-def evaluate_state(values: dict[str, Any], number: int) -> Array:
-    """`evaluate` of a plan that came as plain values."""
-    return evaluate(Plan(**values), number)
+def evaluate_state(values: dict[str, Any]) -> Array:
+    """Results of a plan of one chunk that came as plain values."""
+    return evaluate(Plan(**values), 0)

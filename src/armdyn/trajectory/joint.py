@@ -14,6 +14,7 @@ from armdyn.trajectory.profiles import PROFILES, Profile, Ramped
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
+FARTHEST = 1e9
 END_CONDITIONS = ("qd0", "qd1", "qdd0", "qdd1")
 
 
@@ -58,6 +59,10 @@ def point_to_point(
     law = profile_named(profile)
     start = joint_vector("q0", q0)
     end = joint_vector("q1", q1, start.size)
+    farthest = max(map(abs, (*start.tolist(), *end.tolist())))
+    if farthest > FARTHEST:
+        raise ArmdynError(f"a position of {farthest:.6g} rad or m", where="point_to_point",
+                          expected=f"at most {FARTHEST:.0e}: beyond, numbers do not resolve a micrometre")  # fmt: skip
     if any(x is not None for x in (qd0, qd1, qdd0, qdd1)):
         return _between(law, start, end, (qd0, qd1), (qdd0, qdd1), v_max, a_max, duration)
     D = end - start

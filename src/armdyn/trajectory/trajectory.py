@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
+from armdyn.files import writing
 from armdyn.typing import Array
 
 if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
+MOST_SAMPLES = 10**7
 GRID = 2001
 """Samples in which a peak is searched if there is no formula for it."""
 
@@ -167,7 +169,8 @@ class Trajectory(ABC):
 
         figure = trajectory_figure(self, robot, names, tau_max)
         if path is not None:
-            figure.savefig(path, dpi=150)
+            with writing(path) as part:
+                figure.savefig(part, dpi=150)
         return figure
 
     def __repr__(self) -> str:
@@ -178,5 +181,7 @@ def grid(duration: float, dt: float) -> Array:
     """Return the times 0, dt, 2 dt, ... and the end, s."""
     if not (dt > 0 and math.isfinite(dt)):
         raise ArmdynError(f"dt = {dt}", expected="a positive time step in s")
+    if not duration / dt <= MOST_SAMPLES:
+        raise ArmdynError(f"{duration:.6g} s in steps of {dt:.6g} s", expected=f"at most {MOST_SAMPLES:.0e} samples")
     steps = math.ceil(duration / dt - 1e-9)
     return np.append(np.arange(steps) * dt, duration)

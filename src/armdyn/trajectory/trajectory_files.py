@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from armdyn.errors import ArmdynError, FileError
+from armdyn.files import writing
 from armdyn.trajectory.piecewise import PiecewisePolynomial
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.trajectory.via import from_samples
@@ -22,13 +23,10 @@ def write(trajectory: Trajectory, path: str | Path, dt: float) -> Path:
     names = [f"{name}{j + 1}" for name in QUANTITIES for j in range(trajectory.n)]
     rows = np.column_stack(samples)
     target = Path(path)
-    try:
-        with target.open("w", newline="", encoding="utf-8") as file:
-            out = csv.writer(file, lineterminator="\n")
-            out.writerow(["t", *names])
-            out.writerows([[repr(x) for x in row] for row in rows.tolist()])
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(target)) from None
+    with writing(target) as part, part.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["t", *names])
+        out.writerows([[repr(x) for x in row] for row in rows.tolist()])
     return target
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.files import writing
 from armdyn.motion import TorqueBreakdown, motion_limits, sizing
 from armdyn.motion import torque_breakdown as broken_down
 from armdyn.motion.sampling import ROUNDING
@@ -126,7 +127,8 @@ def _files(subject: Subject, parts: TorqueBreakdown) -> list[File]:
     moved = subject.rows("motion.csv", heads, table.tolist(), "the motion: t, q, qd, qdd, tau of every joint")
     path = subject.folder / "torques.npz"
     arrays: dict[str, Any] = {"t": parts.t, "tau": parts.tau, **effects}
-    np.savez_compressed(path, **arrays)
+    with writing(path) as part:
+        np.savez_compressed(part, **arrays)
     return [moved, File(path, "the torques split by physical effect, as NumPy arrays (times, joints)")]
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from armdyn.analysis.configurations import configurations, pose_table
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
+from armdyn.files import write_text
 from armdyn.report.chapters.chapter import File
 from armdyn.report.chapters.usual_motion import UsualMotion, usual_motion
 from armdyn.report.figures.robot_figures import two_views
-from armdyn.report.pages import html
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Array, Progress
@@ -65,7 +65,7 @@ class Subject:
 
     def text(self, name: str, text: str, what: str) -> File:
         """Write a text beside the report."""
-        return File(html.save(text, self.folder / name), what)
+        return File(write_text(self.folder / name, text), what)
 
     def table(self, name: str, section: Section, what: str) -> File:
         """Write a table of the report as CSV, units in the header."""

@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 
+from armdyn.files import write_text
 from armdyn.findings import Checkup
 from armdyn.identification.fit import Fit, Identifiability
 from armdyn.parameters import physical_consistency
@@ -25,7 +26,7 @@ WHITE = 0.01
 
 def write_report(fit: Fit, path: str | Path) -> Path:
     """Write the report as one self-contained HTML file."""
-    return html.save(identification_page(fit), Path(path))
+    return write_text(path, identification_page(fit))
 
 
 def identification_page(fit: Fit) -> str:

@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 
 from armdyn import __version__
-from armdyn.errors import FileError
 from armdyn.findings import Checkup
 from armdyn.tables import Section, is_numeric
 
@@ -77,16 +75,6 @@ def chapter(number: int, title: str, blocks: Iterable[str]) -> str:
     body = "\n".join(filter(None, blocks))
     head = f'<h2><a class="ordinal" href="#{place}">{number}</a>{escape(title)}</h2>'
     return f'<section id="{place}">\n{head}\n{body}\n</section>'
-
-
-def save(text: str, path: Path) -> Path:
-    """Write a page, or another text, to a file; its folder is created."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror}", where=str(path)) from None
-    return path
 
 
 # Text -------------------------------------------------------------------------------------------------------------

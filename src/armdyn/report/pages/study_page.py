@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from armdyn import __version__
-from armdyn.errors import ArmdynError, FileError
+from armdyn.errors import ArmdynError
+from armdyn.files import create_folder, require_free
 from armdyn.report.chapters.chapter import Chapter, Fact, File
 from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
@@ -23,6 +24,7 @@ from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Progress, quiet
 
+PAGE = "report.html"
 Maker = Callable[[Subject], Chapter]
 ORDER = ("joints", "moving mass", "reach", "check-up", "agreement of formulations", "base parameters",
          "inverse dynamics", "one call")  # fmt: skip
@@ -68,10 +70,7 @@ def study(
               report, and the study goes on.
     """
     start = time.perf_counter()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot be created: {error.strerror}", where=str(folder)) from None
+    require_free([create_folder(folder) / PAGE])
     made: dict[str, Chapter] = {}
 
     def say(step: str) -> None:
@@ -97,7 +96,7 @@ def study(
     blocks = [html.chapter(k, title, chapter.blocks) for k, (title, chapter) in enumerate(whole.items(), 1)]
     footer = f"{sentence(robot)} Created in {told(seconds, peak)}."
     report = subject.text(
-        "report.html", html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer), "this report"
+        PAGE, html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer), "this report"
     ).path
     return Study(report, (report, *(file.path for file in files)), tuple(facts), subject.poses,
                  tuple(notes), missing, numbers.get("agree"), seconds, peak)  # fmt: skip
