@@ -80,7 +80,7 @@ def writing(path: str | Path, *, own: bool = False) -> Iterator[Path]:
     Raises FileError if it cannot be written.
     """
     target = Path(path)
-    if not own:
+    if not own and not target.is_dir():
         require_free([target])
     part = target.with_name(f".{secrets.token_hex(8)}.part{target.suffix}") if own or _replaceable(target) else target
     try:

@@ -173,7 +173,7 @@ def test_a_line_timed_by_torques(run: Run, tmp_path: Path) -> None:
         (("--from", FROM, "--to", TO, "--profile", "trapez"), "unknown profile 'trapez'"),
         (("--from", FROM, "--to", TO, "--v-max", "-1"), "limits must be positive"),
         (("--from", FROM, "--to", TO, "--plot", "x.gif"), ".png, .svg, .pdf"),
-        (("--from", FROM, "--to", TO, "--out", "no/such/dir/x.csv"), "cannot be written"),
+        (("--from", FROM, "--to", TO, "--out", "/dev/null/x.csv"), "cannot be written"),
         (("--from", FROM, "--to", TO, "--duration", "0.1", "--v-max", "1"), "exceeds the limits"),
         (("--from", FROM, "--to", TO, "--timing", "fast"), "is not one of 'given', 'scaled', 'optimal'"),
         (("--from", FROM, "--to", TO, "--timing", "scaled"), "no torque limit is known"),

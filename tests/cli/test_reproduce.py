@@ -21,6 +21,6 @@ def test_the_status_tells_whether_everything_is_explained(
     assert "1 same" in out
     assert (tmp_path / "index.html").exists()
     chapter.items.append(Item("truc", "(2)", "two", lambda: Outcome("", (Check("three is not four", False),))))
-    status, out, _ = run("reproduce", "--out", tmp_path)
+    status, out, _ = run("reproduce", "--out", tmp_path, "--force")
     assert status == 1
     assert "Truc (2): Differs: three is not four." in out

@@ -180,7 +180,7 @@ def test_other_errors(kernel: Kernel) -> None:
         kernel(good, good, unknown=1)
     frozen = good.copy()
     frozen.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(ArmdynError, match="read-only"):
         kernel(good, good, out=frozen)
 
 

@@ -28,7 +28,7 @@ HEADS = {
     "kinetic energy is qd . M qd / 2": "T",
     "power: qd . tau = dE/dt": "power",
     "forward dynamics inverts inverse dynamics": "qdd",
-    "torques linear in the inertial parameters": "linear",
+    "torques linear in the inertial parameters": "lin",
 }
 """Statement -> head of its column. Any other statement gets a number."""
 
