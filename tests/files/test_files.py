@@ -123,6 +123,7 @@ def test_seals(tmp_path: Path) -> None:
         assert files.unsealed(damaged, "sweep", 3) is None
 
 
+IN_MEMORY = ("report/figures/style.py", "sweeps/chunks.py")
 WRITERS = {"write_text", "write_bytes", "savetxt", "save", "savez", "savez_compressed", "savefig", "write_table"}
 
 
