@@ -132,12 +132,7 @@ def test_all_files_are_written_through_this_module() -> None:
     found = []
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
-        if name in (
-            "files.py",
-            "kernels/cache.py",
-            "report/figures/style.py",
-            "sweeps/chunks.py",
-        ):  # the last two write into memory
+        if name in ("files.py", "kernels/cache.py", *IN_MEMORY):
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inside = {

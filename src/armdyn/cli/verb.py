@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
@@ -96,7 +97,7 @@ def protected(verb: Verb) -> Verb:
 
         with protecting_existing():
             named = [options[name] for name in WRITTEN if options.get(name) is not None]
-            require_free(path for path in named if not path.is_dir())
+            require_free(path for path in named if not os.path.isdir(path))
             return verb(**options)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
