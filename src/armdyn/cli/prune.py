@@ -16,9 +16,9 @@ from armdyn.cli.console import (
     show_path,
     working,
     write_figure,
-    write_text,
 )
 from armdyn.cli.verb import takes
+from armdyn.files import write_text
 
 if TYPE_CHECKING:
     from armdyn.analysis.pruning import Pruned
