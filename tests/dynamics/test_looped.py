@@ -86,6 +86,8 @@ def pinocchio(robot: Robot, name: str, *values: Any) -> Any:
     o = engine.order
     if name == "inverse_dynamics":
         return engine.pin.rnea(engine.model, engine.data, *given)[o]
+    if name == "forward_dynamics":
+        return engine.pin.aba(engine.model, engine.data, *given)[o]
     if name == "mass_matrix":
         return engine._matrix(engine.pin.crba(engine.model, engine.data, *given))
     if name == "coriolis_matrix":

@@ -159,7 +159,7 @@ class Dynamics(Quantities):
     def _made(self, name: str, variant: Variant | Near | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
-        if variant is None and self.n >= LOOPED_FROM:
+        if variant is None and self.n >= LOOPED_FROM and (name, self.forward) != ("forward_dynamics", "composite"):
             made = looped(self.robot, name, cache=self.cache)
             if made is not None:
                 return made

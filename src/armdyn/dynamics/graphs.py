@@ -241,10 +241,14 @@ def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | No
     return source.traced(source.views.torques, formula, inputs)
 
 
+def some_configuration(robot: Robot) -> list[float]:
+    """A fixed configuration, no joint at a multiple of another's position."""
+    return [0.3 + 0.7548776662 * (k + 1) % 2.0 for k in range(robot.nq)]
+
+
 def require_inertia(robot: Robot) -> None:
     """Raise PhysicsError if the mass matrix is singular, found at one fixed configuration before any code is made."""
-    q = [0.3 + 0.7548776662 * (k + 1) % 2.0 for k in range(robot.nq)]  # no joint at a multiple of another's position
-    view, placed = charted(robot, {"q": q})
+    view, placed = charted(robot, {"q": some_configuration(robot)})
     try:
         M = composite_body.mass_matrix.formula(view, placed["q"])
         linear.factor(M, where=lambda k: forward.joint_name(robot, k))

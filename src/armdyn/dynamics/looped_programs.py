@@ -8,9 +8,11 @@ import numpy as np
 
 from armdyn.algebra import Pose, rot_z
 from armdyn.algebra.ops import is_zero, mul
+from armdyn.dynamics.graphs import some_configuration
 from armdyn.dynamics.looped_recipes import RECIPES, Shape
 from armdyn.kernels import Kernel, sources
 from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
+from armdyn.mechanics import articulated_body
 from armdyn.mechanics.friction import GENERAL, is_own_law
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
@@ -31,6 +33,8 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     terms = joint_numbers(robot)
     if terms is None:
         return None
+    if name == "forward_dynamics":
+        _require_inertia(robot)
     shape = Shape(mixed=any(not link.revolute for link in robot.links), terms=bool(terms.any()))
     recipe = RECIPES[name](shape)
     tables = Tables(
@@ -39,6 +43,12 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
         tuple(float(x) for x in robot.gravity),
     )
     return build_looped(recipe, tables, name, sources.version(*FOLDERS), cache=cache)
+
+
+def _require_inertia(robot: Robot) -> None:
+    """Raise PhysicsError if a joint moves nothing, found at one fixed configuration."""
+    q = some_configuration(robot)
+    articulated_body.forward_dynamics.formula(robot, q, [0.0] * robot.n, [0.0] * robot.n)
 
 
 def _link_numbers(robot: Robot, shape: Shape) -> Array:

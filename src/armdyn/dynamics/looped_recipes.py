@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, rot_z
-from armdyn.algebra.ops import add, mul
+from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, rot_z
+from armdyn.algebra.ops import add, mul, sub
 from armdyn.graph import Node
 from armdyn.kernels.link_loops import Kind, Product, Recipe, Site, Stage
-from armdyn.mechanics import newton_euler
+from armdyn.mechanics import articulated_body, newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
+from armdyn.mechanics.articulated_body import Block
 from armdyn.mechanics.derivatives import Axis, Moving, Screw, answered, momentum, product, wrench_product
 from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
 from armdyn.robot.links import WORLD, Link
@@ -353,8 +354,106 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
                      pairs=dict.fromkeys(names, "vector"))  # fmt: skip
 
 
+# Forward dynamics -----------------------------------------------------------------------------------------------------
+
+ARTICULATED: dict[str, Kind] = {
+    "R": "matrix", "T": "matrix", "r": "vector", "s": "vector", "z": "vector", "w": "vector", "c": "vector",
+    "cd": "vector", "A": "symmetric", "B": "matrix", "D": "symmetric", "F": "vector", "N": "vector", "u": "vector",
+    "ud": "vector", "inverse": "scalar", "pull": "scalar", "a": "vector", "wd": "vector",
+}  # fmt: skip
+"""r: origin seen from the parent's; (s, z): axis; (c, cd): gamma; A, B, D: articulated inertia; (F, N): beta;
+(u, ud): I* a; (a, wd): acceleration."""
+
+
+def forward_dynamics(shape: Shape) -> Recipe:
+    """Articulated bodies, each about its joint's origin in the world's axes. Khalil (7.67)-(7.79)"""
+    stages = (
+        Stage("each", posed),
+        Stage("outward", _turned),
+        Stage("each", _directed),
+        Stage("outward", _spinning),
+        Stage("each", _drifting),
+        Stage("inward", _giving_way),
+        Stage("outward", _accelerated),
+    )
+    return standard("forward_dynamics", shape, inputs=("q", "qd", "tau"), own=_with_position(ARTICULATED, shape),
+                    results=("qdd",), outputs=1, start=_standing, stages=stages)  # fmt: skip
+
+
+def _standing(robot: Mapping[str, Node]) -> Mapping[str, Any]:
+    g = Vec3(*(robot[name] for name in GRAVITY))
+    nothing = dict.fromkeys(("A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "F", "N"), ZERO)
+    return {"T": Mat3.identity(), "a": -g, **nothing}
+
+
+def _turned(site: Site) -> None:
+    T = site.parent("T")
+    site.put(T=T @ site.own("R"), r=T @ pose_of(site).p)
+
+
+def _directed(site: Site) -> None:
+    """The axis about the link's own origin, and the link's body."""
+    T, body = site.own("T"), link_of(site).inertia
+    z = T.column(2)
+    turning, sliding = (1, 0) if site.recipe.turning is None else map(site.number, SIGMA)
+    tensor = T @ body.tensor @ T.T
+    inertia = articulated_body.spatial(Inertia(body.mass, T @ body.moment, tensor))
+    site.put(s=sliding * z, z=turning * z, **inertia._asdict())
+
+
+def _spinning(site: Site) -> None:
+    site.put(w=site.parent("w") + site.joint("qd") * site.own("z"))
+
+
+def _drifting(site: Site) -> None:
+    """gamma and beta. Khalil (7.68), (7.70)"""
+    qd, w, r = site.joint("qd"), site.own("w"), site.own("r")
+    spin, slide = qd * site.own("z"), qd * site.own("s")
+    w_i = w - spin
+    B, J = site.own("B"), site.own("D")
+    moment = Vec3(B.rows[1][2], B.rows[2][0], B.rows[0][1])  # B = -skew(moment)
+    site.put(c=cross(w_i, cross(w_i, r)) + 2 * cross(w_i, slide), cd=cross(w_i, spin))
+    site.put(F=-cross(w, cross(w, moment)), N=-cross(w, J @ w))
+
+
+def _giving_way(site: Site) -> None:
+    """Khalil (7.71)-(7.75)"""
+    axis, gamma, beta = (
+        articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("c", "cd"), ("F", "N"))
+    )
+    I = Block(*map(site.own, ("A", "B", "D")))
+    u = I.times(axis)
+    H = add(axis.dot(u), site.number("Ia") if "Ia" in site.recipe.numbers else 0)
+    inverse = 1 / H
+    force = sub(site.joint("tau"), joint_terms(site, motion=False))
+    pull = add(force, axis.dot(beta))
+    gain = u.times(inverse)
+    K = Block(
+        I.A - articulated_body.symmetric(outer(u.linear, gain.linear)),
+        I.B - outer(u.linear, gain.angular),
+        I.D - articulated_body.symmetric(outer(u.angular, gain.angular)),
+    )
+    alpha = I.times(gamma).minus(beta).plus(gain.times(sub(pull, u.dot(gamma))))
+    r = site.own("r")
+    seen = articulated_body.about(r, K)
+    site.put(u=u.linear, ud=u.angular, inverse=inverse, pull=pull)
+    site.add_to_parent(F=-alpha.linear, N=-(alpha.angular + cross(r, alpha.linear)), **seen._asdict())
+
+
+def _accelerated(site: Site) -> None:
+    """Khalil (7.76)-(7.78)"""
+    axis, gamma, u = (articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("c", "cd"), ("u", "ud")))
+    a, wd = site.parent("a"), site.parent("wd")
+    drift = articulated_body.Screw(a + cross(wd, site.own("r")), wd).plus(gamma)
+    qdd = mul(site.own("inverse"), sub(site.own("pull"), u.dot(drift)))
+    site.result("qdd", qdd)
+    motion = drift.plus(axis.times(qdd))
+    site.put(a=motion.linear, wd=motion.angular)
+
+
 RECIPES = {
     "inverse_dynamics": inverse_dynamics,
+    "forward_dynamics": forward_dynamics,
     "mass_matrix": mass_matrix,
     "coriolis_matrix": coriolis_matrix,
     "inverse_dynamics_derivatives": inverse_dynamics_derivatives,

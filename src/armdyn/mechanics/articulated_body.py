@@ -185,7 +185,12 @@ def wrench_at_parent(pose: Pose, F: Screw) -> Screw:
 
 def block_at_parent(link: Link, q: Scalar, P: Vec3, K: Block) -> Block:
     """jS_i^T K jS_i of Khalil (7.75): each block turned about z and placed, then the origin moved by P."""
-    A, B, D = (_turned(link, q, block) for block in K)
+    return about(P, Block(*(_turned(link, q, block) for block in K)))
+
+
+def about(P: Vec3, K: Block) -> Block:
+    """The matrix about an origin from which its own is seen at P. Khalil (7.75) without turning"""
+    A, B, D = K
     P_hat = skew(P)
     B_moved = B - A @ P_hat
     return Block(symmetric(A), B_moved, symmetric(D + P_hat @ B_moved + (P_hat @ B).T))
