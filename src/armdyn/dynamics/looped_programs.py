@@ -14,6 +14,7 @@ from armdyn.kernels import Kernel, sources
 from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
 from armdyn.mechanics import articulated_body
 from armdyn.mechanics.friction import GENERAL, is_own_law
+from armdyn.parameters import parameter_names
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
 from armdyn.robot.links import WORLD, Link
@@ -31,7 +32,7 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     if name not in RECIPES or robot.n < SMALLEST or special:
         return None
     terms = joint_numbers(robot)
-    if terms is None:
+    if terms is None or (name == "regressor" and not _usual_columns(robot)):
         return None
     if name == "forward_dynamics":
         _require_inertia(robot)
@@ -59,6 +60,12 @@ def _link_numbers(robot: Robot, shape: Shape) -> Array:
         numbers = [*(entry for row in R.rows for entry in row), *p, *link.inertia.parameters()]
         rows.append(numbers + [int(link.revolute), int(not link.revolute)] * shape.mixed)
     return np.array(rows, dtype=float)
+
+
+def _usual_columns(robot: Robot) -> bool:
+    """Whether the regressor has fourteen columns per joint, friction's being rate and sign."""
+    linear = all(joint.friction is None or joint.friction.law in (None, "coulomb") for joint in robot.joints)
+    return linear and len(parameter_names(robot)) == 14 * robot.n
 
 
 def _carried(robot: Robot, numbers: tuple[str, ...]) -> list[Array]:

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, rot_z
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Kind, Product, Recipe, Site, Stage
+from armdyn.kernels.link_loops import Kind, Product, Recipe, Site, Stage, Strip
 from armdyn.mechanics import articulated_body, newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.articulated_body import Block
 from armdyn.mechanics.derivatives import Axis, Moving, Screw, answered, momentum, product, wrench_product
 from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
+from armdyn.parameters.regressor import UNITS
 from armdyn.robot.links import WORLD, Link
 
 PLACEMENT = ("R00", "R01", "R02", "R10", "R11", "R12", "R20", "R21", "R22", "Px", "Py", "Pz")
@@ -26,6 +27,8 @@ INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 SIGMA = ("turning", "sliding")
 JOINT = ("Ia", "Fv", "Fc", "stiffness", "off")
 """What a joint adds to the torque: Ia qdd + Fv qd + Fc sign(qd) + stiffness q + off, its spring's rest in `off`."""
+JOINT_COLUMNS = ("Ia", "Fv", "Fc", "off")
+"""Columns of the regressor beside those of inertia."""
 GRAVITY = ("gx", "gy", "gz")
 
 
@@ -451,10 +454,60 @@ def _accelerated(site: Site) -> None:
     site.put(a=motion.linear, wd=motion.angular)
 
 
+# Regressor ------------------------------------------------------------------------------------------------------------
+
+
+def regressor(shape: Shape) -> Recipe:
+    """Wrenches of unit inertias on the axes of all joints that carry them. Siciliano (7.79)
+
+    Ten columns of inertia per link, then those of Ia, Fv, Fc and off, which are the joint's own.
+    """
+    own: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector", "w": "vector", "wd": "vector", "U": "matrix",
+                            "a": "vector"}  # fmt: skip
+    stages = (
+        Stage("each", posed),
+        Stage("outward", _placed),
+        Stage("outward", _moved),
+        Stage("outward", _unit_wrenches),
+    )
+    strip = Strip(14, (("z",), ("s", "z"), ("s", "z")), JOINT_COLUMNS)
+    made = standard("regressor", shape, inputs=("q", "qd", "qdd"), own=_with_position(own, shape), stages=stages,
+                    results=strip.diagonal, pairs={"s": "vector", "z": "vector"}, strip=strip)  # fmt: skip
+
+    def start(robot: Mapping[str, Node]) -> Mapping[str, Any]:
+        rest = _at_rest(robot)
+        return {"T": Mat3.identity(), "p": ZERO, **{name: rest[name] for name in ("w", "wd", "U", "a")}}
+
+    return replace(made, start=start)
+
+
+def _unit_wrenches(site: Site) -> None:
+    T, p = site.own("T"), site.own("p")
+    z = T.column(2)
+    turning, sliding = (1, 0) if site.recipe.turning is None else map(site.number, SIGMA)
+    site.pair(s=cross(p, turning * z) + sliding * z, z=turning * z)
+    forces, moments = [], []
+    for unit in UNITS:
+        force, moment = unit.wrench(site.own("w"), site.own("wd"), site.own("a"))
+        forces.append(T @ force)
+        moments.append(T @ moment + cross(p, T @ force))
+    nothing = [ZERO] * 2
+    forces, moments = forces + nothing, moments + nothing
+    numbers: list[Scalar] = []
+    for first, screws in ((0, (moments,)), (4, (forces, moments)), (8, (forces, moments))):
+        for vectors in screws:
+            numbers += [entry for axis in zip(*vectors[first : first + 4], strict=True) for entry in axis]
+    site.strip(numbers)
+    for name, value in zip(JOINT_COLUMNS, (site.joint("qdd"), site.joint("qd"), ops.sign(site.joint("qd")), 1),
+                           strict=True):  # fmt: skip
+        site.result(name, value)
+
+
 RECIPES = {
     "inverse_dynamics": inverse_dynamics,
     "forward_dynamics": forward_dynamics,
     "mass_matrix": mass_matrix,
+    "regressor": regressor,
     "coriolis_matrix": coriolis_matrix,
     "inverse_dynamics_derivatives": inverse_dynamics_derivatives,
 }

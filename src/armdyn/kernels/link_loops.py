@@ -27,7 +27,7 @@ ANGLE = ("cosine", "sine")
 class Place(NamedTuple):
     """Where a number is: in the table of links, among the robot's own numbers, in an input, a result, or a record."""
 
-    where: Literal["link", "robot", "joint", "own", "parent", "pair", "result"]
+    where: Literal["link", "robot", "joint", "own", "parent", "pair", "strip", "result"]
     at: int
 
 
@@ -60,6 +60,25 @@ class Product(NamedTuple):
     diagonal: str | None = None
 
 
+class Strip(NamedTuple):
+    """One matrix with a strip of columns per link: rows of all links that carry it, entries in vectors of four.
+
+    width: columns per link.
+    vectors: for each vector of a strip the quantities (`pairs`, vectors of three) of the carrier that it is made of;
+        of the carried link come as many numbers, four at a time, in `strip`.
+    diagonal: results that stand in the last columns of the link's own row.
+    """
+
+    width: int
+    vectors: tuple[tuple[str, ...], ...]
+    diagonal: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Numbers of a link."""
+        return sum(4 * 3 * len(names) for names in self.vectors)
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A quantity of a robot of any size.
@@ -73,6 +92,7 @@ class Recipe:
     robot: numbers of the robot itself. start: quantities of the world, as functions of them.
     stages: in order.
     products: matrices, outputs after the vectors.
+    strip: a matrix of strips, the last output.
     turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
     """
 
@@ -87,6 +107,7 @@ class Recipe:
     start: Callable[[Mapping[str, Node]], Mapping[str, Any]] = field(default=lambda _: {})
     pairs: Mapping[str, Kind] = field(default_factory=dict)
     products: tuple[Product, ...] = ()
+    strip: Strip | None = None
     turning: str | None = None
 
     @cached_property
@@ -105,6 +126,10 @@ class Recipe:
     @cached_property
     def pair_size(self) -> int:
         return sum(SIZES[kind] for kind in self.pairs.values())
+
+    @cached_property
+    def strip_size(self) -> int:
+        return self.strip.size if self.strip else 0
 
     def loops(self, *, fused: bool) -> tuple[Loop, ...]:
         """The stages as loops. fused: successive stages share a loop where they can."""
@@ -183,6 +208,11 @@ class Site:
         """Set quantities that products read."""
         for name, value in values.items():
             self._write("pair", self.recipe.pair_places[name], value, self.recipe.pairs[name])
+
+    def strip(self, numbers: Sequence[Scalar]) -> None:
+        """Set the numbers of the link's strip."""
+        for k, number in enumerate(numbers):
+            self._write("strip", k, number, "scalar")
 
     def result(self, name: str, value: Scalar) -> None:
         """Set the joint's entry of a result."""

@@ -23,12 +23,14 @@ from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
+from armdyn.kernels.strip_ir import strips
 
 STREAMED = 2**22
 """Bytes of results from which they are written past the caches."""
-GLOBALS = ("n", "links", "parents", "robot", "scratch", "tiles", "masks", "tile_count", "batch_bytes")
+GLOBALS = ("n", "links", "parents", "robot", "scratch", "tiles", "masks", "carries", "tile_count", "batch_bytes")
 """n: number of links; links: their numbers; parents: their parents; robot: its own numbers; scratch: memory for one
-sample; tiles, masks, tile_count: which blocks of matrices have which entries; batch_bytes: memory for four samples."""
+sample; tiles, masks, tile_count: which blocks of matrices have which entries; carries: which links carry
+which; batch_bytes: memory for four samples."""
 
 
 def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
@@ -46,7 +48,11 @@ def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
         _scatter(),
     ]
     if recipe.products:
-        parts += [pairs(recipe), _stream()]
+        parts.append(pairs(recipe))
+    if recipe.strip:
+        parts.append(strips(recipe, recipe.strip))
+    if _matrices(recipe):
+        parts.append(_stream())
     for name in GLOBALS:
         kind = "i64" if name in ("n", "tile_count", "batch_bytes") else "ptr"
         parts.append(f"@{name} = global {kind} {'0' if kind == 'i64' else 'null'}\n")
@@ -71,15 +77,19 @@ class Layout:
         pair_bytes = w.times(self.blocks, WIDE * samples * recipe.pair_size)
         self.turned = w.offset(place, pair_bytes) if samples > 1 else place
         self.pair_bytes = w.times(self.blocks, WIDE * recipe.pair_size)
+        self.strips = w.offset(place, w.times(pair_bytes, 1 if samples == 1 else 2))
+        strip_bytes = w.times(self.blocks, WIDE * samples * recipe.strip_size)
+        self.strips_turned = w.offset(self.strips, strip_bytes) if samples > 1 else self.strips
+        self.strip_bytes = w.times(self.blocks, WIDE * recipe.strip_size)
         self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
 
 
 def scratch_bytes(recipe_sizes: Sequence[int], n: int, samples: int) -> int:
-    """Memory that a Layout needs; recipe_sizes: inputs, results, own quantities, those of pairs."""
-    inputs, results, own, pair = recipe_sizes
+    """Memory that a Layout needs; recipe_sizes: inputs, results, own quantities, those of pairs and strips."""
+    inputs, results, own, pair, strip = recipe_sizes
     blocks = -(-n // LANES)
     copies = 1 if samples == 1 else 2
-    return WIDE * samples * (blocks * (inputs + results + copies * pair) + (blocks + 1) * own)
+    return WIDE * samples * (blocks * (inputs + results + copies * (pair + strip)) + (blocks + 1) * own)
 
 
 class Cursor:
@@ -102,6 +112,8 @@ class Cursor:
             self.own = self._in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
             self.pair = self._in_block(layout.pairs, block, lane, recipe.pair_size)
         self.row = w.times(index, WIDE if self.vector else 8)
+        self.strip_step = WIDE if self.samples > 1 else 8
+        self.strip = w.offset(layout.strips, w.times(index, self.strip_step * recipe.strip_size))
         if not four_links:
             parent = w.put(f"load i64, ptr {w.offset(layout.parents, w.times(index, 8))}, align 8, !invariant.load !1")
             self.parent = self._slot(parent)
@@ -140,6 +152,9 @@ class Cursor:
             return w.offset(self.layout.inputs[k], self.row)
         if where == "result":
             return w.offset(self.layout.results[k], self.row)
+        if where == "strip":
+            assert not self.four, "strips are made one link at a time"
+            return w.offset(self.strip, self.strip_step * k)
         base = {"own": lambda: self.own, "parent": lambda: self.parent, "pair": lambda: self.pair}[where]()
         return w.offset(base, WIDE * k)
 
@@ -229,28 +244,33 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
         _written(layout, loop, f"stage{k}", reduction, constants)
     for i in range(recipe.outputs):
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
-    if recipe.products:
-        _products(
-            w, recipe, layout, layout.pairs, "0", 8, [f"%p{inputs + recipe.outputs + i}" for i in _matrices(recipe)]
-        )
+    targets = [f"%p{inputs + recipe.outputs + i}" for i in _matrices(recipe)]
+    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets)
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
     return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
 
 
 def _matrices(recipe: Recipe) -> range:
-    return range(len(recipe.products))
+    return range(len(recipe.products) + (recipe.strip is not None))
 
 
 def _products(
-    w: LoopWriter, recipe: Recipe, layout: Layout, where: str, lane: str, step: int, targets: Sequence[str]
+    w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int, targets: Sequence[str]
 ) -> None:
-    """Matrices of one sample, and what is added to their diagonals: entries `step` bytes apart, from `lane` on."""
-    w.do(f"call void @pairs(ptr {where}, {', '.join(f'ptr {target}' for target in targets)})")
-    for product, target in zip(recipe.products, targets, strict=True):
+    """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on."""
+
+    def result(name: str) -> str:
+        return w.offset(layout.results[recipe.results.index(name)], lane)
+
+    if recipe.products:
+        w.do(f"call void @pairs(ptr {where[0]}, {', '.join(f'ptr {target}' for target in targets)})")
+    for product, target in zip(recipe.products, targets, strict=False):
         if product.diagonal is not None:
-            source = w.offset(layout.results[recipe.results.index(product.diagonal)], lane)
-            w.do(f"call void @add_diagonal(ptr {target}, ptr {source}, i64 {step})")
+            w.do(f"call void @add_diagonal(ptr {target}, ptr {result(product.diagonal)}, i64 {step})")
+    if recipe.strip:
+        sources = "".join(f", ptr {result(name)}" for name in recipe.strip.diagonal)
+        w.do(f"call void @strips(ptr {where[0]}, ptr {where[1]}, ptr {targets[-1]}, i64 {step}{sources})")
 
 
 def _block(recipe: Recipe, reduction: Reduction, constants: Constants) -> str:
@@ -263,8 +283,10 @@ def _block(recipe: Recipe, reduction: Reduction, constants: Constants) -> str:
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.loops(fused=True)):
         _written(layout, loop, f"stage{k}", reduction, constants)
-    if recipe.products:
+    if recipe.pairs:
         _turned(w, recipe, layout)
+    if recipe.strip:
+        _turned_strips(w, recipe, layout)
     w.do("ret void")
     return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'
 
@@ -283,6 +305,16 @@ def _turned(w: LoopWriter, recipe: Recipe, layout: Layout) -> None:
                 w.store(V4, column, far, WIDE)
 
 
+def _turned_strips(w: LoopWriter, recipe: Recipe, layout: Layout) -> None:
+    """Numbers of strips from [link][number][sample] to [sample][link][number]."""
+    with w.counting("strip", w.times(layout.n, recipe.strip_size // LANES)) as k:
+        source = w.offset(layout.strips, w.times(k, WIDE * LANES))
+        rows = [w.load(V4, w.offset(source, WIDE * r), WIDE) for r in range(LANES)]
+        for sample, column in enumerate(transposed(w, rows)):
+            target = w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample))
+            w.store(V4, column, w.offset(target, w.times(k, WIDE)), WIDE)
+
+
 def _loop(recipe: Recipe, ports: Ports) -> str:
     """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc."""
     w = LoopWriter()
@@ -297,9 +329,9 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
         strides.append([w.load("i64", w.offset("%steps", 8 * (place + axis))) for axis in range(len(port.shape))])
         place += len(port.shape)
     n = w.fixed("n")
-    row = w.times(n, 8)
+    row = w.times(n, 8 * (recipe.strip.width if recipe.strip else 1))
     matrix = w.times(row, n)
-    spare = w.times(matrix, len(recipe.products))
+    spare = w.times(matrix, len(_matrices(recipe)))
     size = w.plus(w.fixed("batch_bytes"), spare)
     memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(size, 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
@@ -326,11 +358,9 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
             i = inputs + k
             sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {n}, i64 {taken}"
             w.do(f"call void @scatter(ptr {here[i]}, ptr {layout.results[k]}, {sizes})")
-        if recipe.products:
+        if _matrices(recipe):
             with w.counting("sample", taken) as sample:
-                _matrices_of_sample(
-                    w, recipe, layout, sample, here, steps, strides, whole, streaming, buffer, matrix, n
-                )
+                _matrices_of_sample(w, recipe, layout, sample, here, steps, strides, whole, streaming, buffer, row)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
     return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"
@@ -338,26 +368,28 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
 
 def _matrices_of_sample(
     w: LoopWriter, recipe: Recipe, layout: Layout, sample: str, here: Sequence[str], steps: Sequence[str],
-    strides: Sequence[Sequence[str]], whole: Sequence[str], streaming: str, buffer: str, matrix: str, n: str,
+    strides: Sequence[Sequence[str]], whole: Sequence[str], streaming: str, buffer: str, row: str,
 ) -> None:  # fmt: skip
     """Matrices of one of four samples; where the caller's memory has gaps, by way of a buffer."""
     first = len(recipe.inputs) + recipe.outputs
     outside, targets = [], []
+    columns, matrix = w.put(f"lshr i64 {row}, 3"), w.times(row, layout.n)
     for k in _matrices(recipe):
         outside.append(w.offset(here[first + k], w.times(sample, steps[first + k])))
         own = w.offset(buffer, w.times(matrix, k))
         direct = w.put(f"and i1 {whole[k]}, {w.put(f'xor i1 {streaming}, true')}")
         targets.append(w.put(f"select i1 {direct}, ptr {outside[k]}, ptr {own}"))
-    where = w.offset(layout.turned, w.times(layout.pair_bytes, sample))
+    where = (
+        w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
+        w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
+    )
     _products(w, recipe, layout, where, w.times(sample, 8), WIDE, targets)
     for k in _matrices(recipe):
         with w.when(w.put(f"xor i1 {whole[k]}, true"), f"gaps{k}"):
-            row, column = strides[first + k]
-            packed = w.times(n, 8)
-            numbers = ", ".join(f"i64 {x}" for x in (0, row, column, 0, packed, 8, 1, n, n))
+            numbers = ", ".join(f"i64 {x}" for x in (0, *strides[first + k], 0, row, 8, 1, layout.n, columns))
             w.do(f"call void @copy(ptr {outside[k]}, ptr {targets[k]}, {numbers})")
         with w.when(w.put(f"and i1 {whole[k]}, {streaming}"), f"streamed{k}"):
-            w.do(f"call void @stream(ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(n, n)})")
+            w.do(f"call void @stream(ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(layout.n, columns)})")
 
 
 def _copy_row() -> str:

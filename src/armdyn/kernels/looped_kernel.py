@@ -126,13 +126,14 @@ def _ports(recipe: Recipe, n: int) -> Ports:
     inputs = tuple(Port(name, (n,)) for name in recipe.inputs)
     vectors = tuple(Port(name, (n,)) for name in recipe.results[: recipe.outputs])
     matrices = tuple(Port(f"out{k + 1}", (n, n)) for k in range(len(recipe.products)))
-    return Ports(inputs, (*vectors, *matrices))
+    strips = (Port("out", (n, recipe.strip.width * n)),) if recipe.strip else ()
+    return Ports(inputs, (*vectors, *matrices, *strips))
 
 
 def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
     """What a robot is to the code; the arrays live as long as the code."""
     n = len(tables.parents)
-    sizes = len(recipe.inputs), len(recipe.results), recipe.own_size, recipe.pair_size
+    sizes = len(recipe.inputs), len(recipe.results), recipe.own_size, recipe.pair_size, recipe.strip_size
     tiles, masks = tables.tiles() if recipe.products else (np.zeros((0, TILE), np.int64), np.zeros(1))
     arrays = {
         "links": tables.blocked(),
@@ -141,6 +142,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
         "scratch": _aligned(np.zeros(looped_ir.scratch_bytes(sizes, n, 1) // 8)),
         "tiles": tiles,
         "masks": masks,
+        "carries": tables.carries.astype(np.uint8),
     }
     numbers = {"n": n, "tile_count": len(tiles), "batch_bytes": looped_ir.scratch_bytes(sizes, n, LANES)}
     for name, array in arrays.items():
@@ -161,6 +163,8 @@ def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
     link = _sum([*((count, 1) for count in counts), (Operations(trigonometric=2), 1)])
     sides = [side for product in recipe.products for side in (product.upper, product.lower) if side]
     terms = sum(SIZES[recipe.pairs[a]] for side in sides for a, _ in side)
+    if recipe.strip is not None:
+        return link, Operations(multiplications=recipe.strip.size, additions=recipe.strip.size - recipe.strip.width)
     return link, Operations(multiplications=terms, additions=terms - len(sides))
 
 
