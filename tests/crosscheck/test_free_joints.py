@@ -124,6 +124,14 @@ def test_kinematics(pair: tuple[armdyn.Dynamics, Engine]) -> None:
     agree(dyn.jacobian_dot_qd(q, v), drift.vector)
 
 
+def test_centroid(pair: tuple[armdyn.Dynamics, Engine]) -> None:
+    dyn, other = pair
+    q, v, _, _ = state(dyn.robot)
+    model, data, x = other.model, other.data, other.q(q)
+    agree(dyn.center_of_mass(q), pin.centerOfMass(model, data, x))
+    agree(dyn.centroidal_momentum(q, v), pin.computeCentroidalMomentum(model, data, x, other.v(v)).vector)
+
+
 def test_derivatives_along_velocities(pair: tuple[armdyn.Dynamics, Engine]) -> None:
     dyn, other = pair
     q, v, a, tau = state(dyn.robot)

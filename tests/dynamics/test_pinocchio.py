@@ -97,6 +97,12 @@ class Oracle:
     def potential_energy(self, q: Any) -> Any:
         return pin.computePotentialEnergy(self.model, self.data, *self.to(q))
 
+    def center_of_mass(self, q: Any) -> Any:
+        return pin.centerOfMass(self.model, self.data, *self.to(q))
+
+    def centroidal_momentum(self, q: Any, qd: Any) -> Any:
+        return pin.computeCentroidalMomentum(self.model, self.data, *self.to(q, qd)).vector
+
 
 def compare(robot: Robot, function: Callable[[str], Callable[..., Any]], names: list[str], seed: int = 0) -> None:
     oracle = Oracle(robot)

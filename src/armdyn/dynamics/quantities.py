@@ -31,6 +31,7 @@ from armdyn.dynamics.graphs import (
 )
 from armdyn.mechanics import (
     articulated_body,
+    centroid,
     composite_body,
     derivatives,
     doubled,
@@ -513,6 +514,43 @@ class Quantities:
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns U: (...) J
+        """
+
+    @row(
+        "p",
+        on_places(centroid.center_of_mass),
+        centroid.center_of_mass,
+        closed=closed_graphs.scalar(centroid.center_of_mass, places=True),
+        gravity=False,
+        takes=TREE,
+    )
+    def center_of_mass(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Centre of mass of the robot in the world.
+
+        Included: all moving links, with the bodies and rotors fixed to them; not what is fixed to the world.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        Returns p: (..., 3) m, world axes
+        """
+
+    @row(
+        "h",
+        on_places(centroid.centroidal_momentum),
+        centroid.centroidal_momentum,
+        closed=closed_graphs.scalar(centroid.centroidal_momentum, places=True),
+        gravity=False,
+        takes=TREE,
+    )
+    def centroidal_momentum(
+        self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Momentum of the robot about its centre of mass: linear, then angular.
+
+        Included: all moving links, and the spins of rotors carried by links.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns h: (..., 6) kg m/s (three entries), kg m^2/s (three entries), world axes
         """
 
     @row(

@@ -79,6 +79,7 @@ FORMULATIONS = (
 )
 AROUND: dict[str, tuple[str, ...]] = {
     "actuators": ALL,
+    "centroid": ALL,
     "closed_chain": (*CLOSED, *TREE),
     "coupling": TREE,
     "derivatives": ALL,

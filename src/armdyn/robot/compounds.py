@@ -184,6 +184,17 @@ def rates(spans: Sequence[Span], q: Floats, v: Floats) -> Floats:
     return result
 
 
+def kept(spans: Sequence[Span], q: Floats) -> Floats:
+    """The same positions with quaternions of length one."""
+    if not spans:
+        return q
+    result = q.copy()
+    for span in spans:
+        attitude = result[..., span.positions][..., -4:]
+        attitude[...] = unit(attitude)
+    return result
+
+
 def integrate(spans: Sequence[Span], q: Floats, v: Floats) -> Floats:
     """The position after moving for one second with constant velocities v."""
     result = np.empty(np.broadcast_shapes(q.shape[:-1], v.shape[:-1]) + q.shape[-1:])

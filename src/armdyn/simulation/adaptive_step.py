@@ -44,6 +44,9 @@ class _Adaptive:
         z = problem.law.start(problem.q0, problem.qd0)
         self.state = np.concatenate([*problem.start, z])
         self.sides, self.size = problem.sides, problem.sides.size
+        self.split = self.size + problem.nq - problem.n
+        """Where positions end and velocities begin."""
+        self.end = self.split + self.size
         self.held: Array | None = None
 
     def run(self) -> Outcome:
@@ -81,25 +84,25 @@ class _Adaptive:
             self.tick(p.steps)
             torques[-1] = self.torque(times[-1], self.state)
         table = np.array(samples)
-        n = self.size
-        return Outcome(table[:, :n], table[:, n : 2 * n], np.array(torques), table[:, 2 * n :], status, detail,
+        n, end = self.split, self.end
+        return Outcome(p.kept(table[:, :n]), table[:, n:end], np.array(torques), table[:, end:], status, detail,
                        np.array(times))  # fmt: skip
 
     def interval(self, grid: Array, first: int) -> tuple[Status, str, Array, Array]:
         """The samples after the first, up to the end of the interval or to an event."""
-        p, n = self.p, self.size
+        p, n, end = self.p, self.split, self.end
         dyn = p.plant(first)
         events = self.events()
 
         def rates(t: float, x: Array) -> Array:
-            if outside(x[:n], x[n : 2 * n]):
+            if outside(x[:n], x[n:end]):
                 raise _Unbounded
-            q, qd, z = x[:n].copy(), x[n : 2 * n].copy(), x[2 * n :].copy()
+            q, qd, z = x[:n].copy(), x[n:end].copy(), x[end:].copy()
             tau = self.sides.driven(self.torque(t, x))
-            wrench = None if p.wrench is None else np.asarray(p.wrench(t, q[: p.n], qd[: p.n]), dtype=float)
+            wrench = None if p.wrench is None else np.asarray(p.wrench(t, q[: p.nq], qd[: p.n]), dtype=float)
             qdd = dyn.forward_dynamics(q, qd, tau) if wrench is None else dyn.forward_dynamics(q, qd, tau, wrench)
             zd = np.zeros(len(z)) if p.hold else p.law.change(t, *self.measured(x), p.course.at(t), z)
-            return np.concatenate([qd, qdd, zd])
+            return np.concatenate([p.along(q, qd), qdd, zd])
 
         span = float(grid[0]), float(grid[-1])
         rtol = max(p.solver.rtol, 100 * np.finfo(float).eps)
@@ -127,36 +130,36 @@ class _Adaptive:
         return np.asarray(np.minimum(q - low, high - q))
 
     def events(self) -> list[_Event]:
-        p, n, size = self.p, self.p.n, self.size
+        p, n, nq, first = self.p, self.p.n, self.p.nq, self.split
         found = []
         if p.ranges is not None:
             found.append(_Event(lambda t, x: self.margin(x).min(), Status.LIMIT, -1))
         if (stop := p.stop) is not None:
-            found.append(_Event(lambda t, x: stop(t, x[:n], x[size : size + n]), Status.STOPPED))
+            found.append(_Event(lambda t, x: stop(t, x[:nq], x[first : first + n]), Status.STOPPED))
         return found
 
     def tick(self, k: int) -> None:
         """A control period begins: evaluate the law, hold its torques, advance its internal state."""
-        p, n = self.p, self.size
+        p, end = self.p, self.end
         t, x = k * p.dt, self.state
-        z, seen = x[2 * n :].copy(), self.measured(x)
+        z, seen = x[end:].copy(), self.measured(x)
         desired = p.course.at(t)
         self.held = self.limited(p.law(t, *seen, desired, z))
         if len(z):
             z = z + p.hold * p.dt * p.law.change(t, *seen, desired, z)
-            self.state = np.concatenate([x[: 2 * n], z])
+            self.state = np.concatenate([x[:end], z])
 
     def torque(self, t: float, x: Array) -> Array:
         """The actuators' torques: held, or those of the law at this state."""
         if self.held is not None:
             return self.held
         desired: Desired = self.p.course.at(t)
-        return self.limited(self.p.law(t, *self.measured(x), desired, x[2 * self.size :].copy()))
+        return self.limited(self.p.law(t, *self.measured(x), desired, x[self.end :].copy()))
 
     def measured(self, x: Array) -> tuple[Array, Array]:
         """Positions and velocities that the law gets."""
-        n = self.size
-        return self.sides.measured(x[:n].copy()), self.sides.measured(x[n : 2 * n].copy())
+        n = self.split
+        return self.sides.measured(x[:n].copy()), self.sides.measured(x[n : self.end].copy())
 
     def limited(self, tau: Array) -> Array:
         return tau if self.p.torque_limits is None else clipped(tau, self.p.torque_limits)

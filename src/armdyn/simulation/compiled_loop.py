@@ -45,6 +45,7 @@ def obstacle(problem: Problem) -> str | None:
         "stiction": problem.stiction,
         "a stop condition": problem.stop is not None,
         "a control period of several steps": problem.hold > 1,
+        "a plant with free or ball joints": problem.nq > problem.n,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

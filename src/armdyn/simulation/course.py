@@ -17,11 +17,12 @@ TASK = ("pose", "velocity", "acceleration")
 class Hold:
     """A constant reference, for position control."""
 
-    def __init__(self, q: Any) -> None:
+    def __init__(self, q: Any, n: int | None = None) -> None:
         self.q = np.array(q, dtype=float)
+        self.velocities = 6 if self.q.shape == (4, 4) else self.q.shape if n is None else (n,)
 
     def __call__(self, t: Any, order: int = 0) -> Array:
-        value = self.q if order == 0 else np.zeros(6 if self.q.shape == (4, 4) else self.q.shape)
+        value = self.q if order == 0 else np.zeros(self.velocities)
         return np.broadcast_to(value, (*np.shape(t), *value.shape))
 
 
@@ -29,16 +30,16 @@ class Course:
     """Any callable ref(t), ref(t, 1), ref(t, 2) as tables of position, velocity and acceleration.
 
     A reference may take arrays of times or single times only. An array in place of a callable is a constant reference:
-    a configuration (n,), or for laws in the task space a position (3,) or a pose (4, 4).
+    a configuration (nq,), or for laws in the task space a position (3,) or a pose (4, 4).
     """
 
-    def __init__(self, reference: Any, n: int | None) -> None:
+    def __init__(self, reference: Any, n: int | None, nq: int | None = None) -> None:
         moves = callable(reference) or all(hasattr(reference, name) for name in TASK)
-        self.reference = reference if moves else Hold(reference)
-        start = self.at(0.0)
-        if n is not None and start.q.shape != (n,):
+        self.reference = reference if moves else Hold(reference, n)
+        start, size = self.at(0.0), n if nq is None else nq
+        if n is not None and start.q.shape != (size,):
             raise ShapeError(
-                f"the reference at t = 0 has shape {start.q.shape}", expected=f"one value per joint: ({n},)"
+                f"the reference at t = 0 has shape {start.q.shape}", expected=f"one value per joint: ({size},)"
             )
         self.start = start
 

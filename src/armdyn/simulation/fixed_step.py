@@ -42,15 +42,15 @@ class _Loop:
     def run(self) -> Outcome:
         p = self.p
         (q, qd), z = p.start, p.law.start(p.q0, p.qd0)
-        n, size, count = p.n, len(q), p.steps + 1
-        qs, qds, taus = np.empty((count, size)), np.empty((count, size)), np.empty((count, n))
+        n, size, count = p.n, len(qd), p.steps + 1
+        qs, qds, taus = np.empty((count, len(q))), np.empty((count, size)), np.empty((count, n))
         zs = np.empty((count, len(z)))
-        held, lost_q, lost_qd = np.zeros(n), np.zeros(size), np.zeros(size)
+        held, lost_q, lost_qd = np.zeros(n), np.zeros(len(q)), np.zeros(size)
         last = -1.0
         for k in range(count):
             t = k * p.dt
             qs[k], qds[k], zs[k] = q, qd, z
-            ended = self._end(t, q[:n], qd[:n], last if k else None)
+            ended = self._end(t, q[: p.nq], qd[:n], last if k else None)
             last = ended[2]
             dyn = p.plant(k) if len(p.plants) > 1 else p.plants[0][1]
             try:
@@ -61,17 +61,18 @@ class _Loop:
                     taus[k] = rates(0, q, qd, z)[2]
                     return Outcome(qs[: k + 1], qds[: k + 1], taus[: k + 1], zs[: k + 1],
                                    ended[0] or Status.FINISHED, ended[1])  # fmt: skip
-                extra: tuple[Any, ...] = ()
+                extra: tuple[Any, ...] = (p.along,)
                 if p.method.name == "variational":
                     extra = (dyn,)
                 elif p.method.name == "implicit":
-                    extra = (self._linear(k, t, z, dyn),)
+                    extra = (self._linear(k, t, z, dyn), np.linalg.solve, p.along)
                 assert p.method.step is not None
                 dq, dqd, dz, taus[k] = p.method.step(rates, p.dt, q, qd, z, *extra)
             except SingularTask as error:
                 taus[k] = taus[k - 1] if k else 0.0
                 return self._cut(k + 1, qs, qds, taus, zs, Status.SINGULAR, f"{error.what} at t = {t:.6g} s")
             q, lost_q = plus(q, dq, lost_q)
+            q = p.kept(q)
             qd, lost_qd = plus(qd, dqd, lost_qd)
             z = z + dz if len(z) else z
             if dry is not None and grip is not None:
@@ -165,14 +166,14 @@ class _Loop:
 
         def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
             M, D, K = plant(q, qd)
-            damping, stiffness = law_slopes(driving, q, qd)
+            damping, stiffness = law_slopes(driving, q, qd, dyn.robot)
             return M, D + damping, K + stiffness
 
         return linear
 
     def _wrench(self, t: float, q: Array, qd: Array) -> Any:
         n = self.p.n
-        return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q[:n], qd[:n]), dtype=float)
+        return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q[: self.p.nq], qd[:n]), dtype=float)
 
 
 def _grid(problem: Problem) -> Array:

@@ -3,6 +3,9 @@
 A method is given `rates(c, q, qd, z)` -> (qdd, zd, tau), the closed loop at time t + c h of the step, and returns the
 increments of q, qd and z until t + h, with the torques at t. z is the internal state of the control law. The loops add
 the increments with compensated summation (`plus`), so that rounding does not accumulate.
+
+`along(q, v)` is the rate of q at velocities v: v itself, unless the robot has free or ball joints. It is linear in v.
+Their quaternions may have any length (the dynamics do not depend on it), so that a method keeps its order on them.
 """
 
 from __future__ import annotations
@@ -18,34 +21,43 @@ from armdyn.typing import Array
 
 Rates = Callable[[float, Array, Array, Array], tuple[Array, Array, Array]]
 Step = tuple[Array, Array, Array, Array]
+Along = Callable[[Array, Array], Array]
 
 
-def euler_taylor(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
+def itself(q: Array, v: Array) -> Array:
+    """The rate of coordinates is their velocity."""
+    return v
+
+
+def euler_taylor(rates: Rates, h: float, q: Array, qd: Array, z: Array, along: Along = itself) -> Step:
     """Explicit Euler for qd, a Taylor step of second order for q; order 1. El Baji (43)
 
     q + h qd + h^2/2 qdd,   qd + h qdd
     """
     qdd, zd, tau = rates(0, q, qd, z)
-    return h * qd + (h * h / 2) * qdd, h * qdd, h * zd, tau
+    return along(q, h * qd + (h * h / 2) * qdd), h * qdd, h * zd, tau
 
 
-def semi_implicit(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
+def semi_implicit(rates: Rates, h: float, q: Array, qd: Array, z: Array, along: Along = itself) -> Step:
     """Semi-implicit Euler: the position moves with the new velocity; symplectic for constant inertia, order 1."""
     qdd, zd, tau = rates(0, q, qd, z)
-    return h * (qd + h * qdd), h * qdd, h * zd, tau
+    return along(q, h * (qd + h * qdd)), h * qdd, h * zd, tau
 
 
-def rk4(rates: Rates, h: float, q: Array, qd: Array, z: Array) -> Step:
+def rk4(rates: Rates, h: float, q: Array, qd: Array, z: Array, along: Along = itself) -> Step:
     """Classical Runge-Kutta method on (q, qd, z), order 4."""
     a1, m1, tau = rates(0, q, qd, z)
-    v2 = qd + h / 2 * a1
-    a2, m2, _ = rates(0.5, q + h / 2 * qd, v2, z + h / 2 * m1)
-    v3 = qd + h / 2 * a2
-    a3, m3, _ = rates(0.5, q + h / 2 * v2, v3, z + h / 2 * m2)
-    v4 = qd + h * a3
-    a4, m4, _ = rates(1, q + h * v3, v4, z + h * m3)
+    u1, v2 = along(q, qd), qd + h / 2 * a1
+    q2 = q + h / 2 * u1
+    a2, m2, _ = rates(0.5, q2, v2, z + h / 2 * m1)
+    u2, v3 = along(q2, v2), qd + h / 2 * a2
+    q3 = q + h / 2 * u2
+    a3, m3, _ = rates(0.5, q3, v3, z + h / 2 * m2)
+    u3, v4 = along(q3, v3), qd + h * a3
+    q4 = q + h * u3
+    a4, m4, _ = rates(1, q4, v4, z + h * m3)
     sixth = h / 6
-    grown = sixth * (qd + 2 * v2 + 2 * v3 + v4)
+    grown = sixth * (u1 + 2 * u2 + 2 * u3 + along(q4, v4))
     return grown, sixth * (a1 + 2 * a2 + 2 * a3 + a4), sixth * (m1 + 2 * m2 + 2 * m3 + m4), tau
 
 
@@ -56,8 +68,9 @@ Solve = Callable[[Array, Array], Array]
 
 
 def implicit(
-    rates: Rates, h: float, q: Array, qd: Array, z: Array, linear: Linear, solve: Solve = np.linalg.solve
-) -> Step:
+    rates: Rates, h: float, q: Array, qd: Array, z: Array, linear: Linear, solve: Solve = np.linalg.solve,
+    along: Along = itself,
+) -> Step:  # fmt: skip
     """Linearly implicit Euler steps, extrapolated to order 4. Hairer and Wanner, Solving ODEs II, sec. IV.9
 
         (M + k D + k^2 K) (qd' - qd) = k (M qdd - k K qd),   q' = q + k qd',   k = h, h/2, h/3, h/4
@@ -76,7 +89,7 @@ def implicit(
         for i in range(count):
             qdd, zd, _ = rates(i / count, q + dq, qd + dqd, z + dz) if i else first
             dqd = dqd + solve(A, k * (M @ qdd - k * (K @ (qd + dqd))))
-            dq, dz = dq + k * (qd + dqd), dz + k * zd
+            dq, dz = dq + along(q + dq, k * (qd + dqd)), dz + k * zd
         columns.append([dq, dqd, dz])
     for level in range(1, len(SUBSTEPS)):  # Aitken and Neville, in powers of k
         for j in reversed(range(level, len(SUBSTEPS))):

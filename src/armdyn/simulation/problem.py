@@ -9,8 +9,9 @@ import numpy as np
 
 from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
+from armdyn.robot import compounds
 from armdyn.simulation.course import Course
-from armdyn.simulation.integrators import Method
+from armdyn.simulation.integrators import Along, Method, itself
 from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench
 from armdyn.simulation.sides import Measure, Sides, initial, sides
 from armdyn.typing import Array
@@ -58,6 +59,21 @@ class Problem:
     def n(self) -> int:
         """Number of joints: what the control law sees."""
         return self.plants[0][1].robot.n
+
+    @property
+    def nq(self) -> int:
+        """Number of entries of the joints' positions."""
+        return self.plants[0][1].robot.nq
+
+    @cached_property
+    def along(self) -> Along:
+        """The rate of positions at given velocities."""
+        spans = self.plants[0][1].robot.compounds
+        return (lambda q, v: compounds.rates(spans, q, v)) if spans else itself
+
+    def kept(self, q: Array) -> Array:
+        """The positions with quaternions of length one."""
+        return compounds.kept(self.plants[0][1].robot.compounds, q)
 
     @cached_property
     def sides(self) -> Sides:

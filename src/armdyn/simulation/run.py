@@ -55,7 +55,7 @@ class Run:
     Every array is finite and read-only: a motion that grows without bound is cut off before, and `status` reports it.
 
     t:          (k,) times, s.
-    q:          (k, n) positions, rad or m.
+    q:          (k, nq) positions, rad or m; quaternions of free and ball joints have length one.
     qd:         (k, n) velocities, rad/s or m/s.
     tau:        (k, n) torques of the actuators, N m or N, after saturation and holding.
     desired:    the reference: .q, .qd, .qdd, (k, n) each (poses and twists for laws in the task space).

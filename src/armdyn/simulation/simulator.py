@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.computed_torque import NoControl
 from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.limits import limit_vector, position_limits, torque_limits
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
@@ -34,7 +35,7 @@ SAMPLED = 2.0
 MOST_STEPS = 10**7
 
 
-@takes(*CLOSED, "elastic", *TREE)
+@takes(*CLOSED, "elastic", *TREE, *FREE)
 def simulate(
     plant: Dynamics | Robot | Plant,
     controller: Law,
@@ -61,7 +62,7 @@ def simulate(
         reference:      callable ref(t), ref(t, 1), ref(t, 2), such as a trajectory, or a constant configuration.
         duration:       s, rounded up to whole time steps (default: that of the reference).
         dt:             time step, s (default: that of the solver, 1e-3).
-        q0:             (n,) initial configuration, rad or m (default: on the reference).
+        q0:             (nq,) initial configuration, rad or m (default: on the reference).
         qd0:            (n,) initial velocity, rad/s or m/s (default: on the reference).
         integrator:     name of the integrator (default: that of the solver, auto).
         solver:         tolerances, machine code or Python: see `Solver`.
@@ -80,9 +81,11 @@ def simulate(
     dyn = _dynamics(body.model, "plant")
     n = dyn.robot.n
     _check_law(controller, n)
-    course = Course(reference, None if controller.in_task_space else n)
+    _check_free(dyn, controller, body, solver, stop_at_limits)
+    course = Course(reference, None if controller.in_task_space else n, dyn.robot.nq)
     steps = step_count(course, duration, solver.dt)
-    start = _start("q0", q0, n, controller, course.start.q), _start("qd0", qd0, n, controller, course.start.qd)
+    nq = dyn.robot.nq
+    start = _start("q0", q0, nq, controller, course.start.q), _start("qd0", qd0, n, controller, course.start.qd)
     problem = Problem(
         plants=_plants(dyn, body, solver.dt, steps),
         law=controller,
@@ -132,7 +135,7 @@ def _modes(problem: Problem, t: float) -> tuple[Mode, Mode]:
 
     alone = fastest(M, D, K)
     try:
-        damping, stiffness = law_slopes(driving, x, xd)
+        damping, stiffness = law_slopes(driving, x, xd, dyn.robot)
     except SingularTask:  # the loop will say so
         return alone, alone
     if not np.isfinite([damping, stiffness]).all():
@@ -183,11 +186,13 @@ def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> R
     law, n = problem.law, problem.n
     places = problem.sides.motors
     motors = None if problem.sides.rigid else (outcome.q[:, places], outcome.qd[:, places])
-    outcome = outcome._replace(q=np.ascontiguousarray(outcome.q[:, :n]), qd=np.ascontiguousarray(outcome.qd[:, :n]))
+    nq = problem.nq
+    outcome = outcome._replace(q=np.ascontiguousarray(outcome.q[:, :nq]), qd=np.ascontiguousarray(outcome.qd[:, :n]))
     if law.in_task_space:
         error = np.array([law.error(q, type(desired)(*d)) for q, *d in zip(outcome.q, *desired, strict=True)])
     else:
-        error = desired.q - outcome.q
+        robot = problem.plants[0][1].robot
+        error = robot.difference(outcome.q, desired.q) if robot.compounds else desired.q - outcome.q
     arrays = (t, outcome.q, outcome.qd, outcome.tau, error, outcome.memory, *desired)
     for array in arrays:
         array.flags.writeable = False
@@ -220,6 +225,23 @@ def _check_law(law: Any, n: int) -> None:
         raise ShapeError(
             f"the controller's model has {model.robot.n} joints", where="simulate", expected=f"{n}, as the plant"
         )
+
+
+def _check_free(dyn: Dynamics, law: Law, body: Plant, solver: Solver, stop_at_limits: bool) -> None:
+    """Raise NotApplicable for what needs coordinates, if the plant has free or ball joints."""
+    reasons = {
+        f"the law {type(law).__name__}": type(law).__module__.startswith("armdyn.") and not isinstance(law, NoControl),
+        "the integrator variational": solver.integrator == "variational",
+        "stiction": body.stiction,
+        "stop_at_limits": stop_at_limits,
+    }
+    for reason, given in reasons.items():
+        if given and dyn.robot.compounds:
+            raise NotApplicable(
+                f"free and ball joints together with {reason}", where="simulate",
+                expected="positions that are coordinates",
+                advice="A law of your own (a subclass of Law) gets q, (nq,), and may use robot.difference.",
+            )  # fmt: skip
 
 
 def step_count(course: Course, duration: float | None, dt: float) -> int:

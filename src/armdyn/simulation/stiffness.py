@@ -17,6 +17,7 @@ from armdyn.graph import Graph, derivative, substitute, trace
 from armdyn.kernels import build
 from armdyn.kernels.kernel import Kernel
 from armdyn.mechanics import linear
+from armdyn.robot import Robot, compounds
 from armdyn.simulation.integrators import Linear
 from armdyn.typing import Array
 
@@ -34,7 +35,7 @@ def slopes_graph(dyn: Dynamics) -> Graph:
             "K": substitute(K, dict(zip(positions, q, strict=True))),
         }
 
-    return trace(slopes, {"q": dyn.n, "qd": dyn.n}, fold_angles=False)
+    return trace(slopes, {"q": len(positions), "qd": dyn.n}, fold_angles=False)
 
 
 @lru_cache(maxsize=32)
@@ -70,20 +71,28 @@ def fastest(M: Array, D: Array, K: Array) -> Mode:
     return Mode(float(abs(values[k])), j, spring, float((K if spring else D)[j, j]), float(1 / np.linalg.inv(M)[j, j]))
 
 
-def law_slopes(torques: Callable[[Array, Array], Array], q: Array, qd: Array) -> tuple[Array, Array]:
+def law_slopes(torques: Callable[[Array, Array], Array], q: Array, qd: Array, robot: Robot) -> tuple[Array, Array]:
     """-d tau / d qd and -d tau / d q of a control law by central differences: its damping and stiffness."""
-    size = len(q)
+    size, spans = len(qd), robot.compounds
     D, K = np.empty((size, size)), np.empty((size, size))
     for j, step in enumerate(1e-6 * np.eye(size)):
         D[:, j] = (torques(q, qd - step) - torques(q, qd + step)) / 2e-6
-        K[:, j] = (torques(q - step, qd) - torques(q + step, qd)) / 2e-6
+        ahead, behind = (compounds.integrate(spans, q, sign * step) if spans else q + sign * step for sign in (1, -1))
+        K[:, j] = (torques(behind, qd) - torques(ahead, qd)) / 2e-6
     return D, K
 
 
 def linear_part(dyn: Dynamics) -> Linear:
     """(q, qd) -> M, D, K over numbers."""
-    kernel = slopes(dyn)
-    return lambda q, qd: (dyn.mass_matrix(q), *kernel(q, qd))
+    kernel, spans = slopes(dyn), dyn.robot.compounds
+    if not spans:
+        return lambda q, qd: (dyn.mass_matrix(q), *kernel(q, qd))
+
+    def along_velocities(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+        D, K = kernel(q, qd)
+        return dyn.mass_matrix(q), D, K @ compounds.rates(spans, q, np.eye(len(qd))).T
+
+    return along_velocities
 
 
 def traced_part(dyn: Dynamics) -> Linear:
