@@ -79,7 +79,9 @@ def test_a_floating_arm_keeps_energy_and_momentum(make: Any) -> None:
     np.testing.assert_allclose(com, com[0] + run.t[:, None] * momentum[0, :3] / mass, atol=1e-8)  # grows with t
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("euler_taylor", 1), ("semi_implicit", 1), ("rk4", 4), ("implicit", 4)])
+@pytest.mark.parametrize(
+    ("integrator", "order"), [("euler_taylor", 1), ("semi_implicit", 1), ("rk4", 4), ("implicit", 4)]
+)
 def test_integrators_keep_their_order(integrator: str, order: int) -> None:
     robot = floating()
     v0 = np.linspace(-1, 1.5, robot.n)
