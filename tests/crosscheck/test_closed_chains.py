@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Pose, Vec3
-from armdyn.mechanics import closed_chain
+from armdyn.mechanics import closed_chain, kinematics, loop_forces
 from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.mechanics.kinematics import frame_pose, link_poses
 from armdyn.robot import Robot
 from support import pinocchio_model
 from support.pinocchio_model import pin, se3
@@ -55,6 +57,16 @@ class Engine:
         found = pin.constraintDynamics(self.model, self.data, x, v, f, self.contacts, self.states, self.settings)
         return np.asarray(found)[self.at]
 
+    def loop_forces(self, robot: Robot, q: np.ndarray) -> np.ndarray:
+        """(loops, 3) forces of the last accelerations on the second bodies, world axes."""
+        tree = robot.opened
+        poses, states, found = link_poses(tree, q), iter(self.states), []
+        for loop in robot.loops:
+            end = frame_pose(poses, tree.frame(loop.first)) @ loop.first_placement.pose()
+            points = [next(states).contact_force.linear for _ in range(2 if loop.kind == "revolute" else 1)]
+            found.append(-np.asarray(end.R.array(), dtype=float) @ np.sum(points, axis=0))
+        return np.array(found)
+
 
 def compare(robot: Robot, dyn: armdyn.Dynamics, q: np.ndarray, closed: Callable[..., Any]) -> None:
     chain, engine, rng = dependent_joints(robot), Engine(robot), np.random.default_rng(7)
@@ -71,6 +83,27 @@ def compare(robot: Robot, dyn: armdyn.Dynamics, q: np.ndarray, closed: Callable[
             found = engine.accelerations(q_all, velocity, forces)[chain.independent]
             inertia = np.asarray(closed("mass_matrix", place))
             assert np.abs(inertia @ (found - wanted)).max() < 1e-9 * scale
+
+
+@pytest.mark.parametrize("name", ["parallelogram", "five_bar", "delta", "stewart"])
+def test_forces_of_closing_joints(name: str) -> None:
+    """Where they are unique: in the plane of planar loops, and at balls."""
+    robot = armdyn.load(name)
+    chain, engine, rng = dependent_joints(robot), Engine(robot), np.random.default_rng(5)
+    tree = robot.opened
+    for place in chain.drawn(random.Random(6), 5, MECHANISMS[name]):
+        q, (qd, qdd), wrench = np.array(place), rng.uniform(-1, 1, (2, robot.n)), rng.uniform(-9, 9, 6)
+        forces = np.zeros(tree.n)
+        forces[chain.independent] = closed_chain.inverse_dynamics(robot, q, qd, qdd, wrench)
+        forces -= np.asarray(kinematics.jacobian(tree, q)).T @ wrench
+        engine.accelerations(q, np.asarray(closed_chain.velocities(robot, q, qd)), forces)
+        expected = engine.loop_forces(robot, q)
+        found = np.asarray(loop_forces.joint_reactions(robot, q, qd, qdd, wrench))[tree.n :]
+        poses = link_poses(tree, q)
+        for loop, mine, theirs in zip(robot.loops, found, expected, strict=True):
+            end = frame_pose(poses, tree.frame(loop.second)) @ loop.second_placement.pose()
+            force = np.asarray(end.R.array(), dtype=float) @ mine[:3]
+            assert np.abs(force - theirs).max() < 1e-9 * (1 + np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

@@ -22,6 +22,7 @@ from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_coriolis, reduced_torques
 from armdyn.mechanics.dependent_joints import DependentJoints
 from armdyn.mechanics.friction import friction_torques
+from armdyn.mechanics.loop_forces import transmitted
 from armdyn.mechanics.matrices import Rows, identity, product, times, transpose
 from armdyn.mechanics.quantity import nested
 from armdyn.parameters.regressor import projected
@@ -151,6 +152,17 @@ def regressor(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """G^T Y, by the parameters of all links."""
     tree = source.tree.robot
     return _graph(source, inputs, _split(variant)[1], tree, lambda motion: projected(tree, motion, FAMILIES))
+
+
+def joint_reactions(source: Source, inputs: Inputs, variant: Any) -> Graph:
+    """Of all joints of the tree, then of the closing joints."""
+    wrench, near = _split(variant)
+    tree = source.tree.robot
+
+    def formula(motion: ClosedMotion) -> Any:
+        return transmitted(motion.chain, tree, motion.q, motion.qd, motion.qdd, _wrench(motion, wrench))
+
+    return _graph(source, (*inputs, *_wrenches(wrench)), near, tree, formula)
 
 
 # Matrices -------------------------------------------------------------------------------------------------------------

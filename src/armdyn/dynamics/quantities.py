@@ -463,7 +463,13 @@ class Quantities:
         Returns dqdd_dtau: (..., n, n) acceleration per unit of torque: the inverse of the mass matrix
         """
 
-    @row("F", on_loaded_robot(joint_reactions), joint_reactions, takes=TREE)
+    @row(
+        "F",
+        on_loaded_robot(joint_reactions),
+        joint_reactions,
+        closed=closed_graphs.joint_reactions,
+        takes=TREE,
+    )
     def joint_reactions(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
         out: Out = None, threads: int | None = None,
@@ -471,7 +477,9 @@ class Quantities:
         """Force and moment that each joint transmits to its link: bearing loads.
 
         Included: links, gravity, spins of rotors carried by links, wrenches; neither friction, springs nor the joint's
-        own rotor, which act along the axis.
+        own rotor, which act along the axis. A closed chain has a row for each movable joint, in the order of
+        `robot.opened.joints`, then one for each loop: what the closing joint transmits to its second body, in the frame
+        placed there. What rigid bodies leave undetermined, as forces out of the plane of a planar loop, is zero.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s

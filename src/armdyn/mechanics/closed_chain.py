@@ -232,11 +232,11 @@ def accelerations(
     robot: Robot, q_all: Scalars, qd_active: Scalars, qdd_active: Scalars, active: Active = None
 ) -> list[Scalar]:
     """Accelerations of all joints: (..., all joints). [L-1]"""
-    return _motion(robot, q_all, qd_active, qdd_active, active)[2]
+    return all_motion(robot, q_all, qd_active, qdd_active, active)[2]
 
 
-def _motion(
-    robot: Robot, q: Scalars, qd_active: Scalars, qdd_active: Scalars, active: Active
+def all_motion(
+    robot: Robot, q: Scalars, qd_active: Scalars, qdd_active: Scalars, active: Active = None
 ) -> tuple[Rows, list[Scalar], list[Scalar]]:
     """(G, qd, qdd)."""
     chain = _checked(rates_of(robot, active), q)
@@ -314,7 +314,7 @@ def inverse_dynamics(
              tool, or {frame: (..., 6)}. active: names of the active joints. by: formulation of
              the tree's inverse dynamics.
     """
-    G, qd, qdd = _motion(robot, q_all, qd_active, qdd_active, active)
+    G, qd, qdd = all_motion(robot, q_all, qd_active, qdd_active, active)
     return reduced_torques(G, by.inverse_dynamics.formula(robot.opened, q_all, qd, qdd, wrench))
 
 

@@ -22,7 +22,7 @@ from armdyn.algebra import Scalar, derivative, dot, ops
 from armdyn.algebra.ops import add, div, mul, sub
 from armdyn.errors import PhysicsError, RobotError
 from armdyn.mechanics.angle_pair import AnglePair
-from armdyn.mechanics.linear import least_squares
+from armdyn.mechanics.linear import least_norm, least_squares
 from armdyn.mechanics.loop_geometry import LoopGeometry, lengths_of
 from armdyn.mechanics.matrices import Rows, inner, times
 from armdyn.robot.robot import Robot
@@ -89,7 +89,8 @@ class LoopRates:
         self.independent = [k for k, name in enumerate(names) if name not in chosen]
         self.dependent = [k for k, name in enumerate(names) if name in chosen]
         self.loops = [LoopGeometry(self.tree, loop) for loop in robot.loops]
-        self.linear: dict[int, Linear] = _mimics(robot, names, self.independent)
+        self.mimics = _mimics(robot, names, self.independent)
+        self.linear: dict[int, Linear] = dict(self.mimics)
         self.stages: tuple[Stage, ...] = (self._whole(),) if self.loops else ()
 
     def _whole(self) -> Iteration:
@@ -112,6 +113,16 @@ class LoopRates:
             rows += [{k: column[r] for k, column in columns.items()} for r in range(len(conditions))]
             values += conditions
         return rows, values
+
+    def multipliers(self, q: Scalars, torques: Scalars) -> list[Scalar]:
+        """Forces of the closing joints, one per condition: they balance the torques of all joints without a motor.
+
+        J^T lambda = torques in the rows of dependent joints. Where more than one set does, as out of the plane of a
+        planar loop, the smallest.
+        """
+        joints = [k for k in self.dependent if k not in self.mimics]
+        rows, _ = self.stacked(Iteration(tuple(range(len(self.loops))), ()), q)
+        return least_norm([[row.get(k, 0) for k in joints] for row in rows], [torques[k] for k in joints])
 
     def projection(self, q: Scalars) -> Rows:
         """G = dq/dq_a, (all, independent), at a closed configuration."""

@@ -115,6 +115,20 @@ def least_squares(A: Matrix, B: Matrix, *, refine: bool = True) -> Rows:
     return [X[order.index(j)] for j in range(p)]
 
 
+def least_norm(A: Matrix, b: Scalars) -> list[Scalar]:
+    """The smallest x with A^T x = b, m unknowns for p equations, where A^T A is positive definite."""
+    rows = [k for k, a in enumerate(A) if not all(map(ops.is_zero, a))]
+    kept = [A[k] for k in rows]
+    solved = _normal_solver(kept, turned=False)
+    x = [inner(a, [row[0] for row in solved([[y] for y in b])]) for a in kept]
+    rest = [[sub(y, inner(column, x))] for y, column in zip(b, transpose(kept), strict=True)]
+    more = [row[0] for row in solved(rest)]
+    found: list[Scalar] = [0] * len(A)
+    for k, a, y in zip(rows, kept, x, strict=True):
+        found[k] = add(y, inner(a, more))
+    return found
+
+
 def _by_determinants(A: Matrix, B: Matrix) -> Rows:
     (a, b), (c, d) = A
     inverse = 1 / sub(mul(a, d), mul(b, c))
@@ -126,13 +140,14 @@ def _by_determinants(A: Matrix, B: Matrix) -> Rows:
     ]
 
 
-def _normal_solver(A: Matrix) -> Callable[[Matrix], Rows]:
-    turned = transpose(A)
-    N = [[inner(x, y) for y in turned[: i + 1]] for i, x in enumerate(turned)]
+def _normal_solver(A: Matrix, *, turned: bool = True) -> Callable[[Matrix], Rows]:
+    """What solves A^T A X = A^T B, or A^T A X = B if B is turned already."""
+    columns = transpose(A)
+    N = [[inner(x, y) for y in columns[: i + 1]] for i, x in enumerate(columns)]
     factors = factor(N, "unknown {}".format)
 
     def solved(B: Matrix) -> Rows:
-        right = [[inner(x, b) for x in turned] for b in transpose(B)]
+        right = [[inner(x, b) for x in columns] for b in transpose(B)] if turned else transpose(B)
         return transpose([solve(factors, each) for each in right])
 
     return solved
@@ -154,4 +169,4 @@ def _fewest_neighbours(A: Matrix, p: int) -> list[int]:
     return order
 
 
-__all__ = ["Factors", "factor", "least_squares", "reciprocal", "solve"]
+__all__ = ["Factors", "factor", "least_norm", "least_squares", "reciprocal", "solve"]

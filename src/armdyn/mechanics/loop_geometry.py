@@ -127,6 +127,21 @@ class LoopGeometry:
         turning = list(R1.T @ w)
         return [*(R1.T @ v)][:2] + turning if kind == "prismatic" else [*v, *turning]
 
+    def wrench(self, placed: Placed, multipliers: Scalars) -> tuple[Vec3, Vec3]:
+        """Force and moment that the closing joint exerts on the second body, at its end: the transpose of `_rows`."""
+        (R1, _), (R2, _), kind = placed.first, placed.second, self.loop.kind
+        if kind == "prismatic":
+            x, y, *turning = multipliers
+            return R1 @ Vec3(x, y, 0), R1 @ Vec3(*turning)
+        force, turning = Vec3(*multipliers[:3]), list(multipliers[3:])
+        if kind == "spherical":
+            return force, ZERO
+        if kind == "universal":
+            return force, turning[0] * cross(R2.column(1), R1.column(0))
+        if kind == "revolute":
+            return force, R1 @ Vec3(sub(0, turning[1]), turning[0], 0)
+        return force, R1 @ Vec3(*turning)
+
 
 def lengths_of(loop: Loop) -> int:
     """How many of a loop's conditions are lengths; they come first."""
