@@ -7,7 +7,9 @@ from contextlib import suppress
 
 import numpy as np
 
+from armdyn.dynamics import Dynamics
 from armdyn.errors import PhysicsError
+from armdyn.kinematics.closable import pulled_in
 from armdyn.kinematics.task_rows import SINGULAR_RATIO
 from armdyn.mechanics import kinematics
 from armdyn.mechanics.closed_chain import all_positions
@@ -39,6 +41,12 @@ def configurations(robot: Robot, more: int = 3) -> dict[str, Array]:
     for k in range(1, more + 1):
         shown[f"general {k}"] = low + (steps * k % 1) * (high - low)
     return _closing(robot, shown) if robot.constrained else shown
+
+
+def middle_of_ranges(dyn: Dynamics) -> Array:
+    """(n,) the middle of the working ranges; of a closed chain nearer to its assembly where that does not close."""
+    middle: Array = pulled_in(dyn, np.mean(working_range(dyn.robot), axis=0)[None])[0]
+    return middle
 
 
 def _closing(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:

@@ -22,7 +22,7 @@ from armdyn.kinematics.manipulability import product_of_axes
 from armdyn.kinematics.task_rows import SINGULAR_RATIO, Task, drift, jacobian, joint_array, linear_rows, make_task
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import limit_vector, required_torque_limits, velocity_limits
 from armdyn.typing import Array
 
@@ -176,7 +176,7 @@ class Polytope:
 # Sets ---------------------------------------------------------------------------------------------------------------
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def velocity_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", qd_max: Any = 1.0
 ) -> Ellipsoid:
@@ -194,7 +194,7 @@ def velocity_ellipsoid(
     return Ellipsoid("velocity", task.names, np.zeros(s.shape), U, s)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def force_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", tau_max: Any = 1.0
 ) -> Ellipsoid:
@@ -213,7 +213,7 @@ def force_ellipsoid(
     return Ellipsoid("force", task.names, np.zeros(s.shape), U[..., ::-1], lengths[..., ::-1])
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def acceleration_ellipsoid(
     model: Robot | Dynamics,
     q: Any,
@@ -258,7 +258,7 @@ def acceleration_ellipsoid(
     return Ellipsoid("acceleration", task.names, centre, transposed(Vt)[..., ::-1], 1 / s[..., ::-1])
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def acceleration_polytope(
     model: Robot | Dynamics,
     q: Any,
@@ -283,7 +283,7 @@ def acceleration_polytope(
     return Polytope(task.names, centre + JMi @ ((low + high) / 2), JMi * ((high - low) / 2))
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def manipulability(model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool") -> Array:
     """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. Siciliano (3.56)
 
@@ -298,7 +298,7 @@ def manipulability(model: Robot | Dynamics, q: Any, *, rows: str | None = None, 
     return product_of_axes(dyn.jacobian(q, frame=frame)[..., half, :], len(task.names))
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def dynamic_manipulability(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", tau_max: Any = 1.0
 ) -> Array:

@@ -32,7 +32,7 @@ from armdyn.kinematics.task_rows import (
 )
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 DEAD = 1e-9
@@ -130,7 +130,7 @@ class OperationalSpace:
         return np.asarray(times(self.J, np.linalg.solve(self.M, net[..., None])[..., 0]) + self.drift)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def operational_space(
     model: Robot | Dynamics,
     q: Any,
@@ -193,7 +193,7 @@ def operational_space(
     )
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def coriolis_matrix(
     model: Robot | Dynamics, q: Any, qd: Any, *, rows: str | None = None, angles: Angles = None, frame: str = "tool"
 ) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.analysis.configurations import middle_of_ranges
 from armdyn.analysis.ellipsoids import (
     Ellipsoid,
     acceleration_ellipsoid,
@@ -19,12 +20,13 @@ from armdyn.analysis.workspace_map import payload_capability
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import NotApplicable, ShapeError
+from armdyn.kinematics.closable import pulled_in
 from armdyn.kinematics.manipulability import general_rank
 from armdyn.kinematics.reach import reach
 from armdyn.kinematics.task_rows import ANGULAR, LINEAR, ROWS, SINGULAR_RATIO, joint_array, linear_rows
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -53,7 +55,7 @@ class Summary:
     acceleration: available in every direction, m/s^2, or None
     gravity: (n,) torques that hold the arm at rest, N m or N: gravity, springs and counterbalances
     inertia: (n,) diagonal of M, kg m^2 or kg
-    reach: largest distance of the tool from the base, m, or None for a robot with loops
+    reach: largest distance of the tool from the base, m
     warnings: sentences
     """
 
@@ -70,7 +72,7 @@ class Summary:
     acceleration: float | None
     gravity: Array
     inertia: Array
-    reach: float | None
+    reach: float
     warnings: tuple[str, ...]
 
     def sections(self) -> list[Section]:
@@ -78,16 +80,16 @@ class Summary:
         return [_jacobian_table(self), _mass_table(self), _set_table(self), _joint_table(self)]
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> Summary:
     """Summary of an arm in one configuration.
 
     model: a robot, or its Dynamics
-    q: (n,) (default: the middle of the working ranges)
+    q: (n,) (default: the middle of the working ranges; of a closed chain nearer to its assembly if it must be)
     tau_max: (n,) or one for all, N m or N (default: the robot's limits)
     """
     dyn = dynamics_of(model)
-    q = np.mean(working_range(dyn.robot), axis=0) if q is None else joint_array(dyn, "q", q)
+    q = middle_of_ranges(dyn) if q is None else joint_array(dyn, "q", q)
     if q.ndim != 1:
         raise ShapeError(f"q has shape {q.shape}", where="summary", expected=f"one position ({dyn.n},)")
     try:
@@ -124,14 +126,14 @@ def summary(model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None) -> S
         acceleration=acceleration,
         gravity=gravity,
         inertia=np.diagonal(dyn.mass_matrix(q)),
-        reach=None if dyn.robot.loops else reach(dyn.robot),
+        reach=reach(dyn.robot),
         warnings=tuple(_warnings(dyn, q, limits, here, sets[0], gravity)),
     )
 
 
 def _in_general(dyn: Dynamics) -> tuple[Array, dict[str, int]]:
     """(6,) which rows some joint moves somewhere, and the rank of linear and angular rows almost everywhere."""
-    many = dyn.jacobian(np.random.default_rng(0).uniform(-1.5, 1.5, (8, dyn.n)))
+    many = dyn.jacobian(pulled_in(dyn, np.random.default_rng(0).uniform(-1.5, 1.5, (8, dyn.n))))
     moves = np.abs(many).max(axis=(0, 2)) > DEAD * max(np.abs(many).max(), 1e-300)
     return moves, {kind: general_rank(many[:, part]) for kind, part in PARTS.items()}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.analysis.configurations import middle_of_ranges
 from armdyn.analysis.ellipsoids import acceleration_polytope, manipulability
 from armdyn.analysis.grid import solve_grid
 from armdyn.analysis.stacked import times, transposed
@@ -16,10 +17,11 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
 from armdyn.files import writing
+from armdyn.kinematics.closable import closable, pulled_in
 from armdyn.kinematics.task_rows import LINEAR, joint_array
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.typing import Array
 
@@ -106,7 +108,7 @@ class WorkspaceMap:
 # Quantities ---------------------------------------------------------------------------------------------------------
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def payload_capability(
     model: Robot | Dynamics,
     q: Any,
@@ -138,14 +140,14 @@ def payload_capability(
     return np.where(((own > high) | (own < low)).any(axis=-1), np.nan, most)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def joint_inertia(model: Robot | Dynamics, q: Any) -> Array:
     """(..., n) the diagonal of M: inertia that each drive moves while the other joints are held, kg m^2 or kg."""
     dyn = dynamics_of(model)
     return np.asarray(np.diagonal(dyn.mass_matrix(joint_array(dyn, "q", q)), axis1=-2, axis2=-1))
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def isotropic_acceleration(
     model: Robot | Dynamics, q: Any, *, tau_max: Any = None, tau_min: Any = None, rows: str | None = None,
     frame: str = "tool",
@@ -190,7 +192,7 @@ QUANTITIES = {
 # Maps ---------------------------------------------------------------------------------------------------------------
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def workspace_map(
     model: Robot | Dynamics,
     quantity: str,
@@ -225,7 +227,7 @@ def workspace_map(
     dyn = dynamics_of(model)
     robot = dyn.robot
     pair = _pair(robot, over)
-    middle = np.mean(working_range(robot), axis=0) if at is None else joint_array(dyn, "at", at)
+    middle = middle_of_ranges(dyn) if at is None else joint_array(dyn, "at", at)
     if middle.ndim != 1:
         raise ShapeError(f"at has shape {middle.shape}", where="workspace_map", expected=f"({dyn.n},)")
     cartesian = pair[0] in LINEAR
@@ -255,7 +257,7 @@ def _joint_notes(robot: Robot, pair: tuple[str, ...], at: Array) -> tuple[str, .
     return ("other joints at " + ", ".join(others),) if others else ()
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def workspace_samples(
     model: Robot | Dynamics,
     quantity: str,
@@ -299,7 +301,9 @@ def _map(
         if name not in (*chosen.options, "frame"):
             raise unknown_name("option", name, [o for o in chosen.options if o != "frame"], where=quantity)
     given = {name: value for name, value in given.items() if name in chosen.options}
-    flat = q.reshape(-1, dyn.n)
+    reached = reached & closable(dyn, q)
+    inside = np.where(reached[..., None], q, middle_of_ranges(dyn))
+    flat = inside.reshape(-1, dyn.n)
     found = [chosen.values(dyn, flat[i : i + CHUNK], **given) for i in range(0, len(flat), CHUNK)]
     values = np.concatenate(found).reshape(*q.shape[:-1], -1)
     joints = tuple(joint_names(dyn.robot))
@@ -317,7 +321,7 @@ def _map(
         over_units=over[1],
         axes=over[2],
         q=np.where(reached[..., None], q, np.nan),
-        position=np.where(reached[..., None], dyn.pose(q, frame=frame)[..., :3, 3], np.nan),
+        position=np.where(reached[..., None], dyn.pose(inside, frame=frame)[..., :3, 3], np.nan),
         values=np.where(reached[..., None], values, np.nan),
         reached=reached,
         notes=notes,
@@ -349,7 +353,7 @@ def _box(dyn: Dynamics, pair: tuple[str, ...], frame: str) -> list[tuple[float, 
     """Where random positions bring the frame."""
     low, high = working_range(dyn.robot)
     q = low + (high - low) * np.random.default_rng(0).random((CHUNK, dyn.n))
-    p = dyn.pose(q, frame=frame)[:, :3, 3]
+    p = dyn.pose(pulled_in(dyn, q), frame=frame)[:, :3, 3]
     return [(float(p[:, i].min()), float(p[:, i].max())) for i in (LINEAR.index(name) for name in pair)]
 
 

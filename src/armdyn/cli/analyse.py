@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
-@takes("tree")
+@takes("closed", "tree")
 def analyse(
     robot: Robot,
     at: Annotated[
@@ -80,8 +80,7 @@ def _print(screen: Console, found: Summary) -> None:
 
     place = ", ".join(f"{round(x, 4) + 0.0:.4f}" for x in found.position)
     screen.print(Text.assemble((f"{found.robot.name}", "bold"), f": tool at ({place}) m"))
-    if found.reach is not None:
-        screen.print(f"Reach of the tool from the base: {found.reach:.4g} m")
+    screen.print(f"Reach of the tool from the base: {found.reach:.4g} m")
     show(screen, *found.sections())
     if found.payload is not None and found.acceleration is not None:
         held = (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
-@takes("tree")
+@takes("closed", "tree")
 def studio(
     robot: Robot,
     port: Annotated[int, typer.Option(help="Port on this machine; 0 chooses a free one.", min=0, max=65535)] = 0,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from armdyn.tables import Section
 
 
-@takes("tree")
+@takes("closed", "tree")
 def sweep(
     robot: Robot,
     vary: Annotated[

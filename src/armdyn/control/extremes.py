@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics import compile as compiled
+from armdyn.kinematics.closable import pulled_in
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
@@ -24,7 +26,9 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
     """
     low, high = working_range(robot)
     random = np.random.default_rng(seed)
+    dyn = compiled(robot) if robot.loops else None
     q = low + (high - low) * random.random((SAMPLES, robot.n))
+    q = q if dyn is None else pulled_in(dyn, q)
     found = values(q)
     best = found.max(axis=0)
     where = q[found.argmax(axis=0)]
@@ -32,6 +36,7 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
     for _ in range(ROUNDS):
         near = where[:, None, :] + width * random.standard_normal((len(best), AROUND, robot.n))
         near = np.clip(near, low, high)
+        near = near if dyn is None else pulled_in(dyn, near)
         found = values(near.reshape(-1, robot.n)).reshape(len(best), AROUND, len(best))
         own = found[np.arange(len(best)), :, np.arange(len(best))]
         pick = own.argmax(axis=1)

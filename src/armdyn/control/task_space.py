@@ -20,7 +20,7 @@ from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.kinematics.task_rows import ROWS, SINGULAR_RATIO, chosen
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 ALL = " ".join(ROWS)
@@ -82,7 +82,7 @@ class TaskLaw(Law):
         return np.asarray(desired.qd[self.picked] - J @ qd)
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class TaskPID(TaskLaw):
     """PID control in the task space.
@@ -125,7 +125,7 @@ class TaskPID(TaskLaw):
         return tau + holding_torques(self.dyn, q) if self.gravity else tau
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class ResolvedAcceleration(TaskLaw):
     """Resolved acceleration control: computed torque in the task space.
@@ -185,7 +185,7 @@ class ResolvedAcceleration(TaskLaw):
         return qdd
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class Impedance(TaskLaw):
     """Impedance control: the tool acts as a spring and damper about the reference, without a force sensor.
@@ -221,7 +221,7 @@ class Impedance(TaskLaw):
         return tau + dyn.friction(qd) if self.friction_compensation else tau
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
 class Admittance(TaskLaw):
     """Admittance control: the tool acts as a mass on a spring and damper, by a force sensor and a stiff inner loop.

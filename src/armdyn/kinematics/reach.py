@@ -5,19 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.algebra import Vec3
+from armdyn.dynamics import compile as compiled
+from armdyn.kinematics.closable import pulled_in
 from armdyn.mechanics.kinematics import frame_pose, link_poses
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
 STARTS, FIRST_ROUNDS, KEPT, ROUNDS = 48, 16, 4, 400
 """Positions from which the search starts; rounds over all joints after which the KEPT best go on; most rounds."""
+CLOSED_SAMPLES, CLOSED_ROUNDS = 1000, 14
+"""Configurations of a closed chain in each round, in a range half as wide as that of the round before."""
 SETTLED = 1e-13
 """Relative growth of the distance in one round below which a search has ended."""
 
 
-@takes("elastic", *TREE)
+@takes("elastic", *CLOSED, *TREE)
 def reach(robot: Robot, frame: str = "tool") -> float:
     """Return the largest distance of a frame's origin from the robot's base over the working ranges, m.
 
@@ -27,9 +31,13 @@ def reach(robot: Robot, frame: str = "tool") -> float:
     parabola. The search starts from the middle of the ranges and from STARTS - 1 positions drawn with a fixed seed,
     so the result is always the same.
 
+    Joints of a closed chain do not move independently: the distance is the largest of random closed configurations,
+    then of ones near the best, drawn with a fixed seed; it is approached from below.
+
     frame:  name of a body or joint, or "tool".
-    Raises: FeatureError for a robot with closed loops, whose joints do not move independently.
     """
+    if robot.constrained:
+        return _closed_reach(robot, frame)
     low, high = working_range(robot)
     q = low + (high - low) * np.random.default_rng(0).random((STARTS, robot.n))
     q[0] = (low + high) / 2
@@ -44,6 +52,20 @@ def reach(robot: Robot, frame: str = "tool") -> float:
             best = np.argsort(-distance, kind="stable")[:KEPT]
             q, before = q[best], distance[best]
     return float(before.max(initial=0.0))
+
+
+def _closed_reach(robot: Robot, frame: str) -> float:
+    dyn, (low, high), draws = compiled(robot), working_range(robot), np.random.default_rng(0)
+    base = np.array([float(x) for x in robot.base.xyz])
+    best, where, width = 0.0, (low + high) / 2, high - low
+    for _ in range(CLOSED_ROUNDS):
+        q = np.clip(where + width * draws.uniform(-1, 1, (CLOSED_SAMPLES, robot.n)), low, high)
+        q = pulled_in(dyn, q)
+        distance = np.linalg.norm(dyn.pose(q, frame=frame)[:, :3, 3] - base, axis=-1)
+        if distance.max() > best:
+            best, where = float(distance.max()), q[distance.argmax()]
+        width = width / 2
+    return best
 
 
 def _extended(robot: Robot, frame: str, q: Array, base: Array, low: Array, high: Array) -> Array:

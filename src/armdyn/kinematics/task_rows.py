@@ -10,6 +10,7 @@ import numpy as np
 
 from armdyn.algebra import Mat3
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.kinematics.closable import pulled_in
 from armdyn.mechanics import kinematics
 from armdyn.typing import Array
 
@@ -100,7 +101,7 @@ def own_rows(dyn: Dynamics, frame: str = "tool", linear: bool = False) -> Array:
     Row after row is taken if it adds to the rank at a random position: x y of a planar arm with two joints, x y rz
     with three, all six of a general arm. linear: rows of position alone.
     """
-    J = dyn.jacobian(np.random.default_rng(0).uniform(0.3, 1.2, dyn.n), frame=frame)
+    J = dyn.jacobian(pulled_in(dyn, np.random.default_rng(0).uniform(0.3, 1.2, (1, dyn.n)))[0], frame=frame)
     kept: list[int] = []
     for row in range(3 if linear else 6):
         trial = J[[*kept, row]]

@@ -19,6 +19,7 @@ from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.holding import holding_torques
 from armdyn.equations import derive
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.kinematics.closable import pulled_in
 from armdyn.kinematics.reach import reach
 from armdyn.kinematics.task_rows import linear_rows
 from armdyn.motion import torque_breakdown
@@ -73,9 +74,9 @@ class Answers:
             "name": self.robot.name,
             "source": self.robot.source,
             "joints": joints,
-            "start": start_position(self.robot).tolist(),
+            "start": pulled_in(self.dyn, start_position(self.robot)[None])[0].tolist(),
             "profiles": list(PROFILES),
-            "reach": None if self.robot.loops else reach(self.robot),
+            "reach": reach(self.robot),
             "findings": self.robot.checkup().summary,
         }
 
@@ -143,6 +144,7 @@ class Answers:
             raise ShapeError(f"{name} has shape {q.shape}", where="studio", expected=f"({self.robot.n},)")
         if not np.isfinite(q).all():
             raise ArmdynError(f"{name} is not finite", where="studio", expected="finite numbers")
+        self.dyn.closed(q[None])  # an error that names the loop where it does not close
         return q
 
     def _arm(self, q: Array) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from armdyn.errors import ArmdynError
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.studio.answers import Answers
 
 HOST = "127.0.0.1"
@@ -70,7 +70,7 @@ class Studio:
         self.server.server_close()
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def serve(robot: Robot, port: int = 0) -> Studio:
     """Start the studio of a robot in the background; `stop()` ends it."""
     return Studio(robot, port).start()

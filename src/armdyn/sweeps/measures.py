@@ -1,6 +1,7 @@
 """Measures of a robot for a sweep, each one number, or one per joint.
 
-They are evaluated on arrays by the recursions themselves: a variant that is evaluated once is not worth compiling.
+They are evaluated on arrays by the recursions themselves: a variant that is evaluated once is not worth compiling,
+unless it is a closed chain.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.dynamics import compile as compiled
 from armdyn.kinematics.manipulability import general_rank, product_of_axes
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics import composite_body, kinematics, newton_euler
@@ -41,8 +43,23 @@ class Measure:
     by_joint: bool = False
 
 
+def _value(name: str, robot: Robot, *state: Any) -> Array:
+    """A quantity of the robot, as a function of `Dynamics` is called."""
+    found = getattr(compiled(robot), name)(*state) if robot.constrained else RECURSIONS[name](robot, *state)
+    return np.asarray(found, dtype=float)
+
+
+RECURSIONS: dict[str, Callable[..., Any]] = {
+    "inverse_dynamics": newton_euler.inverse_dynamics,
+    "gravity": newton_euler.gravity,
+    "springs": quantity(spring_torques),
+    "mass_matrix": composite_body.mass_matrix,
+    "jacobian": kinematics.jacobian,
+}
+
+
 def _torque(robot: Robot, bench: Bench) -> Array:
-    return np.asarray(newton_euler.inverse_dynamics(robot, bench.q, bench.qd, bench.qdd), dtype=float)
+    return _value("inverse_dynamics", robot, bench.q, bench.qd, bench.qdd)
 
 
 def _mean_power(robot: Robot, bench: Bench) -> Array:
@@ -56,23 +73,22 @@ def _rms(robot: Robot, bench: Bench) -> Array:
 
 
 def _holding(robot: Robot, bench: Bench) -> Array:
-    held = newton_euler.gravity(robot, bench.rest), quantity(spring_torques)(robot, bench.rest)
-    tau: Array = np.asarray(held, dtype=float).sum(axis=0)
+    tau = _value("gravity", robot, bench.rest) + _value("springs", robot, bench.rest)
     return np.asarray(np.abs(tau).max(axis=0))
 
 
 def _inertia(robot: Robot, bench: Bench) -> Array:
-    M: Array = np.asarray(composite_body.mass_matrix(robot, bench.rest), dtype=float)
+    M = _value("mass_matrix", robot, bench.rest)
     return np.asarray(np.diagonal(M, axis1=-2, axis2=-1).max(axis=0))
 
 
 def _manipulability(robot: Robot, bench: Bench) -> Array:
-    J: Array = np.asarray(kinematics.jacobian(robot, bench.rest), dtype=float)[..., :3, :]
+    J = _value("jacobian", robot, bench.rest)[..., :3, :]
     return np.atleast_1d(product_of_axes(J, general_rank(J)).mean())
 
 
 def _mass(robot: Robot, bench: Bench) -> Array:
-    return np.atleast_1d(sum(float(link.inertia.mass) for link in robot.links))
+    return np.atleast_1d(sum(float(link.inertia.mass) for link in robot.opened.links))
 
 
 MEASURES: dict[str, Measure] = {

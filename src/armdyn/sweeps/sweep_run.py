@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
 from armdyn.files import writing
 from armdyn.formats import toml
+from armdyn.kinematics.closable import pulled_in
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
@@ -98,7 +100,7 @@ class Sweep:
         return target
 
 
-@takes(*TREE)
+@takes(*CLOSED, *TREE)
 def sweep(
     robot: Robot,
     vary: Mapping[str, Sequence[float] | Array | tuple[float, float]],
@@ -178,12 +180,15 @@ def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
     low, high = working_range(robot)
     if rest is None:
         rest = low + qmc.Halton(max(robot.n, 1), scramble=False).random(_AT_REST)[:, : robot.n] * (high - low)
+        rest = pulled_in(compiled(robot), rest) if robot.loops else rest
     rest = np.asarray(rest, dtype=float)
     if rest.ndim != 2 or rest.shape[1] != robot.n:
         raise ShapeError(f"rest has shape {rest.shape}", where="sweep", expected=f"(S, {robot.n})")
     if motion is None:
         middle, quarter = (low + high) / 2, (high - low) / 4
-        motion = point_to_point(middle - quarter, middle + quarter, profile="quintic", duration=2.0)
+        ends = np.stack([middle - quarter, middle + quarter])
+        ends = pulled_in(compiled(robot), ends) if robot.loops else ends
+        motion = point_to_point(ends[0], ends[1], profile="quintic", duration=2.0)
     t = np.linspace(0.0, float(motion.duration), _SAMPLES)
     return Bench(rest, t, *(np.asarray(motion(t, order), dtype=float) for order in range(3)))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, unknown_name
+from armdyn.errors import ArmdynError, FeatureError, unknown_name
 from armdyn.formats import toml
 from armdyn.parameters import parameter_names, with_standard_parameters
 from armdyn.robot import Robot
@@ -102,6 +102,8 @@ def evaluate(plan: Plan, number: int) -> Array:
             robot = varied(plan.robot, dict(zip(plan.names, point.tolist(), strict=True)))
             with np.errstate(all="ignore"):
                 row[:] = np.concatenate([MEASURES[name].of(robot, plan.bench) for name in plan.measures])
+        except FeatureError:
+            raise
         except ArmdynError:
             continue
     return results

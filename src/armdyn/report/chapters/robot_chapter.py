@@ -48,7 +48,7 @@ def geometry(subject: Subject) -> Chapter:
     facts = [Fact("joints", count)]
     numbers: dict[str, object] = {"joints": robot.n}
     reach_note = ""
-    if robot.n and not robot.constrained:
+    if robot.n:
         far = reach(robot)
         facts.append(Fact("reach", f"{far:.3g} m", "from base to tool"))
         numbers["reach_m"] = far
