@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,11 +21,20 @@ AGREE, DIFFER = 0, 1
 
 
 @takes("closed", "tree")
-def compare(robot: Robot, json: parse.JsonOption = False) -> None:
+def compare(
+    robot: Robot,
+    coriolis: Annotated[
+        bool, typer.Option("--coriolis", help="Compare Coriolis matrices instead: skew or not, operations.")
+    ] = False,
+    json: parse.JsonOption = False,
+) -> None:
     """Compare all formulations of a robot: agreement, operation counts, computing times.
 
     Exit status: 0 they agree, 1 they do not, 2 error.
     """
+    if coriolis:
+        _compare_coriolis(robot, json)
+        return
     with working("comparing") as say:
         from armdyn.equations import compare as run
 
@@ -35,6 +44,21 @@ def compare(robot: Robot, json: parse.JsonOption = False) -> None:
     else:
         _print(result)
     raise typer.Exit(AGREE if result.agrees else DIFFER)
+
+
+def _compare_coriolis(robot: Robot, json: bool) -> None:
+    with working("comparing"):
+        from armdyn.equations.coriolis_comparison import coriolis_matrices, coriolis_section
+
+        section = coriolis_section(robot)
+    if not json:
+        show(console(), section)
+        return
+    found = coriolis_matrices(robot)
+    print_json([{"name": m.name, "source": m.source, "skew": m.skew, "torque_defect": m.torque_defect,
+                 "skew_defect": m.skew_defect, "rate_defect": m.rate_defect,
+                 "multiplications": m.operations.multiplications, "additions": m.operations.additions}
+                for m in found])  # fmt: skip
 
 
 def _print(result: Comparison) -> None:
@@ -55,6 +79,8 @@ NOTES = {
     "as written": "multiplications / additions of one evaluation, without sharing; products with 0 and 1 do not count.",
     "shared": "the same with common subexpressions computed once and parameters folded in; off-line: operations that "
     "depend on parameters only, done once.",
+    "span": "operations of the longest chain in which each needs the one before; work divided by span is the largest "
+    "speed-up on many processors.",
     "Milićević table 3": "counts of other authors, as polynomials in n for n general revolute joints.",
 }
 
@@ -63,13 +89,14 @@ def _section(result: Comparison) -> Section:
     from armdyn.tables import Column, Section
 
     heads = (("formulation", ""), ("differs by", "of largest"), ("as written", "x / +"), ("shared", "x / +"),
-             ("off-line", "x / +"), ("trace", "ms"), ("one call", "ms"), ("Milićević table 3", "x / +"),
+             ("off-line", "x / +"), ("span", ""), ("trace", "ms"), ("one call", "ms"), ("Milićević table 3", "x / +"),
              ("source", ""))  # fmt: skip
     columns = [[row.formulation.name for row in result.rows],
                [f"{row.difference:.0e}" if row.difference else "0" for row in result.rows],
                _pairs([row.written for row in result.rows]),
                _pairs([(row.operations.multiplications, row.operations.additions) for row in result.rows]),
                _pairs([_offline(row.operations) for row in result.rows]),
+               [str(row.span) for row in result.rows],
                [f"{1e3 * row.trace_seconds:.1f}" for row in result.rows],
                [f"{1e3 * row.evaluation_seconds:.2f}" for row in result.rows],
                _pairs([_rounded(row) for row in result.rows]),
@@ -112,6 +139,7 @@ def _row_record(row: Row) -> dict[str, Any]:
         "written": counts(row.written),
         "shared": counts(shared),
         "offline": counts(_offline(row.operations)),
+        "span": row.span,
         "trace_seconds": row.trace_seconds,
         "evaluation_seconds": row.evaluation_seconds,
         "published_milicevic_table_3": counts(_rounded(row)),

@@ -67,7 +67,9 @@ def derive(
         ),
     ] = None,
     terms: Annotated[bool, typer.Option("--terms", help="Also give the torques split by physical effect.")] = False,
-    bodies: Annotated[bool, typer.Option("--bodies", help="Also give the torques split by body.")] = False,
+    bodies: Annotated[
+        bool, typer.Option("--bodies", help="Also give the torques split by body; with --terms by both.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file: .txt, .tex, .md, .py, .json.")
     ] = None,
@@ -154,6 +156,9 @@ def _blocks(
     if bodies:
         say("torques by body")
         blocks += typesetting.bodies(equations)
+    if terms and bodies:
+        say("torques by body and physical effect")
+        blocks += typesetting.crossed(equations)
     return blocks
 
 

@@ -2,6 +2,16 @@
 
 from armdyn.equations.certificate import Certificate, certify
 from armdyn.equations.comparison import Comparison, compare
+from armdyn.equations.coriolis_comparison import CoriolisMatrix, coriolis_matrices
 from armdyn.equations.derivation import Equations, derive
 
-__all__ = ["Certificate", "Comparison", "Equations", "certify", "compare", "derive"]
+__all__ = [
+    "Certificate",
+    "Comparison",
+    "CoriolisMatrix",
+    "Equations",
+    "certify",
+    "compare",
+    "coriolis_matrices",
+    "derive",
+]

@@ -11,7 +11,7 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Vec3
 from armdyn.equations.derivation import must_move, projected, symbolic_robot, torques_of
-from armdyn.graph import Operations, trace
+from armdyn.graph import Operations, span, trace
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.features import CLOSED, TREE, takes
@@ -74,6 +74,8 @@ class Row:
     """Multiplications and additions as written, every one carried out."""
     operations: Operations
     """The same traced: common subexpressions once, dead code gone; parameters are constants."""
+    span: int
+    """Operations of the longest chain in which each needs the one before: no parallel computer is faster."""
     trace_seconds: float
     evaluation_seconds: float
     """One direct evaluation on floats, in Python."""
@@ -141,8 +143,8 @@ def _row(entry: Formulation, robot: Robot, states: Any, reference: Sequence[Any]
     begin = time.perf_counter()
     graph = trace(lambda *state: projected(model, tree, function, torques_of, *state), {"q": n, "qd": n, "qdd": n})
     tracing = time.perf_counter() - begin
-    return Row(entry, difference, written_operations(entry, robot), graph.operations, tracing, evaluation,
-               _published(entry.name, n))  # fmt: skip
+    return Row(entry, difference, written_operations(entry, robot), graph.operations, span(graph.outputs), tracing,
+               evaluation, _published(entry.name, n))  # fmt: skip
 
 
 def _torques(robot: Robot, entry: Formulation, state: Any) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from armdyn.algebra import ZERO, CentralInertia, Mat3
 from armdyn.equations import typesetting
 from armdyn.errors import NotApplicable, RobotError, unknown_name
 from armdyn.graph import (
@@ -186,15 +187,10 @@ class Equations:
 
         external: what a wrench (fx, fy, fz, mx, my, mz) exerted by the robot at the tool, world axes, adds.
         """
-        n, M, c = range(self.robot.n), self.raw["M"], self.raw["christoffel"]
-        qd, qdd = symbols_of("qd", self.robot.n), symbols_of("qdd", self.robot.n)
-        wrench, q = symbols(" ".join(WRENCH)), symbols_of("q", self.robot.n)
+        n, wrench, q = range(self.robot.n), symbols(" ".join(WRENCH)), symbols_of("q", self.robot.n)
         J = projected(self.robot, self.tree, kinematics.jacobian, _columns, q)
         parts = {
-            "inertia": [_sum(M[i][j] * qdd[j] for j in n) for i in n],
-            "centrifugal": [_sum(c[i][j][j] * qd[j] * qd[j] for j in n) for i in n],
-            "coriolis": [_sum(2 * c[i][j][k] * qd[j] * qd[k] for j in n for k in n if j < k) for i in n],
-            "gravity": list(self.raw["g"]),
+            **_causes(self.raw["M"], self.raw["christoffel"], self.raw["g"]),
             **({"springs": list(self.raw["k"])} if self.has_springs else {}),
             "external": [_sum(J[row][i] * wrench[row] for row in range(6)) for i in n],
         }
@@ -210,6 +206,30 @@ class Equations:
             torques = projected(self.robot, alone, function, torques_of, *arguments)
             parts[joint.body.name] = tuple(closed_form(_nodes(torques)))
         return {name: tau for name, tau in parts.items() if any(x is not constant(0) for x in tau)}
+
+    def contributions(self, *, apart: bool = False) -> dict[str, dict[str, tuple[Node, ...]]]:
+        """Torques split by body and cause: {body: {cause: torques}}, each cause of each body on each joint.
+
+        apart: mass and inertia apart, as "inertia of mass", "inertia of tensor", ... (El Baji sec. 3.4).
+
+        Their sum is tau (rotors and springs apart). Zero contributions are left out.
+        """
+        found: dict[str, dict[str, tuple[Node, ...]]] = {}
+        for joint in self.robot.tree:
+            alone = _only(self.tree, joint.body.name)
+            views = {" of mass": _point_masses(alone), " of tensor": _tensors(alone)} if apart else {"": alone}
+            causes = {name + view: each for view, tree in views.items() for name, each in self._causes(tree).items()}
+            shown = {name: tau for name, tau in causes.items() if any(x is not constant(0) for x in tau)}
+            found |= {joint.body.name: shown} if shown else {}
+        return found
+
+    def _causes(self, tree: Robot) -> dict[str, tuple[Node, ...]]:
+        """Inertia, centrifugal, Coriolis and gravity torques of a tree in explicit form."""
+        method, q = get_formulation(self.formulation), symbols_of("q", self.robot.n)
+        M = _nodes(projected(self.robot, tree, method.function("mass_matrix"), _matrix, q))
+        g = _nodes(projected(self.robot, tree, method.function("gravity"), torques_of, q))
+        parts = _causes(M, christoffel_symbols(M, q), g)
+        return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
     def latex(self) -> str:
         """LaTeX with c_{23}-style abbreviations."""
@@ -399,6 +419,37 @@ def _sum(terms: Any) -> Node:
     for term in terms:
         total = total + term
     return total
+
+
+def _causes(M: Any, c: Any, g: Any) -> dict[str, list[Node]]:
+    """Torques by cause from mass matrix, Christoffel symbols and gravity torques."""
+    n = range(len(M))
+    qd, qdd = symbols_of("qd", len(M)), symbols_of("qdd", len(M))
+    return {
+        "inertia": [_sum(M[i][j] * qdd[j] for j in n) for i in n],
+        "centrifugal": [_sum(c[i][j][j] * qd[j] * qd[j] for j in n) for i in n],
+        "coriolis": [_sum(2 * c[i][j][k] * qd[j] * qd[k] for j in n for k in n if j < k) for i in n],
+        "gravity": list(g),
+    }
+
+
+def _point_masses(robot: Robot) -> Robot:
+    """The robot with every body's mass in its centre of mass."""
+    return _with_bodies(robot, lambda body: CentralInertia(body.mass, body.com, Mat3.zero()))
+
+
+def _tensors(robot: Robot) -> Robot:
+    """The robot with massless bodies that keep their tensors about their centres of mass."""
+    return _with_bodies(robot, lambda body: CentralInertia(0, ZERO, body.tensor))
+
+
+def _with_bodies(robot: Robot, change: Callable[[CentralInertia], CentralInertia]) -> Robot:
+    tree = []
+    for joint in robot.tree:
+        inertia = joint.body.inertia
+        central = inertia if isinstance(inertia, CentralInertia) else inertia.about_com()
+        tree.append(replace(joint, body=replace(joint.body, inertia=change(central))))
+    return replace(robot, tree=tuple(tree), expressions=None)
 
 
 def _only(robot: Robot, body: str) -> Robot:

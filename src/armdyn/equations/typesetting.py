@@ -75,6 +75,15 @@ def bodies(equations: Equations) -> list[Block]:
     return [_torques(equations, f"Body {name}", torques) for name, torques in equations.bodies().items()]
 
 
+def crossed(equations: Equations) -> list[Block]:
+    """The torques body by body and term by term, mass and inertia apart. El Baji sec. 3.4"""
+    return [
+        _torques(equations, f"Body {body}, {cause}", torques)
+        for body, causes in equations.contributions(apart=True).items()
+        for cause, torques in causes.items()
+    ]
+
+
 def _torques(equations: Equations, title: str, torques: Sequence[Node]) -> Block:
     return Block(title, "tau", _nonzero([(index(equations, i), x) for i, x in enumerate(torques)]), ":")
 
@@ -234,6 +243,8 @@ def record(equations: Equations, terms: bool = False, by_body: bool = False) -> 
         quantities["causes"] = _texts(equations.terms())
     if by_body:
         quantities["bodies"] = _texts(equations.bodies())
+    if terms and by_body:
+        quantities["contributions"] = _texts(equations.contributions(apart=True))
     return facts | quantities
 
 

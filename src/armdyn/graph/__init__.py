@@ -2,7 +2,7 @@
 
 from armdyn.graph.angle import angle_folding, quarter_turns
 from armdyn.graph.closed_form import closed_form
-from armdyn.graph.count import Operations, count_operations
+from armdyn.graph.count import Operations, count_operations, span
 from armdyn.graph.derivative import derivative, gradient, numeric, substitute
 from armdyn.graph.evaluate import evaluate, to_float
 from armdyn.graph.fold import select
@@ -43,6 +43,7 @@ __all__ = [
     "quarter_turns",
     "select",
     "simplified_parameters",
+    "span",
     "split_angles",
     "substitute",
     "symbol",

@@ -84,6 +84,23 @@ def count_operations(outputs: Any) -> Operations:
     return _tally(online, _tally(offline, None))
 
 
+def span(outputs: Any) -> int:
+    """Operations of the longest chain of which each needs the result of the one before: the time on many processors.
+
+    Sign changes and operations on parameters only do not count, as in `Operations.total`.
+
+    >>> from armdyn.graph import symbols
+    >>> x, y = symbols("x y")
+    >>> span((x * x + y * y, x.sin() * y))
+    2
+    """
+    depth: dict[Node, int] = {}
+    for node in ordered(nodes_of(outputs)):
+        before = max((depth[arg] for arg in node.args), default=0)
+        depth[node] = before + (1 if node.args and node.online and node.op != NEG else 0)
+    return max(depth.values(), default=0)
+
+
 def _tally(counts: Counter[str], offline: Operations | None) -> Operations:
     return Operations(
         counts["multiplications"],

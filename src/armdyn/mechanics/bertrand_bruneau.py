@@ -16,11 +16,15 @@ divides by the mass. All vectors of body k are in the axes of its link (El Baji 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 from armdyn.algebra import ZERO, Inertia, Mat3, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, half, mul
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kane import Partial, Partials, link_partials, seen_by_links
-from armdyn.mechanics.kinematics import Wrench, link_poses
+from armdyn.mechanics.kinematics import Wrench
+from armdyn.mechanics.newton_euler import tip_wrench
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
@@ -96,16 +100,15 @@ def _G(robot: Robot, q: Scalars, partials: Partials) -> Matrix:
     return G
 
 
-def _Q(robot: Robot, q: Scalars, partials: Partials, wrench: Scalars | None) -> Matrix:
-    """[i][k]: Q_ik of the wrench that body k exerts, here the tool's. El Baji (28), corrected: ElBaji-3, ElBaji-7"""
+def _Q(robot: Robot, q: Scalars, partials: Partials, wrench: Wrench) -> Matrix:
+    """[i][k]: Q_ik of the wrenches that bodies exert. El Baji (28), corrected: ElBaji-3, ElBaji-7"""
     Q = _zeros(robot.n)
-    k, T = robot.frame("tool")
-    if wrench is None or k == WORLD:
+    if wrench is None:
         return Q
-    back = link_poses(robot, q)[k].R.T
-    force, couple = back @ Vec3.of(wrench[:3]), back @ Vec3.of(wrench[3:])
-    for i, joint in partials[k].items():
-        Q[i][k] = _on(joint, force, couple + cross(T.p, force))  # El Baji (28)
+    for frame, each in (wrench if isinstance(wrench, Mapping) else {"tool": wrench}).items():
+        k, force, couple = tip_wrench(robot, q, each, frame)
+        for i, joint in partials[k].items() if k != WORLD else ():
+            Q[i][k] = add(Q[i][k], _on(joint, force, couple))  # El Baji (28)
     return Q
 
 
@@ -180,29 +183,57 @@ def gravity_coefficients(robot: Robot, q: Scalars) -> Matrix:
 
 
 @quantity
-def external_coefficients(robot: Robot, q: Scalars, wrench: Scalars) -> Matrix:
-    """Q_ik: (..., n, n), the torque on joint i for the wrench that body k exerts at the tool. El Baji (28)"""
+def external_coefficients(robot: Robot, q: Scalars, wrench: Wrench) -> Matrix:
+    """Q_ik: (..., n, n), the torque on joint i for the wrenches that body k exerts. El Baji (28)
+
+    wrench: (..., 6) at the tool, or {frame: (..., 6)}, each at the origin of its frame, world axes.
+    """
     return _Q(robot, q, link_partials(robot, q), wrench)
 
 
 @quantity
-def contributions(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Scalars | None = None) -> Cube:
+def contributions(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> Cube:
     """What each body adds to each joint's torque, term by term: (..., 5, n, n). El Baji (23)
 
     Entry [p][i][k]: part PARTS[p] (inertia, centrifugal, coriolis, gravity, external), joint i, body k. The bodies
     alone: their sum over p and k is the torque without friction and rotors.
+
+    wrench: (..., 6) at the tool, or {frame: (..., 6)} (default: none).
     """
-    inertia, centrifugal, coriolis = (_zeros(robot.n) for _ in range(3))
+    bodies = [link.inertia for link in robot.links]
     partials = link_partials(robot, q)
-    for k, carried in enumerate(partials):
-        body = robot.links[k].inertia
+    return [*_moving(bodies, partials, qd, qdd), _G(robot, q, partials), _Q(robot, q, partials, wrench)]
+
+
+@quantity
+def separate_contributions(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Cube]:
+    """The same with mass and inertia apart: (..., 2, 4, n, n). El Baji sec. 3.4
+
+    Entry [0] has the masses at their centres, [1] the tensors about these: D^tran and D^rot of Milićević (4.2) in the
+    first of the four parts (inertia, centrifugal, coriolis, gravity).
+    """
+    partials = link_partials(robot, q)
+    central = [link.inertia.about_com() for link in robot.links]
+    masses = [replace(each, tensor=Mat3.zero()).at_origin() for each in central]
+    tensors = [Inertia(0, ZERO, each.tensor) for each in central]
+    still = _zeros(robot.n)
+    return [
+        [*_moving(masses, partials, qd, qdd), _G(robot, q, partials)],
+        [*_moving(tensors, partials, qd, qdd), still],
+    ]
+
+
+def _moving(bodies: Sequence[Inertia], partials: Partials, qd: Scalars, qdd: Scalars) -> list[Matrix]:
+    """[i][k] of inertia, centrifugal and Coriolis torques. El Baji (23)"""
+    inertia, centrifugal, coriolis = (_zeros(len(bodies)) for _ in range(3))
+    for k, (body, carried) in enumerate(zip(bodies, partials, strict=True)):
         for (i, j), H in _H(body, carried).items():
             inertia[i][k] = add(inertia[i][k], mul(H, qdd[j]))
         for (i, j), beta in _beta(body, carried).items():
             centrifugal[i][k] = add(centrifugal[i][k], mul(beta, mul(qd[j], qd[j])))
         for (i, j, n), zeta in _zeta(body, carried).items():
             coriolis[i][k] = add(coriolis[i][k], mul(mul(2, zeta), mul(qd[j], qd[n])))
-    return [inertia, centrifugal, coriolis, _G(robot, q, partials), _Q(robot, q, partials, wrench)]
+    return [inertia, centrifugal, coriolis]
 
 
 @actuated

@@ -30,6 +30,10 @@ from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
 Matrix = list[list[Scalar]]
+VELOCITY_TERMS = ("translational, centrifugal, links below", "translational, Coriolis, links below",
+                  "translational, centrifugal, link itself", "translational, Coriolis, link itself",
+                  "rotational, Coriolis", "rotational, gyroscopic")  # fmt: skip
+"""What `velocity_terms` keeps apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +207,32 @@ def coriolis_rotational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
     poses = link_poses(robot, q)
     bodies = _bodies(robot, q, poses)
     return _h_rot(robot, bodies, _Rates(robot, qd, poses, bodies))
+
+
+@quantity
+def velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
+    """The parts of h^tran and h^rot: (..., 6, n), in the order of VELOCITY_TERMS; their sum is coriolis (no rotors).
+
+    Milićević (4.3): the first and second sum, then the third and fourth term; (4.4): the first and second.
+    """
+    poses = link_poses(robot, q)
+    bodies = _bodies(robot, q, poses)
+    rates = _Rates(robot, qd, poses, bodies)
+    centrifugal: list[Vec3] = []  # acceleration of a link's origin by centrifugal terms alone
+    h: Matrix = [[0] * robot.n for _ in VELOCITY_TERMS]
+    for link, s in zip(robot.outward(), bodies, strict=True):
+        k, p = link.index, link.parent
+        before, w_p = (ZERO, ZERO) if p == WORLD else (centrifugal[p], rates.w[p])
+        centrifugal.append(before + cross(w_p, cross(w_p, s.step)))
+        w, cor = rates.w[k], rates.cor[k]
+        turned, spin = s.turn @ w, s.turn @ cor
+        forces = (centrifugal[k], rates.a[k] - centrifugal[k], cross(w, cross(w, s.c)), cross(cor, s.c))
+        moments = (s.tensor @ spin, cross(turned, s.tensor @ turned))
+        for i, lever in s.lever.items():
+            shares = [(s.mass * each).dot(lever) for each in forces] + [s.axis[i].dot(each) for each in moments]
+            for part, share in zip(h, shares, strict=True):
+                part[i] = add(part[i], share)
+    return h
 
 
 @actuated

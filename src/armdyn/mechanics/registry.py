@@ -81,6 +81,7 @@ AROUND: dict[str, tuple[str, ...]] = {
     "actuators": ALL,
     "centroid": ALL,
     "closed_chain": (*CLOSED, *TREE),
+    "coriolis_matrices": TREE,
     "coupling": TREE,
     "derivatives": ALL,
     "doubled": ("elastic", *TREE),
