@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped_programs import can_be_looped, looped
 from armdyn.dynamics.looped_recipes import RECIPES
+from armdyn.dynamics.programs import Interpreted, SlowCode
 from armdyn.dynamics.quantities import QUANTITIES
-from armdyn.kernels import Kernel, build
+from armdyn.kernels import Kernel
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Motor, Rotor, Spring
@@ -43,7 +44,7 @@ def _with_joint_terms(robot: Robot) -> Robot:
     return replace(robot, tree=tuple(tree), expressions=None)
 
 
-FULL = _with_joint_terms(random_robot(7, 13, branching=0.4))
+FULL = _with_joint_terms(random_robot(7, 9, branching=0.4))
 
 
 def made(robot: Robot, name: str) -> Kernel:
@@ -93,6 +94,11 @@ def pinocchio(robot: Robot, name: str, *values: Any) -> Any:
         return engine.pin.rnea(engine.model, engine.data, *given)[o]
     if name == "forward_dynamics":
         return engine.pin.aba(engine.model, engine.data, *given)[o]
+    if name == "coriolis":
+        bias = engine.pin.nonLinearEffects(engine.model, engine.data, *given)
+        return (bias - engine.pin.computeGeneralizedGravity(engine.model, engine.data, given[0]))[o]
+    if name == "gravity":
+        return engine.pin.computeGeneralizedGravity(engine.model, engine.data, *given)[o]
     if name == "mass_matrix":
         return engine._matrix(engine.pin.crba(engine.model, engine.data, *given))
     if name == "coriolis_matrix":
@@ -105,7 +111,7 @@ def pinocchio(robot: Robot, name: str, *values: Any) -> Any:
 def test_agrees_with_straight_line_code_of_joints_with_everything(name: str) -> None:
     robot = FULL.without("springs") if name == "regressor" else FULL
     values = inputs(robot, name, 5)
-    assert_close(made(robot, name)(*values), build(armdyn.compile(robot).graph(name), name)(*values))
+    assert_close(made(robot, name)(*values), Interpreted(armdyn.compile(robot).graph(name))(*values))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -170,6 +176,41 @@ def test_not_for_rotors_carried_by_links_nor_other_laws_of_friction() -> None:
     dry = replace(FULL.tree[0], friction=replace(FULL.tree[0].friction, static=2.0, stribeck=0.1))
     assert looped(replace(FULL, tree=(dry, *FULL.tree[1:]), expressions=None), "inverse_dynamics") is None
     assert looped(armdyn.load("planar2r"), "inverse_dynamics") is None
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+def test_wrenches(name: str) -> None:
+    robot = random_robot(10, 24, branching=0.3)
+    dyn, values = armdyn.compile(robot), inputs(robot, name, 5)
+    wrench = np.random.default_rng(3).uniform(-5, 5, (5, 6))
+    frame = robot.joints[11].body.name
+    function = getattr(dyn, name)
+    for given in (wrench, {frame: wrench, "tool": 2 * wrench[0]}):
+        variant = "wrench" if given is wrench else tuple(given)
+        wrenches = [wrench] if given is wrench else list(given.values())
+        expected = Interpreted(dyn.graph(name, variant))(*values, *wrenches)
+        assert_close(function(*values, wrench=given), expected)
+        target = np.empty_like(expected)
+        assert function(*values, wrench=given, out=target) is target
+        assert_close(target, expected)
+    with pytest.raises(armdyn.errors.ShapeError):
+        function(*values, wrench=[1.0, 2.0])
+
+
+def test_choice_by_size() -> None:
+    tidy, skew = armdyn.compile(armdyn.load("panda")), armdyn.compile(random_robot(7, 7, prismatic=0.0))
+    name = "inverse_dynamics_derivatives"
+    assert can_be_looped(tidy.robot, name) and can_be_looped(skew.robot, name)
+    image = made(skew.robot, name).record.image
+    chosen = [(tidy, name), (skew, "inverse_dynamics"), (skew, name)]
+    kernels = [dyn.program(quantity) for dyn, quantity in chosen]
+    assert [isinstance(kernel, Kernel) and kernel.record.image == image for kernel in kernels] == [False, False, True]
+
+
+def test_interpretation_announces_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("armdyn.dynamics.programs.LARGEST", 10)
+    with pytest.warns(SlowCode, match="too many to compile"):
+        armdyn.compile(armdyn.load("planar2r"), cache=False).program("inverse_dynamics")
 
 
 def test_long_chains_are_compiled_so() -> None:

@@ -14,9 +14,9 @@ import numpy as np
 
 from armdyn.algebra import ZERO
 from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Near, Source, SymbolicSource, Variant, parameterless
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped_programs import can_be_looped, looped, pays
 from armdyn.dynamics.program_cache import ProgramCache
-from armdyn.dynamics.programs import Composed, Program, finite, program
+from armdyn.dynamics.programs import Composed, Loaded, Program, finite, program
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
@@ -31,8 +31,6 @@ from armdyn.typing import Floats as Array
 OPTIONS = ("out", "threads")
 LONG = 10
 """Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
-LOOPED_FROM = 12
-"""Joints from which code with loops over the links is as fast as straight-line code."""
 _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
 
@@ -159,17 +157,38 @@ class Dynamics(Quantities):
     def _made(self, name: str, variant: Variant | Near | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
-        if variant is None and self.n >= LOOPED_FROM and (name, self.forward) != ("forward_dynamics", "composite"):
-            made = looped(self.robot, name, cache=self.cache)
-            if made is not None:
-                return made
-        if not self.cache:
-            return program(self.graph(name, variant), label, cache=False)
-        found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
-        if found is None:
-            found = program(self.graph(name, variant), label, cache=True)
-            self._cache.keep(name, variant, found)
-        return found
+        if self.cache:
+            found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
+            if found is not None:
+                return found
+        made = self._looped(name) if variant is None else self._with_wrench(name, variant)
+        if made is None:
+            made = program(self.graph(name, variant), label, cache=self.cache)
+            if self.cache:
+                self._cache.keep(name, variant, made)
+        return made
+
+    def _looped(self, name: str) -> Program | None:
+        """Code with loops over the links, where there is such code and it is the better choice."""
+        if (name, self.forward) == ("forward_dynamics", "composite") or not can_be_looped(self.robot, name):
+            return None
+        if not (self.cache and self._cache.is_looped(name)):
+            if not pays(name, self.n, lambda: self.operations("inverse_dynamics").total):
+                return None
+            if self.cache:
+                self._cache.keep_looped(name)
+        return looped(self.robot, name, cache=self.cache)
+
+    def _with_wrench(self, name: str, variant: Variant | Near) -> Program | None:
+        """Inverse or forward dynamics with wrenches, where without them they are looped: J^T w comes apart."""
+        if name not in ("inverse_dynamics", "forward_dynamics") or isinstance(variant, Near):
+            return None
+        core = self._looped(name)
+        if core is None:
+            return None
+        frames = variant if isinstance(variant, tuple) else ("tool",)
+        jacobians = tuple(self.program("jacobian", None if frame == "tool" else frame) for frame in frames)
+        return Loaded(core, jacobians, inverse=name == "inverse_dynamics")
 
     @cached_property
     def _cache(self) -> ProgramCache:
@@ -443,9 +462,12 @@ def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[An
 
 
 def _how(made: Program) -> str:
-    kind = {"Split": "several kernels, ", "Composed": "from other functions, ", "Interpreted": "NumPy, "}.get(
-        type(made).__name__, ""
-    )
+    kind = {
+        "Split": "several kernels, ",
+        "Composed": "from other functions, ",
+        "Loaded": "from other functions, ",
+        "Interpreted": "NumPy, ",
+    }.get(type(made).__name__, "")
     return f"{kind}{'from cache' if made.from_cache else 'compiled'} in {made.compile_seconds * 1e3:.0f} ms"
 
 

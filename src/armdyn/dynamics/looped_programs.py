@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,18 +27,65 @@ FOLDERS = ("algebra", "graph", "robot", "mechanics", "dynamics")
 LINEAR_LAWS = ("viscous", "coulomb", GENERAL)
 
 
+CERTAIN = 24
+"""Joints from which looped code is taken without counting operations."""
+LONGEST = 6000
+"""Operations of straight-line code that take seconds to compile, for little gain."""
+OPERATION = 0.25
+"""ns of an operation of straight-line code, in one call."""
+
+
+class Measure(NamedTuple):
+    """What decides between straight-line and looped code, by the number of joints n, as measured on general chains.
+
+    share: (a, b), straight-line code has about (a + b n) times the operations of inverse dynamics.
+    call: (c, d), one call of looped code takes about c + d n ns.
+    """
+
+    share: tuple[float, float]
+    call: tuple[float, float]
+
+
+MEASURED = {
+    "inverse_dynamics": Measure((1.0, 0.0), (130, 24)),
+    "coriolis": Measure((0.9, 0.0), (130, 22)),
+    "gravity": Measure((0.4, 0.0), (110, 14)),
+    "forward_dynamics": Measure((2.5, 0.0), (180, 83)),
+    "mass_matrix": Measure((0.0, 0.12), (170, 26)),
+    "coriolis_matrix": Measure((2.6, 0.1), (330, 46)),
+    "inverse_dynamics_derivatives": Measure((4.5, 0.2), (500, 78)),
+    "regressor": Measure((1.4, 0.35), (430, 72)),
+}
+
+
+def pays(name: str, n: int, operations: Callable[[], int]) -> bool:
+    """Whether looped code is the better choice. operations: of straight-line inverse dynamics."""
+    if n >= CERTAIN:
+        return True
+    (a, b), (c, d) = MEASURED[name]
+    straight = (a + b * n) * operations()
+    return straight > LONGEST or OPERATION * straight > c + d * n
+
+
+def can_be_looped(robot: Robot, name: str) -> bool:
+    """Whether there is looped code of a quantity for this robot."""
+    if name not in RECIPES or robot.n < SMALLEST:
+        return False
+    if robot.constrained or robot.compounds or coordinates(robot).doubled:
+        return False
+    return joint_numbers(robot) is not None and (name != "regressor" or _usual_columns(robot))
+
+
 def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     """The looped kernel of a quantity; None if there is none for it or for this robot."""
-    special = robot.constrained or robot.compounds or coordinates(robot).doubled
-    if name not in RECIPES or robot.n < SMALLEST or special:
-        return None
-    terms = joint_numbers(robot)
-    if terms is None or (name == "regressor" and not _usual_columns(robot)):
+    terms = joint_numbers(robot) if can_be_looped(robot, name) else None
+    if terms is None:
         return None
     if name == "forward_dynamics":
         _require_inertia(robot)
     shape = Shape(mixed=any(not link.revolute for link in robot.links), terms=bool(terms.any()))
     recipe = RECIPES[name](shape)
+    shape = shape._replace(terms="Ia" in recipe.numbers)
     tables = Tables(
         tuple(link.parent for link in robot.links),
         np.hstack([_link_numbers(robot, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers)]),

@@ -6,7 +6,7 @@ sigma: `turning` is 1 for a revolute joint and 0 for a prismatic one, `sliding` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -30,6 +30,9 @@ JOINT = ("Ia", "Fv", "Fc", "stiffness", "off")
 JOINT_COLUMNS = ("Ia", "Fv", "Fc", "off")
 """Columns of the regressor beside those of inertia."""
 GRAVITY = ("gx", "gy", "gz")
+
+
+Start = Callable[[Mapping[str, Node]], Mapping[str, Any]]
 
 
 class Shape(NamedTuple):
@@ -117,6 +120,15 @@ def standard(name: str, shape: Shape, **parts: Any) -> Recipe:
 
 def inverse_dynamics(shape: Shape) -> Recipe:
     """Newton-Euler in link frames. Khalil (7.51)-(7.61)"""
+    return _newton_euler("inverse_dynamics", shape, ("q", "qd", "qdd"), "tau", _at_rest)
+
+
+def coriolis(shape: Shape) -> Recipe:
+    """The same without accelerations, gravity and joint terms."""
+    return _newton_euler("coriolis", shape._replace(terms=False), ("q", "qd"), "c", _weightless)
+
+
+def _newton_euler(name: str, shape: Shape, inputs: tuple[str, ...], result: str, start: Start) -> Recipe:
     own: dict[str, Kind] = {"R": "matrix", "w": "vector", "wd": "vector", "U": "matrix", "a": "vector", "f": "vector",
                             "m": "vector"}  # fmt: skip
     stages = (
@@ -125,8 +137,28 @@ def inverse_dynamics(shape: Shape) -> Recipe:
         Stage("each", _loaded),
         Stage("inward", _borne),
     )
-    return standard("inverse_dynamics", shape, inputs=("q", "qd", "qdd"), own=_with_position(own, shape),
-                    results=("tau",), outputs=1, start=_at_rest, stages=stages)  # fmt: skip
+    return standard(name, shape, inputs=inputs, own=_with_position(own, shape), results=(result,), outputs=1,
+                    start=start, stages=stages)  # fmt: skip
+
+
+def gravity(shape: Shape) -> Recipe:
+    """Weights in link frames, passed inwards. Khalil (7.54)-(7.61) at rest"""
+    own: dict[str, Kind] = {"R": "matrix", "a": "vector", "f": "vector", "m": "vector"}
+
+    def hung(site: Site) -> None:
+        site.put(a=site.own("R").T @ site.parent("a"))
+
+    def weight(site: Site) -> None:
+        f, m = link_of(site).inertia.wrench(ZERO, ZERO, site.own("a"))
+        site.put(f=f, m=m)
+
+    def start(robot: Mapping[str, Node]) -> Mapping[str, Any]:
+        rest = _at_rest(robot)
+        return {name: rest[name] for name in ("a", "f", "m")}
+
+    stages = (Stage("each", posed), Stage("outward", hung), Stage("each", weight), Stage("inward", _borne))
+    return standard("gravity", shape._replace(terms=False), inputs=("q",), own=_with_position(own, shape),
+                    results=("g",), outputs=1, start=start, stages=stages)  # fmt: skip
 
 
 def _with_position(own: dict[str, Kind], shape: Shape) -> Mapping[str, Kind]:
@@ -139,9 +171,14 @@ def _at_rest(robot: Mapping[str, Node]) -> Mapping[str, Any]:
     return {"w": ZERO, "wd": ZERO, "U": rate_matrix(ZERO, ZERO), "a": -g, "f": ZERO, "m": ZERO}
 
 
+def _weightless(robot: Mapping[str, Node]) -> Mapping[str, Any]:
+    return {**_at_rest(robot), "a": ZERO}
+
+
 def _moved(site: Site) -> None:
     before = LinkMotion(*map(site.parent, ("w", "wd", "U", "a")))
-    motion = newton_euler.moved(link_of(site), pose_of(site), site.joint("qd"), site.joint("qdd"), before)
+    qdd = site.joint("qdd") if "qdd" in site.recipe.inputs else 0
+    motion = newton_euler.moved(link_of(site), pose_of(site), site.joint("qd"), qdd, before)
     site.put(**motion._asdict())
 
 
@@ -153,7 +190,7 @@ def _loaded(site: Site) -> None:
 
 def _borne(site: Site) -> None:
     link, f, m = link_of(site), site.own("f"), site.own("m")
-    site.result("tau", add(link.along(f, m), joint_terms(site)))
+    site.result(site.recipe.results[0], add(link.along(f, m), joint_terms(site)))
     force, moment = newton_euler.passed_on(link, pose_of(site), f, m)
     site.add_to_parent(f=force, m=moment.turned + moment.lever)
 
@@ -505,6 +542,8 @@ def _unit_wrenches(site: Site) -> None:
 
 RECIPES = {
     "inverse_dynamics": inverse_dynamics,
+    "coriolis": coriolis,
+    "gravity": gravity,
     "forward_dynamics": forward_dynamics,
     "mass_matrix": mass_matrix,
     "regressor": regressor,

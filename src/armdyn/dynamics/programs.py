@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, Protocol
@@ -18,6 +19,10 @@ from armdyn.kernels.kernel import LARGEST
 COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
 SHARE = 16_000
 """Operations of one kernel, when a graph is split among several."""
+
+
+class SlowCode(UserWarning):
+    """A function is not machine code."""
 
 
 class Program(Protocol):
@@ -113,6 +118,45 @@ class Composed:
         return delivered([-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()], out)
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """Inverse or forward dynamics with wrenches on frames, from those without and the Jacobians of the frames.
+
+    core: without wrenches.
+    jacobians: one per wrench.
+    inverse: inverse dynamics, to which J^T w is added; else forward dynamics, from whose torques it is taken.
+    """
+
+    core: Program
+    jacobians: tuple[Program, ...]
+    inverse: bool
+
+    @property
+    def operations(self) -> Operations:
+        """Of the programs; those of the products J^T w are not counted."""
+        counts = [program.operations for program in (self.core, *self.jacobians)]
+        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
+
+    @property
+    def compile_seconds(self) -> float:
+        return sum(program.compile_seconds for program in (self.core, *self.jacobians))
+
+    @property
+    def from_cache(self) -> bool:
+        return all(program.from_cache for program in (self.core, *self.jacobians))
+
+    def __call__(self, q: Any, qd: Any, last: Any, *wrenches: Any, out: Any = None, **options: Any) -> Any:
+        loads: Any = 0.0
+        for jacobian, wrench in zip(self.jacobians, wrenches, strict=True):
+            exerted = np.asarray(wrench, dtype=float)
+            if exerted.shape[-1:] != (6,):
+                raise ShapeError(f"got shape {exerted.shape}", where="input 'wrench'", expected="shape (..., 6)")
+            loads = loads + (exerted[..., None, :] @ jacobian(q, **options))[..., 0, :]
+        if self.inverse:
+            return _delivered([self.core(q, qd, last, **options) + loads], out)
+        return _delivered([self.core(q, qd, last - loads, **options)], out)
+
+
 def _stacked(value: Any, batch: tuple[int, ...]) -> Any:
     """Nested tuples of numbers and arrays as one array, batch axes first."""
     if isinstance(value, tuple):
@@ -128,6 +172,10 @@ def program(graph: Graph, name: str, cache: bool) -> Program:
         return build(graph, name, cache=cache)
     parts = parts_of(graph)
     if not parts:
+        warnings.warn(
+            f"{name}: {total} operations are too many to compile; each call takes about {total / 200_000:.0f} ms more",
+            SlowCode, stacklevel=2,
+        )  # fmt: skip
         return Interpreted(graph)
     kernels = tuple(build(part, f"{name}_{k}", cache=cache) for k, part in enumerate(parts))
     return Split(kernels, len(graph.outputs), graph.operations)
