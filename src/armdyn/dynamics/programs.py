@@ -153,8 +153,8 @@ class Loaded:
                 raise ShapeError(f"got shape {exerted.shape}", where="input 'wrench'", expected="shape (..., 6)")
             loads = loads + (exerted[..., None, :] @ jacobian(q, **options))[..., 0, :]
         if self.inverse:
-            return _delivered([self.core(q, qd, last, **options) + loads], out)
-        return _delivered([self.core(q, qd, last - loads, **options)], out)
+            return delivered([self.core(q, qd, last, **options) + loads], out)
+        return delivered([self.core(q, qd, last - loads, **options)], out)
 
 
 def _stacked(value: Any, batch: tuple[int, ...]) -> Any:
