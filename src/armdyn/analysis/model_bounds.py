@@ -23,9 +23,11 @@ from numpy.polynomial import polynomial
 from armdyn.robot import Robot
 from armdyn.robot.features import PASSIVE, takes
 from armdyn.robot.links import WORLD, Link
+from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
 Coefficients = tuple[float, ...]
+POWERS = ("", " ||q||", " ||q||²")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,15 @@ class ModelBounds:
         """The three bounds for ||q|| = norm; that of the Coriolis matrix per unit of ||qd||."""
         M, C, g = (float(polynomial.polyval(norm, each)) for each in (self.mass_matrix, self.coriolis, self.gravity))
         return M, C, g
+
+    def section(self) -> Section:
+        """The bounds as a table."""
+        words = ("||M(q)||", "||C(q, qd)|| / ||qd||", "||g(q)||")
+        rows = tuple(
+            (word, " + ".join(f"{x:.4g}{POWERS[k]}" for k, x in enumerate(each) if x) or "0")
+            for word, each in zip(words, (self.mass_matrix, self.coriolis, self.gravity), strict=True)
+        )
+        return Section("Bounds for all q and qd", (Column("norm"), Column("at most")), rows, "SI units.")
 
 
 @takes("dry_friction", "static_friction", "friction_law", "payload", *PASSIVE)

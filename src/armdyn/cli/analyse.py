@@ -28,6 +28,9 @@ def analyse(
         typer.Option(metavar="Q", help="Configuration, one number per joint as in 0,30deg,-1.2 (default: mid-range)."),
     ] = None,
     tau_max: parse.TorqueOption = None,
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Also bound the norms of M, C and g for all configurations.")
+    ] = False,
     plot: parse.PlotOption = None,
     map_of: Annotated[
         str | None,
@@ -56,6 +59,10 @@ def analyse(
             drawn = _map(dyn, map_of, over, found, points, strongest)
     screen = console()
     _print(screen, found)
+    if bounds:
+        from armdyn.analysis import model_bounds
+
+        show(screen, model_bounds(robot).section())
     if plot is not None:
         from armdyn.report.figures.ellipsoid_figures import ellipsoid_figure
 

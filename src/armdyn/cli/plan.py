@@ -71,6 +71,7 @@ def plan(
         Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd (.csv).")
     ] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
+    loads: Annotated[bool, typer.Option("--loads", help="Also print the largest bearing loads of the motion.")] = False,
 ) -> None:
     """Plan a motion between two configurations within velocity and acceleration limits, or torque limits."""
     parse.check_extension(plot, parse.PICTURES, "--plot")
@@ -92,6 +93,10 @@ def plan(
     shape = "straight line of the tool" if line else "straight line in joint space"
     title = f"{robot.name}: {motion.duration:.4f} s, {_manner(timing, profile)}, {shape}"
     show(screen, _section(robot, motion, title, verdict))
+    if loads:
+        from armdyn.motion import bearing_loads
+
+        show(screen, bearing_loads(robot, motion).section())
     for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(robot, limits))):
         screen.print(text)
     for warning in [*_beyond_limits(robot, motion), *_too_strong(verdict)]:
@@ -120,19 +125,25 @@ def _joints(
 
 
 def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str]:
-    """Limits from the command line, from the robot, or those of a careful motion; and a note on the last."""
-    from armdyn.robot.limits import careful_rates, joint_units, motion_limits
+    """Limits given, of the robot, k_a of Khalil sec. 8.3, or of a careful motion; and a note on the last two."""
+    from armdyn.robot.limits import careful_rates, joint_units, motion_limits, torque_limits
 
     option = f"--{name[0]}-max"
     if given is not None:
         return parse.limits(given, robot.n, option), ""
     known = getattr(motion_limits(robot), name)
     careful = careful_rates(robot)[name == "acceleration"]
-    missing = sorted({f"{rate:g} {getattr(unit, name)}"
-                      for limit, rate, unit in zip(known, careful, joint_units(robot), strict=True)
-                      if math.isinf(limit)})  # fmt: skip
+    source = ""
+    if name == "acceleration" and all(map(math.isinf, known)) and not any(map(math.isinf, torque_limits(robot))):
+        from armdyn.control import acceleration_constants
+
+        careful, source = acceleration_constants(compiled(robot)), ", torque limits over the largest inertias"
+    missing = list(dict.fromkeys(f"{rate:.3g} {getattr(unit, name)}"
+                                 for limit, rate, unit in zip(known, careful, joint_units(robot), strict=True)
+                                 if math.isinf(limit)))  # fmt: skip
     values = [float(y if math.isinf(x) else x) for x, y in zip(known, careful, strict=True)]
-    return values, f"No {name} limits known; assumed: {', '.join(missing)} (change with {option})." if missing else ""
+    note = f"No {name} limits known; assumed: {', '.join(missing)}{source} (change with {option})."
+    return values, note if missing else ""
 
 
 def _line(

@@ -9,7 +9,7 @@ MomentumObserver (contact detection). Poles and bandwidth of gains: `analyse_gai
 from armdyn.control.adaptive import SlotineLi
 from armdyn.control.computed_torque import ComputedTorque, Feedforward, NoControl
 from armdyn.control.elastic_pd import ElasticPD, StabilityCondition
-from armdyn.control.extremes import largest_gravity_slope, largest_inertias
+from armdyn.control.extremes import acceleration_constants, largest_gravity_slope, largest_inertias
 from armdyn.control.gains import GainAnalysis, JointLoop, analyse_gains
 from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.control.models import Formulated
@@ -41,6 +41,7 @@ __all__ = [
     "SlotineLi",
     "StabilityCondition",
     "TaskPID",
+    "acceleration_constants",
     "analyse_gains",
     "first_contact",
     "largest_gravity_slope",

@@ -11,7 +11,7 @@ from armdyn.dynamics import compile as compiled
 from armdyn.kinematics.closable import pulled_in
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import working_range
+from armdyn.robot.limits import torque_limits, working_range
 from armdyn.typing import Array
 
 SAMPLES, ROUNDS, AROUND = 4096, 12, 128
@@ -52,6 +52,15 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
 def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
     """Return the largest M_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of Khalil (9.6)."""
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
+
+
+@takes(*CLOSED, *TREE)
+def acceleration_constants(dyn: Dynamics, seed: int = 0) -> Array:
+    """Return k_a = tau_max / max M_jj of each joint, (n,) rad/s^2 or m/s^2: largest accelerations. Khalil sec. 8.3
+
+    An estimate: gravity, coupling and velocities are not considered. Infinite where no torque limit is known.
+    """
+    return np.asarray(torque_limits(dyn.robot) / largest_inertias(dyn, seed))
 
 
 @takes(*CLOSED, *TREE)

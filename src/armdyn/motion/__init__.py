@@ -1,5 +1,6 @@
 """Dynamics of motion: torques along a trajectory, feasibility, scaling, the fastest timing, sizing of actuators."""
 
+from armdyn.motion.bearings import BearingLoads, bearing_loads
 from armdyn.motion.loads import Sizing, sizing
 from armdyn.motion.sampling import Infeasible
 from armdyn.motion.scaling import ScaledMotion, scale_to_torque
@@ -9,6 +10,7 @@ from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.robot.limits import MotionLimits, motion_limits
 
 __all__ = [
+    "BearingLoads",
     "Feasibility",
     "Infeasible",
     "MotionLimits",
@@ -16,6 +18,7 @@ __all__ = [
     "Sizing",
     "TimeOptimal",
     "TorqueBreakdown",
+    "bearing_loads",
     "feasibility",
     "motion_limits",
     "scale_to_torque",

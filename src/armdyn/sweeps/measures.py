@@ -17,7 +17,9 @@ from armdyn.kinematics.manipulability import general_rank, product_of_axes
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics import composite_body, kinematics, newton_euler
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
+from armdyn.motion.bearings import loads_of
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
@@ -62,6 +64,15 @@ def _torque(robot: Robot, bench: Bench) -> Array:
     return _value("inverse_dynamics", robot, bench.q, bench.qd, bench.qdd)
 
 
+def _bearing(field: str) -> Callable[[Robot, Bench], Array]:
+    """Largest load of the bearings along the motion; a drive's own part does not count."""
+
+    def of(robot: Robot, bench: Bench) -> Array:
+        return np.asarray(getattr(loads_of(robot, joint_reactions(robot, bench.q, bench.qd, bench.qdd)), field))
+
+    return of
+
+
 def _mean_power(robot: Robot, bench: Bench) -> Array:
     power = np.maximum(_torque(robot, bench) * bench.qd, 0.0).sum(axis=-1)
     return np.atleast_1d(np.trapezoid(power, bench.t) / (bench.t[-1] - bench.t[0]))
@@ -95,6 +106,9 @@ MEASURES: dict[str, Measure] = {
     "peak_torque": Measure("largest torque of the motion", "N m or N", lambda r, b: np.abs(_torque(r, b)).max(axis=0),
                            by_joint=True),
     "rms_torque": Measure("rms torque of the motion", "N m or N", _rms, by_joint=True),
+    "bearing_force": Measure("largest radial force of the bearing", "N", _bearing("radial_force"), by_joint=True),
+    "bearing_moment": Measure("largest tilting moment of the bearing", "N m", _bearing("tilting_moment"),
+                              by_joint=True),
     "mean_power": Measure("mean mechanical power of the motion", "W", _mean_power),
     "holding_torque": Measure("largest gravity torque", "N m or N", _holding, by_joint=True),
     "inertia": Measure("largest inertia seen by the joint", "kg m^2 or kg", _inertia, by_joint=True),

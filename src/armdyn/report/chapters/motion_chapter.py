@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.files import writing
-from armdyn.motion import TorqueBreakdown, motion_limits, sizing
+from armdyn.motion import TorqueBreakdown, bearing_loads, motion_limits, sizing
 from armdyn.motion import torque_breakdown as broken_down
 from armdyn.motion.sampling import ROUNDING
 from armdyn.report.chapters.chapter import Chapter, File
@@ -150,6 +150,8 @@ def actuators(subject: Subject) -> Chapter:
     if any(j.rotor is not None and abs(float(j.rotor.ratio)) != 1 for j in subject.robot.joints):
         behind = sizing(subject.dyn, cycle, side="motor")
         blocks.append(html.table(_sizing_section("At the motors", subject.robot, behind)))
+    if not subject.robot.constrained:
+        blocks.append(html.table(bearing_loads(subject.dyn, cycle).section()))
     file = subject.table("actuators.csv", joint, "actuator loads over the motion")
     return Chapter(blocks, files=[file], numbers={"mean_power_W": loads.mean_power})
 
