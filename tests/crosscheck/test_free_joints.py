@@ -132,6 +132,17 @@ def test_centroid(pair: tuple[armdyn.Dynamics, Engine]) -> None:
     agree(dyn.centroidal_momentum(q, v), pin.computeCentroidalMomentum(model, data, x, other.v(v)).vector)
 
 
+def test_reactions(pair: tuple[armdyn.Dynamics, Engine]) -> None:
+    """The last link of a free or ball joint has the frame that the joint moves."""
+    dyn, other = pair
+    q, v, a, _ = state(dyn.robot)
+    pin.rnea(other.model, other.data, other.q(q), other.v(v), other.v(a))
+    found = dyn.joint_reactions(q, v, a)
+    for span in dyn.robot.compounds:
+        joint = other.model.getJointId(dyn.robot.joints[span.joint].name)
+        agree(found[span.velocities.stop - 1], other.data.f[joint].vector)
+
+
 def test_derivatives_along_velocities(pair: tuple[armdyn.Dynamics, Engine]) -> None:
     dyn, other = pair
     q, v, a, tau = state(dyn.robot)

@@ -143,3 +143,19 @@ def test_a_wrong_kinetic_energy_is_noticed() -> None:
         armdyn.load("planar2r"), points=1, formulations=[*FORMULATIONS[:1], Spoilt("x", "", "", (), wrong)]
     )
     assert [check.statement for check in result.checks if not check.holds] == ["kinetic energy is qd . M qd / 2"]
+
+
+def test_free_and_ball_joints_are_certified() -> None:
+    """Along the true motion of quaternions of any length: power, and Mdot - 2C; a wrong law would show."""
+    for robot in (armdyn.random_robot(7, 1, ball=1.0), armdyn.random_robot(9, 2, free_root=True)):
+        certificate = armdyn.certify(robot, points=1)
+        assert certificate.holds, certificate
+        assert {"lagrange", "kane", "articulated_body"} <= {check.formulation for check in certificate.checks}
+        assert certificate.error_probability < 1e-14
+
+
+def test_a_wrong_rate_of_moving_axes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from armdyn.mechanics import actuators
+
+    monkeypatch.setattr(actuators, "less_frame_rates", lambda robot, C, M, v: C)
+    assert not armdyn.certify(armdyn.random_robot(7, 1, ball=1.0), points=1).holds

@@ -33,7 +33,7 @@ HEADS = {
 """Statement -> head of its column. Any other statement gets a number."""
 
 
-@takes("closed", "tree")
+@takes("closed", "tree", "free_joints")
 def certify(
     robot: Robot,
     points: Annotated[int, typer.Option(min=1, metavar="N", help="Number of random states to check.")] = 3,

@@ -26,7 +26,7 @@ class Language(StrEnum):
     jax = "jax"
 
 
-@takes("closed", "elastic", "tree", movable=False)
+@takes("closed", "elastic", "tree", "free_joints", movable=False)
 def export(
     robot: Robot,
     to: Annotated[

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
-@takes("closed", "elastic", "tree", movable=False)
+@takes("closed", "elastic", "tree", "free_joints", movable=False)
 def show(
     robot: Robot,
     json: Annotated[

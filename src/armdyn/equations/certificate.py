@@ -25,8 +25,9 @@ from armdyn.equations.derivation import must_move
 from armdyn.errors import ArmdynError, NotApplicable, required_count
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.robot.compounds import between, position_rates
 from armdyn.robot.exact import exact
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Progress
 
@@ -87,7 +88,7 @@ class Point:
     wrench: Sequence[Any]
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *TREE, *FREE)
 def certify(
     robot: Robot,
     *,
@@ -136,7 +137,10 @@ def _integer(draws: random.Random) -> Any:
 
 
 def _state(robot: Robot, draws: random.Random) -> list[Any]:
-    return [RationalAngle(_integer(draws)) if link.revolute else _integer(draws) for link in robot.links]
+    joints = [RationalAngle(_integer(draws)) if link.revolute else _integer(draws) for link in robot.links]
+    for span in reversed(robot.compounds):  # quaternions may have any length
+        joints[span.velocities] = _vector(span.positions.stop - span.start, draws)
+    return joints
 
 
 def _vector(n: int, draws: random.Random) -> list[Any]:
@@ -144,9 +148,12 @@ def _vector(n: int, draws: random.Random) -> list[Any]:
 
 
 def with_inertias(robot: Robot, draw: Callable[[], Any]) -> Robot:
-    """The robot with ten drawn inertial parameters on every body."""
+    """The robot with ten drawn inertial parameters on every body that may have any."""
+    frames = between(robot.tree)
     tree = [
-        replace(joint, body=replace(joint.body, inertia=Inertia.from_parameters(*(draw() for _ in range(10)))))
+        joint
+        if joint.body.name in frames
+        else replace(joint, body=replace(joint.body, inertia=Inertia.from_parameters(*(draw() for _ in range(10)))))
         for joint in robot.tree
     ]
     return replace(robot, tree=tuple(tree), expressions=None)
@@ -207,13 +214,19 @@ def _is_symmetric(ours: Formulation, reference: Formulation, at: Point) -> bool:
 
 def _is_skew(ours: Formulation, reference: Formulation, at: Point) -> bool:
     """Mdot - 2C + (Mdot - 2C)^T = 0, and C qd are the Coriolis torques."""
-    moving = [Dual(x, rate) for x, rate in zip(at.q, at.qd, strict=True)]
+    moving = _moving(at)
     Mdot = [[dot_of(x) for x in row] for row in ours.function("mass_matrix")(at.robot, moving)]
     C = ours.function("coriolis_matrix")(at.robot, at.q, at.qd)
     n = range(at.robot.n)
     skew = all(Mdot[i][j] - 2 * C[i][j] + Mdot[j][i] - 2 * C[j][i] == 0 for i in n for j in n)
     torques = tuple(sum((C[i][j] * at.qd[j] for j in n), 0 * at.qd[0]) for i in n)
     return skew and torques == reference.function("coriolis")(at.robot, at.q, at.qd)
+
+
+def _moving(at: Point) -> list[Any]:
+    """The positions with their rates."""
+    rates = position_rates(at.robot.compounds, at.q, at.qd) if at.robot.compounds else at.qd
+    return [Dual(x, rate) for x, rate in zip(at.q, rates, strict=True)]
 
 
 def _is_kinetic_energy(ours: Formulation, reference: Formulation, at: Point) -> bool:
@@ -225,7 +238,7 @@ def _is_kinetic_energy(ours: Formulation, reference: Formulation, at: Point) -> 
 
 def _balances_power(ours: Formulation, reference: Formulation, at: Point) -> bool:
     """Qd . tau = d/dt (kinetic + potential energy)."""
-    q = [Dual(x, rate) for x, rate in zip(at.q, at.qd, strict=True)]
+    q = _moving(at)
     qd = [Dual(x, rate) for x, rate in zip(at.qd, at.qdd, strict=True)]
     energy = ours.function("kinetic_energy")(at.robot, q, qd) + ours.function("potential_energy")(at.robot, q)
     torques = reference.function("inverse_dynamics")(at.robot, at.q, at.qd, at.qdd)
@@ -285,11 +298,11 @@ def _degree(robot: Robot, formulations: Sequence[Formulation]) -> int:
     A polynomial of degree d in cosines and sines, each a quotient over 1 + t^2 in the half-tangent t, has a numerator
     of degree at most 2 d per angle; a quotient by a mass likewise.
     """
-    n = robot.n
-    variables = [Degree(1)] * n
+    n = robot.nq
+    positions, variables = [Degree(1)] * n, [Degree(1)] * robot.n
     shadow = with_inertias(robot.mapped(lambda x: x), lambda: Degree(1))
     degrees = [
-        degree_of(f.function("inverse_dynamics")(shadow, variables, variables, variables, [Degree(1)] * 6))
+        degree_of(f.function("inverse_dynamics")(shadow, positions, variables, variables, [Degree(1)] * 6))
         for f in formulations
         if "inverse_dynamics" in f.gives
     ]

@@ -82,6 +82,8 @@ def _head(model: Model) -> list[str]:
     for i, (name, kind) in enumerate(model.axes, 1):
         paragraphs.append(f"  {i:2d}  {c_comment(name)}, {kind}, {UNITS[kind].position}")
     gravity = ", ".join(f"{float(x):g}" for x in robot.gravity)
+    if positions := model.positions(c_comment):
+        paragraphs += ["", positions]
     return [
         *paragraphs,
         "",

@@ -11,7 +11,7 @@ from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.functions import DEFAULT, Model, model
 from armdyn.files import require_free, write_text
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, TREE, takes
 
 TARGETS = {
     "c": "C99: header, source, test program, CMake file",
@@ -23,7 +23,7 @@ TARGETS = {
 """Languages by name; each is a module of this package."""
 
 
-@takes(*CLOSED, "elastic", *TREE)
+@takes(*CLOSED, "elastic", *TREE, *FREE)
 def write(
     robot: Robot,
     to: str = "c",

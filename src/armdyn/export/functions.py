@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from armdyn.graph.program import StraightLine, straight_line
 from armdyn.graph.structure import Port, ports
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.parts import Kind
 
 PARAMETERS = "parameters"
@@ -76,13 +76,20 @@ class Model:
         kinds = where.joined([joint.kind for joint in joints], [joint.kind for joint in joints])
         return tuple(zip(where.names, kinds, strict=True))
 
+    def positions(self, clean: Callable[[str], str]) -> str:
+        """The order of q, where it has more entries than the other arrays: free and ball joints. Else empty."""
+        if not self.robot.compounds:
+            return ""
+        names = "; ".join(f"{i} {clean(name)}" for i, name in enumerate(self.robot.position_names, 1))
+        return f"Positions q, with quaternions of any length but zero: {names}."
+
     @cached_property
     def defaults(self) -> tuple[float, ...]:
         """Values of the parameters in the robot's file."""
         return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
 
 
-@takes(*CLOSED, "elastic", *TREE)
+@takes(*CLOSED, "elastic", *TREE, *FREE)
 def model(
     robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
 ) -> Model:
@@ -110,7 +117,8 @@ def model(
     values = {node: float(dynamics.robot.parameters[node.value]) for node in free}
     entries = []
     for name, graph in graphs.items():
-        named = not dynamics.robot.constrained and not dynamics.coordinates.doubled  # names of a tree's recursion
+        other = dynamics.robot.constrained or dynamics.robot.compounds or dynamics.coordinates.doubled
+        named = not other  # names of a tree's recursion
         labels = labels_of(graph, dynamics.view(name, parameters=parameters), values) if named else {}
         entries.append(Function(QUANTITIES[name], graph, labels))
     return Model(dynamics.robot, stem, tuple(entries), free)

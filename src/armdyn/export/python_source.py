@@ -43,6 +43,7 @@ def _head(model: Model, arrays: str) -> str:
         "",
         f"Joints, in the order of every array: {joints}.",
         "",
+        *([positions, ""] if (positions := model.positions(safe_text)) else []),
         "Arguments have shape (..., n): joints on the last axis, leading axes broadcast. Units are SI, angles in "
         f"radians. tau is what the actuators exert on +q. Gravity is ({gravity}) m/s^2 in world axes.",
         *([] if arrays == "numpy" else ["", "JAX computes in single precision unless jax_enable_x64 is set."]),

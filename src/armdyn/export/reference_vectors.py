@@ -58,8 +58,11 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
     q = np.transpose(where.joined(q.T, q.T + rng.uniform(-STRETCH, STRETCH, (robot.n, count))))
     qd, qdd, tau = (rng.uniform(-size, size, (count, where.size)) for size in (2, 5, 20))
     made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    if robot.compounds:
+        made["q"] = robot.integrate(robot.neutral, np.vstack([np.zeros((1, robot.n)), q[1:]]))
     for name, values in made.items():
-        values[0] = home if name == "q" and robot.constrained else 0
+        if not (name == "q" and robot.compounds):
+            values[0] = home if name == "q" and robot.constrained else 0
     return {name: np.round(values, 6) for name, values in made.items()}
 
 
@@ -138,6 +141,8 @@ PROJECTED: dict[str, Callable[[Array, Array], Array]] = {
     "jacobian_dot_qd": lambda a, G: a,
     "kinetic_energy": lambda T, G: T,
     "potential_energy": lambda U, G: U,
+    "center_of_mass": lambda p, G: p,
+    "centroidal_momentum": lambda h, G: h,
 }
 """What a quantity of the tree becomes for the independent joints."""
 

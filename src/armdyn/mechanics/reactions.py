@@ -13,12 +13,12 @@ from armdyn.mechanics.kinematics import Motion, Wrench, link_poses
 from armdyn.mechanics.newton_euler import Start, Tip, tip_wrench, transmitted
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.springs import counterbalances
-from armdyn.robot.features import TREE, declare
+from armdyn.robot.features import FREE, TREE, declare
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
-declare("mechanics.reactions", TREE)
+declare("mechanics.reactions", (*TREE, *FREE))
 
 
 @quantity

@@ -30,6 +30,7 @@ from armdyn.graph import Node
 from armdyn.mechanics.friction import coefficients, motors_with_friction, with_coefficients
 from armdyn.mechanics.springs import counterbalances
 from armdyn.robot import Robot
+from armdyn.robot.compounds import between
 from armdyn.robot.links import WORLD, Assembly, Spin, coupled
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Motor, Rotor
 from armdyn.robot.transmission import inverse_rows
@@ -91,6 +92,11 @@ def slots(robot: Robot, include: Iterable[str]) -> list[tuple[str, int]]:
     """(kind, joint) of every standard parameter, in their order."""
     robot, kinds = robot.opened, included(include)
     of_joints = [(kind, j) for j in range(robot.n) for kind in kinds if kind in STANDARD_PARAMETERS]
+    if robot.compounds:
+        frames, joints = between(robot.tree), robot.joints
+        none = {(kind, j) for j, joint in enumerate(joints) if joint.body.name in frames for kind in INERTIAL}
+        none |= {("Ia", j) for j, joint in enumerate(joints) if joint.compound is not None}
+        of_joints = [slot for slot in of_joints if slot not in none]
     further = [kind for kind in kinds if kind in FURTHER_PARAMETERS]
     own = further_parameters(robot, further) if further else []
     return of_joints + [(kind, j) for j, values in enumerate(own) for kind in further if kind in values]
@@ -187,7 +193,7 @@ def with_standard_parameters(robot: Robot, values: Mapping[str, Scalar] | Standa
         if name not in known:
             raise unknown_name("parameter", name, known, where=f"robot {robot.name!r}")
     known |= given
-    inertias = [Inertia.from_parameters(*(known[f"{kind}{j + 1}"] for kind in INERTIAL)) for j in range(robot.n)]
+    inertias = [Inertia.from_parameters(*(known.get(f"{kind}{j + 1}", 0) for kind in INERTIAL)) for j in range(robot.n)]
     joints = {
         joint.name: _driven(joint, j + 1, known, given.keys(), motor_ratio(robot, j))
         for j, joint in enumerate(robot.joints)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.algebra import Pose, Vec3, align_z, rot_quaternion
+from armdyn.algebra import Pose, Scalar, Vec3, align_z, rot_quaternion
 from armdyn.errors import RobotError, ShapeError
 from armdyn.robot.parts import Body, Compound, CompoundKind, FreeTransform, Joint, Kind, Placement
 from armdyn.typing import Floats, Scalars
@@ -159,6 +159,25 @@ def validate(tree: Sequence[Joint], where: str) -> None:
                                  advice="A joint of several degrees of freedom has no coordinate for it.")  # fmt: skip
 
 
+def between(tree: Sequence[Joint]) -> set[str]:
+    """Names of the bodies without mass that stand between the parts of free and ball joints."""
+    return {a.body.name for a, b in pairwise(tree) if a.compound is not None and a.compound == b.compound}
+
+
+def position_rates(spans: Sequence[Span], q: Scalars, v: Scalars) -> list[Scalar]:
+    """(nq,) the time derivative of positions at velocities v, over any scalar."""
+    result: list[Scalar] = [None] * len(q)
+    for place, part in _ordinary(spans, len(q)):
+        result[part] = v[place]
+    for span in spans:
+        *p, w, x, y, z = q[span.positions]
+        a, b, c = v[span.turns]
+        turning = (-(x * a) - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a)
+        linear = span.pose(q).R @ Vec3.of(v[span.joint : span.joint + 3]) if p else ()
+        result[span.positions] = [*linear, *(rate / 2 for rate in turning)]
+    return result
+
+
 # Positions as numbers -------------------------------------------------------------------------------------------------
 
 
@@ -172,16 +191,8 @@ def neutral(spans: Sequence[Span], nq: int) -> Floats:
 
 def rates(spans: Sequence[Span], q: Floats, v: Floats) -> Floats:
     """The time derivative of q at velocities v."""
-    result = np.empty(np.broadcast_shapes(q.shape[:-1], v.shape[:-1]) + q.shape[-1:])
-    for place, part in _ordinary(spans, q.shape[-1]):
-        result[..., part] = v[..., place]
-    for span in spans:
-        attitude, w = q[..., span.positions][..., -4:], v[..., span.turns]
-        moved = result[..., span.positions]
-        moved[..., -4:] = 0.5 * product(attitude, np.concatenate([np.zeros_like(w[..., :1]), w], axis=-1))
-        if span.compound.kind == "free":
-            moved[..., :3] = turned(attitude, v[..., span.velocities][..., :3])
-    return result
+    entries = position_rates(spans, np.moveaxis(q, -1, 0), np.moveaxis(v, -1, 0))
+    return np.stack(np.broadcast_arrays(*entries), axis=-1)
 
 
 def kept(spans: Sequence[Span], q: Floats) -> Floats:

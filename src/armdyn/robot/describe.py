@@ -15,6 +15,7 @@ from typing import Any
 from armdyn.algebra import CentralInertia, Inertia, Scalar, Vec3
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, ordered
+from armdyn.robot.compounds import collapsed
 from armdyn.robot.parts import FreeTransform, Joint, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
 from armdyn.robot.scalars import scalars
@@ -42,12 +43,14 @@ def text(robot: Robot) -> str:
 
 def title(robot: Robot) -> str:
     """Name, number of joints and their types in order: `scara5: 5 joints, P R R R P`."""
-    return f"{robot.name}: {robot.n} joint{'s' if robot.n != 1 else ''}, {types(robot)}".removesuffix(", ")
+    plural = "s" if robot.n != 1 else ""
+    what = f"degree{plural} of freedom" if robot.compounds else f"joint{plural}"
+    return f"{robot.name}: {robot.n} {what}, {types(robot)}".removesuffix(", ")
 
 
 def types(robot: Robot) -> str:
     """The types of the movable joints by their first letters; long lists are counted."""
-    letters = [joint.kind[0].upper() for joint in robot.joints]
+    letters = [joint.compound.kind if joint.compound else joint.kind[0].upper() for joint in collapsed(robot.joints)]
     if len(letters) <= 24:
         return " ".join(letters)
     return ", ".join(f"{letters.count(letter)} {letter}" for letter in sorted(set(letters), reverse=True))
@@ -124,13 +127,15 @@ class _Both:
             self.numbers = robot
         self.symbols = self.numbers.symbolic
         self.variable = {joint.name: f"q{i + 1}" for i, joint in enumerate(robot.movable)}
+        spans = robot.opened.compounds
+        self.variable |= {span.compound.name: f"q{span.joint + 1}-{span.velocities.stop}" for span in spans}
         angles = [pair for joint in self.joints() for pair in _angles(*joint)]
         as_fractions = all(_named(a) or isinstance(b, Node) or pi_fraction(b) for a, b in angles)
         self.degrees = not as_fractions and not any(_named(a) for a, _ in angles)
         self.angle_unit = "deg" if self.degrees else "rad"
 
     def joints(self) -> Iterator[tuple[Joint, Joint]]:
-        return zip(self.symbols.tree, self.numbers.tree, strict=True)
+        return zip(collapsed(self.symbols.tree), collapsed(self.numbers.tree), strict=True)
 
     def pair(self, get: Callable[[Any], Scalar], part: Any) -> Pair:
         """One field of a part, given as (described, numeric)."""
@@ -245,12 +250,12 @@ def _section(title: str, columns: Sequence[Cells], note: str = "") -> Section:
 
 def _identity_columns(both: _Both, rows: Rows, always_parent: bool = False) -> Iterator[Cells]:
     """Number, name, type; parent where the tree is not a plain chain; body where it is not called as its joint."""
-    tree = both.numbers.tree
+    tree = collapsed(both.numbers.tree)
     before = [both.numbers.root.name, *(joint.body.name for joint in tree)]
     joints = [joint for _, joint in rows]
     yield Column("#"), [both.variable.get(joint.name, "")[1:] for joint in joints]
     yield Column("joint"), [joint.name for joint in joints]
-    yield Column("type"), [joint.kind for joint in joints]
+    yield Column("type"), [joint.compound.kind if joint.compound else joint.kind for joint in joints]
     if always_parent or any(joint.parent != carrier for joint, carrier in zip(tree, before, strict=False)):
         yield Column("parent"), [joint.parent for joint in joints]
     if any(joint.body.name != joint.name for joint in joints):
@@ -270,7 +275,7 @@ def _dh_columns(both: _Both, rows: Rows, keys: Iterable[str]) -> Iterator[Cells]
 
 
 def _free_columns(both: _Both, rows: Rows) -> Iterator[Cells]:
-    kinds = [joint.kind for _, joint in rows]
+    kinds = ["fixed" if joint.compound else joint.kind for _, joint in rows]
     pairs: list[tuple[Any, Any]] = [(a.geometry, b.geometry) for a, b in rows]
 
     def column(field: str) -> list[Pair]:

@@ -368,7 +368,8 @@ class Robot:
         return text(self)
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: {self.n} joints, {' '.join(joint.kind[0].upper() for joint in self.joints)}>"
+        kinds = (j.compound.kind if j.compound else j.kind[0].upper() for j in compounds.collapsed(self.joints))
+        return f"<Robot {self.name!r}: {self.n} {'velocities' if self.compounds else 'joints'}, {' '.join(kinds)}>"
 
 
 def tensor_of(inertia: Any) -> Mat3:
