@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Pose, Vec3
+from armdyn.errors import NotApplicable
 from armdyn.mechanics import closed_chain, kinematics, loop_forces
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.kinematics import frame_pose, link_poses
@@ -117,17 +119,47 @@ def test_against_the_constraint_solver(name: str) -> None:
     compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state))[0])
 
 
-def test_another_assembly_mode() -> None:
-    """The five-bar with its left elbow inwards."""
-    robot = armdyn.load("five_bar")
+STARTS = {
+    "five_bar": {"left_elbow": 1.4, "right_elbow": -1.4},
+    "delta": {"platform_z": 0.467, **{f"swing{k}": 0.615 for k in (1, 2, 3)}, **{f"tilt{k}": 3.14 for k in (1, 2, 3)}},
+    "stewart": {"platform_z": -0.7, **{f"turn{k}": 3.0 for k in range(1, 7)}},
+}
+"""Other ways to put the mechanisms together: the elbows inwards, the platform on the other side."""
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_another_assembly_mode(name: str) -> None:
+    robot = armdyn.load(name)
     dyn, chain = armdyn.compile(robot), dependent_joints(robot)
     home = np.array([chain.assembly[k] for k in chain.independent])
-    other = closed_chain.close(robot, home, [home[0], 1.4, home[1], -1.4])
+    names = [joint.name for joint in robot.opened.joints]
+    start = [STARTS[name].get(joint, x) for joint, x in zip(names, chain.assembly, strict=True)]
+    other = np.asarray(closed_chain.close(robot, home, start))
     assert np.abs(other - chain.assembly).max() > 1
-    q = home + np.random.default_rng(3).uniform(-0.2, 0.2, (20, robot.n))
+    q = home + np.random.default_rng(3).uniform(-1, 1, (5, robot.n)) * MECHANISMS[name] / 2
     compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state), near=other)[0])
     function: Any = dyn.closed  # `near` belongs to closed chains alone, so the declaration does not have it
     assert np.abs(function(q, near=other) - dyn.closed(q)).max() > 1
+
+
+@pytest.mark.parametrize(("name", "crossed"), [
+    ("parallelogram", {"joint2p": 0.8, "joint3p": -0.5}), ("palletiser", {"elbow": 1.5, "rod_joint": -1.2}),
+])  # fmt: skip
+def test_crossed_parallelograms(name: str, crossed: dict[str, float]) -> None:
+    """Where the file says so, by `home`; a `near` that is crossed is refused where the file's loop is parallel."""
+    straight = armdyn.load(name)
+    tree = tuple(replace(joint, home=crossed.get(joint.name, joint.home)) for joint in straight.tree)
+    robot = replace(straight, tree=tree, expressions=None)
+    chain = dependent_joints(robot)
+    assert len(chain.linear) < len(dependent_joints(straight).linear)
+    home = np.array([chain.assembly[k] for k in chain.independent])
+    assert np.abs(np.array(chain.assembly) - dependent_joints(straight).continued(home.tolist())).max() > 0.3
+    q = home + np.random.default_rng(3).uniform(-0.1, 0.1, (20, robot.n))
+    dyn = armdyn.compile(robot)
+    compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state))[0])
+    function: Any = armdyn.compile(straight).closed
+    with pytest.raises(NotApplicable, match="home"):
+        function(q, near=np.array(chain.assembly))
 
 
 def test_far_from_the_assembly() -> None:

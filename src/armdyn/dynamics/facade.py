@@ -31,6 +31,8 @@ from armdyn.typing import Floats as Array
 OPTIONS = ("out", "threads")
 LONG = 10
 """Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
+ANOTHER_MODE = 1e-6
+"""A joint this far from where it should be, rad or m, belongs to another assembly mode."""
 _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
 
@@ -308,6 +310,7 @@ class Function:
         values, choice = _sorted(self.dynamics, self.definition, arguments, named)
         variant, frames, wrenches = _variant(self.definition, choice)
         if near:
+            _must_be_of_this_mode(self.dynamics.robot, near[0])
             return self.variant(Near(variant), *frames)(*values, *wrenches, *near, **options)
         if variant is None:
             return self.plain(*values, **options)
@@ -333,6 +336,23 @@ class Function:
         call.__doc__ = self.definition.doc
         vars(call)["__signature__"] = self.definition.signature
         return call
+
+
+def _must_be_of_this_mode(robot: Robot, near: Any) -> None:
+    """Raise NotApplicable if joints that follow at constant rates do not do so in these configurations (..., all).
+
+    A parallelogram is solved as one. The way in which it is crossed is another mechanism.
+    """
+    chain, q = dependent_joints(robot), np.asarray(near, dtype=float)
+    for k, line in chain.linear.items():
+        gap = q[..., k] - q[..., chain.independent] @ np.array(line.rates, dtype=float) - float(line.constant)
+        gap = np.sin(gap / 2) if chain.tree.links[k].revolute else gap
+        if np.abs(gap).max(initial=0.0) > ANOTHER_MODE:
+            raise NotApplicable(
+                f"near= has joint {chain.tree.joints[k].name!r} in another assembly mode, in which it does not follow "
+                "the others at a constant rate", where=f"robot {robot.name!r}",
+                expected="the assembly mode of the robot's file", advice="Give that mode by `home` of the joints.",
+            )  # fmt: skip
 
 
 def _variant(definition: Definition, choice: Any) -> tuple[Variant | None, tuple[str, ...], tuple[Any, ...]]:

@@ -30,7 +30,7 @@ from armdyn.graph import (
 )
 from armdyn.mechanics import christoffel, kinematics
 from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_torques
-from armdyn.mechanics.dependent_joints import Iteration, dependent_joints
+from armdyn.mechanics.dependent_joints import Distances, Iteration, dependent_joints
 from armdyn.mechanics.matrices import product
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
@@ -312,7 +312,7 @@ def projected(robot: Robot, tree: Robot, function: Callable[..., Any], project: 
 
 
 def _must_close_in_closed_form(robot: Robot) -> None:
-    if robot.constrained and any(isinstance(stage, Iteration) for stage in dependent_joints(robot).stages):
+    if robot.constrained and any(isinstance(stage, Iteration | Distances) for stage in dependent_joints(robot).stages):
         raise NotApplicable(
             "the loops of this robot have no solution in closed form", where=f"robot {robot.name!r}",
             expected="mimic joints, parallelograms and planar loops with two dependent joints",

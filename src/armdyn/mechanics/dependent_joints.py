@@ -4,6 +4,8 @@ A joint is dependent because it mimics another one or because a closed loop move
 
     linear      q_d = k q_a + c: mimic joints, and parallelograms, recognised at random closed configurations
     triangle    two parallel revolute joints and the closing one: two circles, with the branch of the assembly
+    strut       a bar between a universal joint and a ball: its angles in closed form, once the distance is right
+    distances   what the lengths of struts determine together, such as a platform: Newton steps
     iteration   everything else: a fixed number of Newton steps from the assembly; not a number where they do not end
 
 The assembly is the closed configuration next to the joints' `home`. Rates follow from J qd = 0, with J the rates of the
@@ -25,6 +27,7 @@ from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.linear import least_norm, least_squares
 from armdyn.mechanics.loop_geometry import LoopGeometry, lengths_of
 from armdyn.mechanics.matrices import Rows, inner, times
+from armdyn.mechanics.strut import StrutGeometry, universal_joint
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Scalars
 
@@ -73,7 +76,25 @@ class Iteration:
     joints: tuple[int, ...]
 
 
-Stage = Triangle | Iteration
+@dataclass(frozen=True)
+class Distances:
+    """Joints that the lengths of struts determine, one each, by Newton's method; struts: their universal joints."""
+
+    loops: tuple[int, ...]
+    joints: tuple[int, ...]
+    struts: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Strut:
+    """The universal joint of a strut whose ends are known; branch: sign of the root."""
+
+    loops: tuple[int]
+    joints: tuple[int, int]
+    branch: int
+
+
+Stage = Triangle | Iteration | Distances | Strut
 
 
 class LoopRates:
@@ -89,6 +110,7 @@ class LoopRates:
         self.independent = [k for k, name in enumerate(names) if name not in chosen]
         self.dependent = [k for k, name in enumerate(names) if name in chosen]
         self.loops = [LoopGeometry(self.tree, loop) for loop in robot.loops]
+        self._struts: dict[tuple[int, tuple[int, int]], StrutGeometry] = {}
         self.mimics = _mimics(robot, names, self.independent)
         self.linear: dict[int, Linear] = dict(self.mimics)
         self.stages: tuple[Stage, ...] = (self._whole(),) if self.loops else ()
@@ -104,6 +126,9 @@ class LoopRates:
 
     def stacked(self, stage: Stage, q: Scalars) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
         """(J, f) of a stage: rows of J by joint."""
+        if isinstance(stage, Distances):
+            found = [self.strut(i, joints).condition(q) for i, joints in zip(stage.loops, stage.struts, strict=True)]
+            return [row for row, _ in found], [value for _, value in found]
         rows: list[dict[int, Scalar]] = []
         values: list[Scalar] = []
         for i in stage.loops:
@@ -113,6 +138,13 @@ class LoopRates:
             rows += [{k: column[r] for k, column in columns.items()} for r in range(len(conditions))]
             values += conditions
         return rows, values
+
+    def strut(self, loop: int, joints: tuple[int, int]) -> StrutGeometry:
+        """The strut of a loop with this universal joint."""
+        key = loop, joints
+        if key not in self._struts:
+            self._struts[key] = StrutGeometry(self.loops[loop], joints)
+        return self._struts[key]
 
     def multipliers(self, q: Scalars, torques: Scalars) -> list[Scalar]:
         """Forces of the closing joints, one per condition: they balance the torques of all joints without a motor.
@@ -216,8 +248,30 @@ class DependentJoints(LoopRates):
             while more := {i for i in loops if joints & set(self.loops[i].joints)} - group:
                 group |= more
                 joints |= {k for i in more for k in self.loops[i].joints if k in open_joints}
-            stages.append(Iteration(tuple(sorted(group)), tuple(sorted(joints))))
+            stages += self._on_struts(sorted(group), joints, places) or [
+                Iteration(tuple(sorted(group)), tuple(sorted(joints)))
+            ]
             loops = [i for i in loops if i not in group]
+        return stages
+
+    def _on_struts(self, loops: list[int], joints: set[int], places: Sequence[Sequence[float]]) -> list[Stage]:
+        """Distances and struts, if every loop has a strut and their lengths determine the other joints."""
+        members = [k for i in loops for k in self.loops[i].joints if k in joints]
+        own = {k for k in members if members.count(k) == 1}
+        found = [universal_joint(self.loops[i], joints, own) for i in loops]
+        if None in found:
+            return []
+        struts = [pair for pair in found if pair is not None]
+        held = sorted(joints - {k for pair in struts for k in pair})
+        if len(held) != len(struts):
+            return []
+        stages: list[Stage] = [Distances(tuple(loops), tuple(held), tuple(struts))]
+        for i, pair in zip(loops, struts, strict=True):
+            tried = [Strut((i,), pair, sign) for sign in (1, -1)]
+            right = [each for each in tried if all(self._agrees(each, place) for place in places)]
+            if not right:
+                return []
+            stages.append(right[0])
         return stages
 
     def _triangle(self, index: int, joints: list[int], places: Sequence[Sequence[float]]) -> Triangle | None:
@@ -240,13 +294,14 @@ class DependentJoints(LoopRates):
                 return triangle
         return None
 
-    def _agrees(self, triangle: Triangle, place: Sequence[float]) -> bool:
+    def _agrees(self, stage: Triangle | Strut, place: Sequence[float]) -> bool:
         q: list[Scalar] = list(place)
         try:
-            self._close_triangle(triangle, q, None)
+            self._close(stage, q, None)
         except ValueError:  # the root of a negative number
             return False
-        return all(abs(math.sin(q[k].value() - place[k])) < 1e-6 for k in triangle.joints)
+        return all(abs(q[k].cosine - math.cos(place[k])) + abs(q[k].sine - math.sin(place[k])) < 1e-6
+                   for k in stage.joints)  # fmt: skip
 
     # Configurations ------------------------------------------------------------------------------------------------
 
@@ -267,11 +322,18 @@ class DependentJoints(LoopRates):
         """
         q = self.from_linear(q_active, self.assembly if near is None else near)
         for stage in self.stages:
-            if isinstance(stage, Triangle):
-                self._close_triangle(stage, q, near)
-            else:
-                self._iterate(stage, q)
+            self._close(stage, q, near)
         return q
+
+    def _close(self, stage: Stage, q: list[Scalar], near: Scalars | None) -> None:
+        if isinstance(stage, Triangle):
+            self._close_triangle(stage, q, near)
+        elif isinstance(stage, Strut):
+            one, two = stage.joints
+            geometry = self.strut(stage.loops[0], stage.joints)
+            q[one], q[two] = geometry.angles(q, None if near is None else near[two], stage.branch)
+        else:
+            self._iterate(stage, q)
 
     def _close_triangle(self, stage: Triangle, q: list[Scalar], near: Scalars | None) -> None:
         """Two circles: with a, b, d from the loop's gap, a point of it on each."""
@@ -313,7 +375,7 @@ class DependentJoints(LoopRates):
             second = second + (-first)
         q[one], q[two] = first, second if stage.sense > 0 else -second
 
-    def _iterate(self, stage: Iteration, q: list[Scalar]) -> None:
+    def _iterate(self, stage: Iteration | Distances, q: list[Scalar]) -> None:
         """Newton's method, the same number of steps everywhere; not a number where that was not enough."""
         for _ in range(STEPS):
             self._step(stage, q)
@@ -334,9 +396,14 @@ class DependentJoints(LoopRates):
             q[k] = q[k] - factor * x
         return length
 
-    def _error(self, stage: Iteration, q: Scalars) -> Scalar:
+    def _error(self, stage: Iteration | Distances, q: Scalars) -> Scalar:
         """Sum of the squares of the conditions, lengths in parts of the robot's."""
         total: Scalar = 0
+        if isinstance(stage, Distances):
+            for x in self.stacked(stage, q)[1]:
+                part = x / (self.size * self.size)
+                total = add(total, mul(part, part))
+            return total
         for i in stage.loops:
             loop = self.loops[i]
             for row, x in enumerate(loop.conditions(loop.placed(q))):
