@@ -38,8 +38,8 @@ def regular_size(path: Path, largest: int | None = None) -> int:
     except ValueError as error:
         raise FileError(f"cannot be a file name: {error}", where=repr(str(path))) from None
     if not stat.S_ISREG(found.st_mode):
-        raise FileError(f"{'a folder' if stat.S_ISDIR(found.st_mode) else 'a device or a pipe'}", where=str(path),
-                        expected="a regular file")  # fmt: skip
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
+        raise FileError(f"cannot be read: {what}", where=str(path), expected="a regular file")
     if largest is not None and found.st_size > largest:
         raise FileError(f"the file has {found.st_size / MEBI:.0f} MiB", where=str(path),
                         expected=f"at most {largest / MEBI:.0f} MiB")  # fmt: skip

@@ -45,7 +45,7 @@ def test_files_that_are_not_texts(ending: str, tmp_path: Path) -> None:
         file.truncate(17 * 2**20)
     expected = {
         missing: "cannot be read: No such file or directory.",
-        folder: "cannot be read: Is a directory.",
+        folder: "cannot be read: a folder. Expected: a regular file.",
         bytes_: "the file is not UTF-8 text.",
         huge: "the file has 17 MiB. Expected: at most 16 MiB.",
     }

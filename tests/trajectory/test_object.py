@@ -159,7 +159,7 @@ def test_missing_file() -> None:
     with pytest.raises(FileError, match="cannot be read"):
         read_trajectory("no/such/file.csv")
     with pytest.raises(FileError, match="cannot be written"):
-        hold([0.0], 1.0).save("no/such/file.csv")
+        hold([0.0], 1.0).save("/dev/null/file.csv")
 
 
 def test_picture(tmp_path, move: PiecewisePolynomial) -> None:  # type: ignore[no-untyped-def]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from armdyn.errors import FileError
+from armdyn.files import regular_size
 
 LARGEST_FILE = 16 * 2**20
 MIMIC = "mimics "
@@ -16,10 +17,7 @@ NOT_READ = "not read: "
 def read_text(path: Path) -> str:
     """Return the text of a file: UTF-8, at most 16 MiB."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise FileError(
-                f"the file has {path.stat().st_size / 2**20:.0f} MiB", where=str(path), expected="at most 16 MiB"
-            )
+        regular_size(path, LARGEST_FILE)
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise FileError("the file is not UTF-8 text", where=str(path)) from None

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from armdyn.errors import ArmdynError, FileError
-from armdyn.files import writing
+from armdyn.files import MEBI, regular_size, writing
 from armdyn.trajectory.piecewise import PiecewisePolynomial
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.trajectory.via import from_samples
 from armdyn.typing import Array
 
+LARGEST_FILE = 512 * MEBI
 QUANTITIES = ("q", "qd", "qdd")
 
 
@@ -66,6 +67,7 @@ def read_trajectory(path: str | Path) -> PiecewisePolynomial:
 def _table(path: Path) -> tuple[list[str], Array]:
     where = str(path)
     try:
+        regular_size(path, LARGEST_FILE)
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from armdyn.identification.joint_side import on_joint_side
 from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat, quantity_named
 from armdyn.identification.readers import numpy_files, rosbag, text_table
+from armdyn.identification.readers.budget import reading
 from armdyn.identification.stamps import cleaned
 from armdyn.robot import Robot
 from armdyn.typing import Array
@@ -129,15 +130,22 @@ def _contents(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[st
         raise FileError("no such file", where=str(path))
     if path.is_dir() or kind in rosbag.SUFFIXES:
         joints = [joint.name for joint in robot.joints]
-        return rosbag.read(path, joints, wanted.topic, wanted.renamed), {"t": "ns"}
-    if kind in (".npz", ".npy"):
-        return numpy_files.read_numpy(path), {}
-    if kind in (".parquet", ".pq"):
-        return numpy_files.read_parquet(path), {}
-    if kind in TEXTS:
-        return text_table.read(path), {}
+        with reading(path, "a ROS 2 bag"):
+            return rosbag.read(path, joints, wanted.topic, wanted.renamed), {"t": "ns"}
+    for endings, what, read in _TABLES:
+        if kind in endings:
+            with reading(path, what):
+                return read(path), {}
     raise FileError(f"unknown file type {kind or '(none)'!r}", where=str(path),
                     expected=", ".join((*TEXTS, ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)))  # fmt: skip
+
+
+_TABLES: tuple[tuple[tuple[str, ...], str, Callable[[Path], Raw]], ...] = (
+    ((".npz", ".npy"), "a NumPy file", numpy_files.read_numpy),
+    ((".parquet", ".pq"), "a Parquet file", numpy_files.read_parquet),
+    (TEXTS, "a table of numbers as text", text_table.read),
+)
+"""File extensions, what such a file is, its reader."""
 
 
 # Completeness -------------------------------------------------------------------------------------------------------

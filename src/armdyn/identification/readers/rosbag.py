@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,11 @@ import numpy as np
 
 from armdyn.errors import FileError, MissingExtra, unknown_name
 from armdyn.identification.columns import Raw
+from armdyn.identification.readers.budget import require_numbers
 
+MCAP_MAGIC = b"\x89MCAP0\r\n"
+MCAP_CHUNK = 6
+"""Kind of a record that holds packed messages."""
 JOINT_STATE = "sensor_msgs/msg/JointState"
 SUFFIXES = (".mcap", ".db3")
 FIELDS = {"q": "position", "qd": "velocity", "tau": "effort"}
@@ -31,12 +36,13 @@ def read(
         raise MissingExtra("rosbags is not installed", where=str(path), expected="rosbags to read ROS 2 bags",
                            advice="pip install 'armdyn[ros]'") from None  # fmt: skip
     try:
+        _check_chunks(path)
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
             connections = _connections(reader, topic, str(path))
             rows = [row for row in (_row(reader.deserialize(data, connection.msgtype), stamp, joints, renamed)
                                     for connection, stamp, data in reader.messages(connections)) if row]  # fmt: skip
             seen = None if rows else _first_names(reader, connections)
-    except (AnyReaderError, OSError) as error:
+    except AnyReaderError as error:
         raise FileError(f"cannot be read: {error}", where=str(path), expected="a ROS 2 bag") from None
     if not rows:
         raise FileError("no message has all joints", where=str(path), expected=", ".join(joints),
@@ -48,6 +54,22 @@ def read(
             blank = [np.nan] * len(joints)
             out[name] = np.array([row.get(name, blank) for row in rows], dtype=float)
     return out
+
+
+def _check_chunks(path: Path) -> None:
+    """Raise FileError if the chunks of MCAP files say that they unpack to too much."""
+    for file in sorted(path.glob("*.mcap")) if path.is_dir() else [path] * (path.suffix == ".mcap"):
+        size, unpacked = file.stat().st_size, 0
+        with file.open("rb") as stream:
+            place = len(MCAP_MAGIC)
+            while place + 9 <= size:
+                stream.seek(place)
+                kind, length = struct.unpack("<BQ", stream.read(9))
+                if kind == MCAP_CHUNK:
+                    stream.seek(16, 1)
+                    unpacked += int.from_bytes(stream.read(8), "little")
+                    require_numbers(file, unpacked // 8)
+                place += 9 + length
 
 
 def _connections(reader: Any, topic: str | None, where: str) -> list[Any]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 import re
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from armdyn.errors import FileError
 from armdyn.identification.columns import Raw
+from armdyn.identification.readers.budget import require_numbers
 from armdyn.typing import Array
 
 DELIMITERS = (",", ";", "\t", None)
 """None: any blanks."""
+LONGEST_LINE = 2**20
 LOOK = 60
 """Lines at the head of a file among which its numbers must begin."""
 
@@ -23,16 +24,32 @@ def read(path: Path) -> Raw:
     """The columns of a text file by the names of its header, or as `column 0`, `column 1`, ..."""
     where = str(path)
     try:
-        with path.open(encoding="utf-8-sig", errors="strict") as file:
-            head = list(islice(file, LOOK))
+        head = _head(path)
         start, delimiter, comma = _layout(head, where)
-        names = _names(head[:start], delimiter, len(_cells(head[start], delimiter)))
+        count = len(_cells(head[start], delimiter))
+        require_numbers(path, count * _lines(path), count)
+        names = _names(head[:start], delimiter, count)
         values = _numbers(path, start, delimiter, comma, len(names))
     except UnicodeDecodeError:
         raise FileError("not a UTF-8 text", where=where, expected="a table of numbers as text") from None
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror}", where=where) from None
     return {name: values[:, k] for k, name in enumerate(names)}
+
+
+def _head(path: Path) -> list[str]:
+    """The first lines."""
+    with path.open(encoding="utf-8-sig", errors="strict") as file:
+        lines = [file.readline(LONGEST_LINE + 1) for _ in range(LOOK)]
+    for number, line in enumerate(lines, 1):
+        if len(line) > LONGEST_LINE:
+            raise FileError(f"more than {LONGEST_LINE} characters", where=f"{path}, line {number}",
+                            expected="a table of numbers, one line per sample")  # fmt: skip
+    return [line for line in lines if line]
+
+
+def _lines(path: Path) -> int:
+    """How many lines the file has."""
+    with path.open("rb") as file:
+        return 1 + sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
 
 
 def _cells(line: str, delimiter: str | None) -> list[str]:

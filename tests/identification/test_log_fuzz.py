@@ -1,0 +1,276 @@
+"""Hostile logs: whatever the bytes, the answer is a Log or an ArmdynError, soon and without much memory.
+
+ARMDYN_FUZZ sets the number of mutated files (default 700, shared equally by the kinds of files); mutation i stays the
+same. The past failures below were found in longer runs.
+
+    ARMDYN_FUZZ=10000 pytest tests/identification/test_log_fuzz.py
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import struct
+import sys
+import time
+import warnings
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, FileError
+from armdyn.identification import LogFormat, read_log
+from armdyn.identification.log import Log
+from support.limits import peak_memory
+
+KINDS = ("csv", "tsv", "npz", "npy", "parquet", "db3", "mcap")
+COUNT = max(1, int(os.environ.get("ARMDYN_FUZZ", "700")) // len(KINDS))
+ROBOT = armdyn.load("planar2r")
+SLOWEST, LARGEST = 10.0, 1.0
+"""Seconds and GB that a file may take."""
+
+
+# Files to be mutated --------------------------------------------------------------------------------------------------
+
+
+def columns(rows: int = 30) -> dict[str, Any]:
+    t = np.arange(rows) * 0.01
+    names = [f"{name}{j}" for name in ("q", "qd", "tau") for j in (1, 2)]
+    return {"t": t, **{name: np.sin(t + k) for k, name in enumerate(names)}}
+
+
+@cache
+def original(kind: str) -> bytes:
+    made = columns()
+    table = np.column_stack(list(made.values()))
+    out = io.BytesIO()
+    if kind in ("csv", "tsv"):
+        sign = "," if kind == "csv" else "\t"
+        np.savetxt(out, table, delimiter=sign, header=sign.join(made), comments="", fmt="%.6g")
+    elif kind == "npz":
+        np.savez_compressed(out, t=made["t"], q=table[:, 1:3], qd=table[:, 3:5], tau=table[:, 5:7])
+    elif kind == "npy":
+        np.save(out, table)
+    elif kind == "parquet":
+        pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table(made), out)
+    else:
+        return bag(kind)
+    return out.getvalue()
+
+
+def bag(kind: str) -> bytes:
+    """The data file of a bag with one topic."""
+    import tempfile
+
+    module = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed")
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    State = store.types["sensor_msgs/msg/JointState"]
+    Header, Time = store.types["std_msgs/msg/Header"], store.types["builtin_interfaces/msg/Time"]
+    plugin = getattr(module.StoragePlugin, "SQLITE3" if kind == "db3" else "MCAP")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bag"
+        with module.Writer(path, version=9, storage_plugin=plugin) as writer:
+            connection = writer.add_connection("/joint_states", State.__msgtype__, typestore=store)
+            for k, row in enumerate(zip(*columns(24).values(), strict=True)):
+                header = Header(stamp=Time(sec=1 + k, nanosec=0), frame_id="")
+                fields = [np.array(row[i : i + 2]) for i in (1, 3, 5)]
+                message = State(header, [joint.name for joint in ROBOT.joints], *fields)
+                writer.write(connection, 10**9 * (1 + k), store.serialize_cdr(message, State.__msgtype__))
+        (file,) = path.glob(f"*.{kind}")
+        return file.read_bytes()
+
+
+# One mutation each ----------------------------------------------------------------------------------------------------
+
+NASTY = [
+    b"", b"\x00", b"\xff" * 8, b"\x00" * 8, b"\xff\xff\xff\x7f", struct.pack("<q", 2**62), struct.pack("<q", -1),
+    b"nan", b"inf", b"-1e999", b"1e308", b"1" * 400, b"9" * 5000, b",", b",,,,", b"\n", b"\r", b"\t", b";", b'"', b"#",
+    b"\xef\xbb\xbf", b"\xff\xfe", "٣".encode(), b"a" * 10000, b"__import__('os')", b"{'descr': '<f8'}", b"(1" * 200,
+    b"O", b"|O", b">f16", b"<U9999999999", b"-", b"1,5", b"q1", b"tau1", b"t", b"\x1b[31m", b"PK\x03\x04", b"PAR1",
+]  # fmt: skip
+
+
+def flip(dice: random.Random, data: bytearray) -> None:
+    data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+
+
+def overwrite(dice: random.Random, data: bytearray) -> None:
+    at, new = dice.randrange(len(data)), dice.choice(NASTY)
+    data[at : at + len(new)] = new
+
+
+def insert(dice: random.Random, data: bytearray) -> None:
+    at = dice.randrange(len(data))
+    data[at:at] = dice.choice(NASTY)
+
+
+def cut(dice: random.Random, data: bytearray) -> None:
+    at = dice.randrange(len(data))
+    del data[at : at + dice.choice((1, 2, 4, 8, 40, 400))]
+
+
+def truncate(dice: random.Random, data: bytearray) -> None:
+    del data[dice.randrange(len(data)) :]
+
+
+def repeat(dice: random.Random, data: bytearray) -> None:
+    at = dice.randrange(len(data))
+    part = data[at : at + dice.randrange(1, 100)]
+    data[at:at] = part * dice.choice((1, 2, 10))
+
+
+def number(dice: random.Random, data: bytearray) -> None:
+    """A length or offset by another one."""
+    at, size = dice.randrange(len(data)), dice.choice((1, 2, 4, 8))
+    value = dice.choice((0, 1, 2**7, 2**15 - 1, 2**31 - 1, 2**31, 2**63 - 1, 2**64 - 1)) % 2 ** (8 * size)
+    data[at : at + size] = value.to_bytes(size, dice.choice(("little", "big")))
+
+
+MUTATIONS: list[Callable[[random.Random, bytearray], None]] = [
+    flip, flip, overwrite, insert, cut, truncate, repeat, number, number,
+]  # fmt: skip
+
+
+def mutated(kind: str, i: int) -> bytes:
+    dice = random.Random(f"{kind}{i}")
+    data = bytearray(original(kind))
+    for _ in range(dice.choice((1, 1, 2, 4, 16))):
+        dice.choice(MUTATIONS)(dice, data)
+        data = data or bytearray(b" ")
+    return bytes(data)
+
+
+# What must hold -------------------------------------------------------------------------------------------------------
+
+
+def outcome(path: Path, log_format: LogFormat | None = None) -> str:
+    """What came of a file, in a word; any other exception goes through, and so does a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            log = read_log(path, ROBOT, log_format)
+        except ArmdynError as error:
+            assert str(error).strip() and len(str(error)) < 20_000
+            return "error"
+    assert isinstance(log, Log)
+    assert np.isfinite(log.t).all() and np.isfinite(log.q).all() and np.isfinite(log.tau).all()
+    return "log"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mutants_give_a_log_or_an_error(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"log.{kind}"
+    path.write_bytes(original(kind))
+    assert outcome(path) == "log"
+    seen = {"log": 0, "error": 0}
+    slowest = 0.0
+    for i in range(COUNT):
+        path.write_bytes(mutated(kind, i))
+        begin = time.monotonic()
+        try:
+            seen[outcome(path)] += 1
+        except Exception as error:
+            raise AssertionError(f"mutant {i} of {kind}") from error
+        slowest = max(slowest, time.monotonic() - begin)
+    assert slowest < SLOWEST and peak_memory() < LARGEST, (slowest, peak_memory())
+    figures = f"{COUNT} mutants, {seen['log']} logs, {seen['error']} errors, slowest {slowest:.2f} s"
+    sys.stdout.write(f"{kind}: {figures}, {peak_memory():.2f} GB\n")
+
+
+# Sizes ----------------------------------------------------------------------------------------------------------------
+
+
+def refused(path: Path, match: str) -> None:
+    begin = time.monotonic()
+    with pytest.raises(FileError, match=match):
+        read_log(path, ROBOT)
+    assert time.monotonic() - begin < SLOWEST and peak_memory() < LARGEST
+
+
+def header(shape: tuple[int, ...]) -> bytes:
+    """The first 128 bytes of an .npy file."""
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("rows", [10**6, 10**9, 10**18, 10**30])
+def test_an_array_that_is_larger_than_its_file(rows: int, tmp_path: Path) -> None:
+    path = tmp_path / "log.npy"
+    path.write_bytes(header((rows, 7)))
+    refused(path, "declares")
+
+
+def test_an_archive_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
+    """5 MB that unpack to 1 GB."""
+    path = tmp_path / "log.npz"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("q.npy", "w", force_zip64=True) as member,
+    ):
+        member.write(header((2**26, 2)))
+        for _ in range(64):
+            member.write(bytes(2**24))
+    assert path.stat().st_size < 8 * 2**20
+    refused(path, "at most .* numbers")
+
+
+def test_an_archive_that_lies_about_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("q.npy", header((10**12, 2)))
+    refused(path, "declares")
+
+
+def test_a_small_parquet_file_of_many_rows(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    path = tmp_path / "log.parquet"
+    rows = pyarrow.table({name: pyarrow.array(np.zeros(10**6)) for name in columns()})
+    with parquet.ParquetWriter(path, rows.schema) as writer:
+        for _ in range(6):
+            writer.write_table(rows)
+    assert path.stat().st_size < 2**20
+    refused(path, "at most .* numbers")
+
+
+def test_a_table_of_many_columns(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(",".join(f"c{i}" for i in range(100_000)) + "\n" + ",".join(["1"] * 100_000) + "\n")
+    refused(path, "100000 columns.*at most 10000")
+    path.write_text("1" * (3 * 2**20))
+    refused(path, "characters")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and devices of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_pipes_and_devices_are_not_waited_for(kind: str, tmp_path: Path) -> None:
+    pipe, link = tmp_path / f"pipe.{kind}", tmp_path / f"link.{kind}"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/zero")
+    for path in (pipe, link):
+        refused(path, "regular file")
+    folder = tmp_path / "bag"
+    folder.mkdir()
+    os.mkfifo(folder / "metadata.yaml")
+    refused(folder, "regular file")
+
+
+def test_a_chunk_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
+    path = tmp_path / "log.mcap"
+    chunk = struct.pack("<QQQI", 0, 1, 2**40, 0)
+    path.write_bytes(b"\x89MCAP0\r\n" + struct.pack("<BQ", 6, len(chunk)) + chunk)
+    refused(path, "at most .* numbers")
