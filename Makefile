@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check docs format clean
+.PHONY: help demo test check docs format clean smoke-min smoke-new smoke-wheel fuzz mutate soak
 
 help:
 	@echo "make demo    set up .venv and run 'armdyn study scara5': writes out/scara5/report.html"
@@ -14,6 +14,8 @@ help:
 	@echo "make check   ruff (lint and format) and mypy"
 	@echo "make docs    build the documentation: out/docs/index.html"
 	@echo "make format  format the code"
+	@echo "make smoke-min, smoke-new, smoke-wheel   the main jobs with the oldest and newest dependencies, and from a wheel"
+	@echo "make fuzz, mutate, soak                  long tests: hostile files (N=100000), mutated source, hours of work"
 	@echo "make clean   remove .venv and caches"
 
 $(BIN)/python:
@@ -45,16 +47,46 @@ test: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
 
 check: $(VENV)/.test
-	@$(BIN)/ruff check src tests examples docs/.hooks
-	@$(BIN)/ruff format --check src tests examples docs/.hooks
+	@$(BIN)/ruff check src tests examples tools docs/.hooks
+	@$(BIN)/ruff format --check src tests examples tools docs/.hooks
 	@$(BIN)/mypy
 
 docs: $(VENV)/.docs
 	@$(BIN)/mkdocs build --strict --quiet && echo "Wrote out/docs/index.html"
 
 format: $(VENV)/.test
-	@$(BIN)/ruff check --fix src tests examples docs/.hooks
-	@$(BIN)/ruff format src tests examples docs/.hooks
+	@$(BIN)/ruff check --fix src tests examples tools docs/.hooks
+	@$(BIN)/ruff format src tests examples tools docs/.hooks
+
+# Long tests and other environments ------------------------------------------------------------------------------------
+
+SMOKE := -m pytest --import-mode=importlib -p no:cacheprovider -q tests/smoke
+N ?= 100000
+
+smoke-min:
+	@$(PYTHON) -m venv --clear $(VENV)-min
+	@$(VENV)-min/bin/python -m pip --disable-pip-version-check --quiet install $$($(PYTHON) tools/minima.py) . pytest hypothesis
+	@$(VENV)-min/bin/python $(SMOKE)
+
+smoke-new:
+	@$(PYTHON) -m venv --clear $(VENV)-new
+	@$(VENV)-new/bin/python -m pip --disable-pip-version-check --quiet install --upgrade . pytest hypothesis
+	@$(VENV)-new/bin/python $(SMOKE)
+
+smoke-wheel:
+	@$(PYTHON) -m venv --clear $(VENV)-wheel
+	@$(VENV)-wheel/bin/python -m pip --disable-pip-version-check --quiet wheel --no-deps --wheel-dir out/wheel .
+	@$(VENV)-wheel/bin/python -m pip --disable-pip-version-check --quiet install out/wheel/armdyn-*.whl pytest hypothesis
+	@$(VENV)-wheel/bin/python $(SMOKE)
+
+fuzz: $(VENV)/.test
+	@OPENBLAS_NUM_THREADS=1 ARMDYN_FUZZ=$$(($(N) / 2)) $(BIN)/python -m pytest -n0 -s tests/formats/test_fuzz.py tests/identification/test_log_fuzz.py -k mutat
+
+mutate: $(VENV)/.test
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/mutate.py mechanics parameters kernels
+
+soak: $(VENV)/.test
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/soak.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis out
+	rm -rf $(VENV) $(VENV)-min $(VENV)-new $(VENV)-wheel .pytest_cache .mypy_cache .ruff_cache .hypothesis out

@@ -87,3 +87,45 @@ def test_verbs(arguments: tuple[str, ...], tmp_path: Path) -> None:
     done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_without_llvm(tmp_path: Path) -> None:
+    """NumPy computes the same, a warning says so once, and nothing needs machine code."""
+    script = """
+import warnings, sys
+sys.modules["llvmlite"] = None
+import numpy as np
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import armdyn
+    robot = armdyn.load("ur5")
+    dyn = armdyn.compile(robot)
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 20, 6))
+    np.savez("results.npz", tau=dyn.inverse_dynamics(q, qd, qdd), one=dyn.inverse_dynamics(q[3], qd[3], qdd[3]),
+             M=dyn.mass_matrix(q), qdd=dyn.forward_dynamics(q, qd, qdd), J=dyn.jacobian(q), g=dyn.gravity(q[0]),
+             d=dyn.inverse_dynamics_derivatives(q, qd, qdd)[0])
+    arm = armdyn.compile(armdyn.load("planar2r"))
+    motion = armdyn.point_to_point([0, 0], [0.1, 0.1], duration=0.2)
+    run = armdyn.simulate(arm, armdyn.control.ComputedTorque(arm, 100.0, 20.0), motion, dt=1e-3)
+    assert run.status.name == "FINISHED"
+    try:
+        dyn.inverse_dynamics(q[:, :5], qd, qdd)
+    except armdyn.ArmdynError as error:
+        print(error)
+print([str(each.message) for each in caught if "LLVM" in str(each.message)])
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("No machine code") == 1 and "input 'q'" in done.stdout
+    robot = armdyn.load("ur5")
+    dyn = armdyn.compile(robot)
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 20, 6))
+    with np.load(tmp_path / "results.npz") as found:
+        tau = dyn.inverse_dynamics(q, qd, qdd)
+        np.testing.assert_allclose(found["tau"], tau, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found["one"], tau[3], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found["M"], dyn.mass_matrix(q), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found["qdd"], dyn.forward_dynamics(q, qd, qdd), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(found["J"], dyn.jacobian(q), rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(found["g"], dyn.gravity(q[0]), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found["d"], dyn.inverse_dynamics_derivatives(q, qd, qdd)[0], rtol=1e-9, atol=1e-9)

@@ -11,7 +11,7 @@ from armdyn.algebra import Pose, rot_z
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.dynamics.graphs import some_configuration
 from armdyn.dynamics.looped_recipes import RECIPES, Shape
-from armdyn.kernels import Kernel, sources
+from armdyn.kernels import Kernel, jit, sources
 from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
 from armdyn.mechanics import articulated_body
 from armdyn.mechanics.friction import GENERAL, is_own_law
@@ -69,7 +69,7 @@ def pays(name: str, n: int, operations: Callable[[], int]) -> bool:
 
 def can_be_looped(robot: Robot, name: str) -> bool:
     """Whether there is looped code of a quantity for this robot."""
-    if name not in RECIPES or robot.n < SMALLEST:
+    if name not in RECIPES or robot.n < SMALLEST or not jit.available():
         return False
     if robot.constrained or robot.compounds or coordinates(robot).doubled:
         return False

@@ -31,7 +31,7 @@ class ProgramCache:
     def __init__(self, robot: Robot, *options: object) -> None:
         mark = fingerprint(robot)
         version = sources.version(*FOLDERS)
-        known = mark is not None and version is not None
+        known = mark is not None and version is not None and jit.available()
         self._base = (mark, version, sys.version, np.__version__, *options) if known else None
 
     def find(self, function: str, variant: object, name: str, graph: Callable[[], Graph]) -> Program | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -13,8 +15,10 @@ import numpy as np
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel, build
-from armdyn.kernels.calling import delivered
+from armdyn.kernels.calling import delivered, general_call
+from armdyn.kernels.interpreted import Interpreter
 from armdyn.kernels.kernel import LARGEST
+from armdyn.kernels.ports import ports_of
 
 COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
 SHARE = 16_000
@@ -75,16 +79,12 @@ class Interpreted:
         return self.graph.operations
 
     def __call__(self, *arguments: Any, out: Any = None, threads: int | None = None) -> Any:
-        names = list(self.graph.inputs)
-        arrays = [np.asarray(value, dtype=float) for value in arguments]
-        for name, array in zip(names, arrays, strict=True):
-            size = len(self.graph.inputs[name])
-            if array.shape[-1:] != (size,):
-                raise ShapeError(f"got shape {array.shape}", where=f"input {name!r}", expected=f"shape (..., {size})")
-        batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-        results = self.graph(**dict(zip(names, arrays, strict=True)))
-        listed = results.values() if isinstance(results, dict) else [results]
-        return delivered([_stacked(result, batch) for result in listed], out)
+        return self._call(*arguments, out=out)
+
+    @cached_property
+    def _call(self) -> Callable[..., Any]:
+        ports = ports_of(self.graph)
+        return general_call("function", ports, Interpreter(self.graph, ports))
 
 
 @dataclass(frozen=True)
@@ -155,14 +155,6 @@ class Loaded:
         if self.inverse:
             return delivered([self.core(q, qd, last, **options) + loads], out)
         return delivered([self.core(q, qd, last - loads, **options)], out)
-
-
-def _stacked(value: Any, batch: tuple[int, ...]) -> Any:
-    """Nested tuples of numbers and arrays as one array, batch axes first."""
-    if isinstance(value, tuple):
-        inner = [_stacked(part, batch) for part in value]
-        return np.stack(inner, axis=len(batch))
-    return np.broadcast_to(np.asarray(value, dtype=float), batch)
 
 
 def program(graph: Graph, name: str, cache: bool) -> Program:

@@ -4,26 +4,54 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import sys
 import threading
+import warnings
 from functools import cache
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
 import numpy as np
 
+from armdyn.errors import PerformanceWarning
 from armdyn.kernels.fastcall import EXTERNALS, NEW_FROM_DESCR, RETURN
 from armdyn.kernels.ufunc import table
 
+try:
+    import llvmlite
+    import llvmlite.binding as llvm
+except (ImportError, OSError) as error:  # not installed, or a library of it is not found
+    llvm, _reason = None, str(error)
+else:
+    _reason = ""
+VARIABLE = "ARMDYN_LLVM"
+"""Environment variable: "off" for NumPy in place of machine code."""
 _lock = threading.Lock()
 _numbers = itertools.count(1)
 _OUT = sys.intern("out")
 
 
 @cache
+def available() -> bool:
+    """Whether there is an LLVM that makes machine code here; if not, a warning says so once."""
+    reason = f"{VARIABLE} is off" if os.environ.get(VARIABLE) == "off" else _reason
+    if not reason:
+        try:
+            _engine()
+        except Exception as error:
+            reason = f"it cannot be initialised: {error}"
+    if reason:
+        warnings.warn(f"No machine code, because LLVM is not used ({reason}): NumPy computes the same results, many "
+                      "times slower. Install or update it with pip install --upgrade llvmlite.",
+                      PerformanceWarning, stacklevel=2)  # fmt: skip
+    return not reason
+
+
+@cache
 def machine_description() -> str:
     """What object code depends on besides the program: processor, features, LLVM."""
+    if llvm is None:
+        return "no LLVM"
     features = llvm.get_host_cpu_features().flatten()
     version = ".".join(map(str, llvm.llvm_version_info))
     return "\n".join((llvm.get_process_triple(), llvm.get_host_cpu_name(), features, version, llvmlite.__version__))
@@ -32,6 +60,8 @@ def machine_description() -> str:
 @cache
 def has_fma() -> bool:
     """Whether the processor multiplies and adds in one instruction."""
+    if llvm is None:
+        return True
     if not llvm.get_process_triple().startswith(("x86", "i386", "i686")):
         return True
     return bool(llvm.get_host_cpu_features().get("fma", False))

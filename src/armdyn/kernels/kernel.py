@@ -13,6 +13,7 @@ from armdyn.graph import Graph, Operations
 from armdyn.kernels import cache as disk
 from armdyn.kernels import fastcall, ir, jit
 from armdyn.kernels.calling import general_call
+from armdyn.kernels.interpreted import Interpreter
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.ufunc import generalised_ufunc
@@ -90,6 +91,8 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
         )
     if lanes not in (None, *LANES):
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
+    if not jit.available():
+        return _interpreted(graph, name, ports, start)
     width = 1 if not ports.sizes else lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
@@ -137,6 +140,16 @@ def bound(
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
     return Kernel(*facts, fast or general, ufunc, fast, record, source)
+
+
+def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
+    """The graph itself in place of machine code."""
+    record = KernelRecord("", 1, graph.operations, shapes(ports.inputs), shapes(ports.outputs))
+    function = Interpreter(graph, ports)
+    seconds = time.perf_counter() - start
+    facts = name, ports.signature, record.operations, 1, seconds, False, ports
+    call = general_call(_identifier(name), ports, function)
+    return Kernel(*facts, call, function, None, record, lambda: _text(graph, 1))
 
 
 def _loaded(record: KernelRecord) -> jit.Code | None:

@@ -18,7 +18,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph, Node, derivative, substitute, trace
-from armdyn.kernels import build
+from armdyn.kernels import build, jit
 from armdyn.kernels.kernel import LARGEST, Kernel
 from armdyn.simulation.integrators import Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
@@ -38,6 +38,7 @@ def obstacle(problem: Problem) -> str | None:
     """What keeps a problem from being compiled; None if nothing does."""
     law = problem.law
     reasons = {
+        "that there is no LLVM": not jit.available(),
         f"the integrator {problem.method.name}": not problem.method.compiles,
         f"the law {type(law).__name__}": not law.compilable or not _models_are_compiled(law),
         "sensors": problem.sensors is not None,
