@@ -21,8 +21,8 @@ def arm(**parts: Any) -> Robot:
 
 def coupled() -> Robot:
     row = LINK | {"rotor": {"inertia": 0.003}}
-    robot = Robot.from_dh([dict(row), dict(row)], name="coupled")
-    return replace(robot, coupling=((0.02, 0.0), (0.004, 0.025)))
+    robot = Robot.from_dh([dict(row), dict(row), row | {"alpha": -1.1}], name="coupled")
+    return replace(robot, coupling=((0.02, 0.0, 0.0), (0.004, 0.025, 0.0), (0.0, -0.003, 0.03)))
 
 
 def gripper() -> Robot:

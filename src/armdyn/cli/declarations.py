@@ -10,8 +10,5 @@ from armdyn.robot.features import CLOSED, TREE, TRIGONOMETRIC, declare
 
 assert command.VERBS  # all verbs are imported, so all have declared
 GROUPS = {"tree": TREE, "trigonometric": TRIGONOMETRIC, "closed": CLOSED}
-TAKEN = {
-    name: declare(f"cli.{name}", (feature for group in names for feature in GROUPS.get(group, (group,))))
-    for name, names in verb.TAKES.items()
-}
-"""Verb -> features that it takes into account."""
+for name, names in verb.TAKES.items():
+    declare(f"cli.{name}", (feature for group in names for feature in GROUPS.get(group, (group,))))

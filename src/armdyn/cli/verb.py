@@ -130,14 +130,14 @@ def _loaded(
     from armdyn.cli.console import console, first_warning, working
 
     with working("reading the robot"):
-        from armdyn.cli.declarations import TAKEN
+        import armdyn.cli.declarations  # noqa: F401 (enters what the verbs declare)
         from armdyn.errors import RobotError
         from armdyn.formats import load
-        from armdyn.robot.features import model_line, require
+        from armdyn.robot.features import SUPPORT, model_line, require
 
         with first_warning(name):
             robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
-    require(robot, f"armdyn {verb}", TAKEN[verb])
+    require(robot, f"armdyn {verb}", SUPPORT[f"cli.{verb}"])
     console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
     if movable and not robot.n:
         raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",

@@ -15,7 +15,7 @@ from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.robot.features import CLOSED, TREE, require, takes
+from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
@@ -66,8 +66,6 @@ class ComputedTorque(Law):
             raise unknown_name("scheme", self.scheme, ("tracking", "position"), where="ComputedTorque")
         if self.through not in ("newton_euler", "matrices"):
             raise unknown_name("computation", self.through, ("newton_euler", "matrices"), where="ComputedTorque")
-        if self.through == "matrices":
-            require(self.dyn.robot, 'control.ComputedTorque through="matrices"', frozenset(TREE))
         for part in self.leave_out:
             if part not in PARTS:
                 raise unknown_name("term of the model", part, PARTS, where="ComputedTorque")

@@ -25,7 +25,7 @@ from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import Coordinates, coordinates
-from armdyn.robot.features import CLOSED, FREE, TREE, require, takes
+from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, require, takes
 from armdyn.typing import Floats as Array
 
 OPTIONS = ("out", "threads")
@@ -127,7 +127,7 @@ class Dynamics(Quantities):
     def _definition(self, name: str) -> Definition:
         if name not in QUANTITIES:
             raise unknown_name("function", name, QUANTITIES, where=f"dynamics of {self.robot.name!r}")
-        require(self.robot, f"dynamics.{name}", QUANTITIES[name].takes)
+        require(self.robot, f"dynamics.{name}", SUPPORT[f"dynamics.{name}"])
         return QUANTITIES[name]
 
     def _source(self, parameters: bool = False) -> Source:

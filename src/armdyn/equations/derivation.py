@@ -145,7 +145,8 @@ class Equations:
     @cached_property
     def parameters(self) -> dict[Any, float]:
         """Values of the robot's named parameters, by SymPy symbol: `eq.M.subs(eq.parameters)` has numbers instead."""
-        return {to_sympy(symbol(name, kind="parameter")): value for name, value in self.robot.parameters.items()}
+        values = self.robot.bound().parameters
+        return {to_sympy(symbol(name, kind="parameter")): value for name, value in values.items()}
 
     def lambdify(self, name: str = "tau") -> Callable[..., Any]:
         """Return a NumPy function of one state for M (q), C (q, qd), g (q), k (q) or tau (q, qd, qdd), made by SymPy.

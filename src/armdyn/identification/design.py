@@ -26,6 +26,7 @@ from armdyn.identification.observation import base_regressor, closing, state_siz
 from armdyn.motion.sampling import states
 from armdyn.parameters import BaseParameters, parameter_names, regressor
 from armdyn.robot import Robot
+from armdyn.robot.features import has_asymmetric_friction
 from armdyn.robot.limits import MotionLimits
 from armdyn.robot.parts import Friction
 from armdyn.trajectory.trajectory import Trajectory
@@ -69,7 +70,8 @@ class Design:
         known = dict(zip((joint.name for joint in self.robot.joints), self.limits.velocity.tolist(), strict=True))
         for joint in self.robot.movable:
             width = SMOOTH * known.get(joint.name, fastest)
-            joints[joint.name] = replace(joint, friction=Friction(law="smooth", width=width))
+            law = "asymmetric_smooth" if has_asymmetric_friction(joint) else "smooth"
+            joints[joint.name] = replace(joint, friction=replace(joint.friction or Friction(), law=law, width=width))
         return replace(self.robot, tree=tuple(joints.get(j.name, j) for j in self.robot.tree), expressions=None)
 
     @cached_property

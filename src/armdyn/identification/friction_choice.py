@@ -21,6 +21,7 @@ from scipy.optimize import minimize_scalar
 
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.identification.estimation import autocorrelation_time
+from armdyn.identification.fit import known_torques
 from armdyn.identification.observation import observe
 from armdyn.identification.processing import decimated
 from armdyn.identification.samples import Samples
@@ -171,7 +172,7 @@ def select_friction(
     samples: Samples,
     *,
     laws: Iterable[str] = tuple(LAWS),
-    include: tuple[str, ...] = ("inertial", "rotor"),
+    include: tuple[str, ...] = ("inertial", "rotor", "spring"),
     white: bool = False,
 ) -> FrictionStudy:
     """Select the friction law of every joint by its torques. [FR-1]
@@ -179,7 +180,7 @@ def select_friction(
     Args:    robot: its friction is ignored
              samples: a processed log
              laws: names of the candidates, keys of `LAWS` (default: all)
-             include: families of parameters fitted along with friction
+             include: families of parameters fitted along with friction; torques of the others are subtracted
              white: assume white residuals (default: measure their autocorrelation)
     Raises:  ArmdynError for a joint with too few samples.
     """
@@ -188,6 +189,7 @@ def select_friction(
         if name not in LAWS:
             raise unknown_name("friction law", name, LAWS, where="select_friction")
     bare = robot.bound().without("friction")
+    samples = known_torques(bare, (*include, "friction"))(samples)
     observation = observe(bare, samples, base_parameters(bare, include))
     parts = list(observation.rows())
     Y, tau, keep = (np.concatenate([getattr(part, name) for part in parts]) for name in ("Y", "tau", "keep"))

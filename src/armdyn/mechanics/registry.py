@@ -78,7 +78,6 @@ FORMULATIONS = (
     Formulation("forward", "Forward dynamics, column by column", "Khalil sec. 7.6.1", ALL),
 )
 AROUND: dict[str, tuple[str, ...]] = {
-    "actuators": ALL,
     "centroid": ALL,
     "closed_chain": (*CLOSED, *TREE),
     "coriolis_matrices": TREE,

@@ -41,8 +41,8 @@ class TorqueBreakdown:
     springs:     (k, n) of springs across joints and counterbalances.
     friction:    (k, n).
     tip:         (k, n) of the wrench at the tool.
-    bodies:      (k, n, n) on joint i by weight and inertia of link b, with what is fixed to it.
-    rotors:      (k, n, n) on joint i by the spin of the rotor of joint j, which inertia and velocity terms contain.
+    bodies:      (k, n, l) on joint i by weight and inertia of link b of l, with what is fixed to it.
+    rotors:      (k, n, l) on joint i by the spin of the rotor of joint j of l, a part of inertia and velocity terms.
     """
 
     robot: Robot
@@ -182,8 +182,8 @@ def _tip_torques(dyn: Dynamics, t: Array, q: Array, wrench: Wrench) -> Array:
 
 def _by_origin(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
     """(bodies, rotors): torques are linear in the parameters, and each parameter belongs to one of them."""
-    of_joints = dyn.n * len(STANDARD_PARAMETERS)
-    share = (dyn.regressor(q, qd, qdd) * dyn.parameters)[..., :of_joints]
-    share = share.reshape(len(q), dyn.n, dyn.n, len(STANDARD_PARAMETERS))
+    links = len(dyn.robot.movable)
+    share = (dyn.regressor(q, qd, qdd) * dyn.parameters)[..., : links * len(STANDARD_PARAMETERS)]
+    share = share.reshape(len(q), dyn.n, links, len(STANDARD_PARAMETERS))
     rotor = STANDARD_PARAMETERS.index("Ia")
     return share[..., :10].sum(axis=3), share[..., rotor]

@@ -250,24 +250,28 @@ def _regrouped(robot: Robot, names: Sequence[str], values: Mapping[str, Scalar])
     for kind, moved in (("Ia", loads.rotors), ("off", loads.offsets)):
         if moved is not None:
             known |= {f"{kind}{j}": value for j, value in zip(joints, moved, strict=True)}
-    for own, other in _grouped_motors(robot, [name for name, value in known.items() if not ops.is_zero(value)]):
-        known |= {other: ops.add(known[other], known[own]), own: 0}
+    for own, others in _absorbed(robot, [name for name, value in known.items() if not ops.is_zero(value)]):
+        known |= {other: ops.add(known[other], ops.mul(sign, known[own])) for other, sign in others.items()}
+        known[own] = 0
     return {name: known[name] for name in names}
 
 
-def _grouped_motors(robot: Robot, known: Sequence[str]) -> list[tuple[str, str]]:
-    """(motor's friction, joint's friction) where the two cannot be told apart: one joint turns the motor.
+def _absorbed(robot: Robot, known: Sequence[str]) -> list[tuple[str, dict[str, int]]]:
+    """(parameter, others with signs) where the others, of friction, cannot be told apart from it.
 
-    Not so where the joint's own friction is of another law than Fc sign(qd) + Fv qd.
+    That is friction of a motor that one joint turns, unless the joint's own is of another law than Fc sign(qd) + Fv qd;
+    and the offset of a joint with friction of its own in each direction.
     """
-    pairs = []
+    found = []
     for j, row in enumerate(inverse_rows(robot), start=1):
-        friction = robot.joints[j - 1].friction
-        plain = friction is None or friction.law in (None, "coulomb", "stribeck")
+        law = None if (friction := robot.joints[j - 1].friction) is None else friction.law
         alone = sum(not (isinstance(k, int | float) and k == 0) for k in row) == 1
-        if plain and alone:
-            pairs += [(own, other) for own, other in ((f"Fvm{j}", f"Fv{j}"), (f"Fcm{j}", f"Fc{j}"))]
-    return [(own, other) for own, other in pairs if own in known and other in known]
+        if alone and law in (None, "coulomb", "stribeck"):
+            found += [(f"Fvm{j}", {f"Fv{j}": 1}), (f"Fcm{j}", {f"Fc{j}": 1})]
+        elif law == "asymmetric":
+            found.append((f"off{j}", {f"Fc{j}": 1, f"Fcn{j}": -1}))
+            found += [(f"Fvm{j}", {f"Fv{j}": 1, f"Fvn{j}": 1}), (f"Fcm{j}", {f"Fc{j}": 1, f"Fcn{j}": 1})] * alone
+    return [(own, others) for own, others in found if {own, *others} <= set(known)]
 
 
 def _written(values: Sequence[Scalar]) -> list[Node]:
@@ -299,8 +303,9 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
     view = exact(robot.without("springs"))
     families = tuple(family for family in include if family not in ("friction", "motor"))
     names = parameter_names(view, families)
-    chosen = [i for i, name in enumerate(names) if name in known]
-    apart = sum(name.startswith(("Fv", "Fc", "Fs", "Ks")) for name in known) - len(_grouped_motors(robot, known))
+    counted = set(known) - {own for own, _ in _absorbed(robot, known)}
+    chosen = [i for i, name in enumerate(names) if name in counted]
+    apart = sum(name.startswith(("Fv", "Fc", "Fs", "Ks")) for name in counted)
     rng = np.random.default_rng(0)
 
     def draw(size: int) -> list[Any]:

@@ -234,7 +234,7 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
 
     def declared(function: Declared) -> Declared:
         what = f"{function.__module__.split('.')[1]}.{function.__qualname__}"
-        taken = declare(what, names)
+        declare(what, names)
         target: Any = vars(function)["__init__"] if isinstance(function, type) else function
 
         @wraps(target)
@@ -242,7 +242,7 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
             for argument in (*arguments, *named.values()):
                 robot = _robot_of(argument)
                 if robot is not None:
-                    require(robot, what, taken)
+                    require(robot, what, SUPPORT[what])
             return target(*arguments, **named)
 
         if isinstance(function, type):
