@@ -519,7 +519,7 @@ def _impedance(c: Case) -> None:
 
 @cell("control.Admittance")
 def _admittance(c: Case) -> None:
-    law = control.Admittance(c.dyn, 2.0, KD, KP, force=lambda t, q, qd: np.zeros(3), rows="x y z")
+    law = control.Admittance(c.dyn, 2.0, KD, KP, force=lambda t, q, qd: np.zeros(6), rows="x y")
     qdd = c.model.forward_dynamics(c.x, 0 * c.xd, _torque(law, c, law_target(c), qd=0 * c.qd))
     close((c.J @ qdd)[:2], np.zeros(2), 1e-7)  # the inner loop inverts J J^T
 

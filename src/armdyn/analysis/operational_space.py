@@ -193,7 +193,7 @@ def operational_space(
     )
 
 
-@takes(*CLOSED, *TREE)
+@takes(*TREE)
 def coriolis_matrix(
     model: Robot | Dynamics, q: Any, qd: Any, *, rows: str | None = None, angles: Angles = None, frame: str = "tool"
 ) -> Array:
