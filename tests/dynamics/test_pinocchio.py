@@ -6,7 +6,6 @@ checked on the catalog and on some random robots, on a hundred of them with ARMD
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import warnings
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.graph import Graph
 from armdyn.robot import Robot
 from support import pinocchio_model
+from support.wheel import MISSING, wheel_files
 
 pin = pinocchio_model.pin
 FULL = bool(os.environ.get("ARMDYN_FULL"))
@@ -190,13 +190,9 @@ ARMS: dict[str, Any] = {
 
 
 def wheel_file(name: str) -> Path:
-    try:
-        files = importlib.metadata.files("example-robot-data") or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    found = [Path(str(file.locate())) for file in files if file.name == name]
+    found = wheel_files(name)
     if not found:
-        pytest.skip(f"{name}: the wheel example-robot-data is not installed")
+        pytest.skip(f"{name}: {MISSING}")
     return found[0]
 
 

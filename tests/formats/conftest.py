@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,15 +12,7 @@ import pytest
 from armdyn.algebra import Pose
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
-
-
-def wheel_files() -> list[Path]:
-    """All URDF files of the example-robot-data wheel (which has no Python module of its own)."""
-    try:
-        files = importlib.metadata.files("example-robot-data") or []
-    except importlib.metadata.PackageNotFoundError:
-        return []
-    return sorted(Path(str(file.locate())) for file in files if file.suffix == ".urdf")
+from support.wheel import MISSING, wheel_files
 
 
 def frame_poses(robot: Robot, q: Mapping[str, float]) -> dict[str, np.ndarray]:
@@ -106,5 +96,5 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "wheel_file" not in metafunc.fixturenames:
         return
     files = wheel_files()
-    missing = pytest.param(None, marks=pytest.mark.skip(reason="the wheel example-robot-data is not installed"))
+    missing = pytest.param(None, marks=pytest.mark.skip(reason=MISSING))
     metafunc.parametrize("wheel_file", files or [missing], ids=lambda path: path.stem if path else "no wheel")

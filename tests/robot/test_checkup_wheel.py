@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,18 +11,10 @@ import pytest
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup
 from armdyn.formats import read
-
-
-def wheel_files() -> list[Path]:
-    try:
-        files = importlib.metadata.files("example-robot-data") or []
-    except importlib.metadata.PackageNotFoundError:
-        return []
-    return sorted(Path(str(file.locate())) for file in files if file.suffix == ".urdf")
-
+from support.wheel import MISSING, wheel_files
 
 FILES = wheel_files()
-pytestmark = pytest.mark.skipif(not FILES, reason="the wheel example-robot-data is not installed")
+pytestmark = pytest.mark.skipif(not FILES, reason=MISSING)
 
 
 def file_named(name: str) -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 from armdyn.algebra import Scalar
 from armdyn.mechanics.actuators import actuated
@@ -10,7 +11,7 @@ from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import by_columns
 from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.robot.robot import Robot
-from armdyn.typing import Scalars
+from armdyn.typing import Floats, Scalars
 
 
 class Recursion(Protocol):
@@ -21,16 +22,34 @@ class Recursion(Protocol):
     ) -> list[Scalar]: ...
 
 
-class Terms(NamedTuple):
-    """Mass matrix, centrifugal and Coriolis torques, gravity torques."""
+class InverseDynamics(Protocol):
+    """Inverse dynamics as users call it: arrays in, an array out; `formula` is the text over scalars."""
 
+    @property
+    def formula(self) -> Callable[..., list[Scalar]]: ...
+
+    def __call__(self, robot: Robot, q: Any, qd: Any, qdd: Any, wrench: Any = None) -> Floats: ...
+
+
+class Terms(NamedTuple):
+    """Inverse dynamics, mass matrix, centrifugal and Coriolis torques, gravity torques."""
+
+    inverse_dynamics: InverseDynamics
     mass_matrix: Quantity[[Robot, Scalars], list[list[Scalar]]]
     coriolis: Quantity[[Robot, Scalars, Scalars], list[Scalar]]
     gravity: Quantity[[Robot, Scalars], list[Scalar]]
 
 
 def by_recursion(torques: Recursion) -> Terms:
-    """The terms of a formulation, from its recursion."""
+    """Inverse dynamics and its terms, from the recursion of a formulation."""
+
+    def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
+        """Joint torques that produce a motion: M qdd + C qd + g + friction + rotor terms + J^T w.
+
+        Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
+        Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
+        """
+        return torques(robot, q, qd, qdd, wrench)
 
     def mass_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
         """Mass matrix M(q): (..., n, n), column j the torques of a unit acceleration of joint j. Khalil sec. 7.6.1"""
@@ -44,6 +63,6 @@ def by_recursion(torques: Recursion) -> Terms:
         """Torques that hold the robot still against gravity, g(q): (..., n)."""
         return torques(robot, q, [0] * robot.n, [0] * robot.n)
 
-    for formula in (mass_matrix, coriolis, gravity):
+    for formula in (inverse_dynamics, mass_matrix, coriolis, gravity):
         formula.__module__ = torques.__module__  # features are declared by module
-    return Terms(actuated(mass_matrix), actuated(coriolis), quantity(gravity))
+    return Terms(actuated(inverse_dynamics), actuated(mass_matrix), actuated(coriolis), quantity(gravity))

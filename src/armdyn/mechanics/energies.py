@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.algebra import Inertia, Scalar, Vec3, cross, ops
+from armdyn.algebra import Inertia, Scalar, Vec3, cross, gradient, ops
 from armdyn.algebra.ops import add, half
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kinematics import frame_pose, link_poses, point_jacobian, velocities
@@ -46,6 +46,11 @@ def potential(robot: Robot, q: Scalars) -> Scalar:
     poses = zip(robot.links, link_poses(robot, q), strict=True)
     moments = [link.inertia.mass * P + R @ link.inertia.moment for link, (R, P) in poses]
     return ops.total(-robot.gravity.dot(moment) for moment in moments)
+
+
+def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
+    """Q_i = dU/dq_i: U does not depend on the velocities. Khalil (7.8), Truc (45)"""
+    return gradient(lambda x: potential(robot, x), q)
 
 
 def jacobians(robot: Robot, q: Scalars) -> list[dict[int, Screw]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from armdyn.algebra import Scalar, gradient
 from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.energies import inertia_matrix, kinetic_energy, potential, potential_energy, tip_torques
+from armdyn.mechanics.energies import gravity_torques, inertia_matrix, kinetic_energy, potential_energy, tip_torques
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import Rows, column, identity, plus, product, times, transpose
 from armdyn.mechanics.quantity import quantity
@@ -65,11 +65,6 @@ def coriolis_torques(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
     """C qd = U qd - 1/2 V^T qd. Truc (46)"""
     U, V = velocity_matrices(robot, q, qd)
     return [sub(u, half(v)) for u, v in zip(times(U, qd), times(transpose(V), qd), strict=True)]
-
-
-def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
-    """(dP/dq)^T. Truc (45)"""
-    return gradient(lambda x: potential(robot, x), q)
 
 
 @actuated

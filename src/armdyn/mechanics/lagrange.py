@@ -12,7 +12,7 @@ from collections.abc import Callable
 from armdyn.algebra import Scalar, derivative, gradient
 from armdyn.algebra.ops import sub
 from armdyn.mechanics.actuators import actuated
-from armdyn.mechanics.energies import kinetic, kinetic_energy, potential, potential_energy, tip_torques
+from armdyn.mechanics.energies import gravity_torques, kinetic, kinetic_energy, potential_energy, tip_torques
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import plus
 from armdyn.mechanics.quantity import quantity
@@ -39,11 +39,6 @@ def equations(L: Lagrangian, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scal
 def inertial_torques(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
     """A qdd + C qd: what the kinetic energy asks for. Khalil (7.6)"""
     return equations(lambda x, rates: kinetic(robot, x, rates), q, qd, qdd)
-
-
-def gravity_torques(robot: Robot, q: Scalars) -> list[Scalar]:
-    """Q_i = dU/dq_i: U does not depend on the velocities. Khalil (7.8)"""
-    return gradient(lambda x: potential(robot, x), q)
 
 
 @actuated

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, named, skew
 from armdyn.algebra.ops import mul, sub
-from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.by_recursion import by_recursion
-from armdyn.mechanics.kinematics import Wrench, link_poses
+from armdyn.mechanics.kinematics import link_poses
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -188,14 +187,4 @@ def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars | None, frame: str = "t
     return Tip(link, force, moment + cross(T.p, force))
 
 
-@actuated
-def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion: M qdd + C qd + g + friction + rotor terms + J^T w. Khalil (7.51)-(7.61)
-
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
-    Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
-    """
-    return joint_torques(robot, q, qd, qdd, wrench)
-
-
-mass_matrix, coriolis, gravity = by_recursion(joint_torques)
+inverse_dynamics, mass_matrix, coriolis, gravity = by_recursion(joint_torques)

@@ -12,9 +12,8 @@ from __future__ import annotations
 from armdyn.algebra import ZERO, CentralInertia, Mat3, Scalar, Vec3, cross
 from armdyn.algebra.ops import is_zero
 from armdyn.errors import PhysicsError
-from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.by_recursion import by_recursion
-from armdyn.mechanics.kinematics import Wrench, frame_pose, link_poses
+from armdyn.mechanics.kinematics import frame_pose, link_poses
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -88,14 +87,4 @@ def central(link: Link) -> CentralInertia:
     return body.about_com()
 
 
-@actuated
-def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion: M qdd + C qd + g + friction + rotor terms + J^T w. Milićević table 1
-
-    Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
-    Returns: tau: (..., n) N m or N, exerted by the actuators on +q.
-    """
-    return joint_torques(robot, q, qd, qdd, wrench)
-
-
-mass_matrix, coriolis, gravity = by_recursion(joint_torques)
+inverse_dynamics, mass_matrix, coriolis, gravity = by_recursion(joint_torques)
