@@ -128,13 +128,13 @@ def test_refused_as_mujoco_refuses_it(case: str) -> None:
      "</fixed></tendon><worldbody>", "stiffness of <fixed>"),
     ('<body name="a"><joint name="j"/>{}</body></worldbody><default><tendon armature="1"/></default><tendon><fixed>'
      '<joint joint="j" coef="1"/></fixed></tendon><worldbody>', "armature of <fixed>"),
-    ('<body name="a"><joint name="j"/>{}</body></worldbody><equality><joint joint1="j"/></equality><worldbody>',
-     "<joint> in <equality>"),
+    ('<body name="a"><joint name="j"/>{}</body></worldbody><equality><joint joint1="j" joint2="k" polycoef="0 1 0 1"/>'
+     '</equality><worldbody><body name="b"><joint name="k"/>{}</body>', "degree above one"),
     ('<body name="a"><joint name="j"/>{}</body></worldbody><option><flag actuation="disable"/></option><worldbody>',
      "actuation"),
 ])  # fmt: skip
 def test_what_is_not_read_is_named(inside: str, named: str) -> None:
-    text = f"<mujoco><worldbody>{inside.format(INERTIAL)}</worldbody></mujoco>"
+    text = f"<mujoco><worldbody>{inside.replace('{}', INERTIAL)}</worldbody></mujoco>"
     mujoco.MjModel.from_xml_string(text)  # valid
     assert any(named in note for note in mjcf.loads(text).notes)
 

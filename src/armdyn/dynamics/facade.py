@@ -450,11 +450,13 @@ def _sorted(
 def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[Any, ...], result: Any) -> None:
     """Raise an error if an input or a result is not finite.
 
-    The smaller group is looked at, both if the dynamics is `checked`: a result need not depend on all inputs.
+    The smaller group is looked at, both if the dynamics is `checked`, for a result need not depend on all inputs, and
+    for closed chains, whose loops may stay open at numbers that are finite.
     """
     results = result if isinstance(result, tuple) else (result,)
     sizes = [sum(map(np.size, group)) for group in (values, results)]
-    looked_at = (*values, *results) if dynamics.checked else values if sizes[0] < sizes[1] else results
+    both = dynamics.checked or dynamics.robot.constrained
+    looked_at = (*values, *results) if both else values if sizes[0] < sizes[1] else results
     if all(map(finite, looked_at)):
         return
     where = f"{definition.name} of robot {dynamics.robot.name!r}"

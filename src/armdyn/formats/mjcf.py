@@ -2,9 +2,9 @@
 
 Read: bodies with hinges and slides (several on one body too), frames, sites, default classes, all ways to give an
 orientation, inertias given or taken from primitive shapes, armature, damping, friction loss, ranges and the force
-ranges of actuators. A robot of armdyn stands on a fixed base: free and ball joints are refused. What a Robot cannot
-represent (springs, tendons, equalities, gravity compensation) and shapes whose mass needs a mesh are named in notes,
-which `load` turns into warnings. A file whose root is <robot> is read as URDF.
+ranges of actuators; equalities between joints as mimic joints, <connect> and <weld> as closed loops. What a Robot
+cannot represent (tendons, equalities of a higher degree) and shapes whose mass needs a mesh are named in notes, which
+`load` turns into warnings. A file whose root is <robot> is read as URDF.
 
 Written: any Robot; what MJCF cannot express is named in a `ModelWarning`.
 """

@@ -14,6 +14,7 @@ import numpy as np
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
 from armdyn.errors import ArmdynError, FileError, RobotError
 from armdyn.formats import urdf_read
+from armdyn.formats.mjcf_equality import Equalities
 from armdyn.formats.mjcf_expand import included, replicated
 from armdyn.formats.mjcf_shapes import SIZES, area, gyration, shell_gyration, volume
 from armdyn.formats.mjcf_values import (
@@ -102,16 +103,19 @@ def loads(
     reader.outside()
     for world in all_named(document.root, "worldbody"):
         reader.children(world, ROOT, Pose.identity(), "main", "worldbody")
+    constraints = Equalities(reader)
     try:
-        return Robot(
+        robot = Robot(
             name=reader.name(document.root, "model", document.root.get("model", "robot")),
             tree=tuple(reader.scaled()),
             gravity=reader.options.gravity,
             root=Body(ROOT),
             tool_on=TOOL if TOOL in reader.bodies else None,
             source=source,
-            notes=tuple(f"{NOT_READ}{note}" for note in dict.fromkeys(reader.notes)),
         )
+        closed = constraints.applied(robot)
+        unread = dict.fromkeys((*reader.notes, *constraints.notes))
+        return replace(closed, notes=(*closed.notes, *(f"{NOT_READ}{note}" for note in unread)))
     except ArmdynError as error:
         raise error.located(where) from None
 

@@ -161,7 +161,7 @@ class Posed(Values):
         v = self.numbers(element.attrib[given[0]], ORIENTATIONS[given[0]], element, given[0], label)
         where = self.document.at(element, f"{label}, {given[0]}")
         if given[0] == "quat":
-            return _quaternion(v, where)
+            return rotation(v, where)
         if given[0] == "axisangle":
             return _turned(unit(Vec3(*v[:3]), where), self.angle(v[3]))
         if given[0] == "zaxis":
@@ -219,7 +219,7 @@ def known(value: str, known: Sequence[str], kind: str, where: str) -> str:
     return value
 
 
-def _quaternion(v: Sequence[Scalar], where: str) -> Mat3:
+def rotation(v: Sequence[Scalar], where: str) -> Mat3:
     """(w, x, y, z), of any length but zero."""
     length = math.sqrt(sum(float(x) ** 2 for x in v))
     if length < 1e-15:
@@ -235,7 +235,7 @@ def _quaternion(v: Sequence[Scalar], where: str) -> Mat3:
 def _turned(axis: Vec3, angle: float) -> Mat3:
     """The rotation about an axis."""
     half = 0.5 * float(angle)
-    return _quaternion((math.cos(half), *(math.sin(half) * float(x) for x in axis)), "")
+    return rotation((math.cos(half), *(math.sin(half) * float(x) for x in axis)), "")
 
 
 def to_axis(z: Vec3) -> Mat3:
@@ -243,4 +243,4 @@ def to_axis(z: Vec3) -> Mat3:
     c = float(z.z)
     if c < -1 + 1e-12:
         return rot_x(math.pi)
-    return _quaternion((1 + c, -float(z.y), float(z.x), 0.0), "")
+    return rotation((1 + c, -float(z.y), float(z.x), 0.0), "")

@@ -7,20 +7,26 @@ keeps its frame, also where that lies off the joint axis (standard DH with a != 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import matmul
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose
+from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
 from armdyn.errors import ModelWarning, NotApplicable
 from armdyn.files import write_text
 from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.mjcf_values import place
 from armdyn.formats.urdf_write import depth_first, needs_tool_link, texts, written
 from armdyn.robot.compounds import collapsed
-from armdyn.robot.parts import FreeTransform, Friction, Joint, Placement
+from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Placement
 from armdyn.robot.robot import Robot
 
+CLOSING = {
+    "spherical": (ZERO,), "fixed": (ZERO,), "revolute": (Vec3(0, 0, -0.05), Vec3(0, 0, 0.05)),
+}  # fmt: skip
+"""Kinds of loops that MJCF can close, and the points of the closing joint that the two bodies share, m."""
 _TYPES = {"revolute": "hinge", "prismatic": "slide"}
 
 
@@ -47,28 +53,94 @@ def dumps(robot: Robot) -> str:
     if robot.root.name != ROOT or robot.base != Placement() or _has_mass(robot.root.inertia):
         stand = _body(world, robot.root.name, robot.base.pose(), robot.root.inertia)
     bodies = {robot.root.name: stand}
-    for joint in collapsed(depth_first(robot)):
-        carrier = bodies[joint.parent]
+    joints = collapsed(depth_first(robot))
+    shared = _shared(robot, joints)
+    before: dict[str, list[tuple[Joint, Pose]]] = {}
+    for joint in joints:
+        home = joint.home if robot.loops and joint.kind != "fixed" else 0
+        above = before.pop(joint.parent, [])
+        if joint.body.name in shared:
+            before[joint.body.name] = [*above, (joint, _rest(joint, home))]
+            continue
+        carrier = bodies[above[0][0].parent if above else joint.parent]
         if joint.compound is not None and joint.compound.kind == "free":
             carrier = _above_free(robot, joint, world)
-        body = _body(carrier, joint.body.name, _rest(joint), joint.body.inertia)
+        rests = [rest for _, rest in above] + [_rest(joint, home)]
+        body = _body(carrier, joint.body.name, chained(rests), joint.body.inertia)
+        for number, (other, _) in enumerate(above):
+            _joint(body, other, other.home if robot.loops else 0, chained(rests[number + 1 :]))
         bodies[joint.body.name] = body
         if joint.body.gravity_compensation != 0:
             body.set("gravcomp", written(joint.body.gravity_compensation))
         if joint.compound is not None:
             SubElement(body, "joint", {"name": joint.name, "type": joint.compound.kind, **_rubbing(joint.friction)})
         elif joint.kind != "fixed":
-            _joint(body, joint)
+            _joint(body, joint, home)
     if needs_tool_link(robot):
         SubElement(bodies[robot.tool_body], "site", {"name": TOOL, **place(robot.tool.pose())})
+    _equalities(root, robot, bodies)
     indent(root, "  ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _rest(joint: Joint) -> Pose:
+def _shared(robot: Robot, joints: Sequence[Joint]) -> set[str]:
+    """Bodies without mass between two joints: MJCF has both joints on the body that follows, and none without mass."""
+    children: dict[str, list[Joint]] = {}
+    for joint in joints:
+        children.setdefault(joint.parent, []).append(joint)
+    named = {robot.tool_body, *(body for loop in robot.loops for body in (loop.first, loop.second))}
+    found = set()
+    for joint in joints:
+        below = children.get(joint.body.name, [])
+        moving = [each for each in (joint, *below) if each.kind != "fixed" and each.compound is None]
+        if len(below) == 1 and len(moving) == 2 and joint.body.name not in named and _is_bare(joint.body):
+            found.add(joint.body.name)
+    return found
+
+
+def _is_bare(body: Body) -> bool:
+    return not _has_mass(body.inertia) and body.gravity_compensation == 0
+
+
+def chained(poses: Iterable[Pose]) -> Pose:
+    """The product of poses."""
+    return reduce(matmul, poses, Pose.identity())
+
+
+def _equalities(root: Element, robot: Robot, bodies: Mapping[str, Element]) -> None:
+    """Mimic joints and loops; a revolute joint that closes one is two points of its axis."""
+    followers = [joint for joint in robot.movable if joint.mimic is not None]
+    if not followers and not robot.loops:
+        return
+    section = SubElement(root, "equality")
+    homes = {joint.name: joint.home if robot.loops else 0 for joint in robot.movable}
+    for joint in followers:
+        law = joint.mimic
+        assert law is not None
+        apart = law.offset + law.ratio * homes[law.joint] - homes[joint.name]  # MJCF counts from its configuration
+        SubElement(section, "joint", joint1=joint.name, joint2=law.joint,
+                   polycoef=f"{written(apart)} {written(law.ratio)} 0 0 0")  # fmt: skip
+    for loop in robot.loops:
+        if loop.kind not in CLOSING:
+            continue
+        for number, point in enumerate(CLOSING[loop.kind]):
+            names = [f"{loop.name} {end} end {number + 1}" for end in ("first", "second")]
+            ends = ((loop.first, loop.first_placement), (loop.second, loop.second_placement))
+            for name, (body, placement) in zip(names, ends, strict=True):
+                SubElement(
+                    bodies[body], "site", {"name": name, **place(placement.pose() @ Pose(Mat3.identity(), point))}
+                )
+            SubElement(section, "weld" if loop.kind == "fixed" else "connect", site1=names[0], site2=names[1])
+    if robot.loops:  # they say which joints a reader takes as independent
+        motors = SubElement(root, "actuator")
+        for joint in robot.joints:
+            SubElement(motors, "motor", name=joint.name, joint=joint.name)
+
+
+def _rest(joint: Joint, home: Scalar = 0) -> Pose:
     """T_parent_body in the configuration of the file."""
     if joint.compound is None or not isinstance(joint.geometry, FreeTransform):
-        return joint.pose()
+        return joint.pose(home)
     return joint.geometry.placement.pose()
 
 
@@ -94,11 +166,15 @@ def _has_mass(inertia: CentralInertia | Inertia) -> bool:
     return inertia.about_com() != CentralInertia(0, ZERO, Mat3.zero())
 
 
-def _joint(body: Element, joint: Joint) -> None:
-    after = joint.geometry.after().inverse()
+def _joint(body: Element, joint: Joint, home: Scalar, below: Pose | None = None) -> None:
+    """A joint of a body; below: T_own_body, where the body hangs on a further joint."""
+    own = joint.geometry.after() if below is None else joint.geometry.after() @ below
+    after = own.inverse()
     values = {"name": joint.name, "type": _TYPES[joint.kind], "axis": texts(after.R.column(2))}
     if joint.kind == "revolute" and after.p != ZERO:
         values["pos"] = texts(after.p)
+    if home:
+        values["ref"] = written(home)
     limits, friction = joint.limits, joint.friction
     if limits is not None and limits.lower is not None and limits.upper is not None:
         values["range"] = f"{written(limits.lower)} {written(limits.upper)}"
@@ -126,7 +202,6 @@ def _lost(robot: Robot) -> Iterator[str]:
         "friction laws": lambda j: j.friction is not None and j.friction.law not in (None, "viscous", "coulomb"),
         "motors": lambda j: j.motor is not None,
         "elastic joints": lambda j: j.elastic is not None,
-        "mimic joints": lambda j: j.mimic is not None,
         "limits of velocity and acceleration": lambda j: (
             j.limits is not None and (j.limits.velocity is not None or j.limits.acceleration is not None)
         ),
@@ -135,8 +210,9 @@ def _lost(robot: Robot) -> Iterator[str]:
         found = [joint.name for joint in robot.movable if test(joint)]
         if found:
             yield f"{what} ({', '.join(found)})"
-    if robot.loops:
-        yield f"loops ({', '.join(loop.name for loop in robot.loops)})"
+    open_loops = [loop.name for loop in robot.loops if loop.kind not in CLOSING]
+    if open_loops:
+        yield f"loops ({', '.join(open_loops)})"
     if robot.coupling:
         yield "the coupling of motors and joints"
     moving = [joint.name for joint in depth_first(robot) if joint.kind != "fixed"]
