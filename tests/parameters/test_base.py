@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -210,3 +211,14 @@ def test_wrong_input() -> None:
         base.to_standard([1.0])
     with pytest.raises(UnknownName, match="XX1"):
         base_parameters(armdyn.load("planar2r"), absent=("XX",))
+
+
+def test_a_rounded_right_angle_is_a_right_angle() -> None:
+    """-1.57079632679 in a URDF file differs from a right angle by 5e-12: no log tells parameters apart by that."""
+    exact = armdyn.load("rx90").bound()
+    tree = [
+        dataclasses.replace(joint, geometry=dataclasses.replace(joint.geometry, alpha=joint.geometry.alpha + 5e-12))
+        for joint in exact.tree
+    ]
+    rounded = dataclasses.replace(exact, tree=tuple(tree), expressions=None)
+    assert base_parameters(rounded, WITH_ROTORS).count == base_parameters(exact, WITH_ROTORS).count == 40

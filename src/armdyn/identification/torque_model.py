@@ -44,7 +44,10 @@ PASSES, REFRESHED = 12, 2
 BLOCKS, GUARD = 4, 0.3
 """Blocks of the cross-validation, and the time left out beside the held-out one, s."""
 GAIN = 0.98
-"""Cross-validated error over that without the terms, below which the terms of a joint are kept."""
+"""Cross-validated error over that without the terms, below which the terms of a joint clearly help."""
+HARM = 1.0
+"""Standard errors over the blocks. Where terms help one joint of a robot, they are left out of another only if they
+raise its cross-validated error by more than this: a short log has too few reversals to refuse what evidence found."""
 RANK = 1e-10
 """Eigenvalues of the scaled information below this share of the largest count as zero."""
 FEWEST = 100
@@ -204,6 +207,13 @@ class _Data:
         return np.stack(parts, axis=1)
 
     @cached_property
+    def blocks(self) -> list[tuple[float, float]]:
+        """Begin and end of the blocks of time of the cross-validation."""
+        ends = np.linspace(self.t[0], self.t[-1], BLOCKS + 1)
+        ends[-1] += 1.0
+        return list(pairwise(ends.tolist()))
+
+    @cached_property
     def chosen(self) -> Array:
         """(m,) bool: samples that are used, at most MOST."""
         used = np.flatnonzero(self.keep)
@@ -335,15 +345,22 @@ class _Problem:
     def held_out(self) -> Array:
         """(m, n) residuals of blocks of time that were held out; NaN for samples that are not used."""
         data, left = self.data, np.full(self.data.tau.shape, np.nan)
-        ends = np.linspace(data.t[0], data.t[-1], BLOCKS + 1)
-        ends[-1] += 1.0
-        for low, high in pairwise(ends.tolist()):
+        for low, high in data.blocks:
             block = (data.t >= low) & (data.t < high) & data.chosen
             others = data.chosen & ~((data.t >= low - GUARD) & (data.t < high + GUARD))
             found = self.solved(others)
             predicted = data.Y[block] @ found.values + np.einsum("mnk,nk->mn", self.X[block], found.own)
             left[block] = data.tau[block] - predicted
         return left
+
+    def harm(self, left: Array, plain: Array) -> Array:
+        """(n,) increase of held-out squares against those of `plain`, in standard errors over the blocks."""
+        more = np.where(np.isfinite(left) & self.data.moving, left**2 - plain**2, 0.0)
+        t = self.data.t
+        sums = np.array([more[(t >= low) & (t < high)].sum(axis=0) for low, high in self.data.blocks])
+        spread = sums.std(axis=0, ddof=1) / math.sqrt(len(sums))
+        harm: Array = sums.mean(axis=0) / np.maximum(spread, 1e-300)
+        return harm
 
     def errors(self, left: Array) -> Array:
         """(n,) relative error of held-out residuals over the samples in which the joint moves."""
@@ -375,11 +392,11 @@ def torque_model(robot: Robot, base: BaseParameters, processed: Sequence[tuple[f
     everywhere = np.ones(robot.n, dtype=bool)
     plain = problem.without(everywhere).held_out()
     errors, before = problem.errors(left), problem.errors(plain)
-    useless = ~(errors < GAIN * before)
-    if useless.all():
+    if not (errors < GAIN * before).any():
         return None
-    if useless.any():
-        problem = problem.without(useless)
+    harmful = problem.harm(left, plain) > HARM
+    if harmful.any():
+        problem = problem.without(harmful)
         left = problem.held_out()
         errors = problem.errors(left)
     found = problem.solved(problem.data.chosen)

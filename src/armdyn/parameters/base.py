@@ -358,7 +358,8 @@ def _reduced(
     # What the torques depend on is W @ matrix: independent columns of W, then independent rows of the matrix.
     count = math.ceil(len(kept) / max(robot.n, 1)) + MORE_STATES
     W = digits.stacked(robot, include, [names.index(name) for name in kept], count)
-    chosen, rest, share = digits.dependencies(W)
+    # A description rounds its angles (-1.57079632679): what such a rounding of a tree lets the torques tell, none can.
+    chosen, rest, share = digits.dependencies(W, digits.ZERO if robot.constrained else RANK_THRESHOLD)
     matrix = matrix[chosen] + share @ matrix[rest]  # W_rest = W_chosen share, so that dependent groups join the others
     joined = [_joined(groups, kept[c], [kept[r] for r in rest], share[i]) for i, c in enumerate(chosen)]
     kept = [kept[c] for c in chosen]
