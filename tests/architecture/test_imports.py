@@ -19,6 +19,7 @@ LEVEL = {
     "findings": 0,
     "files": 0,
     "tables": 0,
+    "markup": 0,
     "algebra": 1,
     "graph": 1,
     "catalog": 1,

@@ -120,6 +120,10 @@ def test_derive_spares_the_screen(run: Run, tmp_path: Path) -> None:
 
 def test_derive_formats(run: Run) -> None:
     _, latex, _ = run("derive", "planar2r", "--format", "latex")
+    _, document, _ = run("derive", "planar2r", "--paper", "letter", "--columns", "2", "--entry", "M12")
+    assert "letterpaper,10pt,twocolumn" in document and document.count("M_{12}") == 1 and "M_{11}" not in document
+    status, _, error = run("derive", "planar2r", "--paper", "a4", "--format", "markdown")
+    assert status == 2 and "only LaTeX has papers" in error
     assert latex.startswith("\\begin{align}\n") and latex.endswith("\\end{align}\n")
     assert r"C_{11} &= -a_{1} l_{2} m_{l2} s_{2} \dot{q}_{2}" in latex
     _, markdown, _ = run("derive", "planar2r", "-f", "markdown", "--terms")
@@ -150,7 +154,7 @@ def test_derive_json_is_readable_by_sympy(run: Run) -> None:
         "newton_euler",
         ["shoulder", "elbow"],
     )
-    assert record["terms"] == {"M": 20, "christoffel": 4, "g": 7}
+    assert record["terms"] == {"M": 20, "christoffel": 4, "g": 7, "k": 0}
     assert set(record["causes"]) == {"inertia", "centrifugal", "coriolis", "gravity", "external"}
     assert set(record["bodies"]) == {"link1", "link2"}
     c21 = sympy.sympify(record["C"][1][0])

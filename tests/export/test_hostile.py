@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import armdyn
 from armdyn.export import model, write
 from armdyn.export.export_files import texts
-from armdyn.export.naming import C_WORDS, c_comment, file_stem, identifier, latex_text, safe_text
+from armdyn.export.naming import C_WORDS, c_comment, file_stem, identifier
+from armdyn.markup import latex_text, safe_text
 from armdyn.robot import Robot
 
 from .conftest import COMPILERS, HOSTILE, STRICT, needs_compiler, renamed, run

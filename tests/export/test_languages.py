@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -103,11 +104,11 @@ def test_latex_is_balanced(made: Model) -> None:
     assert depth == 0
     opened, closed = re.findall(r"\\begin{(\w+\*?)}", text), re.findall(r"\\end{(\w+\*?)}", text)
     assert sorted(opened) == sorted(closed)
-    assert opened.count("align*") == len(made.functions)
+    assert opened.count("align*") >= len(made.functions)
     assert max(map(len, text.splitlines())) < 1500
     for row in rows(text):
         assert row.count("&") == 1
-        assert row.count("(") == row.count(")") or row.count("&=") == 0 or "quad" in row
+    assert text.count("(") == text.count(")")
 
 
 def rows(text: str) -> list[str]:
@@ -122,7 +123,18 @@ def test_latex_rows_can_be_typeset() -> None:
     text = "".join(texts(model(robot, ["forward_dynamics", "pose"]), "latex").values())
     parser = MathTextParser("path")
     for row in rows(text)[::4]:
-        parser.parse("$" + row.replace("&", "").replace(r"\quad", "") + "$")
+        parser.parse("$" + re.sub(r"&|\\quad|\\[bB]ig[lr]", "", row) + "$")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_has_no_overfull_boxes(tmp_path: Path) -> None:
+    robot = armdyn.load("puma560")
+    (text,) = texts(model(robot, ["inverse_dynamics", "inverse_dynamics_derivatives", "mass_matrix"]), "latex").values()
+    (tmp_path / "made.tex").write_text(text)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "made.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)
+    log = (tmp_path / "made.log").read_text(errors="replace")
+    assert done.returncode == 0 and "Overfull" not in log, log[-1500:]
 
 
 # CasADi and JAX ---------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ def analyse(
         bool, typer.Option("--bounds", help="Also bound the norms of M, C and g for all configurations.")
     ] = False,
     plot: parse.PlotOption = None,
+    size: parse.SizeOption = None,
     map_of: Annotated[
         str | None,
         typer.Option("--map", metavar="WHAT", help="Map of payload, gravity, inertia, acceleration or manipulability."),
@@ -66,7 +67,7 @@ def analyse(
     if plot is not None:
         from armdyn.report.figures.ellipsoid_figures import ellipsoid_figure
 
-        write_figure(screen, plot, ellipsoid_figure(dyn, found.q, tau_max=strongest))
+        write_figure(screen, plot, ellipsoid_figure(dyn, found.q, tau_max=strongest), size)
     if drawn is not None:
         _save(screen, drawn, out or default_folder())
 

@@ -88,10 +88,12 @@ def first_warning(name: str) -> Iterator[None]:
 # Files ---------------------------------------------------------------------------------------------------------------
 
 
-def write_figure(screen: Console, path: Path, figure: Any) -> None:
-    """Write a Matplotlib figure, and print where it is."""
+def write_figure(screen: Console, path: Path, figure: Any, size: str | None = None) -> None:
+    """Write a Matplotlib figure, as it is or in the size of a journal, and print where it is."""
+    from armdyn.report.figures.style import write
+
     with writing(path) as part:
-        figure.savefig(part, dpi=150, facecolor="white")
+        write(figure, part, size)
     show_path(screen, "Figure", path)
 
 

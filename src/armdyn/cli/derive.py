@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -37,11 +37,26 @@ class Format(StrEnum):
     json = "json"
 
 
+class Paper(StrEnum):
+    """Papers of a LaTeX document."""
+
+    a4 = "a4"
+    letter = "letter"
+
+
 class Symbols(StrEnum):
     """Symbols for the inertial parameters."""
 
     named = "named"
     inertial = "inertial"
+
+
+class Parts(NamedTuple):
+    """What of the equations is asked for: single entries, or all of it, with torques by cause and by body."""
+
+    entries: tuple[str, ...]
+    terms: bool
+    bodies: bool
 
 
 SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, ".py": Format.python,
@@ -70,6 +85,19 @@ def derive(
     bodies: Annotated[
         bool, typer.Option("--bodies", help="Also give the torques split by body; with --terms by both.")
     ] = False,
+    entry: Annotated[
+        list[str] | None,
+        typer.Option("--entry", metavar="ENTRY", help="Only this entry: M12, C31, g2 or tau1; may be repeated."),
+    ] = None,
+    paper: Annotated[
+        Paper | None,
+        typer.Option(
+            metavar="PAPER", help="With latex: a complete document on a4 or letter (default: equations only)."
+        ),
+    ] = None,
+    columns: Annotated[
+        int, typer.Option(min=1, max=2, metavar="N", help="With latex: break the equations for 1 or 2 columns.")
+    ] = 1,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file: .txt, .tex, .md, .py, .json.")
     ] = None,
@@ -79,16 +107,23 @@ def derive(
 
     FORMAT is text, latex, markdown, json, program (the torques as a list of assignments) or python (a function).
     """
-    style = format or (Format.text if out is None else _style_of(out))
+    style = format or (Format.latex if paper else Format.text if out is None else _style_of(out))
     to_screen = out is None and style is Format.text
+    if entry and (style in (Format.program, Format.python) or terms or bodies):
+        raise typer.BadParameter("single entries have the formats text, latex, markdown and json, without --terms and "
+                                 "--bodies", param_hint="--entry")  # fmt: skip
+    if (paper or columns == 2) and style is not Format.latex:
+        raise typer.BadParameter("only LaTeX has papers and columns", param_hint="--paper" if paper else "--columns")
     with working("deriving") as say:
         from armdyn.equations import derive as run
 
         equations = run(robot, by, symbols=symbols, progress=say)
         short = out is None and not everything and (to_screen or sys.stdout.isatty())
-        large = _large(equations, style) if short else ()
-        blocks = _blocks(equations, large, terms and not large, bodies and not large, say) if to_screen else []
-        text = "" if to_screen or large else _written(equations, robot, style, terms, bodies, say)
+        large = _large(equations, style) if short and not entry else ()
+        parts = Parts(tuple(entry or ()), terms and not large, bodies and not large)
+        blocks = _blocks(equations, parts, large, say) if to_screen else []
+        layout = (paper or "", columns)
+        text = "" if to_screen or large else _written(equations, robot, style, parts, layout, say)
     if out is not None:
         write_text(out, text)
         done = f"Wrote {out} ({style}, {len(text.splitlines())} lines; derived in {equations.seconds:.2f} s)."
@@ -96,7 +131,7 @@ def derive(
     elif text:
         print(text.rstrip("\n"))
     else:
-        _print(console(), equations, symbols, blocks, large)
+        _print(console(), equations, symbols, blocks, large, bool(entry))
         if any(joint.friction is not None for joint in robot.joints):
             console().print("These equations do not include friction.", style="dim")
 
@@ -113,10 +148,10 @@ def _style_of(out: Path) -> Format:
 
 
 def _written(
-    equations: Equations, robot: Robot, style: Format, terms: bool, bodies: bool, say: Callable[..., None]
+    equations: Equations, robot: Robot, style: Format, parts: Parts, layout: tuple[str, int], say: Callable[..., None]
 ) -> str:
-    from armdyn.equations import typesetting
-    from armdyn.graph import latex, text
+    from armdyn.equations import paper, typesetting
+    from armdyn.graph import text
 
     if style is Format.program:
         return equations.program() + "\n"
@@ -126,13 +161,15 @@ def _written(
         from json import dumps
 
         say("closed forms")
-        return dumps(typesetting.record(equations, terms, bodies), indent=2, ensure_ascii=False) + "\n"
-    blocks = _blocks(equations, (), terms, bodies, say)
+        record = typesetting.record(equations, parts.terms, parts.bodies, parts.entries)
+        return dumps(record, indent=2, ensure_ascii=False) + "\n"
+    blocks = _blocks(equations, parts, (), say)
     say("writing")
     if style is Format.latex:
-        return typesetting.latex(equations, latex, blocks) + "\n"
+        page = paper.layout(*layout)
+        return paper.document(equations, blocks, page) if page.paper else paper.fragment(blocks, page.room) + "\n"
     if style is Format.markdown:
-        return typesetting.markdown(equations, latex, blocks)
+        return typesetting.markdown(equations, blocks)
     title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
     lines = [title, typesetting.motion(equations), typesetting.SHORT, typesetting.UNWRITTEN]
     for block in blocks:
@@ -140,23 +177,23 @@ def _written(
     return "\n".join(lines) + "\n"
 
 
-def _blocks(
-    equations: Equations, without: tuple[str, ...], terms: bool, bodies: bool, say: Callable[..., None]
-) -> list[Block]:
+def _blocks(equations: Equations, parts: Parts, without: tuple[str, ...], say: Callable[..., None]) -> list[Block]:
     """The requested parts of the equations; `say` reports progress."""
     from armdyn.equations import typesetting
 
+    if parts.entries:
+        return [typesetting.one_entry(equations, name) for name in parts.entries]
     blocks: list[Block] = []
     for name in (name for name in equations.quantities if name not in without):
         say(f"closed form of {name}: {_terms(equations, name)} terms")
         blocks += typesetting.matrices(equations, (name,))
-    if terms:
+    if parts.terms:
         say("torques by physical effect")
         blocks += typesetting.causes(equations)
-    if bodies:
+    if parts.bodies:
         say("torques by body")
         blocks += typesetting.bodies(equations)
-    if terms and bodies:
+    if parts.terms and parts.bodies:
         say("torques by body and physical effect")
         blocks += typesetting.crossed(equations)
     return blocks
@@ -189,7 +226,9 @@ def _large(equations: Equations, style: Format) -> tuple[str, ...]:
     return tuple(name for name in equations.quantities if _terms(equations, name) > MOST_TERMS)
 
 
-def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block], large: tuple[str, ...]) -> None:
+def _print(
+    out: Console, equations: Equations, symbols: str, blocks: list[Block], large: tuple[str, ...], single: bool
+) -> None:
     """Head, then the quantities that are short enough; of the others, the number of terms."""
     from rich.text import Text
 
@@ -202,7 +241,8 @@ def _print(out: Console, equations: Equations, symbols: str, blocks: list[Block]
     if large:
         _print_sizes(out, equations, large)
         return
-    out.print(Text(typesetting.UNWRITTEN, style="dim"))
+    if not single:
+        out.print(Text(typesetting.UNWRITTEN, style="dim"))
     out.print(Text(typesetting.SHORT, style="dim"))
 
 

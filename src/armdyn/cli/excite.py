@@ -59,6 +59,7 @@ def excite(
     periods: Annotated[float, typer.Option(metavar="N", help="Number of periods to write and to measure.")] = 1.0,
     resume: Annotated[Path | None, typer.Option(metavar="FILE", help="Save progress here, and resume from it.")] = None,
     plot: parse.PlotOption = None,
+    size: parse.SizeOption = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
 ) -> None:
     """Design an exciting motion for identification within the robot's limits, and predict the error bars."""
@@ -103,7 +104,7 @@ def excite(
     if plot is not None:
         from armdyn.report.figures.excitation_figures import excitation_figure
 
-        write_figure(screen, plot, excitation_figure(found))
+        write_figure(screen, plot, excitation_figure(found), size)
 
 
 def _noise(found: Excitation) -> list[float]:

@@ -9,6 +9,7 @@ import glob
 import math
 import os
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,13 @@ def robot_names(incomplete: str) -> list[str]:
     return [*(name for name in catalog.names() if name.startswith(incomplete)), *sorted(map(str, found))]
 
 
+class FigureSize(StrEnum):
+    """Widths of figures in a journal."""
+
+    column = "column"
+    page = "page"
+
+
 # Arguments and options that several verbs take -----------------------------------------------------------------------
 
 RobotArgument = Annotated[
@@ -45,6 +53,13 @@ WithoutOption = Annotated[
 ]
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
+]
+SizeOption = Annotated[
+    FigureSize | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Size of the figure in a paper: column (3.5 in) or page (7.16 in); no title.",
+    ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

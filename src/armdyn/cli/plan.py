@@ -67,6 +67,7 @@ def plan(
         ),
     ] = False,
     plot: parse.PlotOption = None,
+    size: parse.SizeOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd (.csv).")
     ] = None,
@@ -106,7 +107,7 @@ def plan(
         show_path(screen, "Samples", out)
     if plot is not None:
         torques = limits.tau_max if _has_torque_limits(limits) else None
-        write_figure(screen, plot, motion.plot(robot=robot, tau_max=torques))
+        write_figure(screen, plot, motion.plot(robot=robot, tau_max=torques), size)
 
 
 def _joints(

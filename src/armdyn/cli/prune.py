@@ -50,6 +50,7 @@ def prune(
     a_max: parse.AccelerationOption = None,
     rank: Annotated[bool, typer.Option("--rank", help="Also list the largest terms of the equations.")] = False,
     plot: parse.PlotOption = None,
+    size: parse.SizeOption = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the reduced model: equations (.txt, .tex) or a program (.py)."),
@@ -91,7 +92,7 @@ def prune(
     if plot is not None and ranking is not None:
         from armdyn.report.figures.significance_figures import zero_lines_figure
 
-        write_figure(console(stderr=json), plot, zero_lines_figure(ranking))
+        write_figure(console(stderr=json), plot, zero_lines_figure(ranking), size)
 
 
 def _tolerance(text: str, n: int) -> tuple[float, list[float] | None]:

@@ -22,12 +22,19 @@ def show(
     json: Annotated[
         bool, typer.Option("--json", help="Print the robot as JSON, with the keys of a robot file.")
     ] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the tables in LaTeX (needs booktabs).")] = False,
 ) -> None:
     """Show a robot: geometry, inertias, limits, actuators, friction, provenance."""
     if json:
         from armdyn.robot.record_writer import record_from_robot
 
         print_json(record_from_robot(robot))
+        return
+    if latex:
+        from armdyn.markup import latex_tables
+        from armdyn.robot.describe import sections
+
+        print(latex_tables(sections(robot)))
         return
     out = console()
     _print(out, robot)

@@ -87,6 +87,7 @@ def simulate(
     ] = False,
     monte_carlo: Annotated[int, typer.Option(metavar="N", help="Simulate N arms with random parameter errors.")] = 0,
     plot: parse.PlotOption = None,
+    size: parse.SizeOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the run as samples: .csv, .npz or .parquet.")
     ] = None,
@@ -136,7 +137,7 @@ def simulate(
     if plot is not None:
         from armdyn.report.figures.run_figures import run_figure
 
-        write_figure(screen, plot, run_figure(run, others))
+        write_figure(screen, plot, run_figure(run, others), size)
     raise typer.Exit(COMPLETED if run.ok else STOPPED)
 
 

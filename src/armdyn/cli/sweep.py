@@ -32,6 +32,7 @@ def sweep(
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table (.csv).")] = None,
     plot: parse.PlotOption = None,
+    size: parse.SizeOption = None,
     folder: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep finished chunks here, so that an interrupted sweep resumes."),
@@ -78,7 +79,7 @@ def sweep(
     if plot is not None:
         from armdyn.report.figures.sweep_figures import sweep_figure
 
-        write_figure(screen, plot, sweep_figure(found))
+        write_figure(screen, plot, sweep_figure(found), size)
 
 
 def _values(text: str) -> tuple[str, Any]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from armdyn.algebra import ZERO, CentralInertia, Mat3
-from armdyn.equations import typesetting
+from armdyn.equations import paper, typesetting
 from armdyn.errors import NotApplicable, RobotError, unknown_name
 from armdyn.graph import (
     Graph,
@@ -20,7 +20,6 @@ from armdyn.graph import (
     constant,
     derivative,
     lambdified,
-    latex,
     normal_form,
     symbol,
     symbols,
@@ -86,6 +85,13 @@ class Equations:
         if name not in self.raw:
             raise unknown_name("quantity", name, self.raw, where="Equations")
         return self._explicit(name)
+
+    def explicit(self, name: str, *place: int) -> Node:
+        """One entry of M, C, g, k or tau in explicit form."""
+        entry: Any = self._closed.get(name, self.raw[name])
+        for k in place:
+            entry = entry[k]
+        return entry if name in self._closed else closed_form(entry)  # type: ignore[no-any-return]
 
     def _explicit(self, name: str) -> Any:
         if name not in self._closed:
@@ -232,13 +238,31 @@ class Equations:
         parts = _causes(M, christoffel_symbols(M, q), g)
         return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
-    def latex(self) -> str:
-        """LaTeX with c_{23}-style abbreviations."""
-        return typesetting.latex(self, latex)
+    def entry(self, name: str) -> Any:
+        """One entry as a SymPy expression: M12, C31, g2, k1 or tau1 (M2,13 where a robot has more than nine joints).
+
+        Only this entry is expanded, which is quick where the whole matrix is not.
+        """
+        return to_sympy(typesetting.one_entry(self, name).entries[0][1])
+
+    def latex(self, *, columns: int = 1) -> str:
+        """LaTeX to be pasted: align environments with one number per equation, lines that fit the column.
+
+        columns: number of columns of the paper, 1 (345 pt wide, as in LaTeX's article class) or 2 (222 pt).
+        """
+        return paper.fragment(typesetting.matrices(self), paper.layout("", columns).room)
+
+    def latex_document(self, *, on: str = "a4", columns: int = 1) -> str:
+        """A LaTeX document with the equations, their abbreviations and the values of the parameters.
+
+        on: the paper, a4 or letter.
+        columns: 1 or 2.
+        """
+        return paper.document(self, typesetting.matrices(self), paper.layout(on, columns))
 
     def markdown(self) -> str:
         """A Markdown page with the equations in LaTeX."""
-        return typesetting.markdown(self, latex)
+        return typesetting.markdown(self)
 
     def __str__(self) -> str:
         return typesetting.plain(self, text)

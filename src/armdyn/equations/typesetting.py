@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from armdyn.errors import ArmdynError
 from armdyn.graph import Node, constant
 from armdyn.graph.expression_writer import infix
+from armdyn.graph.latex_lines import breaks, lines, paper_latex
 from armdyn.tables import WIDTH
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ TERMS = {"inertia": "Inertia", "centrifugal": "Centrifugal", "coriolis": "Coriol
          "external": "External wrench at the tool"}  # fmt: skip
 SHORT = "Abbreviations: c2 = cos(q2), s23 = sin(q2 + q3), and so on."
 UNWRITTEN = "M is symmetric; entries not shown are zero."
-TYPESET_WIDTH = 100
-"""Letters of a typeset line, roughly, before it is broken."""
+SCREEN = 560.0
+"""Width of a formula on a Markdown page, pt."""
 _INDENT, _DEEPEST, _NARROWEST = 2, 6, 24
 
 
@@ -63,6 +64,25 @@ def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[B
             pairs = [(index(equations, i, j), nodes[i][j]) for i in n for j in n if name in whole or j >= i]
         found.append(Block(QUANTITIES[name], name, _nonzero(pairs)))
     return found
+
+
+def one_entry(equations: Equations, name: str) -> Block:
+    """A single entry, such as M12, C31, g2, tau1 or, where one figure is not enough, M2,13."""
+    n, kinds = equations.robot.n, {**QUANTITIES, "tau": "Torques"}
+    match = re.fullmatch(r"([A-Za-z]+?)_?(\d+)(?:,(\d+))?", name.strip())
+    symbol, size = (match[1], 2 if match[1] in "MC" else 1) if match else ("", 0)
+    places: list[int] = []
+    if match and symbol in kinds:
+        split = [match[2], match[3]] if match[3] else list(match[2]) if size == 2 else [match[2]]
+        places = [int(figure) - 1 for figure in split]
+    if len(places) != size or not size or not all(0 <= place < n for place in places):
+        raise ArmdynError(
+            f"{name!r} is no entry of the equations", where=f"robot {equations.robot.name!r}, {n} joints",
+            expected="M, C with two indices, g, k, tau with one, from 1 to the number of joints: M12, C31, g2, tau1",
+            advice="Separate the indices by a comma where the robot has more than nine joints: M2,13",
+        )  # fmt: skip
+    title = f"{kinds[symbol]}, entry {index(equations, *places)}"
+    return Block(title, symbol, ((index(equations, *places), equations.explicit(symbol, *places)),))
 
 
 def causes(equations: Equations) -> list[Block]:
@@ -122,19 +142,12 @@ def wrapped(head: str, expression: str, width: int = WIDTH) -> str:
           + I1 + I2 + l1^2*m1
     """
     places, depths = _breaks(expression)
-    lines, start, indent = [], 0, 0
-    while True:
-        room = max(width - len(head) - indent, _NARROWEST)
-        first, last = bisect_right(places, start), bisect_right(places, start + room)
-        if len(expression) - start <= room or first == len(places):
-            break
-        late = bisect_right(places, start + room // 3)
-        within = range(late if late < last else first, max(last, first + 1))
-        best = min(within, key=lambda k: (depths[k], -places[k]))
-        lines.append(" " * indent + expression[start : places[best]])
-        start, indent = places[best] + 1, _INDENT * min(depths[best], _DEEPEST)
-    lines.append(" " * indent + expression[start:])
-    return head + ("\n" + " " * len(head)).join(lines)
+    indents = [_INDENT * min(depth, _DEEPEST) for depth in depths]
+    chosen = breaks(places, depths, indents, len(expression), max(width - len(head), _NARROWEST))
+    ends = [places[k] for k in chosen]
+    parts = [expression[start:end].lstrip() for start, end in zip([0, *ends], [*ends, None], strict=True)]
+    rest = (" " * (len(head) + indents[k]) + part for k, part in zip(chosen, parts[1:], strict=True))
+    return "\n".join([head + parts[0], *rest])
 
 
 def _breaks(expression: str) -> tuple[list[int], list[int]]:
@@ -154,28 +167,17 @@ def _breaks(expression: str) -> tuple[list[int], list[int]]:
 # LaTeX and Markdown ---------------------------------------------------------------------------------------------
 
 
-def latex(equations: Equations, render: Render, blocks: Sequence[Block] | None = None) -> str:
-    """An align environment, one entry after the other; parts of torques in environments of their own."""
-    shown = matrices(equations) if blocks is None else blocks
-    parts = [_align([line for block in shown if block.sign == "=" for line in _typeset(block, render)])]
-    for block in shown:
-        if block.sign != "=":
-            parts.append(f"% {block.heading}\n" + _align(_typeset(block, render)))
-    return "\n\n".join(part for part in parts if part)
-
-
-def markdown(equations: Equations, render: Render, blocks: Sequence[Block] | None = None) -> str:
+def markdown(equations: Equations, blocks: Sequence[Block] | None = None) -> str:
     """A page: the entries, then the torques term by term."""
     shown = [*matrices(equations), *causes(equations)] if blocks is None else blocks
     parts = [f"# Equations of motion of {equations.robot.name}", f"Formulation: {equations.formulation}. {SHORT}"]
-    springs = " + k(q)" if equations.has_springs else ""
-    parts += [f"$$\\tau = M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q){springs}$$"]
+    parts += [f"$${motion_latex(equations)}$$"]
     for level, title, group in _grouped(shown):
         parts += [f"## {title}"] if title else []
         for block in group:
-            lines = _typeset(block, render)
-            parts += [f"{level} {block.title}", *(_display(line) for line in lines)]
-            parts += [] if lines else ["All zero."]
+            formulas = [displayed(left_side(block, indices), block.sign, x) for indices, x in block.entries]
+            parts += [f"{level} {block.title}", *(f"$$ {formula} $$" for formula in formulas or ())]
+            parts += [] if formulas else ["All zero."]
     return "\n\n".join(parts) + "\n"
 
 
@@ -188,54 +190,40 @@ def _grouped(blocks: Sequence[Block]) -> list[tuple[str, str, list[Block]]]:
     return [group for group in groups if group[2]]
 
 
-def _typeset(block: Block, render: Render) -> list[str]:
-    symbol = rf"\{block.symbol}" if block.symbol == "tau" else block.symbol
-    sign = "&=" if block.sign == "=" else "&:"
-    return [f"{symbol}_{{{indices}}} {sign} {broken(render(x))}" for indices, x in block.entries]
+def motion_latex(equations: Equations) -> str:
+    """What the terms add up to, in LaTeX."""
+    springs = " + k(q)" if equations.has_springs else ""
+    return rf"\tau = M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q){springs}"
 
 
-def _align(lines: Sequence[str]) -> str:
-    return "\\begin{align}\n" + " \\\\\n".join(lines) + "\n\\end{align}" if lines else ""
+def left_side(block: Block, indices: str) -> str:
+    """The symbol of an entry in LaTeX."""
+    return rf"{chr(92) * (block.symbol == 'tau')}{block.symbol}_{{{indices}}}"
 
 
-def _display(line: str) -> str:
-    if r"\\" in line:
-        return f"$$ \\begin{{aligned}} {line} \\end{{aligned}} $$"
-    return f"$$ {line.replace('&', '', 1)} $$"
-
-
-def broken(expression: str, width: int = TYPESET_WIDTH) -> str:
-    r"""LaTeX of a sum with line breaks, never inside of brackets.
-
-    >>> print(broken(r"a b + c_{2} \left(d - e\right) + f", 8))
-    a b \\
-    &\quad + c_{2} \left(d - e\right) \\
-    &\quad + f
-    """
-    places, depths = _breaks(expression)
-    ends = [place for place, depth in zip(places, depths, strict=True) if depth == 0] + [len(expression)]
-    lines, start = [""], 0
-    for end in ends:
-        term = expression[start:end]
-        if lines[-1] and _letters(lines[-1] + term) > width:
-            lines.append(term)
-        else:
-            lines[-1] += term
-        start = end
-    return " \\\\\n&\\quad".join(lines)
-
-
-def _letters(latex: str) -> int:
-    """About how many letters the formula shows."""
-    return len(re.sub(r"\\(left|right|frac|dot|ddot)|[{}_^ ]", "", latex))
+def displayed(left: str, sign: str, node: Node, room: float = SCREEN) -> str:
+    r"""LaTeX of one equation for a page or a notebook; a long one in lines."""
+    first, *further = lines(paper_latex(node), room)
+    if not further:
+        return f"{left} {sign} {first}"
+    rows = " \\\\\n".join([f"{left} &{sign} {first}", *(f"&{line}" for line in further)])
+    return rf"\begin{{aligned}} {rows} \end{{aligned}}"
 
 
 # JSON -----------------------------------------------------------------------------------------------------------
 
 
-def record(equations: Equations, terms: bool = False, by_body: bool = False) -> dict[str, Any]:
-    """M, C, g (and k) as nested lists of texts that Python and SymPy can read, and the facts about them."""
-    quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
+def record(
+    equations: Equations, terms: bool = False, by_body: bool = False, entries: Sequence[str] = ()
+) -> dict[str, Any]:
+    """M, C, g (and k) as nested lists of texts that Python and SymPy can read, and the facts about them.
+
+    entries: names of single entries, which are given instead of the matrices.
+    """
+    if entries:
+        quantities = {name: infix(one_entry(equations, name).entries[0][1]) for name in entries}
+    else:
+        quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
     facts = {"robot": equations.robot.name, "formulation": equations.formulation,
              "joints": [joint.name for joint in equations.robot.joints], "seconds": round(equations.seconds, 4),
              "terms": dict(equations.size)}  # fmt: skip

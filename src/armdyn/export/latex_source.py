@@ -7,16 +7,19 @@ from pathlib import PurePath
 
 from armdyn.export.functions import Function, Model
 from armdyn.export.labels import LEGEND
-from armdyn.export.naming import latex_text
 from armdyn.graph.expression_writer import Writer
+from armdyn.graph.latex_lines import PaperStyle, lines, width
 from armdyn.graph.node import Number
-from armdyn.graph.render import LatexStyle, latex_name
+from armdyn.graph.render import latex_name
+from armdyn.markup import latex_text
 
-LONGEST = 7
-"""Terms of a sum on one row."""
+ROOM = 475.0
+"""Width of a row, pt: A4 with margins of 2 cm, a little less than they leave."""
+MOST_ROWS = 40
+"""Rows of one environment, of which TeX keeps all in memory."""
 
 
-class Latex(LatexStyle):
+class Latex(PaperStyle):
     """The spelling of LaTeX."""
 
     exact = False
@@ -40,14 +43,11 @@ class Latex(LatexStyle):
         stem = rf"\overline{{{stem}}}" if name.endswith("_neg") else stem
         return rf"{stem}_{{{index.replace('_', ',')}}}"
 
-    def product(self, factors: list[str]) -> str:
-        return r" \, ".join(factors)
-
     def quotient(self, top: str, bottom: str) -> str:
         return self.fraction(top, [bottom])
 
-    def bracket(self, text: str) -> str:
-        return f"({text})"  # rows are broken within brackets, which \left and \right do not allow
+    def product(self, factors: list[str]) -> str:
+        return self.times.join(factors)
 
 
 def files(model: Model) -> dict[PurePath, str]:
@@ -81,11 +81,13 @@ def _section(function: Function) -> list[str]:
         rf"\subsection*{{{title[0].upper()}{title[1:]}}}",
         " ".join(_plain(word) for word in words),
         rf"{_plain(str(function.graph.operations))}.",
-        r"\begin{align*}",
-        " \\\\\n".join(rows),
-        r"\end{align*}",
+        *(_align(rows[start : start + MOST_ROWS]) for start in range(0, len(rows), MOST_ROWS)),
         "",
     ]
+
+
+def _align(rows: list[str]) -> str:
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
 def _plain(text: str) -> str:
@@ -95,32 +97,23 @@ def _plain(text: str) -> str:
 
 def _rows(function: Function) -> Iterator[str]:
     program, dialect = function.program(), Latex(frozenset(function.labels.values()))
-    for name, expression in program.written(dialect):
-        yield from _row(dialect.name(name), expression)
+    equations = [(dialect.name(name), expression) for name, expression in program.written(dialect)]
     writer = Writer(program.names, dialect)
     for port in function.outputs:
         for indices, node in port.places():
             between = "," if any(index > 8 for index in indices) else ""
             index = between.join(str(i + 1) for i in indices)
             name = dialect.name(port.name)
-            yield from _row(f"{name}_{{{index}}}" if index else name, writer.write(node))
+            name = f"{{{name}}}" if "_" in name and index else name
+            equations.append((f"{name}_{{{index}}}" if index else name, writer.write(node)))
+    label = max((width(f"{left} = ") for left, _ in equations), default=0.0)
+    for left, right in equations:
+        yield from _row(left, right, label)
 
 
-def _row(left: str, right: str) -> Iterator[str]:
+def _row(left: str, right: str, label: float) -> Iterator[str]:
     """One equation; a long sum goes on below."""
-    terms = _terms(right)
-    yield f"{left} &= {''.join(terms[:LONGEST])}"
-    for start in range(LONGEST, len(terms), LONGEST):
-        yield rf"&\quad {''.join(terms[start : start + LONGEST]).strip()}"
-
-
-def _terms(text: str) -> list[str]:
-    """The text cut before every sign of the outermost sum."""
-    terms, depth, start = [], 0, 0
-    for at, letter in enumerate(text):
-        depth += letter in "({"
-        depth -= letter in ")}"
-        if depth == 0 and text[at : at + 3] in (" + ", " - ") and at > start:
-            terms.append(text[start:at])
-            start = at
-    return [*terms, text[start:]]
+    first, *further = lines(right, ROOM - label)
+    yield f"{left} &= {first}"
+    for line in further:
+        yield f"&{line}"

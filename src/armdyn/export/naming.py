@@ -11,9 +11,9 @@ import keyword
 import re
 
 from armdyn.errors import ArmdynError
+from armdyn.markup import safe_text
 
 LONGEST_NAME = 40
-LONGEST_TEXT = 100
 
 C_WORDS = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if inline int long
@@ -77,17 +77,6 @@ def _is_reserved(name: str) -> bool:
     return name in FILE_WORDS or name in C_WORDS or name in PYTHON_WORDS
 
 
-def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
-    r"""The text on one line of printable ASCII without backslash and double quote, shortened.
-
-    >>> print(safe_text('ver"y\n\\bad'))
-    ver'y _/bad
-    """
-    line = "".join(letter if " " <= letter <= "~" else "_" for letter in text.replace("\n", " _"))
-    line = " ".join(line.replace("\\", "/").replace('"', "'").split())
-    return line if len(line) <= longest else line[: longest - 3] + "..."
-
-
 def c_comment(text: str) -> str:
     """The text for the inside of a C comment: it neither ends it, nor opens another, nor holds a trigraph.
 
@@ -102,15 +91,3 @@ def _apart(text: str, *pairs: str) -> str:
         while pair in text:
             text = text.replace(pair, f"{pair[0]} {pair[1]}")
     return text
-
-
-_LATEX = {letter: f"\\{letter}" for letter in "#$%&_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-
-
-def latex_text(text: str) -> str:
-    r"""The text for the running text of a LaTeX document.
-
-    >>> print(latex_text(r"a_b \input{x} 50%"))
-    a\_b /input\{x\} 50\%
-    """
-    return "".join(_LATEX.get(letter, letter) for letter in safe_text(text).replace("<", "(").replace(">", ")"))

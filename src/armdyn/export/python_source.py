@@ -8,8 +8,9 @@ from pathlib import PurePath
 
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
-from armdyn.export.naming import PYTHON_WORDS, safe_text
+from armdyn.export.naming import PYTHON_WORDS
 from armdyn.graph.expression_writer import Python, Writer, folded
+from armdyn.markup import safe_text
 from armdyn.robot.features import sentence
 
 WIDTH = 110

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from armdyn.errors import unknown_name
 from armdyn.typing import Array
 
 COLORS = ("#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8860b", "#1f9bd1", "#c2528b", "#4d7c0f")
@@ -55,3 +57,49 @@ def as_svg(figure: Any) -> str:
         figure.savefig(text, format="svg", transparent=True, metadata=metadata)
     svg = text.getvalue()
     return svg[svg.index("<svg") :].replace(INK, "currentColor")
+
+
+# Paper --------------------------------------------------------------------------------------------------------------
+
+JOURNAL = {"column": 3.5, "page": 7.16}
+"""Widths of a figure in a journal, inches: one column, or both."""
+_LETTERS_PER_INCH = 17
+_SMALL, _CAPTION = 7.0, 8.0
+
+
+def journal(figure: Any, size: str = "column") -> Any:
+    """The figure at the width of a journal's column (3.5 in) or page (7.16 in), its letters 7 to 8 pt, without a title.
+
+    size: "column" or "page".
+    """
+    from matplotlib.text import Text
+
+    if size not in JOURNAL:
+        raise unknown_name("size of a figure", size, JOURNAL)
+    old_width, old_height = figure.get_size_inches()
+    factor = JOURNAL[size] / old_width
+    figure.suptitle("")
+    for text in figure.findobj(Text):
+        text.set_fontsize(min(_CAPTION if text.get_fontsize() > 9.5 else _SMALL, text.get_fontsize()))
+    for axes in figure.axes:
+        axes.tick_params(labelsize=_SMALL, width=0.5, length=2.5, pad=2)
+        for line in axes.lines:
+            line.set_linewidth(max(0.6, line.get_linewidth() * 0.65))
+    for legend in list(figure.legends):
+        handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+        legend.remove()
+        fitting = int(JOURNAL[size] * _LETTERS_PER_INCH // (max(map(len, labels)) + 6))
+        figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(len(labels), fitting)),
+                      frameon=False, fontsize=_SMALL, handlelength=1.5, columnspacing=1.2)  # fmt: skip
+    figure.set_layout_engine("constrained")
+    figure.set_size_inches(JOURNAL[size], old_height * (0.35 + 0.65 * factor))
+    return figure
+
+
+def write(figure: Any, path: Path, size: str | None = None) -> None:
+    """Write a figure as .png, .svg or .pdf with its letters as text; size: of a journal, see `journal`."""
+    import matplotlib
+
+    shown = figure if size is None else journal(figure, size)
+    with matplotlib.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
+        shown.savefig(path, dpi=150 if size is None else 300, facecolor="white")

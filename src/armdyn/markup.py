@@ -1,0 +1,115 @@
+"""Texts and tables for LaTeX, HTML and Markdown: escaped, with nothing of a robot file left to be executed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from html import escape
+
+from armdyn.tables import Section, is_numeric, split
+
+LONGEST_TEXT = 100
+LATEX_WIDTH = 76
+"""Letters in a row of a LaTeX table: a page of one column holds about as many."""
+_LATEX = {letter: f"\\{letter}" for letter in "#$%&_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|$#])")
+
+
+def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
+    r"""The text on one line of printable ASCII without backslash and double quote, shortened.
+
+    >>> print(safe_text('ver"y\n\\bad'))
+    ver'y _/bad
+    """
+    line = "".join(letter if " " <= letter <= "~" else "_" for letter in text.replace("\n", " _"))
+    line = " ".join(line.replace("\\", "/").replace('"', "'").split())
+    return line if len(line) <= longest else line[: longest - 3] + "..."
+
+
+def latex_text(text: str, longest: int = LONGEST_TEXT) -> str:
+    r"""The text for the running text of a LaTeX document.
+
+    >>> print(latex_text(r"a_b \input{x} 50%"))
+    a\_b /input\{x\} 50\%
+    """
+    plain = safe_text(text, longest).replace("<", "(").replace(">", ")")
+    return "".join(_LATEX.get(letter, letter) for letter in plain)
+
+
+def markdown_text(text: str) -> str:
+    r"""The text with its special letters escaped.
+
+    >>> print(markdown_text("a*b | <c>"))
+    a\*b \| \<c\>
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def latex_table(section: Section) -> str:
+    r"""The table as a `tabular` with the rules of booktabs; its title and note are the caption.
+
+    >>> from armdyn.tables import Column
+    >>> print(latex_table(Section("", (Column("joint"), Column("q", "rad")), (("a_1", "0.5"),))))
+    \begin{tabular}{lr}
+    \toprule
+    joint & q \\
+     & rad \\
+    \midrule
+    a\_1 & 0.5 \\
+    \bottomrule
+    \end{tabular}
+    """
+    columns = list(zip(*section.rows, strict=True)) or [()] * len(section.columns)
+    kinds = "".join("r" if is_numeric(cells) else "l" for cells in columns)
+    heads = [_row(c.head for c in section.columns)]
+    if any(c.unit for c in section.columns):
+        heads.append(re.sub(r"\\textasciicircum\{\}(-?\d+)", r"$^{\1}$", _row(c.unit for c in section.columns)))
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", *heads, r"\midrule"]
+    lines += [*map(_row, section.rows), r"\bottomrule", r"\end{tabular}"]
+    words = latex_text(". ".join(filter(None, (section.title, section.note))), 10_000)
+    if words:
+        return "\n".join([r"\begin{table}", r"\centering", rf"\caption{{{words}}}", *lines, r"\end{table}"])
+    return "\n".join(lines)
+
+
+def latex_tables(sections: Iterable[Section], width: int = LATEX_WIDTH) -> str:
+    """Tables for a page of one column: those with more letters in a row than `width` are split into several."""
+    tables = []
+    for section in sections:
+        for k, part in enumerate(split(section, width)):
+            tables.append(latex_table(replace(part, title=f"{section.title}, continued") if k else part))
+    return "\n\n".join(tables)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " & ".join(latex_text(cell, 10_000) for cell in cells) + r" \\"
+
+
+def markdown_table(section: Section) -> str:
+    """The table in Markdown, numbers to the right; title above, note below."""
+    columns = list(zip(*section.rows, strict=True)) or [()] * len(section.columns)
+    heads = [markdown_text(f"{c.head} ({c.unit})" if c.unit else c.head) for c in section.columns]
+    rules = ["---:" if is_numeric(cells) else "---" for cells in columns]
+    rows = [heads, rules, *([markdown_text(cell) for cell in row] for row in section.rows)]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    title = f"**{markdown_text(section.title)}**" if section.title else ""
+    return "\n\n".join(filter(None, (title, table, markdown_text(section.note))))
+
+
+def html_table(section: Section) -> str:
+    """The table as HTML without a style of its own; numbers are aligned at the decimal point."""
+    section = section.aligned()
+    columns = list(zip(*section.rows, strict=True)) or [()] * len(section.columns)
+    sides = [
+        'style="text-align:right;white-space:pre"' if is_numeric(c) else 'style="text-align:left"' for c in columns
+    ]
+    heads = "".join(
+        f"<th {side}>{escape(c.head)}{f'<br><small>{escape(c.unit)}</small>' if c.unit else ''}</th>"
+        for c, side in zip(section.columns, sides, strict=True)
+    )
+    rows = "".join(
+        "<tr>" + "".join(f"<td {side}>{escape(x)}</td>" for x, side in zip(row, sides, strict=True)) + "</tr>"
+        for row in section.rows
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
