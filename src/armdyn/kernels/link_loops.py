@@ -31,20 +31,31 @@ class Place(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True)
-class Loop:
-    """The body of a loop over links: what it reads by symbol, and what it writes, in order."""
+class Part(NamedTuple):
+    """Straight-line code at one link: what it reads by symbol, and what it writes, in order."""
 
-    way: Way
     inputs: Mapping[Node, Place]
     outputs: tuple[tuple[Place, Node], ...]
 
 
+@dataclass(frozen=True)
+class Loop:
+    """A loop over links: the parts of its body, of which each finds in memory what those before it have written."""
+
+    way: Way
+    parts: tuple[Part, ...]
+
+
 class Stage(NamedTuple):
-    """A formula at one link, and the order in which links are visited; "each": in any order."""
+    """A formula at one link.
+
+    way: the order in which links are visited; "each": in any order.
+    apart: it reads from memory what earlier stages of its loop have written, instead of keeping it in registers.
+    """
 
     way: Way
     formula: Callable[[Site], None]
+    apart: bool = False
 
 
 class Product(NamedTuple):
@@ -133,16 +144,22 @@ class Recipe:
 
     def loops(self, *, fused: bool) -> tuple[Loop, ...]:
         """The stages as loops. fused: successive stages share a loop where they can."""
-        sites: list[Site] = []
+        ways: list[Way] = []
+        bodies: list[list[Site]] = []
         for stage in self.stages:
-            if not sites or not _joins(sites[-1].way, stage.way, fused):
-                sites.append(Site(self, stage.way))
-            site = sites[-1]
-            if site.way == "each":
-                site.way = stage.way
-            stage.formula(site)
+            if not ways or not _joins(ways[-1], stage.way, fused):
+                ways.append(stage.way)
+                bodies.append([Site(self)])
+            elif ways[-1] == "each":
+                ways[-1] = stage.way
+            if stage.apart:
+                bodies[-1].append(Site(self))
+            stage.formula(bodies[-1][-1])
+        sites = [site for body in bodies for site in body]
         needed = {place.at for site in sites for place in site.read.values() if place.where in ("own", "parent")}
-        return tuple(site.loop(needed) for site in sites)
+        return tuple(
+            Loop(way, tuple(site.part(needed) for site in body)) for way, body in zip(ways, bodies, strict=True)
+        )
 
 
 def _places(kinds: Mapping[str, Kind]) -> dict[str, int]:
@@ -161,10 +178,10 @@ def _joins(way: Way, following: Way, fused: bool) -> bool:
 
 
 class Site:
-    """One link, seen by the stages of one loop."""
+    """One link, seen by the stages of one part of a loop."""
 
-    def __init__(self, recipe: Recipe, way: Way) -> None:
-        self.recipe, self.way = recipe, way
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
         self.read: dict[Node, Place] = {}
         self._own: dict[str, Any] = {}
         self._written: dict[Place, Node] = {}
@@ -218,10 +235,10 @@ class Site:
         """Set the joint's entry of a result."""
         self._write("result", self.recipe.results.index(name), value, "scalar")
 
-    def loop(self, needed: set[int]) -> Loop:
-        """What the stages have become; own quantities that no loop reads are not kept."""
+    def part(self, needed: set[int]) -> Part:
+        """What the stages have become; own quantities that nobody reads are not kept."""
         written = {place: node for place, node in self._written.items() if place.where != "own" or place.at in needed}
-        return Loop(self.way, self.read, tuple((place, node) for place, node in written.items()))
+        return Part(self.read, tuple(written.items()))
 
     def _symbol(self, name: str, place: Place) -> Node:
         node = symbol(name)

@@ -17,7 +17,7 @@ from armdyn.kernels.body import Body
 from armdyn.kernels.fastcall import Loaded, fast
 from armdyn.kernels.ir import completed
 from armdyn.kernels.ir_writer import Constants, flags, vector
-from armdyn.kernels.link_loops import ANGLE, Loop, Place, Recipe, entries
+from armdyn.kernels.link_loops import ANGLE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
@@ -168,20 +168,26 @@ def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, consta
         if loop.way == "inward":
             index = w.put(f"sub i64 {w.plus(layout.n, -1)}, {counter}")
         cursor = Cursor(layout, index, four)
-        nodes = [node for _, node in loop.outputs]
-        program = plan(ordered(nodes), nodes)
-        body = Body(w, LANES if cursor.vector else 1, program, lambda node: cursor.read(loop.inputs[node]), reduction,
-                    constants)  # fmt: skip
-        waiting: dict[Node, list[Place]] = {}
-        for place, node in loop.outputs:
-            waiting.setdefault(node, []).append(place)
-        for node in program.order:
-            body.write(node)
-            for place in waiting.pop(node, ()):
-                cursor.write(place, body.value(node))
-        for node, places in waiting.items():
-            for place in places:
-                cursor.write(place, body.value(node))
+        for part in loop.parts:
+            _part(cursor, part, reduction, constants)
+
+
+def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants) -> None:
+    """Straight-line code; results are stored as soon as they are known."""
+    nodes = [node for _, node in part.outputs]
+    program = plan(ordered(nodes), nodes)
+    body = Body(cursor.w, LANES if cursor.vector else 1, program, lambda node: cursor.read(part.inputs[node]),
+                reduction, constants)  # fmt: skip
+    waiting: dict[Node, list[Place]] = {}
+    for place, node in part.outputs:
+        waiting.setdefault(node, []).append(place)
+    for node in program.order:
+        body.write(node)
+        for place in waiting.pop(node, ()):
+            cursor.write(place, body.value(node))
+    for node, places in waiting.items():
+        for place in places:
+            cursor.write(place, body.value(node))
 
 
 def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> None:
@@ -245,6 +251,8 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
     for i in range(recipe.outputs):
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
     targets = [f"%p{inputs + recipe.outputs + i}" for i in _matrices(recipe)]
+    if recipe.products:
+        w.do(f"call void @overlap(ptr {layout.pairs})")
     _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets)
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
@@ -295,7 +303,10 @@ def _turned(w: LoopWriter, recipe: Recipe, layout: Layout) -> None:
     """Quantities of pairs from [link][quantity][sample] to [sample][block][quantity][link]."""
     size = recipe.pair_size
     with w.counting("turn", layout.blocks) as block:
-        source = w.offset(layout.pairs, w.times(block, WIDE * LANES * size))
+        first = w.times(block, LANES)
+        if recipe.products:  # the last block overlaps the one before it
+            first = w.put(f"call i64 @llvm.smin.i64(i64 {first}, i64 {w.plus(layout.n, -LANES)})")
+        source = w.offset(layout.pairs, w.times(first, WIDE * size))
         target = w.offset(layout.turned, w.times(block, WIDE * size))
         with w.counting("entry4", str(size)) as k:
             near = w.offset(source, w.times(k, WIDE))

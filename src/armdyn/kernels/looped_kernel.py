@@ -66,14 +66,12 @@ class Tables:
     def tiles(self) -> tuple[Array, Array]:
         """(tiles, masks): which blocks of a matrix over pairs have which entries."""
         n = len(self.parents)
-        blocks = -(-n // LANES)
-        padded = np.zeros((blocks * LANES, blocks * LANES), dtype=bool)
-        padded[:n, :n] = self.carries
+        starts = [min(start, n - LANES) for start in range(0, n, LANES)]
         rows: list[tuple[int, int, int, int]] = []
         masks: dict[bytes, int] = {}
-        for i in range(blocks):
-            for j in range(i, blocks):
-                part = padded[LANES * i : LANES * (i + 1), LANES * j : LANES * (j + 1)]
+        for i, top in enumerate(starts):
+            for j, left in enumerate(starts[i:], i):
+                part = self.carries[top : top + LANES, left : left + LANES]
                 place = masks.setdefault(part.tobytes(), len(masks))
                 kind = DIAGONAL if i == j else FULL if part.all() else CROSS if part.any() else EMPTY
                 rows.append((i, j, place * LANES * LANES * 8, kind))
@@ -158,8 +156,9 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
 
 def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
     """(of a link, of a pair)."""
-    nodes = [tuple(node for _, node in loop.outputs) for loop in recipe.loops(fused=True)]
-    counts = [count_operations(part) for part in nodes]
+    parts = [part for loop in recipe.loops(fused=True) for part in loop.parts]
+    nodes = [tuple(node for _, node in part.outputs) for part in parts]
+    counts = [count_operations(group) for group in nodes]
     link = _sum([*((count, 1) for count in counts), (Operations(trigonometric=2), 1)])
     sides = [side for product in recipe.products for side in (product.upper, product.lower) if side]
     terms = sum(SIZES[recipe.pairs[a]] for side in sides for a, _ in side)

@@ -1,7 +1,9 @@
 """Matrices over pairs of links, in tiles of 4x4: rows from one block of links, columns from another.
 
 A tile is computed for all its pairs at once, rows broadcast and columns in the lanes of vectors; a mask keeps the pairs
-of a link and one that it carries. Which tiles there are, and their masks, are tables of the robot.
+of a link and one that it carries. Which tiles there are, and their masks, are tables of the robot. The last block
+overlaps the one before it if the number of links is no multiple of four; what its tiles write twice, the tile on the
+diagonal, which comes last, writes as it should be.
 """
 
 from __future__ import annotations
@@ -20,18 +22,18 @@ Terms = list[tuple[int, int]]
 
 
 def pairs(recipe: Recipe) -> str:
-    """`void @pairs(ptr quantities, ptr out...)`, and `@add_diagonal`."""
+    """`void @pairs(ptr quantities, ptr out...)`, `@overlap` and `@add_diagonal`."""
     w = LoopWriter()
     outs = [f"%out{k}" for k in range(len(recipe.products))]
     w.label("entry")
     n, tiles, masks, count = w.fixed("n"), w.table("tiles"), w.table("masks"), w.fixed("tile_count")
+    row_bytes, last = w.times(n, 8), w.plus(n, -LANES)
     with w.counting("t", count) as index:
         tile = w.offset(tiles, w.times(index, 8 * TILE))
         rows, columns, mask, kind = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))
-        corner = w.times(rows, LANES), w.times(columns, LANES)
+        corner = [w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})") for block in (rows, columns)]
         near, far = (w.offset("%quantities", w.times(block, WIDE * recipe.pair_size)) for block in (rows, columns))
         kept = w.offset(masks, mask)
-        outside = w.put(f"icmp sgt i64 {w.plus(corner[1], LANES)}, {n}")  # rows are never in a later block
         kinds = f"i64 {CROSS}, label %cross i64 {DIAGONAL}, label %diagonal i64 {EMPTY}, label %empty"
         w.do(f"switch i64 {kind}, label %full [ {kinds} ]")
         for name in ("full", "cross", "diagonal", "empty"):
@@ -41,13 +43,13 @@ def pairs(recipe: Recipe) -> str:
             else:
                 keep = [w.load(I4, w.offset(kept, WIDE * r), WIDE) for r in range(LANES)] if name != "full" else []
                 blocks = _tile(w, recipe, near, far, keep, name == "diagonal")
-            _stored(w, outs, blocks, corner, n, outside, name)
+            _stored(w, outs, blocks, (corner[0], corner[1]), row_bytes)
             w.do("br label %tiled")
         w.label("tiled")
     w.do("ret void")
     arguments = ", ".join(["ptr %quantities", *(f"ptr {out}" for out in outs)])
     text = f'define internal void @pairs({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
-    return text + _put() + _add_diagonal()
+    return text + _overlap(recipe) + _add_diagonal()
 
 
 def _terms(recipe: Recipe, quantities: tuple[tuple[str, str], ...]) -> Terms:
@@ -115,42 +117,37 @@ def _beside(w: Writer, mask: str, r: int) -> str:
 
 
 def _stored(
-    w: LoopWriter, outs: list[str], blocks: list[list[list[str]]], corner: tuple[str, str], n: str, outside: str,
-    name: str,
-) -> None:  # fmt: skip
-    """Tiles to their places; at the edge of the matrix only what lies in it."""
-    row_bytes = w.times(n, 8)
-    w.do(f"br i1 {outside}, label %{name}.edge, label %{name}.inside")
-    for edge in (True, False):
-        w.label(f"{name}.{'edge' if edge else 'inside'}")
-        for out, sides in zip(outs, blocks, strict=True):
-            for (row, column), rows in zip((corner, corner[::-1]), sides, strict=False):
-                place = w.offset(w.offset(out, w.times(row, row_bytes)), w.times(column, 8))
-                for r, value in enumerate(rows):
-                    if edge:
-                        left = f"i64 {w.put(f'sub i64 {n}, {w.plus(row, r)}')}, i64 {w.put(f'sub i64 {n}, {column}')}"
-                        w.do(f"call void @put(ptr {place}, {V4} {value}, {left})")
-                    else:
-                        w.store(V4, value, place)
-                    place = w.offset(place, row_bytes)
-        w.do(f"br label %{name}.stored")
-    w.label(f"{name}.stored")
+    w: LoopWriter, outs: list[str], blocks: list[list[list[str]]], corner: tuple[str, str], row_bytes: str
+) -> None:
+    """Tiles to their places."""
+    for out, sides in zip(outs, blocks, strict=True):
+        for (row, column), rows in zip((corner, corner[::-1]), sides, strict=False):
+            place = w.offset(w.offset(out, w.times(row, row_bytes)), w.times(column, 8))
+            for value in rows:
+                w.store(V4, value, place)
+                place = w.offset(place, row_bytes)
 
 
-def _put() -> str:
-    """`@put`: a row of a tile, as far as there are rows and columns left."""
+def _overlap(recipe: Recipe) -> str:
+    """`void @overlap(ptr quantities)`: the last block, filled up from below with links of the one before it."""
     w = LoopWriter()
     w.label("entry")
-    w.do(f"%row = alloca {V4}, align {WIDE}")
-    w.store(V4, "%value", "%row", WIDE)
-    taken = w.put(f"call i64 @llvm.smin.i64(i64 %columns, i64 {LANES})")
-    there = w.put("icmp sgt i64 %rows, 0")
-    with w.when(there, "inside"), w.counting("k", taken) as k:
-        place = w.times(k, 8)
-        w.store("double", w.load("double", w.offset("%row", place)), w.offset("%to", place))
+    n = w.fixed("n")
+    more = w.put(f"and i64 {n}, {LANES - 1}")
+    block = w.times(w.put(f"lshr i64 {n}, 2"), WIDE * recipe.pair_size)
+    last = w.offset("%quantities", block)
+    before = w.offset(last, -WIDE * recipe.pair_size)
+    w.do(f"switch i64 {more}, label %whole [ i64 1, label %r1 i64 2, label %r2 i64 3, label %r3 ]")
+    for r in range(1, LANES):
+        w.label(f"r{r}")
+        with w.counting(f"k{r}", str(recipe.pair_size)) as k:
+            place = w.times(k, WIDE)
+            a, b = (w.load(V4, w.offset(source, place), WIDE) for source in (before, last))
+            w.store(V4, w.shuffle(LANES, a, b, range(r, r + LANES)), w.offset(last, place), WIDE)
+        w.do("br label %whole")
+    w.label("whole")
     w.do("ret void")
-    head = f'define internal void @put(ptr %to, {V4} %value, i64 %rows, i64 %columns) noinline "stackrealign"'
-    return f"{head} {{\n{w.text}\n}}\n"
+    return f'define internal void @overlap(ptr %quantities) noinline "stackrealign" {{\n{w.text}\n}}\n'
 
 
 def _add_diagonal() -> str:
