@@ -23,6 +23,7 @@ from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
+from armdyn.kernels.streaming import BEHIND, leave, trickle
 from armdyn.kernels.strip_ir import strips
 
 STREAMED = 2**22
@@ -52,7 +53,7 @@ def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
     if recipe.strip:
         parts.append(strips(recipe, recipe.strip))
     if _matrices(recipe):
-        parts.append(_stream())
+        parts.append(leave() + trickle())
     for name in GLOBALS:
         kind = "i64" if name in ("n", "tile_count", "batch_bytes") else "ptr"
         parts.append(f"@{name} = global {kind} {'0' if kind == 'i64' else 'null'}\n")
@@ -253,7 +254,7 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
     targets = [f"%p{inputs + recipe.outputs + i}" for i in _matrices(recipe)]
     if recipe.products:
         w.do(f"call void @overlap(ptr {layout.pairs})")
-    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets)
+    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, "null")
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
     return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
@@ -264,15 +265,19 @@ def _matrices(recipe: Recipe) -> range:
 
 
 def _products(
-    w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int, targets: Sequence[str]
-) -> None:
-    """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on."""
+    w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int, targets: Sequence[str],
+    behind: str,
+) -> None:  # fmt: skip
+    """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on.
+
+    behind: what of the sample before is still to be written past the caches, or "null".
+    """
 
     def result(name: str) -> str:
         return w.offset(layout.results[recipe.results.index(name)], lane)
 
     if recipe.products:
-        w.do(f"call void @pairs(ptr {where[0]}, {', '.join(f'ptr {target}' for target in targets)})")
+        w.do(f"call void @pairs(ptr {where[0]}, ptr {behind}, {', '.join(f'ptr {target}' for target in targets)})")
     for product, target in zip(recipe.products, targets, strict=False):
         if product.diagonal is not None:
             w.do(f"call void @add_diagonal(ptr {target}, ptr {result(product.diagonal)}, i64 {step})")
@@ -332,6 +337,9 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
     count = range(len(ports.all))
     inputs, vectors = len(ports.inputs), recipe.outputs
     w.label("entry")
+    w.do(f"%behind = alloca [{max(1, len(_matrices(recipe))) * BEHIND // 8} x i64], align 8")
+    for k in _matrices(recipe):
+        w.store("i64", "0", w.offset("%behind", BEHIND * k))
     samples = w.load("i64", "%dims")
     args = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
     steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
@@ -343,7 +351,7 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
     row = w.times(n, 8 * (recipe.strip.width if recipe.strip else 1))
     matrix = w.times(row, n)
     spare = w.times(matrix, len(_matrices(recipe)))
-    size = w.plus(w.fixed("batch_bytes"), spare)
+    size = w.plus(w.fixed("batch_bytes"), w.times(spare, 2))
     memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(size, 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
     to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
@@ -371,7 +379,11 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
             w.do(f"call void @scatter(ptr {here[i]}, ptr {layout.results[k]}, {sizes})")
         if _matrices(recipe):
             with w.counting("sample", taken) as sample:
-                _matrices_of_sample(w, recipe, layout, sample, here, steps, strides, whole, streaming, buffer, row)
+                odd = w.put(f"and i64 {sample}, 1")
+                own = w.offset(buffer, w.times(odd, spare))
+                _matrices_of_sample(w, recipe, layout, sample, here, steps, strides, whole, streaming, own, row)
+    for k in _matrices(recipe):
+        w.do(f"call void @trickle(ptr {w.offset('%behind', BEHIND * k)}, i64 {2**60})")
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
     return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"
@@ -394,13 +406,15 @@ def _matrices_of_sample(
         w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
         w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
     )
-    _products(w, recipe, layout, where, w.times(sample, 8), WIDE, targets)
+    _products(w, recipe, layout, where, w.times(sample, 8), WIDE, targets, "%behind")
     for k in _matrices(recipe):
         with w.when(w.put(f"xor i1 {whole[k]}, true"), f"gaps{k}"):
             numbers = ", ".join(f"i64 {x}" for x in (0, *strides[first + k], 0, row, 8, 1, layout.n, columns))
             w.do(f"call void @copy(ptr {outside[k]}, ptr {targets[k]}, {numbers})")
         with w.when(w.put(f"and i1 {whole[k]}, {streaming}"), f"streamed{k}"):
-            w.do(f"call void @stream(ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(layout.n, columns)})")
+            state = w.offset("%behind", BEHIND * k)
+            w.do(f"call void @trickle(ptr {state}, i64 {2**60})")
+            w.do(f"call void @leave(ptr {state}, ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(layout.n, columns)})")
 
 
 def _copy_row() -> str:
@@ -415,33 +429,6 @@ def _copy_row() -> str:
         w.store(V4, w.load(V4, w.offset("%from", place)), w.offset("%to", place))
     w.do("ret void")
     return f"define internal void @copy_row(ptr %to, ptr %from, i64 %n) {{\n{w.text}\n}}\n"
-
-
-def _stream() -> str:
-    """`@stream`: a block of doubles to memory that will not be read soon, past the caches, line by line."""
-    w = LoopWriter()
-    w.label("entry")
-    address = w.put("ptrtoint ptr %to to i64")
-    to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
-    bare = w.put(f"lshr i64 {to_line}, 3")
-    before = w.put(f"call i64 @llvm.smin.i64(i64 {bare}, i64 %count)")
-    lines = w.put(f"lshr i64 {w.put(f'sub i64 %count, {before}')}, 3")
-
-    def single(name: str, start: str, stop: str) -> None:
-        with w.counting(name, stop, start) as k:
-            place = w.times(k, 8)
-            w.store("double", w.load("double", w.offset("%from", place)), w.offset("%to", place))
-
-    single("head", "0", before)
-    with w.counting("line", lines) as line:
-        place = w.times(w.plus(before, w.times(line, 8)), 8)
-        halves = [w.load(V4, w.offset(w.offset("%from", place), WIDE * k)) for k in range(2)]
-        for k, half in enumerate(halves):
-            target = w.offset(w.offset("%to", place), WIDE * k)
-            w.do(f"store {V4} {half}, ptr {target}, align {WIDE}, !nontemporal !2")
-    single("tail", w.plus(before, w.times(lines, 8)), "%count")
-    w.do("ret void")
-    return f"define internal void @stream(ptr %to, ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"
 
 
 def _gather() -> str:
