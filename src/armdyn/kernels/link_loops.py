@@ -144,16 +144,20 @@ class Recipe:
 
     def loops(self, *, fused: bool) -> tuple[Loop, ...]:
         """The stages as loops. fused: successive stages share a loop where they can."""
+        changing = Site(self)
+        for stage in self.stages:
+            stage.formula(changing)
+        known = Known(frozenset(place.at for place in changing.written if place.where == "parent"))
         ways: list[Way] = []
         bodies: list[list[Site]] = []
         for stage in self.stages:
             if not ways or not _joins(ways[-1], stage.way, fused):
                 ways.append(stage.way)
-                bodies.append([Site(self)])
+                bodies.append([Site(self, known)])
             elif ways[-1] == "each":
                 ways[-1] = stage.way
             if stage.apart:
-                bodies[-1].append(Site(self))
+                bodies[-1].append(Site(self, known))
             stage.formula(bodies[-1][-1])
         sites = [site for body in bodies for site in body]
         needed = {place.at for site in sites for place in site.read.values() if place.where in ("own", "parent")}
@@ -177,14 +181,29 @@ def _joins(way: Way, following: Way, fused: bool) -> bool:
     return fused and (following == "each" or (way == "each" and following == "outward"))
 
 
-class Site:
-    """One link, seen by the stages of one part of a loop."""
+class Known:
+    """Entries of quantities that are the same for all samples: constants, and numbers of the link.
 
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
+    changing: places of entries to which links further out add.
+    """
+
+    def __init__(self, changing: frozenset[int] = frozenset()) -> None:
+        self.changing = changing
+        self.entries: dict[int, tuple[Node, Place | None]] = {}
+
+    def learn(self, at: int, node: Node, place: Place | None) -> None:
+        if at not in self.changing and (not node.online or (place is not None and place.where == "link")):
+            self.entries[at] = node, place
+
+
+class Site:
+    """One link, seen by the stages of one part of a loop. known: what earlier parts have found."""
+
+    def __init__(self, recipe: Recipe, known: Known | None = None) -> None:
+        self.recipe, self.known = recipe, known or Known()
         self.read: dict[Node, Place] = {}
+        self.written: dict[Place, Node] = {}
         self._own: dict[str, Any] = {}
-        self._written: dict[Place, Node] = {}
 
     def number(self, name: str) -> Node:
         """A number of the link."""
@@ -237,7 +256,7 @@ class Site:
 
     def part(self, needed: set[int]) -> Part:
         """What the stages have become; own quantities that nobody reads are not kept."""
-        written = {place: node for place, node in self._written.items() if place.where != "own" or place.at in needed}
+        written = {place: node for place, node in self.written.items() if place.where != "own" or place.at in needed}
         return Part(self.read, tuple(written.items()))
 
     def _symbol(self, name: str, place: Place) -> Node:
@@ -248,11 +267,21 @@ class Site:
     def _recalled(self, where: Literal["own", "parent"], name: str) -> Any:
         kind: Kind = "scalar" if name in ANGLE else self.recipe.own[name]
         first = self.recipe.places[name]
-        return shaped(kind, [self._symbol(f"{where}_{name}{k}", Place(where, first + k)) for k in range(SIZES[kind])])
+        return shaped(kind, [self._entry(where, name, first, k) for k in range(SIZES[kind])])
+
+    def _entry(self, where: Literal["own", "parent"], name: str, first: int, k: int) -> Node:
+        if where == "own" and first + k in self.known.entries:
+            node, place = self.known.entries[first + k]
+            if place is not None:
+                self.read[node] = place
+            return node
+        return self._symbol(f"{where}_{name}{k}", Place(where, first + k))
 
     def _write(self, where: Any, first: int, value: Any, kind: Kind) -> None:
         for k, entry in enumerate(entries(kind, value)):
-            self._written[Place(where, first + k)] = entry
+            self.written[Place(where, first + k)] = entry
+            if where == "own":
+                self.known.learn(first + k, entry, self.read.get(entry))
 
 
 def shaped(kind: Kind, values: Sequence[Scalar]) -> Any:
