@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armdyn.graph.structure import Port
-from armdyn.kernels.ir_writer import Writer
+from armdyn.kernels.ir_writer import ONCE, Writer
 from armdyn.kernels.ports import Ports
 
 STACK = 64 * 1024
@@ -116,7 +116,7 @@ def _scattered(ports: Ports, lanes: int) -> str:
     w.label("done")
     w.do("ret void")
     arguments = ", ".join(["ptr %args", "ptr %steps", "i64 %n", *(f"i1 %whole{i}" for i in count)])
-    return f'define internal void @scattered({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
+    return f'define internal void @scattered({arguments}) {ONCE} "stackrealign" {{\n{w.text}\n}}\n'
 
 
 def _core_strides(w: Writer, ports: Ports) -> list[tuple[str, str]]:

@@ -1,8 +1,9 @@
 """The fast path for one sample: a builtin function whose body is machine code of the kernel.
 
 `@fast` looks at each argument: an array of exactly NumPy's type, of the right shape, of doubles, aligned and without
-gaps (a plain float for a scalar). If all are, it allocates the result through NumPy's C interface and computes; for
-anything else it passes the call on, unchanged, to the Python function it was made with. `out=` is taken the same way.
+gaps (a plain float for a scalar). If all are, it allocates the result through NumPy's C interface and computes. `out=`
+is taken the same way. Batches of such arrays are the business of `batch_call`; anything else is passed on, unchanged,
+to the Python function it was made with.
 
 Making and freeing a small array costs as much as the dynamics of an arm. So the last two results are remembered, and
 one that nobody else holds any more (its reference count is one, it has no weak references, its shape, type and flags
@@ -56,6 +57,9 @@ EXTERNALS = {
     "PyFloat_AsDouble": "declare double @PyFloat_AsDouble(ptr)",
     "PyMem_RawCalloc": "declare ptr @PyMem_RawCalloc(i64, i64)",
     "PyMem_RawFree": "declare void @PyMem_RawFree(ptr)",
+    "PyErr_Clear": "declare void @PyErr_Clear()",
+    "PyEval_SaveThread": "declare ptr @PyEval_SaveThread()",
+    "PyEval_RestoreThread": "declare void @PyEval_RestoreThread(ptr)",
     "PyObject_Vectorcall": "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
     "sin": "declare double @sin(double)",
     "cos": "declare double @cos(double)",
@@ -150,6 +154,11 @@ def fast(ports: Ports, shapes: Fixed | None = None) -> str:
     if arrays_only:
         _named_output(w, ports, known, pointers)
     w.label("slow")
+    batch = w.put("call ptr @many(ptr %args, i64 %count, ptr %names)")
+    w.do(f"br i1 {w.put(f'icmp eq ptr {batch}, null')}, label %other, label %batch")
+    w.label("batch")
+    w.do(f"ret ptr {batch}")
+    w.label("other")
     w.do(f"ret ptr {w.put('call ptr @PyObject_Vectorcall(ptr %self, ptr %args, i64 %count, ptr %names)')}")
     kept = f"@slots = global [{SLOTS * len(ports.outputs)} x ptr] zeroinitializer\n@turn = internal global i64 0\n"
     head = "define ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names)"

@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 
 from armdyn.graph.node import Node
+from armdyn.kernels.batch_call import many
 from armdyn.kernels.batch_loop import loop
 from armdyn.kernels.block import rows
-from armdyn.kernels.fastcall import EXTERNALS, fast
+from armdyn.kernels.fastcall import EXTERNALS, Fixed, fast
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import plan
@@ -37,7 +38,7 @@ def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = T
     if lanes > 1:
         parts.append(rows(ports, program, lanes, reduction, constants))
     parts.append(loop(ports, lanes))
-    parts.append(fast(ports))
+    parts += [fast(ports), many(ports, Fixed(ports))]
     if program.angles:
         parts.append(exact_lanes(reduction.limit))
     return completed([*parts, constants.text])

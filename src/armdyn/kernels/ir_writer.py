@@ -5,6 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
+ONCE = "noinline optnone"
+"""Of functions that run once per batch: the compiler shall not spend its time on them."""
+
 
 class Writer:
     """Lines of one function body. Values are names ("%12") or literals; `kind` is a scalar or vector of doubles."""

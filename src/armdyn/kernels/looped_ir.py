@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
+from armdyn.kernels.batch_call import many
 from armdyn.kernels.batch_loop import COPY
 from armdyn.kernels.body import Body
 from armdyn.kernels.fastcall import Loaded, fast
@@ -42,6 +43,7 @@ def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
         _block(recipe, reduction, constants),
         _loop(recipe, ports),
         fast(ports, Loaded(ports)),
+        many(ports, Loaded(ports)),
         exact_lanes(reduction.limit),
         COPY,
         _copy_row(),

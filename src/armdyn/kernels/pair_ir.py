@@ -34,7 +34,9 @@ def pairs(recipe: Recipe) -> str:
     with w.counting("t", count) as index:
         tile = w.offset(tiles, w.times(index, 8 * TILE))
         rows, columns, mask, kind = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))
-        corner = [w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})") for block in (rows, columns)]
+        corner = [
+            w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})") for block in (rows, columns)
+        ]
         near, far = (w.offset("%quantities", w.times(block, WIDE * recipe.pair_size)) for block in (rows, columns))
         kept = w.offset(masks, mask)
         kinds = f"i64 {CROSS}, label %cross i64 {DIAGONAL}, label %diagonal i64 {EMPTY}, label %empty"

@@ -28,8 +28,8 @@ def leave() -> str:
             w.store("double", w.load("double", w.offset("%from", place)), w.offset("%to", place))
     w.store("i64", lines, "%state")
     first = w.times(before, 8)
-    for place, pointer in ((8, "%from"), (16, "%to")):
-        w.store("ptr", w.offset(pointer, first), w.offset("%state", place))
+    for field, pointer in ((8, "%from"), (16, "%to")):
+        w.store("ptr", w.offset(pointer, first), w.offset("%state", field))
     w.do("ret void")
     return f"define internal void @leave(ptr %state, ptr %to, ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"
 
@@ -38,7 +38,7 @@ def trickle() -> str:
     """`@trickle`: write some of the lines that were left, at most `%most`."""
     w = LoopWriter()
     w.label("entry")
-    left, source, target = w.load("i64", "%state"), *(w.load("ptr", w.offset("%state", place)) for place in (8, 16))
+    left, source, target = w.load("i64", "%state"), *(w.load("ptr", w.offset("%state", field)) for field in (8, 16))
     taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 %most)")
     with w.when(w.put(f"icmp sgt i64 {taken}, 0"), "some"):
         with w.counting("line", taken) as line:
@@ -49,7 +49,7 @@ def trickle() -> str:
                 w.do(f"store {V4} {half}, ptr {there}, align {WIDE}, !nontemporal !2")
         done = w.times(taken, 2 * WIDE)
         w.store("i64", w.put(f"sub i64 {left}, {taken}"), "%state")
-        for place, pointer in ((8, source), (16, target)):
-            w.store("ptr", w.offset(pointer, done), w.offset("%state", place))
+        for field, pointer in ((8, source), (16, target)):
+            w.store("ptr", w.offset(pointer, done), w.offset("%state", field))
     w.do("ret void")
     return f"define internal void @trickle(ptr %state, i64 %most) noinline {{\n{w.text}\n}}\n"
