@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import armdyn
+from armdyn.algebra import Vec3
+from armdyn.formats.patch import Page
 from armdyn.identification.log import Log
+from armdyn.robot import Placement
 from support.command import Run, plain
 from support.logs import rubbing, simulated
 
@@ -66,6 +70,29 @@ def test_log_in_robot_and_report_out(files: dict[str, Path], run: Run) -> None:
     # Whether the shorter log leaves findings is not the point here: the status is not asserted.
     run("identify", files["arm"], files["log"], "--validation", "0.3", "--out", data)
     assert json.loads(data.read_text(encoding="utf-8"))["validation"]["held_out"] is True
+
+
+def test_the_users_own_urdf_file_gets_the_identified_values_and_nothing_else(files: dict[str, Path], run: Run) -> None:
+    own, new = files["folder"] / "own.urdf", files["folder"] / "new.urdf"
+    upright = replace(ARM, gravity=Vec3(0, 0, -9.81), base=Placement(rpy=Vec3(np.pi / 2, 0, 0)), expressions=None)
+    upright.save(own)
+    shapes = '<!-- mine --><visual><geometry><mesh filename="package://a/b.stl"/></geometry></visual>'
+    text = own.read_text(encoding="utf-8").replace("</link>", f"{shapes}</link>")
+    own.write_text(text, encoding="utf-8")
+    _, shown, _ = run("identify", own, files["log"], "--out", new)
+    pages = [Page(path.read_text(encoding="utf-8")) for path in (own, new)]
+    assert pages[1].original.count(shapes) == text.count(shapes) > 2
+    identified = ("inertial", "mass", "inertia", "origin", "dynamics")
+    before, after = ([(t.name, t.values) for t in page.root.walk() if t.name not in identified] for page in pages)
+    assert before == after
+    assert "--- own.urdf" in shown and "\n-" in shown and "\n+" in shown
+    rng = np.random.default_rng(0)
+    q, qd, qdd = rng.uniform(-0.5, 0.5, (3, 50, ARM.n))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ModelWarning)  # noise may make a small inertia negative
+        found = armdyn.compile(armdyn.load(new)).inverse_dynamics(q, qd, qdd)
+    exact = armdyn.compile(ARM).inverse_dynamics(q, qd, qdd)
+    assert np.linalg.norm(found - exact) < 0.05 * np.linalg.norm(exact)  # URDF has no offsets of friction
 
 
 def test_files_of_one_quantity_and_declarations(files: dict[str, Path], run: Run) -> None:

@@ -80,7 +80,8 @@ def test_catalog_goes_through_a_file(name: str, tmp_path: Path) -> None:
 def test_what_is_not_taken_over_is_said(tmp_path: Path) -> None:
     path = tmp_path / "spring.xml"
     path.write_text(
-        '<mujoco><worldbody><body name="a"><joint name="j"/><geom type="mesh" mesh="m"/></body>'
+        '<mujoco><asset><mesh name="m" file="m.stl"/></asset>'
+        '<worldbody><body name="a"><joint name="j"/><geom type="mesh" mesh="m"/></body>'
         '</worldbody><equality><joint joint1="j" joint2="j" polycoef="0 1 2 0 0"/></equality></mujoco>'
     )
     with pytest.warns(armdyn.ModelWarning) as record:

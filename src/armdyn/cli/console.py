@@ -103,6 +103,22 @@ def show_path(screen: Console, label: str, *paths: object) -> None:
     screen.print(Text.assemble(f"{label}: ", shown), soft_wrap=True)
 
 
+MOST_ROWS = 80
+"""Rows of a diff that are printed."""
+_STYLES = {"-": "red", "+": "green", "@": "cyan"}
+
+
+def show_changes(screen: Console, robot: Robot, path: Path) -> None:
+    """Print what a saved file changes in the user's own file."""
+    from armdyn.formats import changes
+
+    rows = changes(robot, path).splitlines()
+    for row in rows[:MOST_ROWS]:
+        screen.print(Text(row, style=_STYLES.get(row[:1], "")), soft_wrap=True)
+    if len(rows) > MOST_ROWS:
+        screen.print(f"... and {len(rows) - MOST_ROWS} more rows")
+
+
 def print_json(record: object) -> None:
     """The record as indented JSON on stdout."""
     from json import dumps

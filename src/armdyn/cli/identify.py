@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, first_warning, show, show_findings, show_path, working
+from armdyn.cli.console import console, first_warning, show, show_changes, show_findings, show_path, working
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ def identify(
         with first_warning(str(out)):
             fit.save(out)
         show_path(screen, "Written", out)
+        show_changes(screen, robot, out)
         _print_consistency(screen, fit)
     if report is not None:
         from armdyn.report.pages.fit_page import write_report

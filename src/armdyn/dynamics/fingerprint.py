@@ -25,12 +25,14 @@ def fingerprint(robot: Robot) -> str | None:
     """A hash of the robot as it is and as mechanics sees it (`with_assembly` makes the two differ).
 
     Every field counts, numbers with their type and to the last bit (a literal 0 folds away, 0.0 need not). The
-    expressions do not: graphs are made of numbers. None for a user's own friction law, whose code may change,
-    and for robots with parts or numbers of kinds unknown here.
+    expressions and the file do not: graphs are made of numbers. None for a user's own friction law, whose code may
+    change, and for robots with parts or numbers of kinds unknown here.
     """
     if type(robot) is not Robot or not all(is_own_law(joint.friction) for joint in robot.tree):
         return None
-    seen = {field.name: getattr(robot, field.name) for field in fields(robot) if field.name != "expressions"}
+    seen = {
+        field.name: getattr(robot, field.name) for field in fields(robot) if field.name not in ("expressions", "file")
+    }
     try:
         text = "\n".join(_written((seen, tuple(robot.opened.links), tuple(robot.opened.spins), robot.opened.frames)))
     except _Foreign:

@@ -10,7 +10,8 @@ from typing import Protocol, cast
 
 from armdyn import catalog
 from armdyn.errors import ModelWarning, PhysicsError, unknown_name
-from armdyn.formats.text import MIMIC, NOT_READ
+from armdyn.formats.patch import difference
+from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.robot.edit import floated
 from armdyn.robot.robot import Robot
 
@@ -68,6 +69,14 @@ def save(robot: Robot, path: str | Path) -> Path:
     path = Path(path)
     _format(path).write(robot, path)
     return path
+
+
+def changes(robot: Robot, path: str | Path) -> str:
+    """What a saved file changes in the file that the robot was read from: a unified diff; empty for another format."""
+    path = Path(path)
+    if robot.file is None or FORMATS.get(path.suffix.lower()) != robot.file.format:
+        return ""
+    return difference(robot.file.text, read_text(path), Path(robot.file.path).name)
 
 
 def _format(path: Path) -> Format:

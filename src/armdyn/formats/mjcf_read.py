@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-import numpy as np
-
-from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
+from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Mat3, Pose, Scalar
 from armdyn.errors import ArmdynError, FileError, RobotError
 from armdyn.formats import urdf_read
 from armdyn.formats.mjcf_equality import Equalities
 from armdyn.formats.mjcf_expand import included, replicated
-from armdyn.formats.mjcf_shapes import SIZES, area, gyration, shell_gyration, volume
-from armdyn.formats.mjcf_values import (
-    ORIENTATIONS,
-    Compiler,
-    Options,
-    Posed,
-    all_named,
-    default_classes,
-    known,
-    to_axis,
-)
-from armdyn.formats.safe_xml import local_name, parse
+from armdyn.formats.mjcf_inertia import Weighed
+from armdyn.formats.mjcf_values import Compiler, Options, all_named, default_classes, known
+from armdyn.formats.safe_xml import Document, local_name, parse
 from armdyn.formats.schema import Schema, schema
 from armdyn.formats.text import NOT_READ, read_text
 from armdyn.formats.xml_values import shown
@@ -42,6 +29,7 @@ from armdyn.robot.parts import (
     Kind,
     Limits,
     Placement,
+    RobotFile,
     Rotor,
     Spring,
 )
@@ -55,18 +43,13 @@ UNREADABLE = {
 }
 ROOT = "world"
 TOOL = urdf_read.TOOL
-DENSITY = 1000.0
-"""kg/m^3, MJCF's default."""
-LARGEST_SHAPE = 1e9
-"""m; masses grow with the third power."""
-Placed = Sequence[tuple[Element, Pose]]
-"""Elements with the pose of the frame that they stand in."""
 
 
 def read(path: Path, free_root: bool | None = None) -> Robot:
     """The robot of an MJCF file."""
-    source = f"MJCF file {path.name}"
-    return loads(read_text(path), str(path), source if source.isprintable() else "", free_root, path.parent)
+    source, text = f"MJCF file {path.name}", read_text(path)
+    robot = loads(text, str(path), source if source.isprintable() else "", free_root, path.parent)
+    return replace(robot, file=RobotFile("urdf" if robot.source.startswith("URDF") else "mjcf", str(path), text))
 
 
 def loads(
@@ -90,19 +73,7 @@ def loads(
     if tag != "mujoco":
         raise FileError(f"the root element is <{shown(tag)}>", where=document.at(document.root),
                         expected="<mujoco> (MJCF) or <robot> (URDF)")  # fmt: skip
-    included(document, folder)
-    for element in document.lines:
-        if local_name(element) in UNREADABLE:
-            raise FileError(f"<{local_name(element)}> is not supported", where=document.at(element),
-                            advice=UNREADABLE[local_name(element)])  # fmt: skip
-    listed = schema("mjcf")
-    notes = listed.check(document)
-    replicated(document)
-    reader = _Reader(document, Compiler.of(document), Options.of(document), default_classes(document), listed,
-                     free_root is False, notes=notes)  # fmt: skip
-    reader.outside()
-    for world in all_named(document.root, "worldbody"):
-        reader.children(world, ROOT, Pose.identity(), "main", "worldbody")
+    reader = reading(document, folder, free_root)
     constraints = Equalities(reader)
     try:
         robot = Robot(
@@ -120,21 +91,40 @@ def loads(
         raise error.located(where) from None
 
 
+def reading(document: Document, folder: Path | None, free_root: bool | None = None) -> Reader:
+    """The parts of a document; arguments as in `loads`."""
+    included(document, folder)
+    for element in document.lines:
+        if local_name(element) in UNREADABLE:
+            raise FileError(f"<{local_name(element)}> is not supported", where=document.at(element),
+                            advice=UNREADABLE[local_name(element)])  # fmt: skip
+    listed = schema("mjcf")
+    notes = listed.check(document)
+    replicated(document)
+    reader = Reader(document, Compiler.of(document), Options.of(document), default_classes(document), folder=folder,
+                    schema=listed, weld=free_root is False, notes=notes)  # fmt: skip
+    reader.outside()
+    for world in all_named(document.root, "worldbody"):
+        reader.children(world, ROOT, Pose.identity(), "main", "worldbody")
+    return reader
+
+
 # The tree -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Reader(Posed):
+class Reader(Weighed):
     """Makes parts of elements, and the tree of them, parents before children."""
 
-    schema: Schema
-    weld: bool
+    schema: Schema = field(default_factory=lambda: schema("mjcf"))
+    weld: bool = False
     actuators: dict[str, list[Element]] = field(default_factory=dict)
     """The actuators of each joint, complete."""
     tree: list[Joint] = field(default_factory=list)
     bodies: set[str] = field(default_factory=lambda: {ROOT})
     names: set[str] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
+    shapes: list[tuple[str, Element, Pose]] = field(default_factory=list)
+    """Body, geom (complete) and frame that it stands in."""
 
     @cached_property
     def body_names(self) -> set[str]:
@@ -165,6 +155,8 @@ class _Reader(Posed):
             elif tag == "frame":
                 inner = frame @ self.pose(child, label)
                 self.children(child, parent, inner, child.get("childclass", childclass), label)
+            elif tag == "geom" and label == "worldbody":
+                self.shapes.append((ROOT, self.full(child, childclass), frame))
             elif tag == "site" and child.get("name"):
                 self.site(self.full(child, childclass), parent, frame, label)
 
@@ -183,6 +175,7 @@ class _Reader(Posed):
         ]
         joints = [(child, pose) for child, pose in joints if not (self.weld and _is_free(child))]
         shapes = [(self.whole(child, inner, "body"), pose) for child, pose, tag, inner in parts if tag == "geom"]
+        self.shapes.extend((name, shape, pose) for shape, pose in shapes)
         inertials = [(child, pose) for child, pose, tag, _ in parts if tag == "inertial"]
         inertia = self.bounded(self.inertia(inertials, shapes, label, bool(joints)))
         lifted = self.number(element, "gravcomp", label) if element.get("gravcomp") else 0
@@ -254,6 +247,15 @@ class _Reader(Posed):
 
     def fresh_body(self, name: str) -> str:
         return _fresh(name, self.bodies)
+
+    def scaled(self) -> list[Joint]:
+        """The tree with all masses scaled to the total mass that the compiler asks for."""
+        wanted = self.compiler.total_mass
+        total = sum(float(joint.body.inertia.mass) for joint in self.tree)
+        if wanted <= 0 or not total:
+            return self.tree
+        factor = wanted / total
+        return [replace(joint, body=_heavier(joint.body, factor)) for joint in self.tree]
 
     # Elements -------------------------------------------------------------------------------------------------------
 
@@ -356,123 +358,9 @@ class _Reader(Posed):
         positive = [bound for bound in bounds if bound > 0]
         return min(positive) if positive else None
 
-    def first(self, element: Element, key: str, count: int, label: str) -> list[float]:
-        """The first numbers of an attribute that may have more."""
-        text = " ".join(element.get(key, "").split()[:count])
-        return [float(x) for x in self.numbers(text, count, element, key, label)]
-
     def weaker(self, element: Element, key: str, label: str) -> float:
         low, high = self.numbers(element.attrib[key], 2, element, key, label)
         return min(abs(float(low)), abs(float(high)))
-
-    # Inertias -------------------------------------------------------------------------------------------------------
-
-    def inertia(self, inertials: Placed, shapes: Placed, label: str, moves: bool) -> CentralInertia:
-        """What <inertial> gives or the shapes add up to, as the compiler's settings decide."""
-        if len(inertials) > 1:
-            raise RobotError("two <inertial>", where=self.document.at(inertials[1][0], label), expected="at most one")
-        given = self.given(*inertials[0], label, moves) if inertials else CentralInertia(0, ZERO, Mat3.zero())
-        if self.compiler.from_shapes == "false" or (inertials and self.compiler.from_shapes == "auto"):
-            return given
-        total = Inertia.zero()
-        low, high = self.compiler.groups
-        for shape, frame in shapes:
-            if low <= int(self.optional(shape, "group", label) or 0) <= high:
-                total = total + self.shape(shape, label, moves).seen_from(frame)
-        return total.about_com() if total.mass else given
-
-    def given(self, inertial: Element, frame: Pose, label: str, moves: bool) -> CentralInertia:
-        mass = self.number(inertial, "mass", label)
-        com = Vec3(*self.numbers(self.text(inertial, "pos", label), 3, inertial, "pos", label))
-        R = frame.R @ self.orientation(inertial, label)
-        where = self.document.at(inertial, label)
-        tensors = [key for key in ("diaginertia", "fullinertia") if key in inertial.attrib]
-        if (not tensors and moves) or len(tensors) > 1:
-            raise RobotError(f"an <inertial> {'with two tensors' if tensors else 'without a tensor'}", where=where,
-                             expected="diaginertia or fullinertia")  # fmt: skip
-        if "fullinertia" in tensors:
-            if inertial.attrib.keys() & ORIENTATIONS:
-                raise RobotError("fullinertia with an orientation", where=where, expected="one of the two")
-            xx, yy, zz, xy, xz, yz = self.numbers(inertial.attrib["fullinertia"], 6, inertial, "fullinertia", label)
-            tensor = Mat3.symmetric(*(R @ Mat3.symmetric(xx, xy, xz, yy, yz, zz) @ R.T).upper())
-        else:
-            diagonal = self.numbers(inertial.get("diaginertia", "0 0 0"), 3, inertial, "diaginertia", label)
-            tensor = _turned_tensor(R, diagonal)
-        return CentralInertia(mass, frame.p + frame.R @ com, tensor)
-
-    def bounded(self, inertia: CentralInertia) -> CentralInertia:
-        """The inertia after the compiler's corrections: lower bounds, and a mean where no body has such moments."""
-        compiler = self.compiler
-        mass = max(float(inertia.mass), compiler.least_mass)
-        moments, axes = np.linalg.eigh(np.array(inertia.tensor.rows, dtype=float))
-        kept = np.maximum(moments, compiler.least_inertia)
-        a, b, c = sorted(kept)
-        if compiler.balance and a + b < c:
-            kept[:] = (a + b + c) / 3
-        if mass == inertia.mass and np.array_equal(kept, moments):
-            return inertia
-        tensor = axes @ np.diag(kept) @ axes.T
-        return CentralInertia(mass, inertia.com, Mat3.symmetric(*map(float, tensor[np.triu_indices(3)])))
-
-    def scaled(self) -> list[Joint]:
-        """The tree with all masses scaled to the total mass that the compiler asks for."""
-        wanted = self.compiler.total_mass
-        total = sum(float(joint.body.inertia.mass) for joint in self.tree)
-        if wanted <= 0 or not total:
-            return self.tree
-        factor = wanted / total
-        return [replace(joint, body=_heavier(joint.body, factor)) for joint in self.tree]
-
-    def shape(self, shape: Element, label: str, moves: bool) -> Inertia:
-        """The inertia of a primitive, in the body's frame; a mesh has none without its file."""
-        kind = shape.get("type", "sphere" if "mesh" not in shape.attrib else "mesh")
-        mass = self.optional(shape, "mass", label)
-        density = self.optional(shape, "density", label)
-        for key, value in (("mass", mass), ("density", density)):
-            if value is not None and value < 0:
-                raise RobotError(f"a negative {key}", where=self.document.at(shape, f"{label}, <geom {key}>"))
-        if mass == 0 or (mass is None and density == 0):
-            return Inertia.zero()
-        if kind not in SIZES or "mesh" in shape.attrib:
-            if moves or kind in ("mesh", "sdf") or "mesh" in shape.attrib:
-                fitted = " fitted to a mesh" if kind in SIZES else ""
-                self.notes.append(f"{label}: mass of a shape of type {shown(kind)!r}{fitted}")
-            return Inertia.zero()
-        pose, size = self.extent(shape, kind, label)
-        if not all(0 < x < LARGEST_SHAPE for x in size):
-            sizes = " ".join(f"{x:g}" for x in size)
-            raise RobotError(f"a shape of size {sizes}", where=self.document.at(shape, label),
-                             expected=f"sizes greater than zero, below {LARGEST_SHAPE:g} m")  # fmt: skip
-        shell = shape.get("shellinertia", "false") == "true"
-        extent, moments = (area, shell_gyration) if shell else (volume, gyration)
-        weight = (
-            float(mass) if mass is not None else float(DENSITY if density is None else density) * extent(kind, size)
-        )
-        tensor = _turned_tensor(pose.R, [weight * g for g in moments(kind, size)])
-        return CentralInertia(weight, pose.p, tensor).at_origin()
-
-    def extent(self, shape: Element, kind: str, label: str) -> tuple[Pose, list[float]]:
-        """Where a shape stands and how large it is; `fromto` gives the ends of a long one."""
-        needed = SIZES[kind]
-        pose, half = self.stretched(shape, label)
-        if half is None:
-            return pose, self.first(shape, "size", needed, label)
-        if needed == 1:
-            raise RobotError(f"fromto on a {kind}", where=self.document.at(shape, label),
-                             expected="a capsule, cylinder, box or ellipsoid")  # fmt: skip
-        return pose, [*self.first(shape, "size", 1, label) * (needed - 1), half]
-
-    def stretched(self, element: Element, label: str) -> tuple[Pose, float | None]:
-        """Where a shape or site stands, and its half length if `fromto` gives its ends."""
-        if "fromto" not in element.attrib:
-            return self.pose(element, label), None
-        if "pos" in element.attrib:
-            raise RobotError("both pos and fromto", where=self.document.at(element, label), expected="one of the two")
-        ends = self.numbers(element.attrib["fromto"], 6, element, "fromto", label)
-        first, second = Vec3(*ends[:3]), Vec3(*ends[3:])
-        along = first - second
-        R = to_axis(unit(along, self.document.at(element, f"{label}, fromto")))
-        return Pose(R, (first + second) * 0.5), math.sqrt(float(along.dot(along))) / 2
 
 
 # Small things -------------------------------------------------------------------------------------------------------
@@ -497,11 +385,6 @@ def _fresh(name: str, taken: set[str]) -> str:
         found, number = f"{name}{number}", number + 1
     taken.add(found)
     return found
-
-
-def _turned_tensor(R: Mat3, diagonal: Sequence[Scalar]) -> Mat3:
-    a, b, c = diagonal
-    return Mat3.symmetric(*(R @ Mat3.symmetric(a, 0, 0, b, 0, c) @ R.T).upper())
 
 
 __all__ = ["loads", "read"]

@@ -12,14 +12,13 @@ from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, rot_x, rot_y, rot_z
 from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError, unknown_name
 from armdyn.formats.safe_xml import Document, local_name
-from armdyn.formats.urdf_write import texts, written
-from armdyn.formats.xml_values import Values, shown
+from armdyn.formats.xml_values import Values, shown, texts, written
 from armdyn.robot.record import unit
 
 _ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder",
               "muscle", "adhesion", "dcmotor", "plugin")  # fmt: skip
 CLASSED = (
-    {tag: tag for tag in ("joint", "geom", "site", "tendon", "equality")}
+    {tag: tag for tag in ("joint", "geom", "site", "tendon", "equality", "mesh", "material")}
     | {"spatial": "tendon", "fixed": "tendon"}
     | dict.fromkeys(_ACTUATORS, "actuator")
 )
@@ -41,6 +40,10 @@ class Compiler(NamedTuple):
     least_mass: float = 0.0
     least_inertia: float = 0.0
     total_mass: float = -1.0
+    mesh_folder: str = ""
+    strip_path: bool = False
+    fit_to_box: bool = False
+    """Primitives are fitted to the bounding box of a mesh instead of its inertia."""
 
     @staticmethod
     def of(document: Document) -> Compiler:
@@ -64,10 +67,20 @@ class Compiler(NamedTuple):
             groups = (int(low), int(high))
         limits = given.get("autolimits", "true" if self.autolimits else "false") == "true"
         balance = given.get("balanceinertia", "true" if self.balance else "false") == "true"
-        masses = {"boundmass": self.least_mass, "boundinertia": self.least_inertia, "settotalmass": self.total_mass}
-        for key in masses.keys() & given.keys():
-            masses[key] = float(values.number(element, key, "compiler"))
-        return Compiler(angle == "degree", sequence, limits, shapes, groups, balance, *masses.values())
+        changed = self._replace(
+            degrees=angle == "degree",
+            sequence=sequence,
+            autolimits=limits,
+            from_shapes=shapes,
+            groups=groups,
+            balance=balance,
+            mesh_folder=given.get("meshdir", given.get("assetdir", self.mesh_folder)),
+            strip_path=given.get("strippath", "true" if self.strip_path else "false") == "true",
+            fit_to_box=given.get("fitaabb", "true" if self.fit_to_box else "false") == "true",
+        )
+        masses = {"boundmass": "least_mass", "boundinertia": "least_inertia", "settotalmass": "total_mass"}
+        read = {name: float(values.number(element, key, "compiler")) for key, name in masses.items() if key in given}
+        return Compiler(**(changed._asdict() | read))
 
 
 class Options(NamedTuple):
@@ -143,6 +156,11 @@ class Posed(Values):
         whole = Element(element.tag, merged(self.defaults[name].get(CLASSED[tag], {}), element.attrib))
         self.document.stands_for(whole, element)
         return whole
+
+    def first(self, element: Element, key: str, count: int, label: str) -> list[float]:
+        """The first numbers of an attribute that may have more."""
+        text = " ".join(element.get(key, "").split()[:count])
+        return [float(x) for x in self.numbers(text, count, element, key, label)]
 
     def angle(self, value: Scalar) -> Scalar:
         return math.radians(value) if self.compiler.degrees else value

@@ -18,7 +18,8 @@ from armdyn.errors import ModelWarning, NotApplicable
 from armdyn.files import write_text
 from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.mjcf_values import place
-from armdyn.formats.urdf_write import depth_first, needs_tool_link, texts, written
+from armdyn.formats.urdf_write import depth_first, needs_tool_link
+from armdyn.formats.xml_values import texts, written
 from armdyn.robot.compounds import collapsed
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Placement
 from armdyn.robot.robot import Robot

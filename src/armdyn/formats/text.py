@@ -15,10 +15,10 @@ NOT_READ = "not read: "
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file: UTF-8, at most 16 MiB."""
+    """Return the text of a file: UTF-8, at most 16 MiB, with the line ends it has."""
     try:
         regular_size(path, LARGEST_FILE)
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         raise FileError("the file is not UTF-8 text", where=str(path)) from None
     except ValueError as error:

@@ -6,12 +6,13 @@ is refused; a mimic joint follows its leader; one whose leader does not move is 
 transmissions and simulator tags are ignored.
 
 Written: any Robot, so that every body keeps its name and its frame. What URDF cannot express (rotors, gravity, loops,
-...) is named in a `ModelWarning`.
+...) is named in a `ModelWarning`. A robot that was read from a URDF file is written into the text of that file.
 """
 
 from __future__ import annotations
 
+from armdyn.formats.urdf_patch import write
 from armdyn.formats.urdf_read import loads, read
-from armdyn.formats.urdf_write import dumps, write
+from armdyn.formats.urdf_write import dumps
 
 __all__ = ["dumps", "loads", "read", "write"]

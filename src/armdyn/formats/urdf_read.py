@@ -15,7 +15,7 @@ from armdyn.formats.schema import namespace, schema
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.formats.xml_values import Values, shown
 from armdyn.robot.compounds import expanded, in_plane
-from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Mimic, Placement, Rotor
+from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Kind, Limits, Mimic, Placement, RobotFile, Rotor
 from armdyn.robot.record import unit
 from armdyn.robot.robot import Robot
 
@@ -40,8 +40,9 @@ _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 def read(path: Path, free_root: bool | None = None) -> Robot:
     """The robot of a URDF file."""
-    source = f"URDF file {path.name}"
-    return loads(read_text(path), str(path), source if source.isprintable() else "", free_root)
+    source, text = f"URDF file {path.name}", read_text(path)
+    robot = loads(text, str(path), source if source.isprintable() else "", free_root)
+    return replace(robot, file=RobotFile("urdf", str(path), text))
 
 
 def loads(text: str, where: str = "URDF text", source: str = "", free_root: bool | None = None) -> Robot:

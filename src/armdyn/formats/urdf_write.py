@@ -7,28 +7,26 @@ fixed. All other bodies are links as they are. The joint's offset goes into its 
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Scalar, Vec3
 from armdyn.conventions import GRAVITY
 from armdyn.errors import ModelWarning, NotApplicable, RobotError
-from armdyn.files import write_text
 from armdyn.formats.text import MIMIC
 from armdyn.formats.urdf_read import TOOL, UNLIMITED
+from armdyn.formats.xml_values import texts, written
 from armdyn.robot.compounds import collapsed
 from armdyn.robot.edit import numeric_placement
 from armdyn.robot.parts import CompoundKind, FreeTransform, Friction, Joint, Limits, Placement, motion
 from armdyn.robot.robot import Robot
 
 
-def write(robot: Robot, path: Path) -> None:
-    """Write the robot to a URDF file."""
-    write_text(path, dumps(robot))
+def plain(robot: Robot) -> Element:
+    """The robot as a <robot> element of links and joints alone."""
+    return _Page(robot.bound()).root
 
 
 def dumps(robot: Robot) -> str:
@@ -37,13 +35,16 @@ def dumps(robot: Robot) -> str:
     What URDF cannot express is left out and named in a ModelWarning.
     """
     robot = robot.bound()
-    page = _Page(robot)
-    lost = _lost(robot, page)
+    warn_of_loss(robot, lost_parts(robot))
+    root = plain(robot)
+    indent(root, "  ")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def warn_of_loss(robot: Robot, lost: Sequence[str]) -> None:
     if lost:
         message = f"robot {robot.name!r}: URDF cannot express, so the file does not contain: {'; '.join(lost)}."
-        warnings.warn(message, ModelWarning, stacklevel=2)
-    indent(page.root, "  ")
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(page.root, encoding="unicode") + "\n"
+        warnings.warn(message, ModelWarning, stacklevel=3)
 
 
 class _Page:
@@ -53,7 +54,6 @@ class _Page:
         self.root = Element("robot", name=_name(robot.name))
         self.links = {robot.root.name, *(joint.body.name for joint in robot.tree)}
         self.joints = {joint.name for joint in robot.tree}
-        self.order = depth_first(robot)
         self._base(robot)
         for joint in collapsed(robot.tree):
             self._joint(joint)
@@ -192,7 +192,7 @@ def needs_tool_link(robot: Robot) -> bool:
     return not taken and not _tool_understood(robot)
 
 
-def _lost(robot: Robot, page: _Page) -> list[str]:
+def lost_parts(robot: Robot) -> list[str]:
     """What the file cannot express, in words."""
     lost = list(_lost_of_joints(robot))
     if robot.gravity != Vec3(*GRAVITY):
@@ -203,7 +203,7 @@ def _lost(robot: Robot, page: _Page) -> list[str]:
         lost.append(f"loops ({_listed(loop.name for loop in robot.loops)})")
     if robot.coupling:
         lost.append("the coupling of motors and joints")
-    moving = [joint.name for joint in page.order if joint.kind != "fixed"]
+    moving = [joint.name for joint in depth_first(robot) if joint.kind != "fixed"]
     if moving != [joint.name for joint in robot.movable]:
         lost.append(f"the order of the joints, which on reading will be {_listed(moving)}")
     return lost
@@ -234,18 +234,6 @@ def _massless_moment(inertia: CentralInertia | Inertia) -> bool:
 
 
 # Numbers and names ------------------------------------------------------------------------------------------------
-
-
-def written(value: Scalar) -> str:
-    """A number that reads back exactly."""
-    number = float(value)
-    if not math.isfinite(number):
-        raise RobotError(f"{number} cannot be written to a file", expected="finite numbers")
-    return repr(value) if isinstance(value, int) else repr(number)
-
-
-def texts(vector: Vec3) -> str:
-    return " ".join(map(written, vector))
 
 
 def _limit(value: Scalar | None, sign: int = 1) -> str:

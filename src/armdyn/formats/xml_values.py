@@ -74,3 +74,15 @@ def number(word: str, where: str) -> Scalar:
 def shown(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def written(value: Scalar) -> str:
+    """A number that reads back exactly."""
+    number = float(value)
+    if not math.isfinite(number):
+        raise RobotError(f"{number} cannot be written to a file", expected="finite numbers")
+    return repr(value) if isinstance(value, int) else repr(number)
+
+
+def texts(vector: Vec3) -> str:
+    return " ".join(map(written, vector))

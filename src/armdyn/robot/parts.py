@@ -284,6 +284,18 @@ class Compound:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotFile:
+    """The file that a robot was read from, kept for what a Robot does not hold: shapes, transmissions, comments.
+
+    format: "urdf" or "mjcf". path: where it was. text: all of it, as it was then.
+    """
+
+    format: str
+    path: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Joint:
     """A joint of one degree of freedom, where it stands, and the body it carries.
 

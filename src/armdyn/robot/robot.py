@@ -20,7 +20,7 @@ from armdyn.robot import compounds
 from armdyn.robot.compounds import Span, spans
 from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
 from armdyn.robot.loop_paths import dependent_joints
-from armdyn.robot.parts import Body, Joint, Loop, Placement
+from armdyn.robot.parts import Body, Joint, Loop, Placement, RobotFile
 from armdyn.robot.scalars import Change, holds, mapped
 from armdyn.typing import Floats
 
@@ -63,6 +63,8 @@ class Robot:
     """Bodies that `with_payload` added."""
     left_out: tuple[str, ...] = ()
     """What `without` took away."""
+    file: RobotFile | None = field(default=None, repr=False)
+    """The URDF or MJCF file that it was read from."""
 
     def __post_init__(self) -> None:
         _validate(self)
@@ -357,7 +359,11 @@ class Robot:
         return checkup(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the robot to a .toml, .urdf or .xml (MJCF) file and return its path."""
+        """Write the robot to a .toml, .urdf or .xml (MJCF) file and return its path.
+
+        A robot from a URDF or MJCF file, saved in the same format, is that file with the values that changed: visuals,
+        transmissions, comments and spacing stay.
+        """
         from armdyn.formats import save
 
         return save(self, path)

@@ -1,0 +1,65 @@
+"""Where the mesh files of a robot are: package:// and model:// addresses, ROS package paths, relative names.
+
+Nothing is fetched, and no file is opened here: the answer is a path that exists, or None.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+ENVIRONMENT = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH")
+"""Variables that hold folders of packages, separated by colons."""
+ENDINGS = (".stl", ".obj", ".dae", ".ply", ".msh", ".glb", ".gltf", ".off", ".3mf")
+HIGHEST = 8
+"""Folders above the robot's file that are searched for a package."""
+
+
+def find_mesh(name: str, folder: Path) -> Path | None:
+    """The mesh file of that name.
+
+    name: as the robot's file has it: package://NAME/..., model://NAME/..., file://..., or a path.
+    folder: of the robot's file.
+    """
+    scheme, separator, rest = name.partition("://")
+    if not separator:
+        return next(filter(_is_mesh, _relative(name, folder)), None)
+    rest = unquote(rest)
+    if scheme == "file":
+        path = Path(rest if rest.startswith("/") else f"/{rest}")
+        return path if _is_mesh(path) else None
+    if scheme not in ("package", "model"):
+        return None
+    package, _, inner = rest.partition("/")
+    return next(filter(_is_mesh, _in_packages(package, inner, folder)), None)
+
+
+def _relative(name: str, folder: Path) -> Iterator[Path]:
+    """Beside the file; else in a folder above it, as files that were moved into urdf/ have it."""
+    path = Path(name)
+    yield folder / path
+    if not path.is_absolute():
+        yield from (above / path for above in list(folder.resolve().parents)[:HIGHEST])
+
+
+def _in_packages(package: str, inner: str, folder: Path) -> Iterator[Path]:
+    here = folder.resolve()
+    for above in (here, *list(here.parents)[:HIGHEST]):
+        yield above / package / inner
+        if above.name == package:
+            yield above / inner
+    for variable in ENVIRONMENT:
+        for place in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            yield Path(place) / package / inner
+            yield Path(place) / "share" / package / inner
+    for above in (here, *list(here.parents)[:HIGHEST]):  # the package's folder may have another name
+        yield above / inner
+
+
+def _is_mesh(path: Path) -> bool:
+    try:
+        return path.suffix.lower() in ENDINGS and path.is_file()
+    except (OSError, ValueError):
+        return False
