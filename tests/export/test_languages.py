@@ -235,7 +235,7 @@ def test_unknown_words_are_errors(tmp_path: Path) -> None:
     robot = armdyn.load("scara5")
     with pytest.raises(UnknownName, match="Did you mean 'gravity'"):
         write(robot, "c", tmp_path, ["gravty"])
-    with pytest.raises(UnknownName, match="one of: c, python"):
+    with pytest.raises(UnknownName, match="one of: c, cpp"):
         write(robot, "fortran", tmp_path)
     with pytest.raises(ArmdynError, match="no function"):
         write(robot, "c", tmp_path, [])

@@ -20,6 +20,9 @@ class Language(StrEnum):
     """Target languages."""
 
     c = "c"
+    cpp = "cpp"
+    matlab = "matlab"
+    wasm = "wasm"
     python = "python"
     latex = "latex"
     casadi = "casadi"
@@ -30,7 +33,7 @@ class Language(StrEnum):
 def export(
     robot: Robot,
     to: Annotated[
-        Language, typer.Option("--to", metavar="LANGUAGE", help="c, python, latex, casadi or jax.")
+        Language, typer.Option("--to", metavar="LANGUAGE", help="c, cpp, matlab, wasm, python, latex, casadi or jax.")
     ] = Language.c,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files; created if necessary.")] = Path(),
     functions: Annotated[
@@ -44,22 +47,22 @@ def export(
         bool, typer.Option("--parameters", help="Keep the named parameters of the robot file as arguments.")
     ] = False,
 ) -> None:
-    """Export a robot's dynamics as code: C for a controller, Python, LaTeX, CasADi, JAX.
+    """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, Python, LaTeX, CasADi, JAX.
 
-    C comes with a header, a test program with reference vectors, and a CMake file. Functions exported by default:
+    C, C++, MATLAB and WebAssembly come with a test over reference vectors and a README. Functions exported by default:
     inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix, Coriolis torques, gravity torques
     (gravity compensation), pose and Jacobian of the tool.
     """
     with working("tracing the functions") as say:
         from armdyn.dynamics.quantities import QUANTITIES
         from armdyn.export import DEFAULT, model
-        from armdyn.export.export_files import save, texts
+        from armdyn.export.export_files import contents, save
         from armdyn.tables import Column, Section
 
         names = parse.words(functions) if functions else DEFAULT
         built = model(robot, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
         say("writing")
-        written = texts(built, to)
+        written = contents(built, to)
         paths = save(written, out)
     screen = console()
     heads = ("function", "x", "+", "/", "sin, cos", "other", "of parameters")
@@ -75,5 +78,6 @@ def export(
     section = Section(f"Functions of {robot.name}", tuple(Column(head) for head in heads[:width]),
                       tuple(row[:width] for row in rows), note if parameters else "")  # fmt: skip
     show(screen, section)
-    for path, text in zip(paths, written.values(), strict=True):
-        screen.print(f"Wrote {path} ({len(text.splitlines())} lines).", soft_wrap=True, markup=False)
+    for path, content in zip(paths, written.values(), strict=True):
+        size = f"{len(content.splitlines())} lines" if isinstance(content, str) else f"{len(content)} bytes"
+        screen.print(f"Wrote {path} ({size}).", soft_wrap=True, markup=False)

@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
 from armdyn.export.naming import C_WORDS, c_comment, identifier
-from armdyn.export.reference_vectors import TOLERANCE, vectors
+from armdyn.export.reference_vectors import STATES, TOLERANCE, vectors
 from armdyn.graph import Operations
 from armdyn.graph.expression_writer import Dialect, Writer, folded
 from armdyn.graph.node import ABS, SELECT, SIGN
@@ -63,15 +63,15 @@ def files(model: Model) -> dict[PurePath, str]:
 def header(model: Model) -> str:
     """NAME.h: what there is, with units, sizes, the order of joints and the conventions."""
     guard = f"{model.prefix.upper()}_H"
-    lines = [*_comment(_head(model)), "", f"#ifndef {guard}", f"#define {guard}", "",
+    lines = [*comment(head(model)), "", f"#ifndef {guard}", f"#define {guard}", "",
              f"#define {model.prefix.upper()}_JOINTS {len(model.axes)}", "",
              "#ifdef __cplusplus", 'extern "C" {', "#endif", "", *_parameters(model)]  # fmt: skip
     for function in model.functions:
-        lines += [*_comment(_words(function)), f"{signature(model, function)};", ""]
+        lines += [*comment(words(function)), f"{signature(model, function)};", ""]
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
 
-def _head(model: Model) -> list[str]:
+def head(model: Model) -> list[str]:
     robot = model.robot
     paragraphs = [
         f"Dynamics of the robot '{c_comment(robot.name)}': {robot.n} moving joints.",
@@ -101,7 +101,7 @@ def _head(model: Model) -> list[str]:
     ]
 
 
-def _words(function: Function) -> list[str]:
+def words(function: Function) -> list[str]:
     values = [f"  {name}: {function.words(name)}" for name in (*function.graph.inputs, *function.graph.outputs)]
     return [
         function.definition.what,
@@ -146,7 +146,7 @@ def _parameter_names(model: Model) -> list[str]:
     return [fresh(f"{model.prefix.upper()}_{identifier(node.value, frozenset())}", taken) for node in model.parameters]
 
 
-def _comment(paragraphs: Iterable[str]) -> Iterator[str]:
+def comment(paragraphs: Iterable[str]) -> Iterator[str]:
     """A block comment; a paragraph that begins with blanks keeps them."""
     opening, paragraphs = "/*", list(paragraphs)
     if len(paragraphs) == 1 and len(paragraphs[0]) <= WIDTH - 6:
@@ -171,7 +171,7 @@ def source(model: Model) -> str:
         "",
         "#include <math.h>",
         "",
-        *_comment(["Names of intermediate results. " + LEGEND]),
+        *comment(["Names of intermediate results. " + LEGEND]),
         "",
     ]
     if needs_sign:
@@ -185,12 +185,12 @@ def source(model: Model) -> str:
         lines += ["}", ""]
     for function in model.functions:
         counts = f"Operations: {operations_text(function.graph.operations)}."
-        lines += [*_comment([counts]), signature(model, function), "{", *body(model, function), "}", ""]
+        lines += [*comment([counts]), signature(model, function), "{", *body(model, function), "}", ""]
     return "\n".join(lines)
 
 
-def body(model: Model, function: Function) -> Iterator[str]:
-    """The statements: arguments into variables, intermediates, results."""
+def body(model: Model, function: Function, *, flat: bool = False) -> Iterator[str]:
+    """The statements: arguments into variables, intermediates, results; flat: matrices are rows one after another."""
     program, dialect = function.program(C_WORDS | {f"{model.prefix}_sign"}), C(model.prefix)
     for port in function.inputs:
         used = [(place, program.names[node]) for place, node in enumerate(port.nodes) if node in program.names]
@@ -201,8 +201,8 @@ def body(model: Model, function: Function) -> Iterator[str]:
         yield from _statement(f"const double {name}", expression)
     writer = Writer(program.names, dialect)
     for port in function.outputs:
-        for indices, node in port.places():
-            entry = "".join(f"[{index}]" for index in indices or (0,))
+        for place, (indices, node) in enumerate(port.places()):
+            entry = f"[{place}]" if flat else "".join(f"[{index}]" for index in indices or (0,))
             yield from _statement(f"{port.name}{entry}", writer.write(node))
 
 
@@ -215,28 +215,31 @@ def _statement(target: str, text: str) -> list[str]:
 
 def test_program(model: Model) -> str:
     """NAME_test.c: reference vectors, compared; exit status 1 if any differs."""
-    name = model.prefix
-    reason = (
-        "Compares the generated functions with reference vectors that armdyn computed from the robot's data by other "
-        "formulations of mechanics. Prints a line per function; the exit status is 1 if any differs."
-    )
-    rounding = (
-        f"A difference counts as rounding if it is below {TOLERANCE:g} of the terms that are added up to the result "
-        "(`scale`, given with each vector): a result is a sum of some hundred rounded products, each with an error of "
-        "about 1e-16 of its size."
-    )
-    lines = [*_comment([reason, "", rounding]), "", "#include <math.h>", "#include <stdio.h>", "",
-             f'#include "{name}.h"', "", f"#define TOLERANCE {TOLERANCE!r}", "", _COMPARE, ""]  # fmt: skip
+    lines = [*comment(PURPOSE_OF_TEST), "", "#include <math.h>", "#include <stdio.h>", "",
+             f'#include "{model.prefix}.h"', "", f"#define TOLERANCE {TOLERANCE!r}", "", COMPARE, ""]  # fmt: skip
     for function in model.functions:
         lines += _tested(model, function)
-    lines += ["int main(void)", "{", f"{INDENT}int failures = 0;", ""]
+    return "\n".join([*lines, *main_function(model)])
+
+
+def main_function(model: Model) -> list[str]:
+    """Runs the test of every function."""
+    lines = ["int main(void)", "{", f"{INDENT}int failures = 0;", ""]
     lines += [f"{INDENT}failures += test_{function.name}();" for function in model.functions]
     lines += [f'{INDENT}printf(failures ? "FAILED: %d of {len(model.functions)}\\n" : "all passed\\n", failures);']
-    lines += [f"{INDENT}return failures != 0;", "}", ""]
-    return "\n".join(lines)
+    return [*lines, f"{INDENT}return failures != 0;", "}", ""]
 
 
-_COMPARE = """\
+PURPOSE_OF_TEST = (
+    "Compares the generated functions with reference vectors that armdyn computed from the robot's data by other "
+    "formulations of mechanics. Prints a line per function; the exit status is 1 if any differs.",
+    "",
+    f"A difference counts as rounding if it is below {TOLERANCE:g} of the terms that are added up to the result "
+    "(`scale`, given with each vector): a result is a sum of some hundred rounded products, each with an error of "
+    "about 1e-16 of its size.",
+)
+
+COMPARE = """\
 /* Largest difference relative to the scale; NaN and infinity count as infinitely wrong. */
 static double difference(const double *got, const double *expected, int size, double scale)
 {
@@ -263,16 +266,8 @@ static int report(const char *name, double worst)
 
 
 def _tested(model: Model, function: Function) -> list[str]:
-    data = vectors(model, function)
     inputs, outputs = function.inputs, function.outputs
-    count = len(data.scale)
-    lines = [f"static int test_{function.name}(void)", "{"]
-    for port in inputs:
-        if port.name != PARAMETERS:
-            lines += _table(port.name, data.inputs[port.name])
-    for port in outputs:
-        lines += _table(f"expected_{port.name}", data.outputs[port.name])
-    lines += _table("scale", data.scale)
+    lines = [f"static int test_{function.name}(void)", "{", *reference_tables(model, function)]
     if PARAMETERS in function.graph.inputs:
         lines.append(f"{INDENT}double {PARAMETERS}[{len(model.parameters)}];")
     lines += [f"{INDENT}double {_dimensioned(port)};" for port in outputs]
@@ -281,13 +276,21 @@ def _tested(model: Model, function: Function) -> list[str]:
         lines.append(f"{INDENT}{model.prefix}_default_parameters({PARAMETERS});")
     arguments = [port.name if port.name == PARAMETERS else f"{port.name}_[k]" for port in inputs]
     call = ", ".join([*arguments, *(port.name for port in outputs)])
-    lines += [f"{INDENT}for (k = 0; k < {count}; k++) {{", f"{INDENT * 2}double error;",
+    lines += [f"{INDENT}for (k = 0; k < {STATES}; k++) {{", f"{INDENT * 2}double error;",
               f"{INDENT * 2}{model.prefix}_{function.name}({call});"]  # fmt: skip
     for port in outputs:
         first = "&" + port.name + "[0]" * (len(port.shape) or 1)
         lines += [f"{INDENT * 2}error = difference({first}, expected_{port.name}_[k], {len(port.nodes)}, scale_[k]);",
                   f"{INDENT * 2}worst = error > worst ? error : worst;"]  # fmt: skip
     return [*lines, f"{INDENT}}}", f'{INDENT}return report("{function.name}", worst);', "}", ""]
+
+
+def reference_tables(model: Model, function: Function) -> list[str]:
+    """States, expected results and scales of a function as static arrays: one row per state."""
+    data = vectors(model, function)
+    named = {name: values for name, values in data.inputs.items() if name != PARAMETERS}
+    named |= {f"expected_{name}": values for name, values in data.outputs.items()} | {"scale": data.scale}
+    return [line for name, values in named.items() for line in _table(name, values)]
 
 
 def _table(name: str, values: np.ndarray) -> list[str]:

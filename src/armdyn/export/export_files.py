@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path, PurePath
 
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.functions import DEFAULT, Model, model
-from armdyn.files import require_free, write_text
+from armdyn.files import require_free, write_bytes, write_text
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
 
+Content = str | bytes
+
 TARGETS = {
     "c": "C99: header, source, test program, CMake file",
+    "cpp": "C++17: one header with a class over std::array and Eigen, test program, CMake file",
+    "matlab": "MATLAB and Octave: functions, a class, a test, MEX source",
+    "wasm": "WebAssembly with a JavaScript wrapper, TypeScript types and a test",
     "python": "a module over NumPy arrays",
     "latex": "the program as equations",
     "casadi": "files for casadi.Function.load",
@@ -51,19 +56,27 @@ def write(
     """
     if to not in TARGETS:
         raise unknown_name("language", to, TARGETS, where="export")
-    return save(texts(model(robot, functions, prefix, parameters=parameters), to), Path(out))
+    return save(contents(model(robot, functions, prefix, parameters=parameters), to), Path(out))
+
+
+def contents(model: Model, to: str) -> dict[PurePath, Content]:
+    """The files of a language by name: texts, and bytes of what is not text."""
+    made: dict[PurePath, Content] = import_module(f"armdyn.export.{to}_source").files(model)
+    return made
 
 
 def texts(model: Model, to: str) -> dict[PurePath, str]:
     """The texts of a language by file name."""
-    made: dict[PurePath, str] = import_module(f"armdyn.export.{to}_source").files(model)
-    return made
+    return {name: content for name, content in contents(model, to).items() if isinstance(content, str)}
 
 
-def save(files: dict[PurePath, str], folder: Path) -> list[Path]:
+def save(files: Mapping[PurePath, Content], folder: Path) -> list[Path]:
     """Write the texts into a folder."""
     for name in files:
         if name.name != str(name):
             raise ArmdynError(f"{name} is not a plain file name", where="export")
     require_free(folder / name for name in files)
-    return [write_text(folder / name, text) for name, text in files.items()]
+    return [
+        write_text(folder / name, content) if isinstance(content, str) else write_bytes(folder / name, content)
+        for name, content in files.items()
+    ]

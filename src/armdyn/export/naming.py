@@ -29,6 +29,13 @@ C_WORDS = frozenset(
 """Keywords of C and C++, the functions generated code calls, and names that headers or compilers define as macros."""
 C_MACROS = re.compile(r"(M|FP|MATH|HUGE|X|SNAN|DEC)_\w*|[A-Z]+_(MAX|MIN|DIG|EPSILON)")
 PYTHON_WORDS = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "jnp", "jax", "numpy"})
+MATLAB_WORDS = frozenset(
+    """break case catch classdef continue else elseif end for function global if otherwise parfor persistent return
+    spmd switch try while do until endif endfor endwhile endfunction endswitch end_try_catch end_unwind_protect
+    unwind_protect unwind_protect_cleanup sin cos sqrt exp abs sign select zeros numel error nargin pi i j Inf NaN eps
+    ans methods properties events enumeration arguments""".split()  # noqa: SIM905
+)
+"""Keywords of MATLAB and Octave, and the functions that generated code calls."""
 FILE_WORDS = frozenset(
     """con prn aux nul test all clean help install package edit_cache rebuild_cache m math stdio stdlib string float
     limits assert complex ctype errno fenv inttypes iso646 locale setjmp signal stdalign stdarg stdatomic stdbool

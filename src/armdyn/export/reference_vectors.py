@@ -135,6 +135,7 @@ def _turned(values: Array, G: Array) -> Array:
 PROJECTED: dict[str, Callable[[Array, Array], Array]] = {
     "mass_matrix": lambda M, G: _turned(M, G) @ G,
     "gravity": _turned,
+    "springs": _turned,
     "regressor": _turned,
     "jacobian": lambda J, G: J @ G,
     "pose": lambda T, G: T,

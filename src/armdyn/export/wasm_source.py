@@ -1,0 +1,190 @@
+"""WebAssembly: a module for browsers and Node.js, a small wrapper, TypeScript types, a test with reference vectors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+
+from armdyn.export import wasm_module
+from armdyn.export.c_source import PURPOSE_OF_TEST, comment, head, words
+from armdyn.export.functions import PARAMETERS, Function, Model
+from armdyn.export.naming import safe_text
+from armdyn.export.reference_vectors import TOLERANCE, vectors
+from armdyn.kernels.sincos import PLAIN
+
+
+def files(model: Model) -> dict[PurePath, str | bytes]:
+    """The texts by file name; the module as bytes."""
+    name = model.prefix
+    return {
+        PurePath(f"{name}.wasm"): binary(model),
+        PurePath(f"{name}.mjs"): wrapper(model),
+        PurePath(f"{name}.d.mts"): _types(model),
+        PurePath(f"{name}_test.mjs"): _test(model),
+        PurePath("README.txt"): _readme(model),
+    }
+
+
+def binary(model: Model) -> bytes:
+    """NAME.wasm: no imports; exports `memory` and the functions."""
+    return wasm_module.module(
+        wasm_module.Code(function.name, function.program(), function.inputs, function.outputs)
+        for function in model.functions
+    )
+
+
+def description(model: Model) -> dict[str, object]:
+    """Sizes of arguments and results of every function, joints and parameters: what the wrapper needs to know."""
+    functions = {
+        function.name: {
+            "inputs": [[port.name, port.size] for port in function.inputs],
+            "outputs": [[port.name, list(port.shape)] for port in function.outputs],
+        }
+        for function in model.functions
+    }
+    made: dict[str, object] = {"joints": [safe_text(name) for name, _ in model.axes], "functions": functions}
+    if model.parameters:
+        made[PARAMETERS] = {
+            safe_text(node.value): value for node, value in zip(model.parameters, model.defaults, strict=True)
+        }
+    return made
+
+
+def wrapper(model: Model) -> str:
+    """NAME.mjs: `load` gives an object with the functions, over arrays of numbers."""
+    lines = [*comment(head(model)), "", f"const ROBOT = {json.dumps(description(model), indent=1)};", "", _WRAPPER]
+    return "\n".join(lines).replace("@LIMIT@", repr(PLAIN.limit)).replace("@NAME@", model.prefix)
+
+
+_WRAPPER = """\
+/* Positions beyond this are refused: sines of larger angles are not computed. */
+const LARGEST = @LIMIT@;
+
+/* The robot's functions. source: the bytes of @NAME@.wasm, or a compiled module (default: the file beside this one). */
+export async function load(source) {
+  const given = source ?? (await bytes(new URL("@NAME@.wasm", import.meta.url)));
+  const made = await WebAssembly.instantiate(given, {});
+  return robot(made instanceof WebAssembly.Instance ? made : made.instance);
+}
+
+async function bytes(url) {
+  if (url.protocol === "file:") return (await import("node:fs/promises")).readFile(url);
+  return (await fetch(url)).arrayBuffer();
+}
+
+/* The functions of an instance of the module. */
+export function robot(instance) {
+  const { memory } = instance.exports;
+  const made = { joints: ROBOT.joints, parameters: { ...ROBOT.parameters } };
+  for (const [name, { inputs, outputs }] of Object.entries(ROBOT.functions)) {
+    const sizes = [...inputs.map(([, size]) => size), ...outputs.map(([, shape]) => shape.reduce((a, b) => a * b, 1))];
+    const places = sizes.map((_, i) => 8 * sizes.slice(0, i).reduce((a, b) => a + b, 0));
+    const end = 8 * sizes.reduce((a, b) => a + b, 0);
+    if (end > memory.buffer.byteLength) memory.grow(Math.ceil((end - memory.buffer.byteLength) / 65536));
+    made[name] = (...values) => {
+      const numbers = new Float64Array(memory.buffer);
+      inputs.forEach(([label, size], i) => {
+        const value = values[i] ?? (label === "parameters" ? Object.values(made.parameters) : []);
+        if (value.length !== size) throw new RangeError(`${label} has ${value.length} entries, expected ${size}`);
+        for (const x of value) {
+          if (!Number.isFinite(x)) throw new RangeError(`${label} is not finite`);
+          if (label === "q" && Math.abs(x) > LARGEST) throw new RangeError(`${label} is beyond ${LARGEST}`);
+        }
+        numbers.set(value, places[i] / 8);
+      });
+      instance.exports[name](...places);
+      const results = outputs.map(([, shape], i) => {
+        const start = places[inputs.length + i] / 8;
+        return shaped(numbers.slice(start, start + sizes[inputs.length + i]), shape);
+      });
+      return results.length === 1 ? results[0] : Object.fromEntries(outputs.map(([label], i) => [label, results[i]]));
+    };
+  }
+  return made;
+}
+
+function shaped(numbers, shape) {
+  if (shape.length === 0) return numbers[0];
+  if (shape.length === 1) return numbers;
+  return Array.from({ length: shape[0] }, (_, i) => numbers.subarray(i * shape[1], (i + 1) * shape[1]));
+}
+"""
+
+
+def _types(model: Model) -> str:
+    lines = ["export interface Robot {", "  joints: string[];", "  parameters: Record<string, number>;"]
+    for function in model.functions:
+        lines += [f"  {line}" for line in comment(words(function))]
+        arguments = ", ".join(
+            f"{port.name}{'?' if port.name == PARAMETERS else ''}: ArrayLike<number>" for port in function.inputs
+        )
+        lines.append(f"  {function.name}({arguments}): {_type(function)};")
+    lines += ["}", "export function load(source?: BufferSource | WebAssembly.Module): Promise<Robot>;",
+              "export function robot(instance: WebAssembly.Instance): Robot;", ""]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _type(function: Function) -> str:
+    kinds = {0: "number", 1: "Float64Array", 2: "Float64Array[]"}
+    results = {port.name: kinds[len(port.shape)] for port in function.outputs}
+    if len(results) == 1:
+        return next(iter(results.values()))
+    return "{ " + "; ".join(f"{name}: {kind}" for name, kind in results.items()) + " }"
+
+
+def _test(model: Model) -> str:
+    data = {}
+    for function in model.functions:
+        found = vectors(model, function)
+        inputs = {name: values.tolist() for name, values in found.inputs.items() if name != PARAMETERS}
+        outputs = {name: values.tolist() for name, values in found.outputs.items()}
+        data[function.name] = {"inputs": inputs, "outputs": outputs, "scale": found.scale.tolist()}
+    lines = [*comment(PURPOSE_OF_TEST), "", f'import {{ load }} from "./{model.prefix}.mjs";', ""]
+    return "\n".join([*lines, f"const TOLERANCE = {TOLERANCE!r};", f"const DATA = {json.dumps(data)};", "", _RUN])
+
+
+_RUN = """\
+const robot = await load();
+let failures = 0;
+for (const [name, { inputs, outputs, scale }] of Object.entries(DATA)) {
+  let worst = 0;
+  scale.forEach((size, k) => {
+    const got = robot[name](...Object.values(inputs).map((rows) => rows[k]));
+    for (const [label, rows] of Object.entries(outputs)) {
+      const value = Object.keys(outputs).length > 1 ? got[label] : got;
+      const rows_of = (values) => Array.from(values, (row) => (row.length ? [...row] : row)).flat();
+      const flat = typeof value === "number" ? [value] : rows_of(value);
+      rows[k].forEach((expected, i) => {
+        const error = Math.abs(flat[i] - expected);
+        const share = error === 0 ? 0 : error / size;
+        worst = share <= worst ? worst : Number.isNaN(share) ? Infinity : share;
+      });
+    }
+  });
+  const passed = worst <= TOLERANCE;
+  failures += passed ? 0 : 1;
+  const verdict = `${passed ? "pass" : "FAIL"}  (largest difference ${worst.toExponential(1)} of the scale)`;
+  console.log(`${name.padEnd(32)} ${verdict}`);
+}
+console.log(failures ? `FAILED: ${failures}` : "all passed");
+if (typeof process !== "undefined") process.exitCode = failures ? 1 : 0;
+"""
+
+
+def _readme(model: Model) -> str:
+    name = model.prefix
+    return "\n".join(
+        [
+            f"Dynamics of the robot '{safe_text(model.robot.name)}' as WebAssembly, generated by armdyn.",
+            "",
+            f'  import {{ load }} from "./{name}.mjs";            // in a browser or in Node.js',
+            "  const robot = await load();",
+            "  const tau = robot.inverse_dynamics(q, qd, qdd);   // arrays of numbers in, a Float64Array out",
+            "",
+            f"{name}.wasm      the functions; no imports, one memory of its own",
+            f"{name}.mjs       the wrapper, with the order of joints, units and what the model includes",
+            f"{name}.d.mts     its types, for TypeScript",
+            f"{name}_test.mjs  compares the functions with reference vectors: node {name}_test.mjs",
+            "",
+        ]
+    )
