@@ -12,11 +12,12 @@ from pathlib import PurePath
 from armdyn.export import c_source
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.labels import LEGEND
-from armdyn.export.naming import MATLAB_WORDS, safe_text
+from armdyn.export.naming import MATLAB_WORDS
 from armdyn.export.reference_vectors import TOLERANCE, vectors
 from armdyn.graph.expression_writer import Dialect, Writer, folded
 from armdyn.graph.node import SELECT
 from armdyn.graph.structure import Port
+from armdyn.markup import safe_text
 from armdyn.robot.features import sentence
 from armdyn.robot.limits import UNITS
 from armdyn.typing import Array

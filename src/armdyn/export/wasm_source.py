@@ -8,9 +8,9 @@ from pathlib import PurePath
 from armdyn.export import wasm_module
 from armdyn.export.c_source import PURPOSE_OF_TEST, comment, head, words
 from armdyn.export.functions import PARAMETERS, Function, Model
-from armdyn.export.naming import safe_text
 from armdyn.export.reference_vectors import TOLERANCE, vectors
 from armdyn.kernels.sincos import PLAIN
+from armdyn.markup import safe_text
 
 
 def files(model: Model) -> dict[PurePath, str | bytes]:
