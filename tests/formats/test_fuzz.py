@@ -23,6 +23,7 @@ from armdyn.errors import ArmdynError, ExpressionError
 from armdyn.formats import mjcf, toml, urdf
 from armdyn.robot import Robot
 from armdyn.robot.expression import parse
+from support.mutants import all_end_well
 
 COUNT = int(os.environ.get("ARMDYN_FUZZ", "900"))
 
@@ -260,14 +261,8 @@ def use(robot: Robot) -> None:
 @pytest.mark.parametrize("ending", ["toml", "urdf", "xml"])
 def test_mutated_files_give_a_robot_or_an_armdyn_error(ending: str) -> None:
     form = {"toml": toml, "urdf": urdf, "xml": mjcf}[ending]
-    count = {"robot": 0, "error": 0}
-    for i in range(COUNT // 3):
-        text = mutated(ending, i)
-        try:
-            count[outcome(form, text)] += 1
-        except Exception as error:
-            raise AssertionError(f"mutation {i} of {ending}: {type(error).__name__}: {error}") from error
-    assert min(count.values()) > COUNT // 60, "the mutations are too harsh or too mild to test anything"
+    seen = all_end_well(ending, COUNT // 3, lambda i: outcome(form, mutated(ending, i)))
+    assert min(seen["robot"], seen["error"]) > COUNT // 60, "the mutations are too harsh or too mild to test anything"
 
 
 @pytest.mark.parametrize("form", [toml, urdf, mjcf], ids=["toml", "urdf", "mjcf"])

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import io
 import os
-import random
 import struct
-import sys
 import time
 import warnings
 import zipfile
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,12 +26,11 @@ from armdyn.errors import ArmdynError, FileError
 from armdyn.identification import LogFormat, read_log
 from armdyn.identification.log import Log
 from support.limits import peak_memory
+from support.mutants import LARGEST, SLOWEST, all_end_well, mutated
 
 KINDS = ("csv", "tsv", "npz", "npy", "parquet", "db3", "mcap")
 COUNT = max(1, int(os.environ.get("ARMDYN_FUZZ", "700")) // len(KINDS))
 ROBOT = armdyn.load("planar2r")
-SLOWEST, LARGEST = 10.0, 1.0
-"""Seconds and GB that a file may take."""
 
 
 # Files to be mutated --------------------------------------------------------------------------------------------------
@@ -92,66 +88,6 @@ def bag(kind: str) -> bytes:
         return file.read_bytes()
 
 
-# One mutation each ----------------------------------------------------------------------------------------------------
-
-NASTY = [
-    b"", b"\x00", b"\xff" * 8, b"\x00" * 8, b"\xff\xff\xff\x7f", struct.pack("<q", 2**62), struct.pack("<q", -1),
-    b"nan", b"inf", b"-1e999", b"1e308", b"1" * 400, b"9" * 5000, b",", b",,,,", b"\n", b"\r", b"\t", b";", b'"', b"#",
-    b"\xef\xbb\xbf", b"\xff\xfe", "٣".encode(), b"a" * 10000, b"__import__('os')", b"{'descr': '<f8'}", b"(1" * 200,
-    b"O", b"|O", b">f16", b"<U9999999999", b"-", b"1,5", b"q1", b"tau1", b"t", b"\x1b[31m", b"PK\x03\x04", b"PAR1",
-]  # fmt: skip
-
-
-def flip(dice: random.Random, data: bytearray) -> None:
-    data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
-
-
-def overwrite(dice: random.Random, data: bytearray) -> None:
-    at, new = dice.randrange(len(data)), dice.choice(NASTY)
-    data[at : at + len(new)] = new
-
-
-def insert(dice: random.Random, data: bytearray) -> None:
-    at = dice.randrange(len(data))
-    data[at:at] = dice.choice(NASTY)
-
-
-def cut(dice: random.Random, data: bytearray) -> None:
-    at = dice.randrange(len(data))
-    del data[at : at + dice.choice((1, 2, 4, 8, 40, 400))]
-
-
-def truncate(dice: random.Random, data: bytearray) -> None:
-    del data[dice.randrange(len(data)) :]
-
-
-def repeat(dice: random.Random, data: bytearray) -> None:
-    at = dice.randrange(len(data))
-    part = data[at : at + dice.randrange(1, 100)]
-    data[at:at] = part * dice.choice((1, 2, 10))
-
-
-def number(dice: random.Random, data: bytearray) -> None:
-    """A length or offset by another one."""
-    at, size = dice.randrange(len(data)), dice.choice((1, 2, 4, 8))
-    value = dice.choice((0, 1, 2**7, 2**15 - 1, 2**31 - 1, 2**31, 2**63 - 1, 2**64 - 1)) % 2 ** (8 * size)
-    data[at : at + size] = value.to_bytes(size, dice.choice(("little", "big")))
-
-
-MUTATIONS: list[Callable[[random.Random, bytearray], None]] = [
-    flip, flip, overwrite, insert, cut, truncate, repeat, number, number,
-]  # fmt: skip
-
-
-def mutated(kind: str, i: int) -> bytes:
-    dice = random.Random(f"{kind}{i}")
-    data = bytearray(original(kind))
-    for _ in range(dice.choice((1, 1, 2, 4, 16))):
-        dice.choice(MUTATIONS)(dice, data)
-        data = data or bytearray(b" ")
-    return bytes(data)
-
-
 # What must hold -------------------------------------------------------------------------------------------------------
 
 
@@ -174,19 +110,12 @@ def test_mutants_give_a_log_or_an_error(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"log.{kind}"
     path.write_bytes(original(kind))
     assert outcome(path) == "log"
-    seen = {"log": 0, "error": 0}
-    slowest = 0.0
-    for i in range(COUNT):
-        path.write_bytes(mutated(kind, i))
-        begin = time.monotonic()
-        try:
-            seen[outcome(path)] += 1
-        except Exception as error:
-            raise AssertionError(f"mutant {i} of {kind}") from error
-        slowest = max(slowest, time.monotonic() - begin)
-    assert slowest < SLOWEST and peak_memory() < LARGEST, (slowest, peak_memory())
-    figures = f"{COUNT} mutants, {seen['log']} logs, {seen['error']} errors, slowest {slowest:.2f} s"
-    sys.stdout.write(f"{kind}: {figures}, {peak_memory():.2f} GB\n")
+
+    def read(i: int) -> str:
+        path.write_bytes(mutated(f"{kind}{i}", original(kind)))
+        return outcome(path)
+
+    all_end_well(kind, COUNT, read)
 
 
 # Sizes ----------------------------------------------------------------------------------------------------------------

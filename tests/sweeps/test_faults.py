@@ -62,7 +62,7 @@ def test_chunks_that_are_not_this_one(tmp_path: Path, whole: Any) -> None:
     assert sweep(robot, VARY, chunk=2, folder=tmp_path).taken == 5
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff\xfe", b"{" * 100000, b'{"fingerprint": 3}'])
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff\xfe", b"{" * 100000, b"[" * 60000, b'{"fingerprint": 3}'])
 def test_a_folder_with_a_broken_mark_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "sweep.json").write_bytes(content)
     with pytest.raises(FileError):

@@ -38,13 +38,15 @@ class ProgressFile:
         try:
             regular_size(path, LARGEST)
             record = json.loads(path.read_text(encoding="utf-8"))
-            if record["sha256"] != _checksum(record["content"]):
+            if record["sha256"] != checksum(record["content"]):
                 raise ValueError("damaged: its checksum differs")
             content = json.loads(record["content"])
-            known, done = content["settings"], [np.array(x, dtype=float) for x in content["done"]]
-            current = None if content["current"] is None else np.array(content["current"], dtype=float)
+            known, done = dict(content["settings"]), [_vector(x) for x in content["done"]]
+            current = None if content["current"] is None else _vector(content["current"])
             stage = int(content["stage"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            if stage < 0 or len({len(x) for x in (*done, *([] if current is None else [current]))}) > 1:
+                raise ValueError("its numbers do not fit together")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FileError(f"not a progress file of `excite`: {error}", where=str(path),
                             advice="Give the name of a new file.") from None  # fmt: skip
         differing = [key for key in self.settings if known.get(key) != self.settings[key]]
@@ -74,11 +76,20 @@ class ProgressFile:
             "current": None if self.current is None else self.current.tolist(),
         }
         text = json.dumps(content)
-        write_text(self.path, json.dumps({"sha256": _checksum(text), "content": text}), own=True)
+        write_text(self.path, json.dumps({"sha256": checksum(text), "content": text}), own=True)
 
 
-def _checksum(text: str) -> str:
+def checksum(text: str) -> str:
+    """Hash of the content of a progress file."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-__all__ = ["ProgressFile"]
+def _vector(numbers: Any) -> Array:
+    """Finite numbers of a row."""
+    row = np.array(numbers, dtype=float)
+    if row.ndim != 1 or not np.isfinite(row).all():
+        raise ValueError("a row that does not hold finite numbers")
+    return row
+
+
+__all__ = ["ProgressFile", "checksum"]

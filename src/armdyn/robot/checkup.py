@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from armdyn.algebra import Scalar, Vec3, ops
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.robot.checkup_inertia import inertia_findings, travel
@@ -33,8 +35,9 @@ def checkup(robot: Robot) -> Checkup:
     """Check a robot's description; the findings come with the most severe first."""
     robot = robot.bound()
     rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _notes)
-    findings = [finding for rule in rules for finding in rule(robot.opened)]
-    return Checkup(robot.name, sorted_by_severity([*findings, *_loops(robot)]))
+    with np.errstate(all="ignore"):  # absurd numbers overflow to infinity, and are reported as such
+        findings = [finding for rule in rules for finding in rule(robot.opened)]
+        return Checkup(robot.name, sorted_by_severity([*findings, *_loops(robot)]))
 
 
 # Gravity and tool --------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Store:
         regular_size(mark, LARGEST_MARK)
         try:
             known = json.loads(mark.read_text(encoding="utf-8"))["fingerprint"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise FileError("not written by a sweep", where=str(mark), advice="Give another folder.") from None
         if known != self.plan.fingerprint:
             raise FileError("holds the results of another sweep", where=str(self.folder),

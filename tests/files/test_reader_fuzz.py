@@ -1,0 +1,122 @@
+"""Hostile files for the readers beside robots and logs: trajectories, progress of a search, metadata of a bag.
+
+ARMDYN_FUZZ sets the number of mutated files of each kind (default 300).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError
+from armdyn.identification import read_log
+from armdyn.identification.progress_file import ProgressFile
+from armdyn.identification.progress_file import checksum as checksum_of
+from armdyn.trajectory import PiecewisePolynomial, point_to_point, read_trajectory
+from support.mutants import NASTY, all_end_well, mutated
+
+COUNT = int(os.environ.get("ARMDYN_FUZZ", "300"))
+SETTINGS: dict[str, Any] = {"harmonics": 5, "robot": "planar2r"}
+
+
+def read(path: Path, reader: Any, kind: type) -> str:
+    """What came of a file, in a word; any other exception goes through, and so does a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = reader(path)
+        except ArmdynError as error:
+            assert str(error).strip() and len(str(error)) < 20_000
+            return "errors"
+    assert isinstance(found, kind)
+    return "read"
+
+
+def test_mutated_trajectories(tmp_path: Path) -> None:
+    path = tmp_path / "motion.csv"
+    point_to_point([0.0, 1.0], [1.0, -1.0], duration=1.0).save(path, dt=0.05)
+    original = path.read_bytes()
+
+    def outcome(i: int) -> str:
+        path.write_bytes(mutated(f"trajectory{i}", original))
+        return read(path, read_trajectory, PiecewisePolynomial)
+
+    seen = all_end_well("trajectory", COUNT, outcome)
+    assert min(seen["read"], seen["errors"]) > COUNT // 50
+
+
+def progress() -> dict[str, Any]:
+    return {"settings": SETTINGS, "done": [[0.1, -0.2], [0.3, 0.4]], "stage": 1, "current": [0.5, 0.6]}
+
+
+def sealed(content: str) -> bytes:
+    return json.dumps({"sha256": checksum_of(content), "content": content}).encode()
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["as bytes", "under a right checksum"])
+def test_mutated_progress_files(tmp_path: Path, inside: bool) -> None:
+    path = tmp_path / "search.json"
+    content = json.dumps(progress())
+
+    def outcome(i: int) -> str:
+        data = mutated(f"progress{i}", content.encode() if inside else sealed(content))
+        path.write_bytes(sealed(data.decode("latin-1")) if inside else data)
+        return read(path, lambda file: ProgressFile.opened(file, SETTINGS), ProgressFile)
+
+    assert all_end_well("progress", COUNT, outcome)["errors"] > COUNT // 2
+
+
+@pytest.mark.parametrize("text", [
+    "[" * 100_000, '{"sha256": 1, "content": 1}', "[]", "3", '{"sha256": "", "content": null}',
+    sealed("[" * 100_000).decode(),
+    *(sealed(json.dumps({**progress(), **change})).decode() for change in (
+        {"done": [[10**400]]}, {"done": [["a"]]}, {"done": 3}, {"stage": 1e400}, {"stage": None},
+        {"stage": -1}, {"current": [float("nan")]}, {"current": [[1.0]]}, {"current": [1.0]})),
+], ids=range(15))  # fmt: skip
+def test_wrong_progress_files(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "search.json"
+    path.write_text(text)
+    with pytest.raises(ArmdynError, match="not a progress file"):
+        ProgressFile.opened(path, SETTINGS)
+
+
+def test_mutated_metadata_of_a_bag(tmp_path: Path) -> None:
+    """The folder of a bag: metadata.yaml beside the data."""
+    module = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed")
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    State = store.types["sensor_msgs/msg/JointState"]
+    Header, Time = store.types["std_msgs/msg/Header"], store.types["builtin_interfaces/msg/Time"]
+    robot = armdyn.load("planar2r")
+    folder = tmp_path / "bag"
+    with module.Writer(folder, version=9) as writer:
+        connection = writer.add_connection("/joint_states", State.__msgtype__, typestore=store)
+        for k in range(24):
+            row = [np.sin([0.1 * k + i, 0.2 * k + i]) for i in range(3)]
+            message = State(Header(stamp=Time(sec=1 + k, nanosec=0), frame_id=""), [j.name for j in robot.joints], *row)
+            writer.write(connection, 10**9 * (1 + k), store.serialize_cdr(message, State.__msgtype__))
+    metadata = folder / "metadata.yaml"
+    original = metadata.read_bytes()
+
+    def outcome(i: int) -> str:
+        metadata.write_bytes(mutated(f"metadata{i}", original))
+        return read(folder, lambda path: read_log(path, robot), object)
+
+    seen = all_end_well("metadata", COUNT // 3, outcome)
+    assert min(seen["read"], seen["errors"]) > COUNT // 200
+
+
+@pytest.mark.parametrize("token", NASTY, ids=range(len(NASTY)))
+def test_nasty_cells_of_a_trajectory(tmp_path: Path, token: bytes) -> None:
+    path = tmp_path / "motion.csv"
+    for row in (b"0," + token, token + b",0", b"1," + token * 3):
+        path.write_bytes(b"t,q1\n0,1\n" + row + b"\n2,3\n")
+        read(path, read_trajectory, PiecewisePolynomial)
