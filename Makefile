@@ -65,22 +65,23 @@ N ?= 100000
 
 smoke-min:
 	@$(PYTHON) -m venv --clear $(VENV)-min
-	@$(VENV)-min/bin/python -m pip --disable-pip-version-check --quiet install $$($(PYTHON) tools/minima.py) . pytest hypothesis
+	@$(VENV)-min/bin/python -m pip --disable-pip-version-check --quiet install --no-compile $$($(PYTHON) tools/minima.py) . pytest hypothesis
 	@$(VENV)-min/bin/python $(SMOKE)
 
 smoke-new:
 	@$(PYTHON) -m venv --clear $(VENV)-new
-	@$(VENV)-new/bin/python -m pip --disable-pip-version-check --quiet install --upgrade . pytest hypothesis
+	@$(VENV)-new/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --upgrade . pytest hypothesis
 	@$(VENV)-new/bin/python $(SMOKE)
 
 smoke-wheel:
 	@$(PYTHON) -m venv --clear $(VENV)-wheel
 	@$(VENV)-wheel/bin/python -m pip --disable-pip-version-check --quiet wheel --no-deps --wheel-dir out/wheel .
-	@$(VENV)-wheel/bin/python -m pip --disable-pip-version-check --quiet install out/wheel/armdyn-*.whl pytest hypothesis
+	@$(VENV)-wheel/bin/python -m pip --disable-pip-version-check --quiet install --no-compile out/wheel/armdyn-*.whl pytest hypothesis
 	@$(VENV)-wheel/bin/python $(SMOKE)
 
 fuzz: $(VENV)/.test
-	@OPENBLAS_NUM_THREADS=1 ARMDYN_FUZZ=$$(($(N) / 2)) $(BIN)/python -m pytest -n0 -s tests/formats/test_fuzz.py tests/identification/test_log_fuzz.py -k mutat
+	@OPENBLAS_NUM_THREADS=1 ARMDYN_FUZZ=$$(($(N) * 2 / 5)) $(BIN)/python -m pytest -n0 -s -k mutat \
+	  tests/formats/test_fuzz.py tests/identification/test_log_fuzz.py tests/files/test_reader_fuzz.py
 
 mutate: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/mutate.py mechanics parameters kernels

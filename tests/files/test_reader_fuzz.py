@@ -1,6 +1,7 @@
 """Hostile files for the readers beside robots and logs: trajectories, progress of a search, metadata of a bag.
 
-ARMDYN_FUZZ sets the number of mutated files of each kind (default 300).
+ARMDYN_FUZZ sets the number of mutated files (default 1200: a quarter trajectories, an eighth each kind of progress
+file, a fortieth metadata, since each of these opens a bag).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from armdyn.identification.progress_file import checksum as checksum_of
 from armdyn.trajectory import PiecewisePolynomial, point_to_point, read_trajectory
 from support.mutants import NASTY, all_end_well, mutated
 
-COUNT = int(os.environ.get("ARMDYN_FUZZ", "300"))
+COUNT = int(os.environ.get("ARMDYN_FUZZ", "1200"))
 SETTINGS: dict[str, Any] = {"harmonics": 5, "robot": "planar2r"}
 
 
@@ -48,8 +49,8 @@ def test_mutated_trajectories(tmp_path: Path) -> None:
         path.write_bytes(mutated(f"trajectory{i}", original))
         return read(path, read_trajectory, PiecewisePolynomial)
 
-    seen = all_end_well("trajectory", COUNT, outcome)
-    assert min(seen["read"], seen["errors"]) > COUNT // 50
+    seen = all_end_well("trajectory", COUNT // 4, outcome)
+    assert min(seen["read"], seen["errors"]) > COUNT // 200
 
 
 def progress() -> dict[str, Any]:
@@ -70,7 +71,7 @@ def test_mutated_progress_files(tmp_path: Path, inside: bool) -> None:
         path.write_bytes(sealed(data.decode("latin-1")) if inside else data)
         return read(path, lambda file: ProgressFile.opened(file, SETTINGS), ProgressFile)
 
-    assert all_end_well("progress", COUNT, outcome)["errors"] > COUNT // 2
+    assert all_end_well("progress", COUNT // 8, outcome)["errors"] > COUNT // 16
 
 
 @pytest.mark.parametrize("text", [
@@ -110,8 +111,8 @@ def test_mutated_metadata_of_a_bag(tmp_path: Path) -> None:
         metadata.write_bytes(mutated(f"metadata{i}", original))
         return read(folder, lambda path: read_log(path, robot), object)
 
-    seen = all_end_well("metadata", COUNT // 3, outcome)
-    assert min(seen["read"], seen["errors"]) > COUNT // 200
+    seen = all_end_well("metadata", COUNT // 40, outcome)
+    assert seen["errors"] > COUNT // 80
 
 
 @pytest.mark.parametrize("token", NASTY, ids=range(len(NASTY)))

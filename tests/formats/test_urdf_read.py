@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,28 @@ def test_a_long_chain_needs_no_recursion() -> None:
 MIMICKING = """<robot name="gripper"><link name="base"/><link name="left"/><link name="right"/>
 <joint name="a" type="prismatic"><parent link="base"/><child link="left"/><limit lower="0" upper="1"/></joint>
 <joint name="b" type="prismatic"><parent link="base"/><child link="right"/><mimic joint="a"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    "parent", [lambda i: i - 1, lambda i: (i - 1) // 2, lambda i: 0], ids=["chain", "tree", "star"]
+)
+def test_a_megabyte_takes_two_seconds(parent: Any) -> None:
+    """3,300 links, every third joint movable; the time is that of one processor."""
+    inertial = ('<inertial><origin xyz="0.1 0.02 0.03" rpy="0 0.1 0"/><mass value="1.5"/>'
+                '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>')  # fmt: skip
+    parts = [
+        f'<link name="l{i}">{inertial}</link><joint name="j{i}" type="{"fixed" if i % 3 else "continuous"}"><origin '
+        f'xyz="0.1 0 0.1" rpy="0.1 0 0"/><parent link="l{parent(i)}"/><child link="l{i}"/><axis xyz="0 1 0"/></joint>'
+        for i in range(1, 3301)
+    ]
+    text = f'<robot name="long"><link name="l0"/>{"".join(parts)}</robot>'
+    assert 0.95e6 < len(text) < 1.1e6
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ModelWarning)
+        robot = urdf.loads(text)
+    assert robot.n == 1100
+    assert time.process_time() - begin < 2.0
 
 
 def test_mimic_joints_follow_their_leader(tmp_path: Path) -> None:

@@ -50,8 +50,9 @@ class Dynamics(Quantities):
     acts on the links.
 
     A wrong shape is always an error. NaN or infinity is an error in every call with batches or lists; a call with
-    single float arrays goes straight to machine code and answers NaN with NaN, never with a number that hides it.
-    `compile(robot, checked=True)` checks that call too, at a few microseconds a call.
+    single float arrays goes straight to machine code and answers NaN with NaN in every result that depends on it; a
+    result that does not depend on it (the mass matrix on the first joint, for example) stays a number.
+    `compile(robot, checked=True)` checks every input of that call too, at a few microseconds a call.
     """
 
     robot: Robot
