@@ -60,6 +60,29 @@ def test_a_straight_line_of_the_tool(run: Run, tmp_path: Path) -> None:
     assert speed.max() == pytest.approx(0.1, rel=1e-6)
 
 
+def test_configurations_on_the_way(run: Run, tmp_path: Path) -> None:
+    """The tool passes the pose of the configuration in between at a distance; the joints themselves likewise."""
+    robot, csv = armdyn.load("ur5"), tmp_path / "out.csv"
+    q = ["0.3,-1.2,1.4,-1.8,-1.5,0.2", "0.6,-1.0,1.2,-1.6,-1.3,0.5", "0.2,-0.9,1.3,-1.7,-1.4,0"]
+    points = np.array([[float(x) for x in text.split(",")] for text in q])
+    for options, closest in (((), 0.2), (("--line",), 0.05)):
+        route = ("--from", q[0], "--via", q[1], "--to", q[2], "--out", csv, "--force")
+        status, out, _ = run("plan", "ur5", *route, *options)
+        assert status == 0
+        assert "blends, straight lines" in out
+        motion = armdyn.read_trajectory(csv)
+        ends = motion([0.0, motion.duration])
+        np.testing.assert_allclose(ends, points[[0, 2]], atol=1e-6)
+        between = motion(np.linspace(0, motion.duration, 200))
+        away = (
+            np.array([kinematics.pose(robot, at) for at in between])[:, :3, 3]
+            - kinematics.pose(robot, points[1])[:3, 3]
+        )
+        assert 1e-4 < np.linalg.norm(away, axis=1).min() < closest
+    status, _, err = run("plan", "ur5", *route, "--profile", "cubic")
+    assert status == 2 and "--via has blends" in err
+
+
 def test_a_line_of_an_arm_that_cannot_choose_its_rotation(run: Run) -> None:
     status, out, _ = run("plan", "planar2r", "--from", "0.2,0.9", "--to", "0.9,1.3", "--line", "--duration", "1")
     assert status == 0

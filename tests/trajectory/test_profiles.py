@@ -222,6 +222,25 @@ def test_acceleration_phase_is_a_ramp_of_the_kind_it_is_named_after(name) -> Non
     np.testing.assert_allclose(shape, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.25, 0.4, 0.5])
+def test_ramps_of_any_share(share: float) -> None:
+    """The acceleration rises and falls in that share of its time, and the minimum time follows from its peak."""
+    name = f"smooth_trapezoid:{share}"
+    motion = point_to_point([0], [1], name, duration=3.0, acceleration_time=1.0)
+    s = np.linspace(0.001, 0.999, 1000)
+    trapezoid = np.minimum(1, np.minimum(s, 1 - s) / share) / (1 - share)
+    np.testing.assert_allclose(2 * motion(s, 2)[:, 0], trapezoid, atol=1e-12)
+    fastest = point_to_point([0], [5], name, v_max=1.0, a_max=2.0)
+    assert fastest.duration == pytest.approx(1 / (2 * (1 - share)) + 5.0)  # tau = c V/a, t_f = tau + D/V
+    assert fastest.peak(2)[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("name", ["smooth_trapezoid:0", "smooth_trapezoid:0.6", "smooth_trapezoid:", "cubic:0.1"])
+def test_shares_that_are_none(name: str) -> None:
+    with pytest.raises(ArmdynError, match="share of a ramp|unknown profile"):
+        point_to_point([0], [1], name, duration=1.0)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_to_do_takes_no_time_and_a_given_duration_is_kept(name) -> None:  # type: ignore[no-untyped-def]
     motion = point_to_point([1.0, 2.0], [1.0, 2.0], name, v_max=1.0, a_max=1.0)

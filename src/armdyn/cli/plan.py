@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,10 +42,15 @@ def plan(
         ),
     ],
     end: Annotated[str, typer.Option("--to", metavar="Q", help="End configuration, in the same form.")],
+    via: Annotated[
+        list[str] | None,
+        typer.Option("--via", metavar="Q", help="Configuration to pass on the way, with blends; may be repeated."),
+    ] = None,
     profile: Annotated[
         str,
         typer.Option(
-            help="Velocity profile: linear, cubic, quintic, bang_bang, trapezoid, smooth or smooth_trapezoid."
+            help="Velocity profile: linear, cubic, quintic, bang_bang, trapezoid, smooth, smooth_trapezoid, or "
+            "smooth_trapezoid:SHARE, where the acceleration rises and falls in a SHARE (up to 0.5) of its time."
         ),
     ] = "trapezoid",
     v_max: parse.VelocityOption = None,
@@ -63,7 +68,7 @@ def plan(
     line: Annotated[
         bool,
         typer.Option(
-            "--line", help="Move the tool along a straight line; V and A are then limits of the tool, m/s and m/s^2."
+            "--line", help="Move the tool along straight lines; V and A are then limits of the tool, m/s and m/s^2."
         ),
     ] = False,
     plot: parse.PlotOption = None,
@@ -76,23 +81,28 @@ def plan(
 ) -> None:
     """Plan a motion between two configurations within velocity and acceleration limits, or torque limits."""
     parse.check_extension(plot, parse.PICTURES, "--plot")
-    q0, q1 = (parse.numbers(text, robot.n, option) for text, option in ((start, "--from"), (end, "--to")))
+    given = [(start, "--from"), *((text, "--via") for text in via or ()), (end, "--to")]
+    points = [parse.numbers(text, robot.n, option) for text, option in given]
+    if via and profile != "trapezoid":
+        raise typer.BadParameter("a motion with --via has blends, and no profile", param_hint="--profile")
     limits = _limits(robot, None if line else v_max, None if line else a_max, tau_max)
     if timing is not Timing.given:
         _refuse_timing(robot, limits, timing, profile, duration)
     planned = _line if line else _joints
-    motion, note = planned(robot, q0, q1, profile, v_max, a_max, duration)
+    motion, note = planned(robot, points, profile, v_max, a_max, duration)
     dyn = compiled(robot) if _has_torque_limits(limits) else None
     told = ""
     if dyn is not None and timing is not Timing.given:
         # A path that never slows down is its own parameter: nothing has to be solved for its length.
-        path = planned(robot, q0, q1, "linear", None, None, 1.0)[0] if timing is Timing.optimal else motion
+        steady = timing is Timing.optimal and not via
+        path = planned(robot, points, "linear", None, None, 1.0)[0] if steady else motion
         motion, told = _retimed(dyn, motion, path, timing, limits)
         note = f"For the motion before retiming: {note}" if note else ""
     verdict = None if dyn is None else _verdict(dyn, motion, limits)
     screen = console()
-    shape = "straight line of the tool" if line else "straight line in joint space"
-    title = f"{robot.name}: {motion.duration:.4f} s, {_manner(timing, profile)}, {shape}"
+    shape = f"straight line{'s' if via else ''} {'of the tool' if line else 'in joint space'}"
+    manner = _manner(timing, "blends" if via else f"profile {profile}")
+    title = f"{robot.name}: {motion.duration:.4f} s, {manner}, {shape}"
     show(screen, _section(robot, motion, title, verdict))
     if loads:
         from armdyn.motion import bearing_loads
@@ -111,11 +121,20 @@ def plan(
 
 
 def _joints(
-    robot: Robot, q0: list[float], q1: list[float], profile: str, v: str | None, a: str | None, duration: float | None
+    robot: Robot, points: list[list[float]], profile: str, v: str | None, a: str | None, duration: float | None
 ) -> tuple[Trajectory, str]:
     """The motion, and a note on limits that had to be assumed."""
+    from armdyn.trajectory.compose import retimed
     from armdyn.trajectory.joint import point_to_point
+    from armdyn.trajectory.via import via_points
 
+    q0, q1 = points[0], points[-1]
+    if len(points) > 2:
+        (fastest, note_v), (strongest, note_a) = _limit(robot, v, "velocity"), _limit(robot, a, "acceleration")
+        motion = via_points(points, "blends", v_max=fastest, a_max=strongest)
+        if duration is not None:
+            return retimed(motion, duration), ""
+        return motion, " ".join(filter(None, (note_v, note_a)))
     if duration is not None:  # sufficient on its own; limits given as well must hold
         v_max = None if v is None else parse.limits(v, robot.n, "--v-max")
         a_max = None if a is None else parse.limits(a, robot.n, "--a-max")
@@ -148,13 +167,18 @@ def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str
 
 
 def _line(
-    robot: Robot, q0: list[float], q1: list[float], profile: str, v: str | None, a: str | None, duration: float | None
+    robot: Robot, points: list[list[float]], profile: str, v: str | None, a: str | None, duration: float | None
 ) -> tuple[Trajectory, str]:
     import numpy as np
 
     from armdyn.mechanics.kinematics import pose
     from armdyn.robot.limits import CAREFUL
-    from armdyn.trajectory import Unreachable, follow, line
+    from armdyn.trajectory import TaskTrajectory, Unreachable, follow, line, via_poses
+
+    def through(poses: list[Any]) -> TaskTrajectory:
+        if len(poses) > 2:
+            return via_poses(poses, duration=duration, **limits)  # type: ignore[arg-type]
+        return line(*poses, profile, duration=duration, **limits)  # type: ignore[misc, arg-type]
 
     limits: dict[str, float] = {}
     note = ""
@@ -165,16 +189,15 @@ def _line(
     for text, name in ((v, "v_max"), (a, "a_max")):
         if text is not None:
             limits[name] = parse.limits(text, 1, f"--{name[0]}-max")[0]
-    start, end = np.asarray(pose(robot, q0)), np.asarray(pose(robot, q1))
+    poses = [np.asarray(pose(robot, q)) for q in points]
     try:
-        motion = follow(robot, line(start, end, profile, duration=duration, **limits), q0)  # type: ignore[arg-type]
+        motion = follow(robot, through(poses), points[0])
     except Unreachable:
         if robot.n >= 6:
             raise
-        path = line(start[:3, 3], end[:3, 3], profile, duration=duration, **limits)  # type: ignore[arg-type]
-        motion = follow(robot, path, q0)
+        motion = follow(robot, through([each[:3, 3] for each in poses]), points[0])
         note = "The orientation of the tool is left free: the arm cannot control it along the line."
-    if abs(motion(motion.duration) - q1).max() > 1e-6:
+    if abs(motion(motion.duration) - points[-1]).max() > 1e-6:
         note += " The line reaches the pose of --to in another configuration."
     return motion, note.strip()
 
@@ -274,8 +297,8 @@ def _too_strong(verdict: Feasibility | None) -> list[str]:
     return [*texts, advice] if texts else []
 
 
-def _manner(timing: Timing, profile: str) -> str:
-    return {"given": f"profile {profile}", "scaled": f"profile {profile}, scaled", "optimal": "time-optimal"}[timing]
+def _manner(timing: Timing, law: str) -> str:
+    return {"given": law, "scaled": f"{law}, scaled", "optimal": "time-optimal"}[timing]
 
 
 # Tables ------------------------------------------------------------------------------------------------------------

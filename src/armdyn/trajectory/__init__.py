@@ -2,7 +2,7 @@
 
 A trajectory is an object: `traj(t)`, `traj(t, 1)`, `traj(t, 2)`, `traj.duration`; see `Trajectory`. It is returned by
 `point_to_point`, `via_points`, `fourier`, `from_samples`, `jerk_limited`, `follow_target`, or, from a path in space
-(`line`, `circle`, `arc`, `task_curve`), by `follow`.
+(`line`, `circle`, `arc`, `via_poses`, `task_curve`), by `follow`.
 """
 
 from armdyn.kinematics.analytic_inverse import closed_form
@@ -18,6 +18,7 @@ from armdyn.trajectory.profiles import PROFILES
 from armdyn.trajectory.trajectory import Samples, Trajectory
 from armdyn.trajectory.trajectory_files import read_trajectory
 from armdyn.trajectory.via import from_samples, via_points
+from armdyn.trajectory.via_poses import via_poses
 
 __all__ = [
     "PROFILES",
@@ -45,4 +46,5 @@ __all__ = [
     "read_trajectory",
     "task_curve",
     "via_points",
+    "via_poses",
 ]

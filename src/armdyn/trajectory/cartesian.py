@@ -216,8 +216,8 @@ def line(
     """
     if rotation not in ROTATIONS:
         raise unknown_name("rotation", rotation, ROTATIONS)
-    P0, R0 = _position_and_rotation(start)
-    P1, R1 = _position_and_rotation(end)
+    P0, R0 = position_and_rotation(start)
+    P1, R1 = position_and_rotation(end)
     if (R0 is None) != (R1 is None) and np.asarray(end).shape != (3,):
         raise ShapeError("one end has a rotation, the other has none", expected="two poses or two positions")
     D = P1 - P0
@@ -254,7 +254,7 @@ def circle(
         timing:   duration, or v_max, a_max, w_max, wd_max: see `Timing`. a_max bounds the acceleration along the arc,
                   not the centripetal v^2/radius.
     """
-    P0, R0 = _position_and_rotation(start)
+    P0, R0 = position_and_rotation(start)
     n = _unit("normal", normal)
     c = np.asarray(centre, dtype=float)
     arm = P0 - c
@@ -294,7 +294,7 @@ def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **timing: Un
         profile: as in `point_to_point` (default: trapezoid).
         timing:  duration, or v_max, a_max, w_max, wd_max: see `Timing`.
     """
-    (A, _), (C, R1) = _position_and_rotation(start), _position_and_rotation(end)
+    (A, _), (C, R1) = position_and_rotation(start), position_and_rotation(end)
     B = np.asarray(via, dtype=float)[..., :3] if np.shape(via) != (4, 4) else np.asarray(via, dtype=float)[:3, 3]
     a, b = B - A, C - A
     normal = np.cross(a, b)
@@ -384,7 +384,7 @@ def _rotation_along(
     return _about_axis(R0, u, alpha, frame), [alpha]
 
 
-def _position_and_rotation(pose: Any) -> tuple[Array, Array | None]:
+def position_and_rotation(pose: Any) -> tuple[Array, Array | None]:
     """(p, R) of a pose, (p, None) of a position."""
     given = np.asarray(pose, dtype=float)
     if given.shape == (3,) and np.isfinite(given).all():

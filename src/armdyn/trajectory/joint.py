@@ -10,7 +10,7 @@ import numpy as np
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name
 from armdyn.robot.limits import joint_vector, limit_vector
 from armdyn.trajectory.piecewise import PiecewisePolynomial, along_line, hermite, stretched
-from armdyn.trajectory.profiles import PROFILES, Profile, Ramped
+from armdyn.trajectory.profiles import PROFILES, SMOOTH_TRAPEZOID, Profile, Ramped, trapezoidal_acceleration
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
@@ -40,7 +40,8 @@ def point_to_point(
         q0:                (n,) start, rad or m.
         q1:                (n,) goal, rad or m.
         profile:           linear, cubic, quintic, bang_bang, trapezoid (default), smooth (continuous acceleration),
-                           smooth_trapezoid (trapezoidal acceleration).
+                           smooth_trapezoid (trapezoidal acceleration), or "smooth_trapezoid:SHARE", where it rises
+                           and falls in a SHARE of its time each, over 0 to 0.5 (default: 0.25).
         v_max:             velocity limits, rad/s or m/s, (n,) or one number (default: none).
         a_max:             acceleration limits, rad/s^2 or m/s^2, (n,) or one number (default: none).
         duration:          s (default: the minimum time).
@@ -70,7 +71,10 @@ def point_to_point(
 
 
 def profile_named(name: str) -> Profile:
-    """Return the profile of that name."""
+    """Return the profile of that name, such as `quintic` or `smooth_trapezoid:0.1`."""
+    stem, colon, share = name.partition(":")
+    if colon and stem == SMOOTH_TRAPEZOID.name:
+        return trapezoidal_acceleration(name, share)
     if name not in PROFILES:
         raise unknown_name("profile", name, PROFILES)
     return PROFILES[name]

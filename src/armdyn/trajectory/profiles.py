@@ -164,6 +164,18 @@ def _trapezoidal_ramp(share: float) -> tuple[tuple[float, tuple[float, ...]], ..
     return (share, tuple(first.coef)), (1 - share, tuple(second.coef)), (1.0, tuple(third.coef))
 
 
+def trapezoidal_acceleration(name: str, share: str) -> Ramped:
+    """Profile whose acceleration rises and falls in a share of its time. Khalil fig. 8.9b, peak 1/(1 - share)"""
+    try:
+        part = float(share)
+    except ValueError:
+        part = math.nan
+    if not 0 < part <= 0.5:
+        raise ArmdynError(f"{share!r} as the share of a ramp", where=f"profile {name!r}",
+                          expected="a number over 0, at most 0.5")  # fmt: skip
+    return Ramped(name, 2, _trapezoidal_ramp(part), 1 / (1 - part))
+
+
 # The ramp is given in powers of s; `phases` moves the origin of each piece to where it starts.
 LINEAR = Fixed("linear", 0, ((1.0, (0.0, 1.0)),), 1.0, math.nan)  # Khalil (8.4)
 CUBIC = Fixed("cubic", 1, ((1.0, (0.0, 0.0, 3.0, -2.0)),), 3 / 2, 6.0)  # Khalil (8.7)-(8.9)
@@ -172,8 +184,8 @@ QUINTIC = Fixed("quintic", 2, ((1.0, (0.0, 0.0, 0.0, 10.0, -15.0, 6.0)),), 15 / 
 TRAPEZOID = Ramped("trapezoid", 1, ((1.0, (0.0, 0.0, 0.5)),), 1.0)  # Khalil (8.19)
 BANG_BANG = BangBang("bang_bang", 1, TRAPEZOID)  # Khalil (8.15)-(8.17)
 SMOOTH = Ramped("smooth", 2, ((1.0, (0.0, 0.0, 0.0, 1.0, -0.5)),), 3 / 2)  # Khalil (8.37)-(8.43)
-SMOOTH_TRAPEZOID = Ramped("smooth_trapezoid", 2, _trapezoidal_ramp(1 / 4), 4 / 3)
-"""Trapezoidal acceleration (Khalil fig. 8.9b): it rises and falls in a quarter of tau each."""
+SMOOTH_TRAPEZOID = trapezoidal_acceleration("smooth_trapezoid", "0.25")
+"""Trapezoidal acceleration: it rises and falls in a quarter of tau each."""
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile for profile in (LINEAR, CUBIC, QUINTIC, BANG_BANG, TRAPEZOID, SMOOTH, SMOOTH_TRAPEZOID)
