@@ -177,14 +177,14 @@ def _line(
 
     def through(poses: list[Any]) -> TaskTrajectory:
         if len(poses) > 2:
-            return via_poses(poses, duration=duration, **limits)  # type: ignore[arg-type]
-        return line(*poses, profile, duration=duration, **limits)  # type: ignore[misc, arg-type]
+            return via_poses(poses, **limits)
+        return line(poses[0], poses[-1], profile, **limits)
 
-    limits: dict[str, float] = {}
+    limits: dict[str, Any] = {"duration": duration}
     note = ""
     if duration is None:
         (v_max, a_max), (w_max, wd_max) = CAREFUL["prismatic"], CAREFUL["revolute"]
-        limits = {"v_max": v_max, "a_max": a_max, "w_max": w_max, "wd_max": wd_max}
+        limits |= {"v_max": v_max, "a_max": a_max, "w_max": w_max, "wd_max": wd_max}
         note = f"The tool rotates at {w_max:g} rad/s and {wd_max:g} rad/s^2 at most."
     for text, name in ((v, "v_max"), (a, "a_max")):
         if text is not None:

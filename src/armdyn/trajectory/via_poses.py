@@ -63,7 +63,8 @@ class Course:
 
     @property
     def breaks(self) -> Array:
-        return np.unique(np.clip([self.passed - self.tau, self.passed + self.tau], 0.0, self.duration))
+        ends = np.concatenate([self.passed - self.tau, self.passed + self.tau])
+        return np.asarray(np.unique(np.clip(ends, 0.0, self.duration)))
 
     def progress(self, t: Array) -> tuple[Array, Array, Array]:
         """r_i/T_i and its two derivatives, (..., m) each."""
@@ -123,8 +124,8 @@ def via_poses(
         raise ArmdynError(f"corner = {corner}", where="via_poses", expected="a positive distance, m",
                           advice="To stop at every pose, join motions with concatenate(line(...), ...).")  # fmt: skip
     p0, R0, steps, turns = _segments(poses)
-    limits = {name: timing.get(name) for name in ("v_max", "a_max", "w_max", "wd_max")}
-    v_max, a_max, w_max, wd_max = (_limit(name, limit) for name, limit in limits.items())
+    limits = [timing.get("v_max"), timing.get("a_max"), timing.get("w_max"), timing.get("wd_max")]
+    v_max, a_max, w_max, wd_max = map(_limit, ("v_max", "a_max", "w_max", "wd_max"), limits)
     T = _shortest_times(steps, turns, v_max, w_max, timing.get("duration"))
     course = Course(p0, R0, steps, turns, T, _blends(steps, T, blend, corner))
     for _ in range(ROUNDS):
@@ -136,7 +137,7 @@ def via_poses(
     course = _slowed(course, max(1.0, float(_excess(course, a_max, wd_max).max())))
     duration = timing.get("duration")
     if duration is not None:
-        limited = any(limit is not None for limit in limits.values())
+        limited = any(limit is not None for limit in limits)
         if limited and course.duration > duration * (1 + 1e-9):
             raise ArmdynError(f"a duration of {duration:.6g} s exceeds the limits", where="via_poses",
                               expected=f"at least {course.duration:.6g} s")  # fmt: skip
@@ -195,7 +196,7 @@ def _blends(steps: Array, T: Array, blend: float, corner: float | None) -> Array
         change = np.linalg.norm(np.diff(steps / T[:, None], axis=0), axis=1)
         with np.errstate(divide="ignore"):
             tau[1:-1] = np.minimum(tau[1:-1], corner / (CORNER * change))
-    return tau
+    return np.asarray(tau)
 
 
 def _excess(course: Course, a_max: float, wd_max: float) -> Array:
