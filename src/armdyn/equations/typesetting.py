@@ -15,7 +15,8 @@ from armdyn.tables import WIDTH
 if TYPE_CHECKING:
     from armdyn.equations.derivation import Equations
 
-Render = Callable[[Node], str]
+Render = Callable[[Any], Any]
+"""Text of an expression; for plain text also of several, which then share what is written."""
 MOTION = "tau = M(q) qdd + C(q, qd) qd + g(q)"
 QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques", "k": "Spring torques"}
 TERMS = {"inertia": "Inertia", "centrifugal": "Centrifugal", "coriolis": "Coriolis", "gravity": "Gravity",
@@ -131,7 +132,9 @@ def plain(equations: Equations, text: Render) -> str:
 def plain_lines(block: Block, text: Render, width: int = WIDTH) -> list[str]:
     """The entries of a block, each wrapped to the width."""
     gap = "" if block.sign == ":" else " "
-    return [wrapped(f"{block.symbol}{indices}{gap}{block.sign} ", text(x), width) for indices, x in block.entries]
+    heads = [f"{block.symbol}{indices}{gap}{block.sign} " for indices, _ in block.entries]
+    words = text(tuple(x for _, x in block.entries))
+    return [wrapped(head, word, width) for head, word in zip(heads, words, strict=True)]
 
 
 def wrapped(head: str, expression: str, width: int = WIDTH) -> str:

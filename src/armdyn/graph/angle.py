@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from functools import lru_cache
 
 from armdyn.graph.fold import add, mul, neg, plus, sub
 from armdyn.graph.node import (
@@ -107,7 +108,12 @@ def _rational(node: Node) -> Fraction | None:
 
 def natural_order(atom: Node) -> tuple[object, ...]:
     """Sort key that puts q2 before q10 and symbols before other expressions."""
-    return (0, *natural_key(atom.value)) if atom.op == SYMBOL else (1, atom.key)
+    return _symbol_order(atom.value) if atom.op == SYMBOL else (1, atom.key)
+
+
+@lru_cache(maxsize=4096)
+def _symbol_order(name: str) -> tuple[object, ...]:
+    return (0, *natural_key(name))
 
 
 def natural_key(text: str) -> list[str | int]:

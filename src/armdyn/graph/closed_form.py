@@ -50,16 +50,16 @@ def closed_form(expressions: Any, *, collect: str = "parameters") -> Any:
     if collect not in COLLECT:
         raise unknown_name("collect option", collect, COLLECT)
     form = normal_form(expressions)
-    shortener = Shortener(len(form.ring.angles))
+    shortener, trig = Shortener(len(form.ring.angles)), _Trigonometry(form.ring)
     gather = _Gather(angles_first=collect == "angles")
 
     def write(node: Node) -> Node:
-        return gather.outer(_short_sum(form.ring, node, shortener))
+        return gather.outer(_short_sum(form.ring, node, shortener, trig))
 
     return rebuilt(form.nodes, write)
 
 
-def _short_sum(ring: Ring, node: Node, shortener: Shortener) -> Sum:
+def _short_sum(ring: Ring, node: Node, shortener: Shortener, trigonometry: _Trigonometry) -> Sum:
     """The terms of a normal form with its trigonometric parts in their shortest form."""
     count = len(ring.angles)
     by_rest: dict[tuple[int, ...], Terms] = {}
@@ -69,22 +69,35 @@ def _short_sum(ring: Ring, node: Node, shortener: Shortener) -> Sum:
     for rest, terms in by_rest.items():
         plain = [(symbol, power) for symbol, power in zip(ring.symbols, rest, strict=True) if power]
         for coefficient, factors in shortener.shortest(terms):
-            sign, trig = _trig_powers(ring, factors)
+            sign, trig = trigonometry.powers(factors)
             key = frozenset([*plain, *trig])
             total[key] = total.get(key, Fraction(0)) + sign * coefficient
     return {key: value for key, value in total.items() if value}
 
 
-def _trig_powers(ring: Ring, factors: tuple[Factor, ...]) -> tuple[int, list[tuple[Node, int]]]:
-    sign, powers = 1, []
-    for name, combination, power in factors:
-        parts = (times * unit for times, unit in zip(combination, ring.angles, strict=True) if times)
+class _Trigonometry:
+    """Sines and cosines of combinations of a ring's angles, each made once."""
+
+    def __init__(self, ring: Ring) -> None:
+        self.ring = ring
+        self._made: dict[tuple[str, tuple[int, ...]], tuple[int, Node]] = {}
+
+    def powers(self, factors: tuple[Factor, ...]) -> tuple[int, list[tuple[Node, int]]]:
+        """Sign and powers of a product."""
+        sign, powers = 1, []
+        for name, combination, power in factors:
+            turned, node = self._made.get((name, combination)) or self._make(name, combination)
+            sign *= turned**power
+            powers.append((node, power))
+        return sign, powers
+
+    def _make(self, name: str, combination: tuple[int, ...]) -> tuple[int, Node]:
+        parts = (times * unit for times, unit in zip(combination, self.ring.angles, strict=True) if times)
         angle = sum(parts, ZERO)
         node = angle.sin() if name == SIN else angle.cos()
-        if node.op not in (SIN, COS):  # sin(-x) = -sin(x)
-            node, sign = -node, sign * (-1) ** power
-        powers.append((node, power))
-    return sign, powers
+        made = (1, node) if node.op in (SIN, COS) else (-1, -node)  # sin(-x) = -sin(x)
+        self._made[name, combination] = made
+        return made
 
 
 class _Gather:
@@ -92,6 +105,7 @@ class _Gather:
 
     def __init__(self, angles_first: bool) -> None:
         self.angles_first = angles_first
+        self._known: dict[frozenset[tuple[Monomial, Fraction]], Node] = {}
 
     def outer(self, terms: Sum) -> Node:
         """Collected by products of rates; the brackets before them by `inner`."""
@@ -105,9 +119,18 @@ class _Gather:
         return total
 
     def inner(self, terms: Sum) -> Node:
-        """Common factors in front, then brackets around what shares a factor."""
+        """Common factors in front, then brackets around what shares a factor; the same sum is written once.
+
+        A Christoffel symbol stands before two products of velocities.
+        """
         if len(terms) < 2:
             return _plain_sum(terms)
+        key = frozenset(terms.items())
+        if key not in self._known:
+            self._known[key] = self._gathered(terms)
+        return self._known[key]
+
+    def _gathered(self, terms: Sum) -> Node:
         content = _content(terms.values())
         if content != 1:
             rest = {monomial: value / content for monomial, value in terms.items()}
@@ -192,7 +215,7 @@ def _number(value: Fraction) -> Node:
 
 def _as_product(terms: Sum) -> Node | None:
     """A bracket that is a product of brackets, such as (a + b)^2, or None."""
-    if not 2 < len(terms) <= _LARGEST_FACTORED:
+    if not 2 < len(terms) <= _LARGEST_FACTORED or _is_irreducible(terms):
         return None
     nodes = sorted({node for monomial in terms for node, _ in monomial}, key=natural_order)
     scale, factors = _polynomial(terms, nodes).factor()
@@ -206,6 +229,16 @@ def _as_product(terms: Sum) -> Node | None:
         }
         result = fold.mul(result, fold.power(_plain_sum(part), int(power)))
     return result
+
+
+def _is_irreducible(terms: Sum) -> bool:
+    """True if plainly so: x a + b where x and the product a occur once and b has no factor of a."""
+    powers: dict[Node, list[int]] = {}
+    for monomial in terms:
+        for node, power in monomial:
+            powers.setdefault(node, []).append(power)
+    shared = any(len(each) == len(terms) for each in powers.values())
+    return not shared and any(each == [1] for each in powers.values())
 
 
 def _polynomial(terms: Sum, nodes: list[Node]) -> fmpq_mpoly:

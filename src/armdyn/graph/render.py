@@ -134,6 +134,8 @@ def name_parts(name: str, *, dots: bool = True) -> tuple[str, int, str]:
 class _Renderer:
     def __init__(self, style: TextStyle) -> None:
         self.style = style
+        self._trigs: dict[Node, tuple[str, tuple[Any, ...]]] = {}
+        self._brackets: dict[Node, str] = {}
 
     def total(self, node: Node, factor: int = 1) -> str:
         """Text of a sum (or a single term) times 1 or -1, terms in a stable order, positive ones first."""
@@ -157,7 +159,7 @@ class _Renderer:
         The factor `turned`, a difference, is written the other way round.
         """
         powers, number, divisors = _gathered(node)
-        ordered_factors = sorted(powers.items(), key=_factor_order)
+        ordered_factors = sorted(powers.items(), key=self._factor_order)
         words = [self._word(part, power, -1 if part is turned else 1) for part, power in ordered_factors]
         exact = Fraction(number) if not isinstance(number, float) else None
         bottom = [self.factor(part) for part in divisors]
@@ -180,18 +182,33 @@ class _Renderer:
         if node.op == PI_OP:
             return self.style.pi()
         if node.op in (SIN, COS):
-            return self._trig(node)
+            return self._trig(node)[0]
         if node.op == CONST:
             return self.style.number(node.value)
         if node.op in (ADD, SUB, NEG, MUL, DIV):
-            return self.style.bracket(self.total(node))
+            if node not in self._brackets:
+                self._brackets[node] = self.style.bracket(self.total(node))
+            return self._brackets[node]
         return self.style.function(node.op, [self.total(arg) for arg in node.args])
 
-    def _trig(self, node: Node) -> str:
-        indices = _joint_indices(node.args[0])
-        if indices:
-            return self.style.short_trig(node.op[0], indices)
-        return self.style.function(node.op, [self.total(node.args[0])])
+    def _trig(self, node: Node) -> tuple[str, tuple[Any, ...]]:
+        """Text and place among the factors of a sine or cosine; there are few, which occur often."""
+        if node not in self._trigs:
+            indices = _joint_indices(node.args[0])
+            short = self.style.short_trig(node.op[0], indices) if indices else ""
+            word = short or self.style.function(node.op, [self.total(node.args[0])])
+            self._trigs[node] = word, (3, natural_key(repr(node)))
+        return self._trigs[node]
+
+    def _factor_order(self, item: tuple[Node, int]) -> tuple[Any, ...]:
+        node = item[0]
+        if node.op == SYMBOL:
+            return (4 if node.online else 0, natural_order(node))
+        if node.op == PI_OP:
+            return (-1,)
+        if node.op in (SIN, COS):
+            return self._trig(node)[1]
+        return (2 if node.op in (ADD, SUB) else 1, node.key)
 
 
 def _terms(node: Node) -> list[tuple[int, Node]]:
@@ -227,17 +244,6 @@ def _gathered(node: Node) -> tuple[Counter[Node], Any, list[Node]]:
         else:
             powers[part] += 1
     return powers, number, divisors
-
-
-def _factor_order(item: tuple[Node, int]) -> tuple[Any, ...]:
-    node = item[0]
-    if node.op == SYMBOL:
-        return (4 if node.online else 0, natural_order(node))
-    if node.op == PI_OP:
-        return (-1,)
-    if node.op in (SIN, COS):
-        return (3, natural_key(repr(node)))
-    return (2 if node.op in (ADD, SUB) else 1, node.key)
 
 
 def _term_order(node: Node, text: str) -> tuple[Any, ...]:
@@ -281,12 +287,14 @@ def latex(expression: Any) -> Any:
     if is_scalar(nodes):
         return _Renderer(LatexStyle()).total(nodes)
     rows = [[row] if is_scalar(row) else row for row in nodes]
-    lines = (" & ".join(_Renderer(LatexStyle()).total(entry) for entry in row) for row in rows)
+    total = _Renderer(LatexStyle()).total
+    lines = (" & ".join(total(entry) for entry in row) for row in rows)
     return r"\begin{bmatrix} " + r" \\ ".join(lines) + r" \end{bmatrix}"
 
 
 def rendered(expression: Any, style: TextStyle) -> Any:
-    nodes = nodes_of(expression)
-    if is_scalar(nodes):
-        return _Renderer(style).total(nodes)
-    return tuple(rendered(part, style) for part in nodes)
+    return _all(nodes_of(expression), _Renderer(style))
+
+
+def _all(nodes: Any, renderer: _Renderer) -> Any:
+    return renderer.total(nodes) if is_scalar(nodes) else tuple(_all(part, renderer) for part in nodes)

@@ -55,7 +55,7 @@ class Course:
     @property
     def passed(self) -> Array:
         """(m+1,) times at which the poses would be passed, s."""
-        return np.concatenate([[0.0], np.cumsum(self.T)]) + self.tau[0]
+        return np.asarray(np.concatenate([[0.0], np.cumsum(self.T)]) + self.tau[0])
 
     @property
     def duration(self) -> float:
