@@ -21,6 +21,7 @@ from armdyn import analysis, control, identification, mechanics, motion, paramet
 from armdyn.analysis.motion_box import motion_box
 from armdyn.control.law import Desired
 from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.equations import coriolis_matrices
 from armdyn.errors import FeatureError, NotApplicable
 from armdyn.export.export_files import texts
 from armdyn.graph import to_float
@@ -33,8 +34,9 @@ from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.registry import FORMULATIONS
 from armdyn.mechanics.springs import spring_torques
+from armdyn.motion.sampling import sample_times
 from armdyn.robot import Robot
-from armdyn.robot.parts import StandardDH
+from armdyn.robot.parts import Limits, StandardDH
 from armdyn.simulation import simulate
 from armdyn.simulation.studies import imperfect_models, monte_carlo
 from armdyn.studio import serve
@@ -273,6 +275,17 @@ def _reactions(c: Case) -> None:
     close(_on_base(c, mechanics.reactions.joint_reactions(c.robot, c.x, c.xd, c.xdd)), _base_force(c))
 
 
+@cell("motion.bearing_loads")
+def _bearing_loads(c: Case) -> None:
+    times = sample_times(c.move, c.move.duration / 2)
+    found = motion.bearing_loads(c.dyn, c.move, dt=c.move.duration / 2)
+    loads = c.dyn.joint_reactions(c.move(times), c.move(times, 1), c.move(times, 2))
+    close(found.radial_force, np.hypot(loads[..., 0], loads[..., 1]).max(axis=0))
+    close(found.axial_force, np.abs(loads[..., 2]).max(axis=0))
+    close(found.tilting_moment, np.hypot(loads[..., 3], loads[..., 4]).max(axis=0))
+    close(_on_base(c, c.dyn.joint_reactions(c.x, c.xd, c.xdd)), _base_force(c))
+
+
 # Formulations -----------------------------------------------------------------------------------------------------
 
 
@@ -395,13 +408,33 @@ def _derive(c: Case) -> None:
 
 
 def _values(c: Case) -> dict[str, Any]:
-    """The state by the names of its symbols."""
-    state = {"q": c.x, "qd": c.xd, "qdd": c.xdd}
-    return {f"{name}{j + 1}": float(y) for name, x in state.items() for j, y in enumerate(x)}
+    """The state by the names of its symbols: joints, then motors of elastic joints."""
+    state = {"q": ("theta", c.x), "qd": ("thetad", c.xd), "qdd": ("thetadd", c.xdd)}
+    soft = [f"{j + 1}" for j, joint in enumerate(c.robot.joints) if joint.elastic is not None]
+    names = {
+        name: [f"{name}{j + 1}" for j in range(c.n)] + [motor + j for j in soft] for name, (motor, _) in state.items()
+    }
+    return {key: float(y) for name, (_, x) in state.items() for key, y in zip(names[name], x, strict=True)}
 
 
 def _number(part: Any, values: dict[str, float]) -> Any:
     return np.array([_number(x, values) for x in part]) if isinstance(part, tuple | list) else to_float(part, values)
+
+
+@cell("mechanics.coriolis_matrices")
+def _coriolis_matrices(c: Case) -> None:
+    expected = c.model.coriolis_matrix(c.x, c.xd) @ c.xd
+    for name in ("newton_euler_matrix", "skew_newton_euler_matrix", "unsymmetric_kronecker_matrix",
+                 "triangular_matrix"):  # fmt: skip
+        C = getattr(mechanics.coriolis_matrices, name)(c.robot, c.x, c.xd)
+        close(C @ c.xd, expected)
+
+
+@cell("equations.coriolis_matrices")
+def _compared_coriolis_matrices(c: Case) -> None:
+    found = coriolis_matrices(c.robot)
+    assert len(found) > 6 and all(matrix.torque_defect < EXACT for matrix in found)
+    close(mechanics.newton_euler.coriolis(c.robot, c.x, c.xd), c.model.coriolis_matrix(c.x, c.xd) @ c.xd)
 
 
 @cell("equations.compare")
@@ -539,6 +572,14 @@ def _largest_inertias(c: Case) -> None:
     found = control.largest_inertias(c.dyn)
     assert (found >= np.diag(c.M) * (1 - 1e-9)).all()
     assert (found <= 100 * np.diag(c.M)).all()
+
+
+@cell("control.acceleration_constants")
+def _acceleration_constants(c: Case) -> None:
+    tree = tuple(replace(joint, limits=Limits(torque=TAU_MAX)) for joint in c.robot.tree)
+    limited = replace(c.robot, tree=tree, expressions=None)
+    found = control.acceleration_constants(armdyn.compile(limited))
+    close(found, TAU_MAX / control.largest_inertias(c.dyn))
 
 
 @cell("control.largest_gravity_slope")

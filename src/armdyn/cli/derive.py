@@ -63,7 +63,7 @@ SUFFIXES = {".txt": Format.text, ".tex": Format.latex, ".md": Format.markdown, "
             ".json": Format.json}  # fmt: skip
 
 
-@takes("closed", "tree")
+@takes("closed", "elastic", "tree")
 def derive(
     robot: Robot,
     by: Annotated[
@@ -259,8 +259,10 @@ def _print_head(out: Console, equations: Equations, symbols: str) -> None:
         f"{count.multiplications} multiplications, {count.additions} additions, "
         f"{count.trigonometric} sines and cosines, {offline} operations off-line"
     )
+    motors = len(equations.raw["g"]) > equations.robot.n
     facts = (
         ("equation", typesetting.motion(equations)),
+        *([("coordinates", typesetting.coordinates(equations))] if motors else []),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("parameters", parameters),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),

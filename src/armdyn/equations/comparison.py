@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Mat3, Vec3
-from armdyn.equations.derivation import must_move, projected, symbolic_robot, torques_of
+from armdyn.equations.derivation import must_move, symbolic_robot
+from armdyn.equations.projection import projected, torques_of
 from armdyn.graph import Operations, span, trace
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.registry import FORMULATIONS, Formulation

@@ -11,7 +11,7 @@ from armdyn.graph import Operations, trace
 from armdyn.mechanics import kronecker, newton_euler
 from armdyn.mechanics.coriolis_matrices import MATRICES
 from armdyn.mechanics.quantity import put_together
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import BODIES, takes
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 
@@ -39,9 +39,9 @@ class CoriolisMatrix:
         return self.skew_defect < SMALL
 
 
-@takes(*TREE)
+@takes(*BODIES)
 def coriolis_matrices(robot: Robot, *, samples: int = 5, seed: int = 0) -> tuple[CoriolisMatrix, ...]:
-    """Return all Coriolis matrices of the robot's bodies, compared. Rotors and friction are left out.
+    """Return all Coriolis matrices of the robot, compared. Friction and reflected rotors have no part in them.
 
     samples: random states to compare at. seed: of these states.
 

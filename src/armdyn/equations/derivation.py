@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from armdyn.algebra import ZERO, CentralInertia, Mat3
-from armdyn.equations import paper, typesetting
-from armdyn.errors import NotApplicable, RobotError, unknown_name
+from armdyn.equations import paper, projection, typesetting
+from armdyn.equations.projection import columns_of, matrix_of, projected, symbols_of, torques_of
+from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import (
     Graph,
     Node,
@@ -28,20 +29,15 @@ from armdyn.graph import (
     trace,
 )
 from armdyn.mechanics import christoffel, kinematics
-from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_torques
-from armdyn.mechanics.dependent_joints import Distances, Iteration, dependent_joints
-from armdyn.mechanics.matrices import product
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
-from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.parts import Body
+from armdyn.robot.parts import Body, Elastic, Joint
 from armdyn.robot.robot import Robot
-from armdyn.typing import Matrix, Progress, quiet
+from armdyn.typing import Progress, quiet
 
 SYMBOLS = ("named", "inertial", "base")
-Projection = Callable[[Matrix, Any], Any]
 CORIOLIS = ("own", "christoffel")
 ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "k": ("q",), "tau": ("q", "qd", "qdd")}
 """What each quantity of Equations depends on."""
@@ -53,7 +49,8 @@ class Equations:
     """The equations of motion of a robot, by one formulation.
 
     M, C, g, k, tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested tuples of expression
-    nodes. C is the Christoffel matrix: Mdot - 2C is skew-symmetric. Friction is not part of them.
+    nodes. C is the Christoffel matrix: Mdot - 2C is skew-symmetric. Friction is not part of them. With elastic joints
+    the coordinates are (q, theta): all joints, then the motors of the elastic ones, and k has the springs between.
     """
 
     robot: Robot
@@ -74,6 +71,11 @@ class Equations:
     def quantities(self) -> tuple[str, ...]:
         """The terms of the equations: M, C, g, and k if there are springs or counterbalances."""
         return ("M", "C", "g", "k") if self.has_springs else ("M", "C", "g")
+
+    @property
+    def size_of_x(self) -> int:
+        """Number of coordinates: joints, and motors of elastic joints."""
+        return len(self.raw["g"])
 
     @property
     def has_springs(self) -> bool:
@@ -132,7 +134,7 @@ class Equations:
 
     @cached_property
     def q(self) -> tuple[Any, ...]:
-        """Joint positions q1 ... qn as SymPy symbols."""
+        """Joint positions q1 ... qn as SymPy symbols, with the motors' theta of elastic joints behind them."""
         return self._symbols("q")
 
     @cached_property
@@ -146,7 +148,7 @@ class Equations:
         return self._symbols("qdd")
 
     def _symbols(self, name: str) -> tuple[Any, ...]:
-        return tuple(to_sympy(node) for node in symbols_of(name, self.robot.n))
+        return tuple(to_sympy(node) for node in symbols_of(self.robot, name))
 
     @cached_property
     def parameters(self) -> dict[Any, float]:
@@ -194,19 +196,19 @@ class Equations:
 
         external: what a wrench (fx, fy, fz, mx, my, mz) exerted by the robot at the tool, world axes, adds.
         """
-        n, wrench, q = range(self.robot.n), symbols(" ".join(WRENCH)), symbols_of("q", self.robot.n)
-        J = projected(self.robot, self.tree, kinematics.jacobian, _columns, q)
+        wrench, q = symbols(" ".join(WRENCH)), symbols_of(self.robot, "q")
+        J = projected(self.robot, self.tree, kinematics.jacobian, columns_of, q)
         parts = {
-            **_causes(self.raw["M"], self.raw["christoffel"], self.raw["g"]),
+            **_causes(self.robot, self.raw["M"], self.raw["christoffel"], self.raw["g"]),
             **({"springs": list(self.raw["k"])} if self.has_springs else {}),
-            "external": [_sum(J[row][i] * wrench[row] for row in range(6)) for i in n],
+            "external": [_sum(J[row][i] * wrench[row] for row in range(6)) for i in range(self.size_of_x)],
         }
         return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
     def bodies(self) -> dict[str, tuple[Node, ...]]:
         """Torques split by body: what each one asks of each joint. Their sum is tau (rotors and springs apart)."""
         function = get_formulation(self.formulation).function("inverse_dynamics")
-        arguments = [symbols_of(name, self.robot.n) for name in ("q", "qd", "qdd")]
+        arguments = [symbols_of(self.robot, name) for name in ("q", "qd", "qdd")]
         parts = {}
         for joint in self.robot.tree:
             alone = _only(self.tree, joint.body.name)
@@ -232,10 +234,10 @@ class Equations:
 
     def _causes(self, tree: Robot) -> dict[str, tuple[Node, ...]]:
         """Inertia, centrifugal, Coriolis and gravity torques of a tree in explicit form."""
-        method, q = get_formulation(self.formulation), symbols_of("q", self.robot.n)
-        M = _nodes(projected(self.robot, tree, method.function("mass_matrix"), _matrix, q))
+        method, q = get_formulation(self.formulation), symbols_of(self.robot, "q")
+        M = _nodes(projected(self.robot, tree, method.function("mass_matrix"), matrix_of, q))
         g = _nodes(projected(self.robot, tree, method.function("gravity"), torques_of, q))
-        parts = _causes(M, christoffel_symbols(M, q), g)
+        parts = _causes(self.robot, M, christoffel_symbols(M, q), g)
         return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
     def entry(self, name: str) -> Any:
@@ -271,7 +273,7 @@ class Equations:
         return f"<Equations of {self.robot.name!r} by {self.formulation}: {sum(self.size.values())} terms>"
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, "elastic", *TREE)
 def derive(
     robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", coriolis: str = "christoffel",
     progress: Progress | None = None,
@@ -296,24 +298,22 @@ def derive(
         raise unknown_name("choice of Coriolis terms", coriolis, CORIOLIS, where="armdyn.derive")
     say = progress or quiet
     begin = time.perf_counter()
-    _must_close_in_closed_form(robot)
+    projection.must_be_derivable(robot)
     tree = symbolic_robot(robot.opened, symbols)
     model = robot.without("friction").symbolic if robot.constrained else tree
     method = _derivable(formulation)
-    n = robot.n
-    q, qd = symbols_of("q", n), symbols_of("qd", n)
+    q, qd, qdd = (symbols_of(model, name) for name in ("q", "qd", "qdd"))
     say("mass matrix", 0.0)
-    M = _nodes(projected(model, tree, method.function("mass_matrix"), _matrix, q))
+    M = _nodes(projection.mass_matrix(model, tree, method, q))
     say("Christoffel symbols", 0.2)
     c = own_symbols(method, model, tree, q, qd) if coriolis == "own" else christoffel_symbols(M, q)
     say("gravity", 0.4)
-    g = _nodes(projected(model, tree, method.function("gravity"), torques_of, q))
-    k = _nodes(projected(model, tree, spring_torques, torques_of, q))
+    g = _nodes(projection.gravity(model, tree, method, q))
+    k = _nodes(projection.springs(model, tree, q))
     say("torques", 0.6)
-    function = method.function("inverse_dynamics")
     graph = trace(
-        lambda *state: {"tau": _nodes(projected(model, tree, function, torques_of, *state))},
-        {"q": n, "qd": n, "qdd": n},
+        lambda *state: {"tau": _nodes(projection.inverse_dynamics(model, tree, method, *state))},
+        {"q": tuple(q), "qd": tuple(qd), "qdd": tuple(qdd)},
     )
     say("normal forms", 0.8)
     raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "k": k}
@@ -322,39 +322,7 @@ def derive(
     return Equations(model, method.name, raw, size, graph, time.perf_counter() - begin, tree)
 
 
-# Closed chains --------------------------------------------------------------------------------------------------------
-
-
-def projected(robot: Robot, tree: Robot, function: Callable[..., Any], project: Projection, *motion: Any) -> Any:
-    """A quantity of a robot: of its tree, or for a closed chain that at the closed motion, projected. [L-2], [L-3]
-
-    project: makes of G and the tree's quantity what the independent joints see.
-    """
-    if not robot.constrained:
-        return function(tree, *motion)
-    closed = ClosedMotion(dependent_joints(robot), dict(zip(("q", "qd", "qdd"), motion, strict=False)))
-    return project(closed.G, function(tree, *closed.values(("q", "qd", "qdd")[: len(motion)])))
-
-
-def _must_close_in_closed_form(robot: Robot) -> None:
-    if robot.constrained and any(isinstance(stage, Iteration | Distances) for stage in dependent_joints(robot).stages):
-        raise NotApplicable(
-            "the loops of this robot have no solution in closed form", where=f"robot {robot.name!r}",
-            expected="mimic joints, parallelograms and planar loops with two dependent joints",
-            advice="armdyn.compile solves any loop; robot.opened has the equations of the tree.",
-        )  # fmt: skip
-
-
-def torques_of(G: Matrix, tau: Any) -> Any:
-    return reduced_torques(G, tau)
-
-
-def _matrix(G: Matrix, A: Any) -> Any:
-    return reduced(G, A)
-
-
-def _columns(G: Matrix, J: Any) -> Any:
-    return product(J, G)
+# Models ---------------------------------------------------------------------------------------------------------------
 
 
 def _derivable(name: str) -> Formulation:
@@ -381,9 +349,16 @@ def symbolic_robot(robot: Robot, symbols: str) -> Robot:
     if symbols not in SYMBOLS:
         raise unknown_name("choice of symbols", symbols, SYMBOLS, where="armdyn.derive")
     model = robot.without("friction").symbolic
+    if "elastic" in model.features:
+        model = replace(model, tree=tuple(map(_without_damping, model.tree)))
     if symbols == "base":
         return base_parameters(model, include=("inertial", "rotor"), absent="zeros").symbolic_robot
     return with_inertial_symbols(model) if symbols == "inertial" else model
+
+
+def _without_damping(joint: Joint) -> Joint:
+    """An elastic joint is a spring alone: its damping and the motor's friction are friction."""
+    return joint if joint.elastic is None else replace(joint, elastic=Elastic(joint.elastic.stiffness))
 
 
 def with_inertial_symbols(robot: Robot) -> Robot:
@@ -398,11 +373,6 @@ def with_inertial_symbols(robot: Robot) -> Robot:
                              advice="Rename it in the robot's file.")  # fmt: skip
     named = replace(robot, parameters={**robot.parameters, **values})
     return with_standard_parameters(named, {name: symbol(name, kind="parameter") for name in values})
-
-
-def symbols_of(name: str, n: int) -> Sequence[Node]:
-    """q1 ... qn."""
-    return symbols(" ".join(f"{name}{i + 1}" for i in range(n)))
 
 
 def christoffel_symbols(M: Any, q: Sequence[Node]) -> Any:
@@ -421,12 +391,12 @@ def own_symbols(method: Formulation, robot: Robot, tree: Robot, q: Sequence[Node
     matrix of its own gives it as dC_ij/dqd_k, the others as half the second derivative of their torques.
     """
     n = range(len(q))
-    if "coriolis_matrix" in method.gives and not robot.constrained:
+    if "coriolis_matrix" in method.gives and not robot.constrained and len(q) == robot.n:
         C = _nodes(method.function("coriolis_matrix")(tree, q, qd))
         slopes = derivative([C[i][j] for i in n for j in n], qd)
         return tuple(tuple(slopes[i * len(q) + j] for j in n) for i in n)
-    function, rest = method.function("inverse_dynamics"), (constant(0),) * len(q)
-    torques = _nodes(projected(robot, tree, function, torques_of, q, qd, rest))  # gravity has no second derivative
+    rest = (constant(0),) * len(q)
+    torques = _nodes(projection.inverse_dynamics(robot, tree, method, q, qd, rest))  # positions alone: no second slope
     slopes = derivative(torques, qd)
     curved = derivative([slopes[i][j] for i in n for j in n], qd)
     return tuple(tuple(tuple(curved[i * len(q) + j][k] / 2 for k in n) for j in n) for i in n)
@@ -446,10 +416,10 @@ def _sum(terms: Any) -> Node:
     return total
 
 
-def _causes(M: Any, c: Any, g: Any) -> dict[str, list[Node]]:
+def _causes(robot: Robot, M: Any, c: Any, g: Any) -> dict[str, list[Node]]:
     """Torques by cause from mass matrix, Christoffel symbols and gravity torques."""
     n = range(len(M))
-    qd, qdd = symbols_of("qd", len(M)), symbols_of("qdd", len(M))
+    qd, qdd = symbols_of(robot, "qd"), symbols_of(robot, "qdd")
     return {
         "inertia": [_sum(M[i][j] * qdd[j] for j in n) for i in n],
         "centrifugal": [_sum(c[i][j][j] * qd[j] * qd[j] for j in n) for i in n],

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from armdyn.equations.projection import symbols_of
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, constant
 from armdyn.graph.expression_writer import infix
 from armdyn.graph.latex_lines import breaks, lines, paper_latex
+from armdyn.robot.features import model_line
 from armdyn.tables import WIDTH
 
 if TYPE_CHECKING:
@@ -53,9 +55,15 @@ def motion(equations: Equations) -> str:
     return f"{MOTION} + k(q)" if equations.has_springs else MOTION
 
 
+def coordinates(equations: Equations) -> str:
+    """The coordinates of a robot with elastic joints, in the order of the rows."""
+    names = ", ".join(str(node.value) for node in symbols_of(equations.robot, "q"))
+    return f"{names}: joints, then motors of elastic joints seen at their joints"
+
+
 def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[Block]:
     """M, C, g and, if there are springs, k; of a symmetric M the entries above the diagonal only."""
-    n, whole = range(equations.robot.n), ("C",) if equations.symmetric else ("C", "M")
+    n, whole = range(equations.size_of_x), ("C",) if equations.symmetric else ("C", "M")
     found = []
     for name in equations.quantities if names is None else names:
         nodes = equations.nodes(name)
@@ -69,7 +77,7 @@ def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[B
 
 def one_entry(equations: Equations, name: str) -> Block:
     """A single entry, such as M12, C31, g2, tau1 or, where one figure is not enough, M2,13."""
-    n, kinds = equations.robot.n, {**QUANTITIES, "tau": "Torques"}
+    n, kinds = equations.size_of_x, {**QUANTITIES, "tau": "Torques"}
     match = re.fullmatch(r"([A-Za-z]+?)_?(\d+)(?:,(\d+))?", name.strip())
     symbol, size = (match[1], 2 if match[1] in "MC" else 1) if match else ("", 0)
     places: list[int] = []
@@ -115,7 +123,7 @@ def _nonzero(pairs: Sequence[tuple[str, Node]]) -> tuple[tuple[str, Node], ...]:
 
 def index(equations: Equations, *places: int) -> str:
     """Indices from 1, as they are printed: 23, or 2,13 where one figure is not enough."""
-    return ("," if equations.robot.n > 9 else "").join(str(place + 1) for place in places)
+    return ("," if equations.size_of_x > 9 else "").join(str(place + 1) for place in places)
 
 
 # Plain text -----------------------------------------------------------------------------------------------------
@@ -126,7 +134,8 @@ def plain(equations: Equations, text: Render) -> str:
     title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
     lines = [line for block in matrices(equations) for line in plain_lines(block, text)]
     unwritten = UNWRITTEN if equations.symmetric else "Entries not shown are zero."
-    return "\n".join([title, motion(equations), SHORT, unwritten, "", *lines])
+    named = [coordinates(equations)] if equations.size_of_x > equations.robot.n else []
+    return "\n".join([title, motion(equations), *named, SHORT, unwritten, "", *lines])
 
 
 def plain_lines(block: Block, text: Render, width: int = WIDTH) -> list[str]:
@@ -228,8 +237,11 @@ def record(
     else:
         quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
     facts = {"robot": equations.robot.name, "formulation": equations.formulation,
-             "joints": [joint.name for joint in equations.robot.joints], "seconds": round(equations.seconds, 4),
-             "terms": dict(equations.size)}  # fmt: skip
+             "model": model_line(equations.robot),
+             "joints": [joint.name for joint in equations.robot.joints],
+             "coordinates": [str(node.value) for node in symbols_of(equations.robot, "q")],
+             "seconds": round(equations.seconds, 4),
+             "terms": {name: n for name, n in equations.size.items() if name != "k" or n}}  # fmt: skip
     if terms:
         quantities["causes"] = _texts(equations.terms())
     if by_body:

@@ -82,11 +82,12 @@ def inverse_dynamics(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars, wrench
 
 def _transmission(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars) -> list[Scalar]:
     """What rotors, springs and motors add to the torques of the links."""
-    terms = _rotors(robot, x, xd, xdd), _stretch(robot, x), _motor_friction(robot, xd)
+    terms = rotor_torques(robot, x, xd, xdd), stretch(robot, x), _motor_friction(robot, xd)
     return [ops.total(each) for each in zip(*terms, strict=True)]
 
 
-def _rotors(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars) -> list[Scalar]:
+def rotor_torques(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars) -> list[Scalar]:
+    """Torques that the rotors ask for: (size,)."""
     q, qd, qdd = (link_side(robot, each) for each in (x, xd, xdd))
     motion = Motion(robot, q, qd, qdd) if any(spin.axis for spin in robot.spins) else None
     return on_coordinates(robot, *spin_torques(robot, q, motion, motor_side(robot, xd), motor_side(robot, xdd)))
@@ -96,10 +97,10 @@ def _rotors(robot: Robot, x: Scalars, xd: Scalars, xdd: Scalars) -> list[Scalar]
 def springs(robot: Robot, x: Scalars) -> list[Scalar]:
     """Torques of springs of elastic joints, of springs across joints, and of counterbalances: (..., size), N m or N."""
     across = spring_torques(robot, link_side(robot, x))
-    return list(map(add, on_coordinates(robot, across, [0] * robot.n), _stretch(robot, x)))
+    return list(map(add, on_coordinates(robot, across, [0] * robot.n), stretch(robot, x)))
 
 
-def _stretch(robot: Robot, x: Scalars) -> list[Scalar]:
+def stretch(robot: Robot, x: Scalars) -> list[Scalar]:
     """Torques that stretch elastic joints: k (q - theta) on the links, k (theta - q) by the motors. Khalil (7.34)"""
     spring = [joint.elastic.stiffness if joint.elastic else 0 for joint in robot.joints]
     return _between(robot, spring, x)
@@ -136,7 +137,7 @@ def coriolis(robot: Robot, x: Scalars, xd: Scalars) -> list[Scalar]:
     """Centrifugal and Coriolis torques C(x, xd) xd: (..., size)."""
     still = [0] * robot.n
     links = newton_euler.coriolis.formula(links_of(robot), link_side(robot, x), link_side(robot, xd))
-    rotors = _rotors(robot, x, xd, [0] * coordinates(robot).size)
+    rotors = rotor_torques(robot, x, xd, [0] * coordinates(robot).size)
     return list(map(add, on_coordinates(robot, links, still), rotors))
 
 
@@ -175,10 +176,11 @@ def mass_matrix(robot: Robot, x: Scalars) -> Rows:
     """Mass matrix: (..., size, size): bodies at q, rotors where their motors are."""
     q = link_side(robot, x)
     bodies = composite_body.bodies_matrix(robot, q)
-    return _padded(bodies, _spins(robot, q))
+    return _padded(bodies, rotor_matrix(robot, q))
 
 
-def _spins(robot: Robot, q: Scalars) -> Rows:
+def rotor_matrix(robot: Robot, q: Scalars) -> Rows:
+    """What the rotors add to the mass matrix: (size, size)."""
     where = coordinates(robot)
     return spin_mass_matrix(robot, q, where.motors, where.size)
 
@@ -199,7 +201,7 @@ def coriolis_matrix(robot: Robot, x: Scalars, xd: Scalars) -> Rows:
     size = coordinates(robot).size
     if all(spin.axis is None for spin in robot.spins):
         return _padded(links, zeros(size, size))
-    return _padded(links, christoffel.coriolis_matrix(lambda z: _spins(robot, link_side(robot, z)), x, xd))
+    return _padded(links, christoffel.coriolis_matrix(lambda z: rotor_matrix(robot, link_side(robot, z)), x, xd))
 
 
 @quantity
@@ -237,7 +239,7 @@ def forward_dynamics_derivatives(robot: Robot, x: Scalars, xd: Scalars, forces: 
 @quantity
 def kinetic_energy(robot: Robot, x: Scalars, xd: Scalars) -> Scalar:
     """Kinetic energy of links and rotors: (...), J."""
-    q, M = link_side(robot, x), _spins(robot, link_side(robot, x))
+    q, M = link_side(robot, x), rotor_matrix(robot, link_side(robot, x))
     size = range(len(M))
     spins = ops.total(mul(mul(M[i][j], xd[i]), xd[j]) for i in size for j in size)
     return add(energies.kinetic(robot, q, link_side(robot, xd)), half(spins))

@@ -8,7 +8,7 @@ from typing import Any
 
 from armdyn.errors import unknown_name
 from armdyn.mechanics.quantity import Quantity
-from armdyn.robot.features import CLOSED, FREE, TREE, declare
+from armdyn.robot.features import BODIES, CLOSED, FREE, TREE, declare
 
 QUANTITIES = (
     "inverse_dynamics",
@@ -80,7 +80,7 @@ FORMULATIONS = (
 AROUND: dict[str, tuple[str, ...]] = {
     "centroid": ALL,
     "closed_chain": (*CLOSED, *TREE),
-    "coriolis_matrices": TREE,
+    "coriolis_matrices": BODIES,
     "coupling": TREE,
     "derivatives": ALL,
     "doubled": ("elastic", *TREE),

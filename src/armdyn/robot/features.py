@@ -106,6 +106,8 @@ TRIGONOMETRIC = ("coupling", "rotors_on_links", "dry_friction", "static_friction
 """What leaves the torques of rigid bodies polynomials in sines and cosines; friction is apart."""
 TREE = (*TRIGONOMETRIC, *PASSIVE)
 """What is an ordinary part of the mechanics of a rigid tree."""
+BODIES = tuple(name for name in TREE if name != "rotors_on_links")
+"""The same without rotors that turn with links: what has the velocity terms of the bodies alone."""
 FREE = ("free_joints",)
 """Joints of several degrees of freedom, with positions that are not coordinates."""
 CLOSED = ("loops", "mimic")

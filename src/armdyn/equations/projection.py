@@ -1,0 +1,115 @@
+"""What the equations of a robot take from its tree, and what else there is in them.
+
+rigid tree       the tree's own quantities
+closed chain     those at the closed motion, projected: G^T tau, G^T M G                          [L-2], [L-3]
+elastic joints   those of the links at x = (q, theta), q = G x, and what rotors and springs add     Khalil (7.35)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from armdyn.algebra.ops import add
+from armdyn.errors import NotApplicable
+from armdyn.graph import Node, symbols
+from armdyn.mechanics import doubled
+from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_torques
+from armdyn.mechanics.dependent_joints import Distances, Iteration, dependent_joints
+from armdyn.mechanics.matrices import Rows, product
+from armdyn.mechanics.registry import Formulation
+from armdyn.mechanics.springs import spring_torques
+from armdyn.robot.coordinates import coordinates
+from armdyn.robot.robot import Robot
+from armdyn.typing import Matrix
+
+Projection = Callable[[Matrix, Any], Any]
+MOTORS = {"q": "theta", "qd": "thetad", "qdd": "thetadd"}
+"""What the motors' coordinates are called beside those of the links."""
+
+
+def symbols_of(robot: Robot, name: str) -> Sequence[Node]:
+    """q1 ... qn, and of elastic joints theta with the number of the joint; name: q, qd or qdd."""
+    soft = [place for place, joint in enumerate(robot.joints) if joint.elastic is not None]
+    names = [f"{name}{i + 1}" for i in range(robot.n)] + [f"{MOTORS[name]}{i + 1}" for i in soft]
+    return symbols(" ".join(names))
+
+
+# The tree's quantities, seen from the coordinates ---------------------------------------------------------------------
+
+
+def projected(robot: Robot, tree: Robot, function: Callable[..., Any], project: Projection, *motion: Any) -> Any:
+    """A quantity of a robot: of its tree; for a closed chain or elastic joints that of the tree's motion, projected.
+
+    project: makes of G and the tree's quantity what the coordinates see.
+    """
+    if robot.constrained:
+        closed = ClosedMotion(dependent_joints(robot), dict(zip(("q", "qd", "qdd"), motion, strict=False)))
+        return project(closed.G, function(tree, *closed.values(("q", "qd", "qdd")[: len(motion)])))
+    where = coordinates(robot)
+    if not where.doubled:
+        return function(tree, *motion)
+    G: Rows = [[int(i == j) for j in range(where.size)] for i in range(where.n)]
+    return project(G, function(doubled.links_of(tree), *(doubled.link_side(tree, x) for x in motion)))
+
+
+def torques_of(G: Matrix, tau: Any) -> Any:
+    """G^T tau."""
+    return reduced_torques(G, tau)
+
+
+def matrix_of(G: Matrix, A: Any) -> Any:
+    """G^T A G."""
+    return reduced(G, A)
+
+
+def columns_of(G: Matrix, J: Any) -> Any:
+    """J G."""
+    return product(J, G)
+
+
+# Terms of the equations -----------------------------------------------------------------------------------------------
+
+
+def mass_matrix(robot: Robot, tree: Robot, method: Formulation, q: Any) -> Any:
+    """M by a formulation; rotors of elastic joints count where their motors are."""
+    M = projected(robot, tree, method.function("mass_matrix"), matrix_of, q)
+    if not coordinates(robot).doubled:
+        return M
+    rotors = doubled.rotor_matrix(tree, doubled.link_side(tree, q))
+    return [[add(x, y) for x, y in zip(*rows, strict=True)] for rows in zip(M, rotors, strict=True)]
+
+
+def gravity(robot: Robot, tree: Robot, method: Formulation, q: Any) -> Any:
+    """Gravity torques by a formulation."""
+    return projected(robot, tree, method.function("gravity"), torques_of, q)
+
+
+def springs(robot: Robot, tree: Robot, q: Any) -> Any:
+    """Torques of springs across joints, of counterbalances, and of the springs of elastic joints."""
+    across = projected(robot, tree, spring_torques, torques_of, q)
+    return list(map(add, across, doubled.stretch(tree, q))) if coordinates(robot).doubled else across
+
+
+def inverse_dynamics(robot: Robot, tree: Robot, method: Formulation, *motion: Any) -> Any:
+    """Torques of a motion (q, qd, qdd) by a formulation."""
+    torques = projected(robot, tree, method.function("inverse_dynamics"), torques_of, *motion)
+    if not coordinates(robot).doubled:
+        return torques
+    added = map(add, doubled.rotor_torques(tree, *motion), doubled.stretch(tree, motion[0]))
+    return list(map(add, torques, added))
+
+
+def must_be_derivable(robot: Robot) -> None:
+    """Raise NotApplicable for loops without a solution in closed form, and for what cannot be combined."""
+    if robot.constrained and coordinates(robot).doubled:
+        raise NotApplicable(
+            "elastic joints together with closed loops or mimic joints", where=f"robot {robot.name!r}",
+            expected="one of them", advice='robot.without("elastic") has rigid joints.',
+        )  # fmt: skip
+    if robot.constrained and any(isinstance(stage, Iteration | Distances) for stage in dependent_joints(robot).stages):
+        raise NotApplicable(
+            "the loops of this robot have no solution in closed form", where=f"robot {robot.name!r}",
+            expected="mimic joints, parallelograms and planar loops with two dependent joints",
+            advice="armdyn.compile solves any loop; robot.opened has the equations of the tree.",
+        )  # fmt: skip
