@@ -27,6 +27,9 @@ TREES = {
     "30 revolute": random_robot(4, 30, prismatic=0.0),
     "31 mixed, branches": random_robot(5, 31, branching=0.3, any_gravity=True),
     "100 mixed, branches": random_robot(6, 100, branching=0.2),
+    "13 on a free base": random_robot(8, 8, branching=0.4, any_gravity=True, free_root=True),
+    "44 on a free base": random_robot(10, 39, prismatic=0.1, branching=0.3, free_root=True),
+    "100 on a free base": random_robot(10, 95, branching=0.2, free_root=True),
 }
 
 
@@ -55,7 +58,8 @@ def made(robot: Robot, name: str) -> Kernel:
 
 def inputs(robot: Robot, name: str, *batch: int) -> list[Any]:
     rng = np.random.default_rng(robot.n)
-    return [rng.uniform(-2, 2, (*batch, robot.n)) for _ in QUANTITIES[name].inputs]
+    q, *others = (rng.uniform(-2, 2, (*batch, robot.n)) for _ in QUANTITIES[name].inputs)
+    return [robot.integrate(robot.neutral, q, 1.0) if robot.compounds else q, *others]
 
 
 def listed(results: Any) -> tuple[Any, ...]:
@@ -73,7 +77,16 @@ def assert_close(results: Any, expected: Any, tolerance: float = 1e-12) -> None:
 def test_agrees_with_pinocchio(tree: str, name: str) -> None:
     pytest.importorskip("pinocchio")
     robot = TREES[tree]
+    if robot.compounds and name == "regressor":
+        assert not can_be_looped(robot, name)
+        return
     kernel, values = made(robot, name), inputs(robot, name, 6)
+    if robot.compounds and name == "coriolis_matrix":  # not unique: theirs is another for a free base
+        if robot.n < 50:  # a long trace
+            assert_close(kernel(*values), Interpreted(armdyn.compile(robot).graph(name))(*values))
+        C, v = kernel(*values), values[1]
+        assert_close((C @ v[..., None])[..., 0], made(robot, "coriolis")(*values))
+        return
     if name == "regressor":  # their parameters are in another order, about other frames
         assert_close((kernel(*values) @ armdyn.compile(robot).parameters), made(robot, "inverse_dynamics")(*values))
         assert_close(kernel(*values), regressor(robot, *values))
@@ -88,7 +101,7 @@ def pinocchio(robot: Robot, name: str, *values: Any) -> Any:
     from armdyn.bench.engines.pinocchio import PinocchioEngine
 
     engine = PinocchioEngine(robot)
-    given = [engine._theirs(value) for value in values]
+    given = engine.theirs(values)
     o = engine.order
     if name == "inverse_dynamics":
         return engine.pin.rnea(engine.model, engine.data, *given)[o]

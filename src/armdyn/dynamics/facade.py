@@ -176,7 +176,7 @@ class Dynamics(Quantities):
         if (name, self.forward) == ("forward_dynamics", "composite") or not can_be_looped(self.robot, name):
             return None
         if not (self.cache and self._cache.is_looped(name)):
-            if not pays(name, self.n, lambda: self.operations("inverse_dynamics").total):
+            if not pays(name, self.robot, lambda: self.operations("inverse_dynamics").total):
                 return None
             if self.cache:
                 self._cache.keep_looped(name)

@@ -9,11 +9,11 @@ import numpy as np
 
 from armdyn.algebra import Pose, rot_z
 from armdyn.algebra.ops import is_zero, mul
-from armdyn.dynamics.graphs import some_configuration
+from armdyn.dynamics.graphs import require_inertia
 from armdyn.dynamics.looped_recipes import RECIPES, Shape
 from armdyn.kernels import Kernel, jit, sources
+from armdyn.kernels.link_loops import FREE
 from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
-from armdyn.mechanics import articulated_body
 from armdyn.mechanics.friction import GENERAL, is_own_law
 from armdyn.parameters import parameter_names
 from armdyn.robot import Robot
@@ -31,6 +31,8 @@ CERTAIN = 24
 """Joints from which looped code is taken without counting operations."""
 LONGEST = 6000
 """Operations of straight-line code that take seconds to compile, for little gain."""
+MIXED = 1.25
+"""Time of looped code that takes prismatic joints too, against revolute ones alone."""
 OPERATION = 0.25
 """ns of an operation of straight-line code, in one call."""
 
@@ -38,7 +40,8 @@ OPERATION = 0.25
 class Measure(NamedTuple):
     """What decides between straight-line and looped code, by the number of joints n, as measured on general chains.
 
-    share: (a, b), straight-line code has about (a + b n) times the operations of inverse dynamics.
+    share: (a, b), straight-line code has about (a + b n) times the operations of inverse dynamics. In trees n is the
+        length of a chain with as many pairs of a link and one that it carries per joint.
     call: (c, d), one call of looped code takes about c + d n ns.
     """
 
@@ -58,22 +61,38 @@ MEASURED = {
 }
 
 
-def pays(name: str, n: int, operations: Callable[[], int]) -> bool:
+def pays(name: str, robot: Robot, operations: Callable[[], int]) -> bool:
     """Whether looped code is the better choice. operations: of straight-line inverse dynamics."""
+    n = robot.n
     if n >= CERTAIN:
         return True
     (a, b), (c, d) = MEASURED[name]
-    straight = (a + b * n) * operations()
-    return straight > LONGEST or OPERATION * straight > c + d * n
+    pairs = sum(len(robot.path(link.index)) for link in robot.links)
+    straight = (a + b * (2 * pairs / n - 1)) * operations()
+    call = (c + d * n) * (1 if all(link.revolute for link in robot.links) else MIXED)
+    return straight > LONGEST or OPERATION * straight > call
 
 
 def can_be_looped(robot: Robot, name: str) -> bool:
     """Whether there is looped code of a quantity for this robot."""
     if name not in RECIPES or robot.n < SMALLEST or not jit.available():
         return False
-    if robot.constrained or robot.compounds or coordinates(robot).doubled:
+    if robot.constrained or coordinates(robot).doubled or (robot.compounds and not floats(robot)):
         return False
     return joint_numbers(robot) is not None and (name != "regressor" or _usual_columns(robot))
+
+
+def floats(robot: Robot) -> bool:
+    """Whether the robot stands on a free joint without friction that carries all of it, and has no other such joint."""
+    kinds = [(span.compound.kind, span.joint) for span in robot.compounds]
+    if kinds != [("free", 0)] or robot.n < FREE + SMALLEST:
+        return False
+    if any(link.parent == WORLD for link in robot.links[1:]) or any(
+        link.parent < FREE - 1 for link in robot.links[FREE:]
+    ):
+        return False
+    terms = joint_numbers(robot)
+    return terms is not None and not terms[:FREE].any()
 
 
 def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
@@ -82,22 +101,24 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     if terms is None:
         return None
     if name == "forward_dynamics":
-        _require_inertia(robot)
-    shape = Shape(mixed=any(not link.revolute for link in robot.links), terms=bool(terms.any()))
+        require_inertia(robot)
+    shape = Shape(any(not link.revolute for link in robot.links), bool(terms.any()), bool(robot.compounds))
     recipe = RECIPES[name](shape)
     shape = shape._replace(terms="Ia" in recipe.numbers)
+    gravity = _stands(robot).R.T @ robot.gravity if shape.floating else robot.gravity
     tables = Tables(
         tuple(link.parent for link in robot.links),
         np.hstack([_link_numbers(robot, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers)]),
-        tuple(float(x) for x in robot.gravity),
+        tuple(float(x) for x in gravity),
     )
     return build_looped(recipe, tables, name, sources.version(*FOLDERS), cache=cache)
 
 
-def _require_inertia(robot: Robot) -> None:
-    """Raise PhysicsError if a joint moves nothing, found at one fixed configuration."""
-    q = some_configuration(robot)
-    articulated_body.forward_dynamics.formula(robot, q, [0.0] * robot.n, [0.0] * robot.n)
+def _stands(robot: Robot) -> Pose:
+    """Where the base of a floating robot is if its joint is at the identity."""
+    first = robot.links[0]
+    assert first.compound is not None
+    return first.placement @ first.compound.inverse()
 
 
 def _link_numbers(robot: Robot, shape: Shape) -> Array:
@@ -117,18 +138,18 @@ def _usual_columns(robot: Robot) -> bool:
 
 
 def _carried(robot: Robot, numbers: tuple[str, ...]) -> list[Array]:
-    """The mass of each link with all that it carries, if the recipe asks for it."""
+    """The mass of each link with all that it carries, and whether it is none of a free joint's, if they are wanted."""
     if "MC" not in numbers:
         return []
     masses = np.array([[float(link.inertia.mass)] for link in robot.links])
     for link in robot.inward():
         if link.parent != WORLD:
             masses[link.parent] += masses[link.index]
-    return [masses]
+    return [masses, *([(np.arange(robot.n) >= FREE)[:, None]] if "inner" in numbers else [])]
 
 
 def _placed(link: Link) -> Pose:
-    R, p = link.placement
+    R, p = link.placement if link.compound is None else link.compound  # a free joint's first link: seen from the base
     if link.revolute:
         return Pose(R @ rot_z(link.offset), p)
     return Pose(R, p + link.offset * R.column(2))

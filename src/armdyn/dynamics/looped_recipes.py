@@ -2,6 +2,10 @@
 
 Robots whose joints all turn have recipes of their own; others have one for both kinds, with the factors of Khalil's
 sigma: `turning` is 1 for a revolute joint and 0 for a prismatic one, `sliding` the opposite.
+
+A robot on a free joint is described in the axes of the body that this joint moves, the base, which stands in the place
+of the world: it moves with the velocity and acceleration of the joint, and gravity turns. The six links of the joint
+stand still on it; forces and axes along them are those along the joint's velocities.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, rot_z
+from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, rot_quaternion, rot_z
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.graph import Node
 from armdyn.kernels.link_loops import Kind, Product, Recipe, Site, Stage, Strip
@@ -30,6 +34,8 @@ JOINT = ("Ia", "Fv", "Fc", "stiffness", "off")
 JOINT_COLUMNS = ("Ia", "Fv", "Fc", "off")
 """Columns of the regressor beside those of inertia."""
 GRAVITY = ("gx", "gy", "gz")
+BASE = {"q": 7, "qd": 6, "qdd": 6}
+"""Entries of a free joint at the root."""
 
 
 Start = Callable[[Mapping[str, Node]], Mapping[str, Any]]
@@ -40,10 +46,12 @@ class Shape(NamedTuple):
 
     mixed: prismatic joints are among the robot's.
     terms: some joint has a rotor, friction, an offset or a spring.
+    floating: the robot stands on a free joint, whose six links are its first.
     """
 
     mixed: bool
     terms: bool
+    floating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,36 @@ def standard(name: str, shape: Shape, **parts: Any) -> Recipe:
     """A recipe with the usual numbers of links."""
     numbers = PLACEMENT + INERTIA + SIGMA * shape.mixed + JOINT * shape.terms
     label = f"{name}, {'revolute and prismatic' if shape.mixed else 'revolute'}{', with joint terms' * shape.terms}"
-    return Recipe(label, numbers=numbers, robot=GRAVITY, turning="turning" if shape.mixed else None, **parts)
+    base = {name: size for name, size in BASE.items() if shape.floating and name in parts["inputs"]}
+    return Recipe(label + ", floating" * shape.floating, numbers=numbers, robot=GRAVITY,
+                  turning="turning" if shape.mixed else None, base=base, **parts)  # fmt: skip
+
+
+class BaseMotion(NamedTuple):
+    """How the base moves, in its own axes, and gravity there: zero but for gravity if it stands in the world."""
+
+    v: Vec3
+    w: Vec3
+    vd: Vec3
+    wd: Vec3
+    gravity: Vec3
+
+    @property
+    def centripetal(self) -> Vec3:
+        """What the acceleration of the origin has besides the rates of its velocity's components."""
+        return cross(self.w, self.v)
+
+
+def base_motion(given: Mapping[str, Node]) -> BaseMotion:
+    """From what `start` of a recipe is given."""
+    gravity = Vec3(*(given[name] for name in GRAVITY))
+    if "q0" in given:
+        gravity = rot_quaternion(*(given[f"q{k}"] for k in range(3, 7))).T @ gravity
+
+    def part(name: str, first: int) -> Vec3:
+        return Vec3(*(given[f"{name}{first + k}"] for k in range(3))) if f"{name}0" in given else ZERO
+
+    return BaseMotion(part("qd", 0), part("qd", 3), part("qdd", 0), part("qdd", 3), gravity)
 
 
 # Inverse dynamics -----------------------------------------------------------------------------------------------------
@@ -152,9 +189,8 @@ def gravity(shape: Shape) -> Recipe:
         f, m = link_of(site).inertia.wrench(ZERO, ZERO, site.own("a"))
         site.put(f=f, m=m)
 
-    def start(robot: Mapping[str, Node]) -> Mapping[str, Any]:
-        rest = _at_rest(robot)
-        return {name: rest[name] for name in ("a", "f", "m")}
+    def start(given: Mapping[str, Node]) -> Mapping[str, Any]:
+        return {"a": -base_motion(given).gravity, "f": ZERO, "m": ZERO}
 
     stages = (Stage("each", posed), Stage("outward", hung), Stage("each", weight), Stage("inward", _borne))
     return standard("gravity", shape._replace(terms=False), inputs=("q",), own=_with_position(own, shape),
@@ -165,14 +201,15 @@ def _with_position(own: dict[str, Kind], shape: Shape) -> Mapping[str, Kind]:
     return {**own, "P": "vector"} if shape.mixed else own
 
 
-def _at_rest(robot: Mapping[str, Node]) -> Mapping[str, Any]:
+def _at_rest(given: Mapping[str, Node]) -> Mapping[str, Any]:
     """The world: it accelerates upwards instead of the bodies falling."""
-    g = Vec3(*(robot[name] for name in GRAVITY))
-    return {"w": ZERO, "wd": ZERO, "U": rate_matrix(ZERO, ZERO), "a": -g, "f": ZERO, "m": ZERO}
+    base = base_motion(given)
+    a = base.vd + base.centripetal - base.gravity
+    return {"w": base.w, "wd": base.wd, "U": rate_matrix(base.w, base.wd), "a": a, "f": ZERO, "m": ZERO}
 
 
-def _weightless(robot: Mapping[str, Node]) -> Mapping[str, Any]:
-    return {**_at_rest(robot), "a": ZERO}
+def _weightless(given: Mapping[str, Node]) -> Mapping[str, Any]:
+    return {**_at_rest(given), "a": base_motion(given).centripetal}
 
 
 def _moved(site: Site) -> None:
@@ -233,10 +270,11 @@ def _screw(site: Site, linear: str, angular: str) -> Screw:
     return Screw(site.own(linear), site.own(angular))
 
 
-def _in_the_world(robot: Mapping[str, Node]) -> Mapping[str, Any]:
-    g = Vec3(*(robot[name] for name in GRAVITY))
-    vectors = dict.fromkeys(("p", "v", "w", "h", "l", "F", "N", "f", "m"), ZERO)
-    return {"T": Mat3.identity(), "J": Mat3.zero(), "A": Mat3.zero(), "a": -g, "wd": ZERO, **vectors}
+def _in_the_world(given: Mapping[str, Node]) -> Mapping[str, Any]:
+    base = base_motion(given)
+    motion = {"v": base.v, "w": base.w, "a": base.vd - base.gravity, "wd": base.wd, "fall": -base.gravity}
+    vectors = dict.fromkeys(("p", "h", "l", "F", "N", "f", "m"), ZERO)
+    return {"T": Mat3.identity(), "J": Mat3.zero(), "A": Mat3.zero(), **motion, **vectors}
 
 
 def _of_pairs(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Recipe:
@@ -244,10 +282,10 @@ def _of_pairs(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Re
     made = standard(name, shape, own=_with_position({**PLACED, **own}, shape), start=_in_the_world, **parts)
     kept = {*made.own}
 
-    def start(robot: Mapping[str, Node]) -> Mapping[str, Any]:
-        return {name: value for name, value in _in_the_world(robot).items() if name in kept}
+    def start(given: Mapping[str, Node]) -> Mapping[str, Any]:
+        return {name: value for name, value in _in_the_world(given).items() if name in kept}
 
-    return replace(made, numbers=(*made.numbers, "MC"), start=start)
+    return replace(made, numbers=(*made.numbers, "MC", *["inner"] * shape.floating), start=start)
 
 
 def mass_matrix(shape: Shape) -> Recipe:
@@ -345,9 +383,17 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
         F = momentum(body, G).plus(wrench_product(V, momentum(body, V)))
         site.put(f=F.linear, m=F.angular)
 
+    def carried_rate(site: Site) -> Screw:
+        """The rate of the axis with what carries it. The world carries those of a free joint."""
+        Sd = _screw(site, "sd", "zd")
+        return Sd.times(site.number("inner")) if shape.floating else Sd
+
     def turned_rates(site: Site) -> None:
-        S, Sd = _screw(site, "s", "z"), _screw(site, "sd", "zd")
-        Sdd = product(_screw(site, "a", "wd"), S).plus(product(_screw(site, "v", "w"), Sd))
+        S, G = _screw(site, "s", "z"), _screw(site, "a", "wd")
+        if shape.floating:
+            inner = site.number("inner")
+            G = G.times(inner).plus(Screw(sub(1, inner) * site.world("fall"), ZERO))
+        Sdd = product(G, S).plus(product(_screw(site, "v", "w"), carried_rate(site)))
         site.put(sdd=Sdd.linear, zdd=Sdd.angular)
 
     def summed(site: Site) -> None:
@@ -356,9 +402,11 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
     def paired(site: Site) -> None:
         S, Sd, Sdd = (_screw(site, *names) for names in (("s", "z"), ("sd", "zd"), ("sdd", "zdd")))
         body, B = _composite(site), Moving(2 * site.own("l"), 2 * site.own("A"))
-        twice = Screw(2 * Sd.linear, 2 * Sd.angular)
-        known = answered(Axis(S, twice, Sdd), body, B, _screw(site, "f", "m"), Sd.angular)
-        site.pair(s=S.linear, z=S.angular, zd=Sd.angular, sd2=twice.linear, zd2=twice.angular)
+        carried, force = carried_rate(site), _screw(site, "f", "m")
+        twice = Sd.plus(carried) if shape.floating else Sd.times(2)
+        force = force.times(site.number("inner")) if shape.floating else force
+        known = answered(Axis(S, twice, Sdd), body, B, force, carried.angular)
+        site.pair(s=S.linear, z=S.angular, zd=carried.angular, sd2=twice.linear, zd2=twice.angular)
         site.pair(sdd=Sdd.linear, zdd=Sdd.angular, turning=known.turning, F=known.inertial.linear)
         site.pair(N=known.inertial.angular, Fq=known.by_position.linear, Nq=known.by_position.angular)
         site.pair(Fd=known.by_rate.linear, Nd=known.by_rate.angular)
@@ -382,6 +430,8 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
         Stage("each", paired),
     )
     own: dict[str, Kind] = dict.fromkeys(("a", "wd", "sq", "zq", "sdd", "zdd", "f", "m"), "vector")
+    if shape.floating:
+        own["fall"] = "vector"
     names = ("s", "z", "zd", "sd2", "zd2", "sdd", "zdd", "turning", "F", "N", "Fq", "Nq", "Fd", "Nd")
     products = (
         Product((("s", "Fq"), ("z", "Nq")), (("zd", "turning"), ("sdd", "F"), ("zdd", "N")),
@@ -420,10 +470,10 @@ def forward_dynamics(shape: Shape) -> Recipe:
                     results=("qdd",), outputs=1, start=_standing, stages=stages)  # fmt: skip
 
 
-def _standing(robot: Mapping[str, Node]) -> Mapping[str, Any]:
-    g = Vec3(*(robot[name] for name in GRAVITY))
-    nothing = dict.fromkeys(("A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "F", "N"), ZERO)
-    return {"T": Mat3.identity(), "a": -g, **nothing}
+def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
+    base = base_motion(given)
+    nothing = dict.fromkeys(("A", "B", "D"), Mat3.zero()) | dict.fromkeys(("wd", "F", "N"), ZERO)
+    return {"T": Mat3.identity(), "w": base.w, "a": base.centripetal - base.gravity, **nothing}
 
 
 def _turned(site: Site) -> None:
@@ -511,8 +561,8 @@ def regressor(shape: Shape) -> Recipe:
     made = standard("regressor", shape, inputs=("q", "qd", "qdd"), own=_with_position(own, shape), stages=stages,
                     results=strip.diagonal, pairs={"s": "vector", "z": "vector"}, strip=strip)  # fmt: skip
 
-    def start(robot: Mapping[str, Node]) -> Mapping[str, Any]:
-        rest = _at_rest(robot)
+    def start(given: Mapping[str, Node]) -> Mapping[str, Any]:
+        rest = _at_rest(given)
         return {"T": Mat3.identity(), "p": ZERO, **{name: rest[name] for name in ("w", "wd", "U", "a")}}
 
     return replace(made, start=start)

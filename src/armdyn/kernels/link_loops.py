@@ -19,15 +19,18 @@ from armdyn.graph.node import as_node
 
 Way = Literal["outward", "inward", "each"]
 Kind = Literal["scalar", "vector", "matrix", "symmetric"]
+Record = Literal["own", "parent", "world"]
 SIZES: dict[Kind, int] = {"scalar": 1, "vector": 3, "matrix": 9, "symmetric": 6}
 ANGLE = ("cosine", "sine")
 """Quantities that every link has before the first stage."""
+FREE = 6
+"""Links of a free joint."""
 
 
 class Place(NamedTuple):
     """Where a number is: in the table of links, among the robot's own numbers, in an input, a result, or a record."""
 
-    where: Literal["link", "robot", "joint", "own", "parent", "pair", "strip", "result"]
+    where: Literal["link", "robot", "joint", "own", "parent", "world", "pair", "strip", "result"]
     at: int
 
 
@@ -105,6 +108,8 @@ class Recipe:
     products: matrices, outputs after the vectors.
     strip: a matrix of strips, the last output.
     turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
+    base: of a robot on a free joint, how many of an input's first entries are that joint's. They are for `start` alone,
+        as "q0", "q1", ...; the six links of that joint find zeros in their places.
     """
 
     name: str
@@ -120,6 +125,7 @@ class Recipe:
     products: tuple[Product, ...] = ()
     strip: Strip | None = None
     turning: str | None = None
+    base: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -160,7 +166,8 @@ class Recipe:
                 bodies[-1].append(Site(self, known))
             stage.formula(bodies[-1][-1])
         sites = [site for body in bodies for site in body]
-        needed = {place.at for site in sites for place in site.read.values() if place.where in ("own", "parent")}
+        records = ("own", "parent", "world")
+        needed = {place.at for site in sites for place in site.read.values() if place.where in records}
         return tuple(
             Loop(way, tuple(site.part(needed) for site in body)) for way, body in zip(ways, bodies, strict=True)
         )
@@ -229,6 +236,10 @@ class Site:
         """A quantity of the link that carries this one."""
         return self._recalled("parent", name)
 
+    def world(self, name: str) -> Any:
+        """A quantity of the world."""
+        return self._recalled("world", name)
+
     def put(self, **values: Any) -> None:
         """Set quantities of the link."""
         self._own |= values
@@ -264,12 +275,12 @@ class Site:
         self.read[node] = place
         return node
 
-    def _recalled(self, where: Literal["own", "parent"], name: str) -> Any:
+    def _recalled(self, where: Record, name: str) -> Any:
         kind: Kind = "scalar" if name in ANGLE else self.recipe.own[name]
         first = self.recipe.places[name]
         return shaped(kind, [self._entry(where, name, first, k) for k in range(SIZES[kind])])
 
-    def _entry(self, where: Literal["own", "parent"], name: str, first: int, k: int) -> Node:
+    def _entry(self, where: Record, name: str, first: int, k: int) -> Node:
         if where == "own" and first + k in self.known.entries:
             node, place = self.known.entries[first + k]
             if place is not None:

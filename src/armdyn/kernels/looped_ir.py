@@ -18,7 +18,7 @@ from armdyn.kernels.body import Body
 from armdyn.kernels.fastcall import Loaded, fast
 from armdyn.kernels.ir import completed
 from armdyn.kernels.ir_writer import Constants, flags, vector
-from armdyn.kernels.link_loops import ANGLE, Loop, Part, Place, Recipe, entries
+from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
@@ -27,6 +27,8 @@ from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 from armdyn.kernels.streaming import BEHIND, leave, trickle
 from armdyn.kernels.strip_ir import strips
 
+BASE = 64
+"""Bytes for the numbers of a free joint in one input."""
 STREAMED = 2**22
 """Bytes of results from which they are written past the caches."""
 GLOBALS = ("n", "links", "parents", "robot", "scratch", "tiles", "masks", "carries", "tile_count", "batch_bytes")
@@ -70,11 +72,14 @@ class Layout:
         self.n = w.fixed("n")
         self.blocks = w.put(f"lshr i64 {w.plus(self.n, LANES - 1)}, 2")
         row = w.times(self.blocks, WIDE * samples)
+        self.base = [w.offset(scratch, BASE * samples * i) for i in range(len(recipe.inputs))]
+        scratch = w.offset(scratch, BASE * samples * len(recipe.inputs))
         self.inputs = [w.offset(scratch, w.times(row, i)) for i in range(len(recipe.inputs))]
         place = w.offset(scratch, w.times(row, len(recipe.inputs)))
         self.results = [w.offset(place, w.times(row, i)) for i in range(len(recipe.results))]
         place = w.offset(place, w.times(row, len(recipe.results)))
         self.state = place
+        self.world = w.offset(place, 0 if samples > 1 else 8 * (LANES - 1))
         place = w.offset(place, w.times(w.plus(self.blocks, 1), WIDE * samples * recipe.own_size))
         self.pairs = place
         pair_bytes = w.times(self.blocks, WIDE * samples * recipe.pair_size)
@@ -92,7 +97,8 @@ def scratch_bytes(recipe_sizes: Sequence[int], n: int, samples: int) -> int:
     inputs, results, own, pair, strip = recipe_sizes
     blocks = -(-n // LANES)
     copies = 1 if samples == 1 else 2
-    return WIDE * samples * (blocks * (inputs + results + copies * (pair + strip)) + (blocks + 1) * own)
+    records = WIDE * samples * (blocks * (inputs + results + copies * (pair + strip)) + (blocks + 1) * own)
+    return BASE * samples * inputs + records
 
 
 class Cursor:
@@ -143,6 +149,8 @@ class Cursor:
             address = w.offset(self.link, WIDE * k) if where == "link" else w.offset(self.layout.robot, 8 * k)
             value = w.put(f"load double, ptr {address}, align 8{constant}")
             return w.splat(value) if self.vector else value
+        if where == "world" and self.four:
+            return w.splat(w.load("double", self._address(place)))
         return w.load(V4, self._address(place), WIDE) if self.vector else w.load("double", self._address(place))
 
     def write(self, place: Place, value: str) -> None:
@@ -158,6 +166,8 @@ class Cursor:
         if where == "strip":
             assert not self.four, "strips are made one link at a time"
             return w.offset(self.strip, self.strip_step * k)
+        if where == "world":
+            return w.offset(self.layout.world, WIDE * k)
         base = {"own": lambda: self.own, "parent": lambda: self.parent, "pair": lambda: self.pair}[where]()
         return w.offset(base, WIDE * k)
 
@@ -197,26 +207,31 @@ def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> No
     """The world's record."""
     w, recipe = layout.w, layout.recipe
     names = {name: symbol(f"robot_{name}") for name in recipe.robot}
-    values = recipe.start(names)
+    inputs = {f"{name}{k}": (i, k) for i, name in enumerate(recipe.inputs) for k in range(recipe.base.get(name, 0))}
+    of_base = {name: symbol(f"base_{name}") for name in inputs}
+    values = recipe.start({**names, **of_base})
     nodes = {
         recipe.places[name] + k: node
         for name, value in values.items()
         for k, node in enumerate(entries(recipe.own[name], value))
     }
     numbers = {node: k for k, node in enumerate(names.values())}
+    places = {node: inputs[name] for name, node in of_base.items()}
     program = plan(ordered(tuple(nodes.values())), list(nodes.values()))
     lanes = layout.samples
 
     def read(node: Node) -> str:
+        if node in places:
+            i, k = places[node]
+            return w.load(vector(lanes), w.offset(layout.base[i], 8 * lanes * k), 8 * lanes)
         value = w.load("double", w.offset(layout.robot, 8 * numbers[node]))
         return value if lanes == 1 else w.splat(value)
 
     body = Body(w, lanes, program, read, reduction, constants)
     for node in program.order:
         body.write(node)
-    world = w.offset(layout.state, 0 if lanes > 1 else 8 * (LANES - 1))
     for k, node in nodes.items():
-        w.store(vector(lanes), body.value(node), w.offset(world, WIDE * k), 8 * lanes)
+        w.store(vector(lanes), body.value(node), w.offset(layout.world, WIDE * k), 8 * lanes)
 
 
 def _angles(layout: Layout, reduction: Reduction, constants: Constants) -> None:
@@ -245,8 +260,11 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
     w.do(f"%angles = alloca {V4}, align {WIDE}")
     layout = Layout(w, recipe, 1, w.table("scratch"))
     inputs = len(ports.inputs)
-    for i in range(inputs):
-        w.do(f"call void @copy_row(ptr {layout.inputs[i]}, ptr %p{i}, i64 {layout.n})")
+    layout.base = [f"%p{i}" for i in range(inputs)]
+    for i, name in enumerate(recipe.inputs):
+        taken, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
+        rows, given = w.offset(layout.inputs[i], 8 * skipped), w.offset(f"%p{i}", 8 * taken)
+        w.do(f"call void @copy_row(ptr {rows}, ptr {given}, i64 {w.plus(layout.n, -skipped)})")
     _beginning(layout, reduction, constants)
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.loops(fused=False)):
@@ -371,9 +389,15 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
         left = w.put(f"sub i64 {samples}, {first}")
         taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {LANES})")
         here = [w.offset(args[i], w.times(first, steps[i])) for i in count]
-        for i in range(inputs):
-            sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {n}, i64 {taken}"
-            w.do(f"call void @gather(ptr {layout.inputs[i]}, ptr {here[i]}, {sizes})")
+        for i, name in enumerate(recipe.inputs):
+            of_base, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
+            rows, given = w.offset(layout.inputs[i], WIDE * skipped), here[i]
+            if of_base:
+                sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {of_base}, i64 {taken}"
+                w.do(f"call void @gather(ptr {layout.base[i]}, ptr {given}, {sizes})")
+                given = w.offset(given, w.times(strides[i][0], of_base))
+            sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {w.plus(n, -skipped)}, i64 {taken}"
+            w.do(f"call void @gather(ptr {rows}, ptr {given}, {sizes})")
         w.do(f"call void @block(ptr {scratch})")
         for k in range(vectors):
             i = inputs + k

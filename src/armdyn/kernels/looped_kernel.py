@@ -21,7 +21,7 @@ from armdyn.kernels import cache as disk
 from armdyn.kernels import jit, looped_ir
 from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
-from armdyn.kernels.link_loops import SIZES, Recipe
+from armdyn.kernels.link_loops import FREE, SIZES, Recipe
 from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.pair_ir import CROSS, DIAGONAL, EMPTY, FULL, TILE
 from armdyn.kernels.ports import Ports
@@ -121,7 +121,7 @@ def _text(recipe: Recipe, ports: Ports) -> str:
 
 
 def _ports(recipe: Recipe, n: int) -> Ports:
-    inputs = tuple(Port(name, (n,)) for name in recipe.inputs)
+    inputs = tuple(Port(name, (n + max(recipe.base.get(name, 0) - FREE, 0),)) for name in recipe.inputs)
     vectors = tuple(Port(name, (n,)) for name in recipe.results[: recipe.outputs])
     matrices = tuple(Port(f"out{k + 1}", (n, n)) for k in range(len(recipe.products)))
     strips = (Port("out", (n, recipe.strip.width * n)),) if recipe.strip else ()

@@ -55,6 +55,9 @@ class Screw(NamedTuple):
     def plus(self, other: Screw) -> Screw:
         return Screw(self.linear + other.linear, self.angular + other.angular)
 
+    def times(self, factor: Scalar) -> Screw:
+        return Screw(factor * self.linear, factor * self.angular)
+
     def dot(self, other: Screw) -> Scalar:
         return add(self.linear.dot(other.linear), self.angular.dot(other.angular))
 

@@ -6,13 +6,16 @@ Joints are `JointModelRZ` and `JointModelPZ`, its fastest ones. Reflected rotor 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from armdyn.bench.calls import Call, Inputs, imported
 from armdyn.bench.sample_robots import armature, home
+from armdyn.dynamics.looped_programs import floats
+from armdyn.errors import NotApplicable
+from armdyn.kernels.link_loops import FREE
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Link
 from armdyn.typing import Array
@@ -23,15 +26,20 @@ class PinocchioEngine:
 
     def __init__(self, robot: Robot) -> None:
         pin = self.pin = imported("pinocchio", "Pinocchio", "pin")
+        if robot.compounds and not floats(robot):
+            raise NotApplicable("free or ball joints beside a free joint at the root")
         self.model = _model(pin, robot)
         self.data = self.model.createData()
-        joints = [self.model.joints[self.model.getJointId(link.name)] for link in robot.links]
-        self.order = np.array([joint.idx_v for joint in joints])
+        first = FREE if robot.compounds else 0
+        joints = [self.model.joints[self.model.getJointId(link.name)] for link in robot.links[first:]]
+        self.order = np.array([*range(first), *(joint.idx_v for joint in joints)])
+        base = [0, 1, 2, 6, 3, 4, 5] if first else []  # (qx, qy, qz, qw) in theirs
+        self.places = np.array([*base, *(joint.idx_q for joint in joints)])
 
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
         name = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba",
                 "inverse_dynamics_derivatives": "computeRNEADerivatives"}[function]  # fmt: skip
-        arguments = (self.model, self.data, *(self._theirs(values) for values in inputs))
+        arguments = (self.model, self.data, *self.theirs(inputs))
         read = {"mass_matrix": self._matrix, "inverse_dynamics_derivatives": self._matrices}.get(function, self._vector)
         return {"call": Call(f"pin.{name}", getattr(self.pin, name), arguments, read)}
 
@@ -39,8 +47,8 @@ class PinocchioEngine:
         name = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}.get(function)
         if name is None or not hasattr(self.pin, name) or len(self.order) == 1:
             return {}  # it takes a matrix of one row for a column and overwrites memory
-        columns = [np.asfortranarray(self._theirs(values).T) for values in inputs]
-        result = np.ones_like(columns[0])
+        columns = [np.asfortranarray(values.T) for values in self.theirs(inputs)]
+        result = np.ones_like(columns[-1])
         pool = self.pin.ModelPool(self.model, 1)
 
         def read(_: Any) -> Array:
@@ -49,9 +57,11 @@ class PinocchioEngine:
         arguments = (1, pool, *columns, result)
         return {"batch": Call(f"pin.{name}", getattr(self.pin, name), arguments, read, samples=len(inputs[0]))}
 
-    def _theirs(self, values: Array) -> Array:
-        moved = np.empty_like(values)
-        moved[..., self.order] = values
+    def theirs(self, inputs: Sequence[Array]) -> list[Array]:
+        """Positions, then joint vectors, in their order."""
+        moved = [np.empty_like(values) for values in inputs]
+        for k, values in enumerate(inputs):
+            moved[k][..., self.order if k else self.places] = values
         return moved
 
     def _vector(self, value: Any) -> Array:
@@ -72,17 +82,31 @@ def _model(pin: Any, robot: Robot) -> Any:
     model = pin.Model()
     model.gravity.linear = np.asarray(robot.gravity.array(), float)
     ids: dict[int, int] = {WORLD: 0}
+    seen = pin.SE3.Identity()  # the last link of a free joint in the frame that the joint moves
     for link in _depth_first(robot):
-        joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
         rotation, position = home(link)
-        ids[link.index] = model.addJoint(ids[link.parent], joint, pin.SE3(rotation, position), link.name)
+        placement = pin.SE3(rotation, position)
+        if robot.compounds and link.index < FREE:
+            if link.compound is not None:
+                inner = link.compound
+                seen = pin.SE3(np.array(inner.R.array(), dtype=float), np.array(inner.p.array(), dtype=float))
+                base = model.addJoint(0, pin.JointModelFreeFlyer(), placement * seen.inverse(), link.name)
+            else:
+                seen = seen * placement
+            ids[link.index] = base
+        else:
+            joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
+            before = seen if link.parent < FREE and robot.compounds else pin.SE3.Identity()
+            ids[link.index] = model.addJoint(ids[link.parent], joint, before * placement, link.name)
         body = link.inertia.about_com()
         inertia = pin.Inertia(float(body.mass), np.asarray(body.com.array(), float),
                               np.asarray(body.tensor.array(), float))  # fmt: skip
-        model.appendBodyToJoint(ids[link.index], inertia, pin.SE3.Identity())
+        carried = robot.compounds and link.index < FREE
+        model.appendBodyToJoint(ids[link.index], inertia, seen if carried else pin.SE3.Identity())
     added = np.zeros(robot.n)
     for link, value in zip(robot.links, armature(robot), strict=True):
-        added[model.joints[ids[link.index]].idx_v] = value
+        if value:
+            added[model.joints[ids[link.index]].idx_v] = value
     model.armature = added
     return model
 
