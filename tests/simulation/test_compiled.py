@@ -149,17 +149,32 @@ def test_a_short_run_of_a_long_step_is_not_worth_building(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sensors": Sensors()}, "sensors"),
-        ({"plant": Plant(dynamics(ARM), stiction=True)}, "stiction"),
         ({"plant": Plant(dynamics(ARM), wrench=lambda t, q, qd: np.zeros(6))}, "a wrench at the tool"),
         ({"stop": lambda t, q, qd: 1.0}, "a stop condition"),
-        ({"actuation": Actuation(control_period=2e-3)}, "a control period of several steps"),
         ({"integrator": "variational"}, "the integrator variational"),
     ],
 )
 def test_what_cannot_be_compiled_says_why(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(NotApplicable, match=reason):
         both(laws()["pd gravity"], duration=0.1, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sensors": Sensors(noise_q=1e-4, noise_qd=1e-3, resolution=1e-3, delay=2e-3, differentiate=True, seed=4)},
+        {"actuation": Actuation(control_period=4e-3)},
+        {"actuation": Actuation(control_period=2e-3), "stop": lambda t, q, qd: q[0] - 0.05},
+    ],
+)
+@pytest.mark.parametrize("law", ["pid", "pd gravity"])
+def test_the_plant_of_a_digital_controller_is_compiled(law: str, options: dict[str, Any]) -> None:
+    """The law runs in Python, the plant in machine code."""
+    slow, fast = both(laws()[law], duration=0.3, **options)
+    assert slow.status is fast.status
+    assert len(slow.t) == len(fast.t)
+    for a, b in ((slow.q, fast.q), (slow.qd, fast.qd), (slow.tau, fast.tau), (slow.memory, fast.memory)):
+        assert np.abs(a - b).max(initial=0.0) < 1e-6 * max(1.0, np.abs(a).max(initial=0.0))  # delays amplify rounding
 
 
 def test_a_model_without_graphs_cannot_be_compiled() -> None:

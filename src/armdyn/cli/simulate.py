@@ -71,7 +71,23 @@ def simulate(
     ] = None,
     payload: Annotated[float, typer.Option(metavar="KG", help="Payload at the tool, unknown to the controller.")] = 0.0,
     saturate: Annotated[bool, typer.Option("--saturate", help="Saturate torques at the robot's limits.")] = False,
-    stiction: Annotated[bool, typer.Option("--stiction", help="Model sticking of joints at rest.")] = False,
+    stiction: Annotated[
+        bool | None,
+        typer.Option("--stiction/--no-stiction", help="Sticking of joints at rest (default: with dry friction)."),
+    ] = None,
+    stops: Annotated[bool, typer.Option("--stops", help="Put stops at the joint limits.")] = False,
+    torques: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Torques over time in place of a control law: a .csv file with t, tau1, ..."),
+    ] = None,
+    resolution: Annotated[
+        float,
+        typer.Option(metavar="RAD", help="Resolution of the position sensors, rad or m (velocities by differences)."),
+    ] = 0.0,
+    noise: Annotated[
+        float, typer.Option(metavar="RAD", help="Standard deviation of the noise of measured positions, rad or m.")
+    ] = 0.0,
+    delay: Annotated[float, typer.Option(metavar="S", help="Age of measurements, s.")] = 0.0,
     measure: Annotated[
         str,
         typer.Option(
@@ -100,19 +116,21 @@ def simulate(
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:
-        from armdyn.simulation import Actuation, Plant
+        from armdyn.simulation import Actuation, Plant, Sensors
         from armdyn.simulation import simulate as run_simulation
 
         dyn = compiled(robot)
         known = dyn if controller == "elastic_pd" or not dyn.coordinates.doubled else compiled(robot.without("elastic"))
-        law = _law(known, controller, _gains(gain, controller))
-        course, options = _reference(robot, reference, start, duration)
+        law, course, options = _motion(robot, known, controller, gain, reference, start, duration, torques)
         options |= {"dt": dt, "integrator": integrator}
         actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
         carried = compiled(robot.with_payload(payload)) if payload else dyn
-        plant = Plant(carried, stiction=stiction, measure=_measure(measure))
+        plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure))
         say("simulating")
-        run = run_simulation(plant, law, course, **options, actuation=actuation)
+        sensors = None
+        if resolution or noise or delay:
+            sensors = Sensors(resolution=resolution, noise_q=noise, delay=delay, differentiate=resolution > 0)
+        run = run_simulation(plant, law, course, **options, actuation=actuation, sensors=sensors)
         others = _imperfect(plant, law, course, options | {"actuation": actuation}) if imperfect else {}
         study = None
         if monte_carlo:
@@ -139,6 +157,22 @@ def simulate(
 
         write_figure(screen, plot, run_figure(run, others), size)
     raise typer.Exit(COMPLETED if run.ok else STOPPED)
+
+
+def _motion(
+    robot: Robot, known: Dynamics, controller: str, gain: list[str] | None, reference: str | None, start: str | None,
+    duration: float | None, torques: Path | None,
+) -> tuple[Law, Any, dict[str, Any]]:  # fmt: skip
+    """The control law, the reference, and the start and duration of the simulation."""
+    if torques is None:
+        law = _law(known, controller, _gains(gain, controller))
+        return law, *_reference(robot, reference, start, duration)
+    if reference is not None or gain:
+        raise typer.BadParameter("torques over time have no reference and no gains", param_hint="--torques")
+    from armdyn.simulation import read_torques
+
+    q0 = None if start is None else parse.numbers(start, robot.n, "--from")
+    return read_torques(torques), None, {"q0": q0, "duration": duration}
 
 
 def _gains(given: list[str] | None, controller: str) -> dict[str, float]:

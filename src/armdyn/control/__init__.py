@@ -3,7 +3,8 @@
 Joint space: PID, PDGravity (PD with gravity compensation), ComputedTorque, Feedforward, SlidingMode, SlotineLi
 (adaptive). Elastic joints: ElasticPD, and their frequencies, `resonances` and `resonance_range`. Task space: TaskPID,
 ResolvedAcceleration (computed torque), Impedance, Admittance. Around another law:
-MomentumObserver (contact detection). Poles and bandwidth of gains: `analyse_gains`.
+MomentumObserver (contact detection). Without a reference: FunctionLaw, TorqueTable, NoControl. Poles and bandwidth of
+gains: `analyse_gains`.
 """
 
 from armdyn.control.adaptive import SlotineLi
@@ -14,6 +15,7 @@ from armdyn.control.gains import GainAnalysis, JointLoop, analyse_gains
 from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.control.models import Formulated
 from armdyn.control.observer import MomentumObserver, first_contact
+from armdyn.control.open_loop import FunctionLaw, TorqueTable
 from armdyn.control.pid import PID, PDGravity
 from armdyn.control.resonance import ResonanceRange, resonance_range, resonances
 from armdyn.control.robust import SlidingMode
@@ -27,6 +29,7 @@ __all__ = [
     "ElasticPD",
     "Feedforward",
     "Formulated",
+    "FunctionLaw",
     "GainAnalysis",
     "Impedance",
     "JointLoop",
@@ -41,6 +44,7 @@ __all__ = [
     "SlotineLi",
     "StabilityCondition",
     "TaskPID",
+    "TorqueTable",
     "acceleration_constants",
     "analyse_gains",
     "first_contact",

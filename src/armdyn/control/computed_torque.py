@@ -165,5 +165,9 @@ class NoControl(Law):
         if self.n < 1:
             raise ArmdynError(f"n = {self.n}", where="NoControl", expected="the number of joints")
 
+    @property
+    def needs_reference(self) -> bool:
+        return False
+
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         return np.zeros(self.n)

@@ -50,6 +50,11 @@ class Law(ABC):
         """Whether its reference moves the tool instead of the joints (default: False)."""
         return False
 
+    @property
+    def needs_reference(self) -> bool:
+        """Whether its torques depend on a reference (default: True)."""
+        return True
+
     @abstractmethod
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         """(n,) torques at time t, s, N m or N."""

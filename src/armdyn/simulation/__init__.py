@@ -8,7 +8,21 @@ holds the arguments, `integrators` the methods, `stiffness` what decides between
 
 from armdyn.simulation.course import Hold
 from armdyn.simulation.run import Run, SimulationError, Status
+from armdyn.simulation.run_files import read_torques
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver
 from armdyn.simulation.simulator import simulate
+from armdyn.simulation.stops import Stops
 
-__all__ = ["Actuation", "Hold", "Plant", "Run", "Sensors", "SimulationError", "Solver", "Status", "simulate"]
+__all__ = [
+    "Actuation",
+    "Hold",
+    "Plant",
+    "Run",
+    "Sensors",
+    "SimulationError",
+    "Solver",
+    "Status",
+    "Stops",
+    "read_torques",
+    "simulate",
+]

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from armdyn.control.law import Desired, SingularTask
-from armdyn.control.pointwise import clipped
 from armdyn.simulation.outcome import Outcome, range_detail
 from armdyn.simulation.problem import Problem, outside
 from armdyn.simulation.run import Status
@@ -98,8 +97,7 @@ class _Adaptive:
             if outside(x[:n], x[n:end]):
                 raise _Unbounded
             q, qd, z = x[:n].copy(), x[n:end].copy(), x[end:].copy()
-            tau = self.sides.driven(self.torque(t, x))
-            wrench = None if p.wrench is None else np.asarray(p.wrench(t, q[: p.nq], qd[: p.n]), dtype=float)
+            tau, wrench = p.acting(self.torque(t, x), q, qd), p.exerted(t, q, qd)
             qdd = dyn.forward_dynamics(q, qd, tau) if wrench is None else dyn.forward_dynamics(q, qd, tau, wrench)
             zd = np.zeros(len(z)) if p.hold else p.law.change(t, *self.measured(x), p.course.at(t), z)
             return np.concatenate([p.along(q, qd), qdd, zd])
@@ -144,7 +142,7 @@ class _Adaptive:
         t, x = k * p.dt, self.state
         z, seen = x[end:].copy(), self.measured(x)
         desired = p.course.at(t)
-        self.held = self.limited(p.law(t, *seen, desired, z))
+        self.held = p.limited(p.law(t, *seen, desired, z), x[self.split : end])
         if len(z):
             z = z + p.hold * p.dt * p.law.change(t, *seen, desired, z)
             self.state = np.concatenate([x[:end], z])
@@ -154,12 +152,10 @@ class _Adaptive:
         if self.held is not None:
             return self.held
         desired: Desired = self.p.course.at(t)
-        return self.limited(self.p.law(t, *self.measured(x), desired, x[self.end :].copy()))
+        tau = self.p.law(t, *self.measured(x), desired, x[self.end :].copy())
+        return self.p.limited(tau, x[self.split : self.end])
 
     def measured(self, x: Array) -> tuple[Array, Array]:
         """Positions and velocities that the law gets."""
         n = self.split
         return self.sides.measured(x[:n].copy()), self.sides.measured(x[n : self.end].copy())
-
-    def limited(self, tau: Array) -> Array:
-        return tau if self.p.torque_limits is None else clipped(tau, self.p.torque_limits)

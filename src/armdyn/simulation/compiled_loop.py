@@ -13,7 +13,6 @@ import numpy as np
 
 from armdyn.algebra import ops
 from armdyn.control.law import Desired, Law
-from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import NotApplicable
@@ -24,8 +23,11 @@ from armdyn.simulation.integrators import Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
+from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.sides import Measure, sides
+from armdyn.simulation.stiction import Grip, Stiction, break_away, without_friction
 from armdyn.simulation.stiffness import solve_symmetric, traced_part
+from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
 
 CHUNK = 4096
@@ -43,7 +45,6 @@ def obstacle(problem: Problem) -> str | None:
         f"the law {type(law).__name__}": not law.compilable or not _models_are_compiled(law),
         "sensors": problem.sensors is not None,
         "a wrench at the tool": problem.wrench is not None,
-        "stiction": problem.stiction,
         "a stop condition": problem.stop is not None,
         "a control period of several steps": problem.hold > 1,
         "a plant with free or ball joints": problem.nq > problem.n,
@@ -108,9 +109,11 @@ class Loop(NamedTuple):
     method: Method
     dt: float
     hold: int
-    limits: tuple[float, ...] | None
+    saturation: Saturation | None
     memory: int
     measure: Measure
+    stops: StopForces | None
+    stiction: bool
 
 
 def step_graph(p: Loop) -> Graph:
@@ -119,6 +122,7 @@ def step_graph(p: Loop) -> Graph:
     size = where.size
     law, plant = traced_law(p.law), TracedDynamics(p.dyn)
     rows = stage_rows(p.method)
+    dry = _traced_stiction(p.dyn) if p.stiction else None
 
     def step(state: Any, reference: Any) -> dict[str, Any]:
         x: Array = np.array(state, dtype=object)
@@ -126,41 +130,56 @@ def step_graph(p: Loop) -> Graph:
         held: list[Array] = []
 
         def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
-            row, q, qd = table[round(p.method.grid * c)], where.measured(q), where.measured(qd)
+            row, seen = table[round(p.method.grid * c)], (where.measured(q), where.measured(qd))
             desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
-            tau = np.asarray(law(row[0], q, qd, desired, z), dtype=object)
-            if p.limits is not None:
-                tau = clipped(tau, p.limits)
-            return tau, np.asarray(law.change(row[0], q, qd, desired, z), dtype=object)
+            tau = np.asarray(law(row[0], *seen, desired, z), dtype=object)
+            if p.saturation is not None:
+                tau = p.saturation(tau, qd[where.motors])
+            return tau, np.asarray(law.change(row[0], *seen, desired, z), dtype=object)
+
+        def acting(tau: Array, q: Array, qd: Array) -> Array:
+            return where.driven(tau) if p.stops is None else where.driven(tau) + p.stops(q, qd)
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
             if p.hold:  # torques and internal state change once per step
                 if not held:
                     held.extend(torque(c, q, qd, z))
-                return plant.forward_dynamics(q, qd, where.driven(held[0])), np.zeros(memory), held[0]
-            tau, zd = torque(c, q, qd, z)
-            return plant.forward_dynamics(q, qd, where.driven(tau)), zd, tau
+                tau, zd = held[0], np.zeros(memory)
+            else:
+                tau, zd = torque(c, q, qd, z)
+            if dry is not None:
+                return dry.acceleration(q, qd, acting(tau, q, qd), None, grip), zd, tau
+            return plant.forward_dynamics(q, qd, acting(tau, q, qd)), zd, tau
 
         assert p.method.step is not None
         q, qd, z, lost_q, lost_qd = np.split(x, np.cumsum([size, size, memory, size]))
+        grip = Grip(qd, qd) if dry is None else dry.grip(q, qd, acting(torque(0, q, qd, z)[0], q, qd))
 
         def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
-            M, D, K = traced_part(p.dyn)(q, qd)
+            M, D, K = traced_part(p.dyn, p.stops)(q, qd)
             if p.hold:
                 return M, D, K
             tau = [_node(entry) for entry in where.driven(torque(0, q, qd, z)[0])]
             return M, D - np.array(derivative(tau, tuple(qd))), K - np.array(derivative(tau, tuple(q)))
 
-        extra = (linear, solve_symmetric) if p.method.name == "implicit" else ()
+        whole = linear if dry is None else dry.linear(linear, grip)
+        extra = (whole, solve_symmetric) if p.method.name == "implicit" else ()
         dq, dqd, dz, tau = p.method.step(rates, p.dt, q, qd, z, *extra)
         if p.hold:
             dz = p.dt * held[1]
         q, lost_q = _plus(q, dq, lost_q, table[0, 0])
         qd, lost_qd = _plus(qd, dqd, lost_qd, table[0, 0])
+        if dry is not None:
+            qd, lost_qd = (dry.settled(entry, qd, grip) for entry in (qd, lost_qd))
         moved = (*q, *qd, *(z + dz), *lost_q, *lost_qd)
         return {"next": [_node(entry) for entry in moved], "tau": [_node(entry) for entry in tau]}
 
     return trace(step, {"state": 4 * size + memory, "reference": (rows, 1 + 3 * n)}, fold_angles=False)
+
+
+def _traced_stiction(dyn: Dynamics) -> Stiction:
+    """The plant's stiction over symbols."""
+    return Stiction(TracedDynamics(dyn), TracedDynamics(without_friction(dyn)), break_away(dyn), solve_symmetric)
 
 
 def _plus(x: Array, growth: Array, lost: Array, t: Any) -> tuple[Array, Array]:
@@ -249,7 +268,7 @@ def inner_loop(ufunc: Any) -> Any:
 def pays(problem: Problem) -> bool:
     """Whether machine code is the better choice, if nobody has decided it."""
     evaluations = problem.steps * problem.method.stages
-    return evaluations >= SHORT and all(_march(loop).pays(evaluations) for loop in _loops(problem))
+    return evaluations >= SHORT and all(march_of(loop).pays(evaluations) for loop in loops(problem))
 
 
 def compiled_steps(problem: Problem) -> Outcome:
@@ -265,8 +284,8 @@ def compiled_steps(problem: Problem) -> Outcome:
     state[0] = np.concatenate([*p.start, z, np.zeros(2 * size)])
     tau = np.empty((p.steps + 1, n))
     ends = [*(start for start, _ in p.plants[1:]), p.steps + 1]
-    for (start, _), end, loop in zip(p.plants, ends, _loops(p), strict=True):
-        march = _march(loop)
+    for (start, _), end, loop in zip(p.plants, ends, loops(p), strict=True):
+        march = march_of(loop)
         for first in range(start, end, CHUNK):
             count = min(CHUNK, end - first)
             march(state, reference, tau, first, count)
@@ -276,15 +295,15 @@ def compiled_steps(problem: Problem) -> Outcome:
     return _outcome(p, state, tau, p.steps + 1, Status.FINISHED, "")._replace(table=on_grid)
 
 
-def _loops(p: Problem) -> list[Loop]:
+def loops(p: Problem) -> list[Loop]:
     """The closed loops of the run, one for each plant."""
-    limits = None if p.torque_limits is None else tuple(p.torque_limits.tolist())
     memory = len(p.law.start(p.q0, p.qd0))
-    return [Loop(dyn, p.law, p.method, p.dt, p.hold, limits, memory, p.measure) for _, dyn in p.plants]
+    rest = p.saturation, memory, p.measure, p.stops, p.stiction
+    return [Loop(dyn, p.law, p.method, p.dt, p.hold, *rest) for _, dyn in p.plants]
 
 
 @lru_cache(maxsize=32)
-def _march(loop: Loop) -> March:
+def march_of(loop: Loop) -> March:
     """The code of a step; laws and plants are frozen, so that it is made only once for the same ones."""
     return March(step_graph(loop))
 
@@ -309,7 +328,7 @@ def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outc
     if k >= first + count:  # its torques are those of the next step
         x, xd, z = state[k, :size], state[k, size : 2 * size], state[k, 2 * size : -2 * size]
         last = p.law(k * p.dt, p.sides.measured(x), p.sides.measured(xd), p.course.at(k * p.dt), z)
-        tau[k] = last if p.torque_limits is None else clipped(last, p.torque_limits)
+        tau[k] = p.limited(last, xd)
     return _outcome(p, state, tau, k + 1, Status.LIMIT, range_detail(p, k * p.dt, hit[bad[0]]))
 
 

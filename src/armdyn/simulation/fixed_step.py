@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.control.law import Desired, SingularTask
-from armdyn.control.pointwise import clipped
 from armdyn.dynamics import Dynamics
 from armdyn.simulation.integrators import Linear, Rates, plus
-from armdyn.simulation.outcome import Outcome, past_range, range_detail
+from armdyn.simulation.outcome import Outcome, end_of_motion
 from armdyn.simulation.problem import Problem, outside
 from armdyn.simulation.run import Status
 from armdyn.simulation.sensing import Measurement
@@ -37,7 +36,7 @@ class _Loop:
         self.stride = problem.method.grid
         self.measure = Measurement(problem) if problem.sensors is not None else None
         self.sides = problem.sides
-        self.dry = {start: Stiction(dyn) for start, dyn in problem.plants} if problem.stiction else {}
+        self.dry = {start: Stiction.of(dyn) for start, dyn in problem.plants} if problem.stiction else {}
 
     def run(self) -> Outcome:
         p = self.p
@@ -50,7 +49,7 @@ class _Loop:
         for k in range(count):
             t = k * p.dt
             qs[k], qds[k], zs[k] = q, qd, z
-            ended = self._end(t, q[: p.nq], qd[:n], last if k else None)
+            ended = end_of_motion(p, t, q[: p.nq], qd[:n], last if k else None)
             last = ended[2]
             dyn = p.plant(k) if len(p.plants) > 1 else p.plants[0][1]
             try:
@@ -65,7 +64,7 @@ class _Loop:
                 if p.method.name == "variational":
                     extra = (dyn,)
                 elif p.method.name == "implicit":
-                    extra = (self._linear(k, t, z, dyn), np.linalg.solve, p.along)
+                    extra = (self._linear(k, t, z, dyn, dry, grip), np.linalg.solve, p.along)
                 assert p.method.step is not None
                 dq, dqd, dz, taus[k] = p.method.step(rates, p.dt, q, qd, z, *extra)
             except SingularTask as error:
@@ -76,7 +75,7 @@ class _Loop:
             qd, lost_qd = plus(qd, dqd, lost_qd)
             z = z + dz if len(z) else z
             if dry is not None and grip is not None:
-                qd, lost_qd = dry.settled(qd, grip), np.where(grip.stuck, 0.0, lost_qd)
+                qd, lost_qd = (dry.settled(x, qd, grip) for x in (qd, lost_qd))
             if outside(q, qd):
                 return self._cut(k + 1, qs, qds, taus, zs, Status.UNSTABLE, f"at t = {t + p.dt:.6g} s")
         raise AssertionError("the loop ends by itself")
@@ -86,19 +85,6 @@ class _Loop:
         while k > 1 and not (np.isfinite(taus[k - 1]).all() and np.isfinite(zs[k - 1]).all()):
             k -= 1
         return Outcome(qs[:k], qds[:k], np.nan_to_num(taus[:k]), zs[:k], status, detail)
-
-    def _end(self, t: float, q: Array, qd: Array, last: float | None) -> tuple[Status | None, str, float]:
-        """Whether the motion ends here: (status or None, detail, value of the stop condition)."""
-        p = self.p
-        value = -1.0
-        hit = past_range(p, q)
-        if hit is not None and hit.any():
-            return Status.LIMIT, range_detail(p, t, hit), value
-        if p.stop is not None:
-            value = float(p.stop(t, q, qd))
-            if last is not None and (value == 0.0 or (value > 0) != (last > 0)):
-                return Status.STOPPED, f"at t = {t:.6g} s", value
-        return None, "", value
 
     def _desired(self, k: int, c: float = 0) -> Desired:
         index = self.stride * k + round(self.stride * c)
@@ -115,7 +101,7 @@ class _Loop:
         tau = p.law(t, seen_q, seen_qd, desired, z)
         if len(z):
             z = z + p.hold * p.dt * p.law.change(t, seen_q, seen_qd, desired, z)
-        return (tau if p.torque_limits is None else clipped(tau, p.torque_limits)), z
+        return p.limited(tau, qd), z
 
     def _rates(
         self, k: int, t: float, q: Array, qd: Array, z: Array, dyn: Dynamics, held: Array
@@ -131,49 +117,45 @@ class _Loop:
 
             def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
                 desired, time = self._desired(k, c), t + c * p.dt
-                q, qd = self.sides.measured(q), self.sides.measured(qd)
-                tau = p.law(time, q, qd, desired, z)
-                if p.torque_limits is not None:
-                    tau = clipped(tau, p.torque_limits)
-                return tau, p.law.change(time, q, qd, desired, z)
+                seen = self.sides.measured(q), self.sides.measured(qd)
+                tau = p.limited(p.law(time, *seen, desired, z), qd)
+                return tau, p.law.change(time, *seen, desired, z)
 
         dry, grip = None, None
         if self.dry:
             dry = self.dry[max(start for start in self.dry if start <= k)]
-            grip = dry.grip(q, qd, torque(0, q, qd, z)[0], self._wrench(t, q, qd))
+            grip = dry.grip(q, qd, p.acting(torque(0, q, qd, z)[0], q, qd), self._wrench(t, q, qd))
         forward: Callable[..., Array] = dyn.forward_dynamics
-        driven = self.sides.driven
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
             tau, zd = torque(c, q, qd, z)
+            acting = p.acting(tau, q, qd)
             if dry is not None and grip is not None:
-                return dry.acceleration(q, qd, tau, self._wrench(t + c * p.dt, q, qd), grip), zd, tau
+                return dry.acceleration(q, qd, acting, self._wrench(t + c * p.dt, q, qd), grip), zd, tau
             if p.wrench is None:
-                return forward(q, qd, driven(tau)), zd, tau
-            return forward(q, qd, driven(tau), self._wrench(t + c * p.dt, q, qd)), zd, tau
+                return forward(q, qd, acting), zd, tau
+            return forward(q, qd, acting, self._wrench(t + c * p.dt, q, qd)), zd, tau
 
         return rates, grip, dry
 
-    def _linear(self, k: int, t: float, z: Array, dyn: Dynamics) -> Linear:
-        """M, D, K of the plant, and of the law where it acts continuously."""
-        p, plant, desired = self.p, linear_part(dyn), self._desired(k)
-        if p.hold:
-            return plant
+    def _linear(self, k: int, t: float, z: Array, dyn: Dynamics, dry: Stiction | None, grip: Grip | None) -> Linear:
+        """M, D, K of the plant with its stops, and of the law where it acts continuously; stuck joints do not move."""
+        p, plant, desired = self.p, linear_part(dyn, self.p.stops), self._desired(k)
 
         def driving(q: Array, qd: Array) -> Array:
             tau = p.law(t, self.sides.measured(q), self.sides.measured(qd), desired, z)
-            return self.sides.driven(tau if p.torque_limits is None else clipped(tau, p.torque_limits))
+            return self.sides.driven(p.limited(tau, qd))
 
         def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
             M, D, K = plant(q, qd)
             damping, stiffness = law_slopes(driving, q, qd, dyn.robot)
             return M, D + damping, K + stiffness
 
-        return linear
+        whole = plant if p.hold else linear
+        return whole if dry is None or grip is None else dry.linear(whole, grip)
 
     def _wrench(self, t: float, q: Array, qd: Array) -> Any:
-        n = self.p.n
-        return None if self.p.wrench is None else np.asarray(self.p.wrench(t, q[: self.p.nq], qd[:n]), dtype=float)
+        return self.p.exerted(t, q, qd)
 
 
 def _grid(problem: Problem) -> Array:

@@ -39,3 +39,16 @@ def range_detail(problem: Problem, t: float, hit: Array) -> str:
     """Name of the first joint at its limit, and the time."""
     joint = problem.plants[0][1].robot.joints[int(hit.argmax())].name
     return f"joint {joint!r} at t = {t:.6g} s"
+
+
+def end_of_motion(p: Problem, t: float, q: Array, qd: Array, last: float | None) -> tuple[Status | None, str, float]:
+    """Whether the motion ends here: (status or None, detail, value of the stop condition). last: its value before."""
+    value = -1.0
+    hit = past_range(p, q)
+    if hit is not None and hit.any():
+        return Status.LIMIT, range_detail(p, t, hit), value
+    if p.stop is not None:
+        value = float(p.stop(t, q, qd))
+        if last is not None and (value == 0.0 or (value > 0) != (last > 0)):
+            return Status.STOPPED, f"at t = {t:.6g} s", value
+    return None, "", value

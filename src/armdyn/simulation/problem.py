@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +14,10 @@ from armdyn.dynamics import Dynamics
 from armdyn.robot import compounds
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Along, Method, itself
+from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench
 from armdyn.simulation.sides import Measure, Sides, initial, sides
+from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
 
 HUGE = 1e8
@@ -26,7 +30,8 @@ class Problem:
 
     plants:        (index of the first sample, dynamics) of each interval of time.
     hold:          time steps per control period; 0: the law acts continuously.
-    torque_limits: (n,) N m or N; None: unlimited.
+    saturation:    limits of the actuators; None: unlimited.
+    stops:         at the joint limits; None: the joints move on.
     measure:       side of elastic joints that the law sees.
     ranges:        (2, n) lower and upper joint limits at which the motion ends; None: it does not.
     """
@@ -40,9 +45,10 @@ class Problem:
     qd0: Array
     hold: int
     sensors: Sensors | None
-    torque_limits: Array | None
+    saturation: Saturation | None
     wrench: Wrench | None
     stiction: bool
+    stops: StopForces | None
     measure: Measure
     stop: Stop | None
     ranges: Array | None
@@ -70,6 +76,22 @@ class Problem:
         """The rate of positions at given velocities."""
         spans = self.plants[0][1].robot.compounds
         return (lambda q, v: compounds.rates(spans, q, v)) if spans else itself
+
+    def limited(self, tau: Array, xd: Array) -> Array:
+        """(n,) torques that the actuators give, of those demanded, at velocities xd of all coordinates."""
+        return tau if self.saturation is None else self.saturation(tau, xd[self.sides.motors])
+
+    def acting(self, tau: Array, x: Array, xd: Array) -> Array:
+        """(size,) torques of actuators and stops on all coordinates."""
+        driven = self.sides.driven(tau)
+        return driven if self.stops is None else driven + self.stops(x, xd)
+
+    def exerted(self, t: float, x: Array, xd: Array) -> Any:
+        """The wrench that the robot exerts, at its tool or at frames by name; None if there is none."""
+        if self.wrench is None:
+            return None
+        found = self.wrench(t, x[: self.nq], xd[: self.n])
+        return found if isinstance(found, Mapping) else np.asarray(found, dtype=float)
 
     def kept(self, q: Array) -> Array:
         """The positions with quaternions of length one."""

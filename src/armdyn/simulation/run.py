@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -9,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import brentq
 
 from armdyn.control.law import Desired
 from armdyn.dynamics import Dynamics
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.files import writing
 from armdyn.typing import Array
 
@@ -164,6 +167,26 @@ class Run:
     def rms_error(self, after: float = 0.0) -> Array:
         """(n,) root mean square of the error from a time on."""
         return np.asarray(np.sqrt(np.mean(self.error[self.t >= after - 1e-12] ** 2, axis=0)))
+
+    def crossings(self, function: Callable[[float, Array, Array], float]) -> Array:
+        """(m,) times at which a function of (t, q, qd) changes its sign, s.
+
+        Between samples q is the cubic with the velocities at both ends, so that the times are accurate to the fourth
+        order of dt for a smooth motion.
+        """
+        values = np.array([float(function(t, q, qd)) for t, q, qd in zip(self.t, self.q, self.qd, strict=True)])
+        before, after = values[:-1], values[1:]
+        exact = self.t[values == 0.0]
+        found = [self._crossing(function, int(k)) for k in np.flatnonzero(before * after < 0)]
+        return np.sort(np.concatenate([exact, found]))
+
+    def _crossing(self, function: Callable[[float, Array, Array], float], k: int) -> float:
+        if self.dynamics.robot.compounds:
+            raise NotApplicable(
+                "free and ball joints", where="Run.crossings", expected="positions that are coordinates"
+            )
+        between = CubicHermiteSpline(self.t[k : k + 2], self.q[k : k + 2], self.qd[k : k + 2])
+        return float(brentq(lambda t: float(function(t, between(t), between(t, 1))), *self.t[k : k + 2], xtol=1e-14))
 
     def required(self) -> Run:
         """This run; raises SimulationError if it did not reach its end."""

@@ -1,4 +1,4 @@
-"""Runs as CSV, NPZ and Parquet files."""
+"""Runs as CSV, NPZ and Parquet files; torques from CSV files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armdyn.errors import FileError, MissingExtra
+from armdyn.control.open_loop import TorqueTable
+from armdyn.errors import ArmdynError, FileError, MissingExtra
 from armdyn.files import writing
+from armdyn.trajectory.trajectory_files import read_table
 from armdyn.typing import Array
 
 if TYPE_CHECKING:
@@ -49,3 +51,22 @@ def _write_parquet(columns: dict[str, Array], target: Path) -> None:
         ) from None
     with writing(target) as part:
         parquet.write_table(pyarrow.table(columns), part)
+
+
+def read_torques(path: str | Path) -> TorqueTable:
+    """Return the torques of a CSV file with the columns t, tau1, tau2, ..., s and N m or N; others are ignored.
+
+    The samples of a run (`run.save`) are such a file.
+    """
+    header, table = read_table(Path(path))
+    index = {name.strip(): k for k, name in enumerate(header)}
+    n = 0
+    while f"tau{n + 1}" in index:
+        n += 1
+    if "t" not in index or n == 0:
+        raise FileError("the columns of torques are missing", where=str(path),
+                        expected="t, tau1, tau2, ...; found: " + ", ".join(header)[:200])  # fmt: skip
+    try:
+        return TorqueTable(table[:, index["t"]], table[:, [index[f"tau{j + 1}"] for j in range(n)]])
+    except ArmdynError as error:
+        raise FileError(error.what, where=str(path), expected=error.expected) from None

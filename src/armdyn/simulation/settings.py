@@ -14,6 +14,7 @@ from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot import Robot
 from armdyn.simulation.integrators import AUTO, Method, method
 from armdyn.simulation.sides import MEASURES, Measure
+from armdyn.simulation.stops import Stops
 from armdyn.typing import Array
 
 Wrench = Callable[[float, Array, Array], Any]
@@ -25,15 +26,19 @@ class Plant:
     """The arm that is simulated, and what acts on it beyond its own dynamics.
 
     model:    the true robot, or its compiled dynamics; the control law may know another one.
-    stiction: joints at rest stick until the torque exceeds the break-away friction (default: False).
+    stiction: joints at rest stick until the torque exceeds the break-away friction; False: friction is Fc sign(qd),
+              which chatters about rest (default: True where a rigid arm has dry friction and steps are fixed).
+    stops:    stops at the joint limits: True, or `Stops(...)` (default: False, the joints move on).
     measure:  side of elastic joints that the law sees, "motor" or "link" (default: "motor", where most encoders are).
-    wrench:   function (t, q, qd) -> (6,), what the robot exerts at its tool, N and N m, world axes (default: none).
+    wrench:   function (t, q, qd) -> (6,), what the robot exerts at its tool, N and N m, world axes; or -> {frame: (6,)}
+              for any frames (default: none).
     changes:  other models from given times on, s: {2.0: robot.with_payload(1.5)} (default: none).
     """
 
     model: Dynamics | Robot
     _: KW_ONLY
-    stiction: bool = False
+    stiction: bool | None = None
+    stops: bool | Stops = False
     measure: Measure = "motor"
     wrench: Wrench | None = None
     changes: Mapping[float, Dynamics | Robot] = field(default_factory=dict)
@@ -85,11 +90,17 @@ class Actuation:
     """What the actuators make of the torques that the law demands.
 
     torque_limits:  "robot" for the limits of its joints and motors, or (n,) or one number, N m or N (default: none).
+    no_load_speed:  speed at which an actuator has no torque left, "robot" for the velocity limits of its joints and
+                    motors, or (n,) or one number, rad/s or m/s (default: torques do not depend on the speed).
+    corner_speed:   speed from which the torque falls, linearly, to zero at the no-load speed, (n,) or one number
+                    (default: 0, a motor at constant voltage).
     control_period: the law is evaluated at these intervals, s, whole multiples of dt, and its torques are held in
-                    between (default: continuously; with sensors every dt).
+                    between (default: continuously; every dt with sensors, and for a function as law).
     """
 
     torque_limits: Literal["robot"] | Any = None
+    no_load_speed: Literal["robot"] | Any = None
+    corner_speed: Any = 0.0
     control_period: float | None = None
 
     def __post_init__(self) -> None:

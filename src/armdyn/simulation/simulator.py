@@ -11,12 +11,14 @@ import numpy as np
 
 from armdyn.control.computed_torque import NoControl
 from armdyn.control.law import Desired, Law, SingularTask
+from armdyn.control.open_loop import FunctionLaw, TorqueFunction
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
-from armdyn.robot.limits import limit_vector, position_limits, torque_limits
+from armdyn.robot.limits import limit_vector, position_limits, start_position, torque_limits, velocity_limits
+from armdyn.simulation import sampled_loop
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
 from armdyn.simulation.course import Course
@@ -25,21 +27,26 @@ from armdyn.simulation.integrators import AUTO, METHODS
 from armdyn.simulation.outcome import Outcome
 from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Run, Status
+from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop, positive_time
 from armdyn.simulation.sides import initial
+from armdyn.simulation.stiction import sticks
 from armdyn.simulation.stiffness import Mode, fastest, law_slopes, linear_part, told
+from armdyn.simulation.stops import StopForces, Stops
 from armdyn.typing import Array
 
 SAMPLED = 2.0
 """Rate times period up to which held torques of a damping law are stable."""
 MOST_STEPS = 10**7
+AWAY = 1e-2
+"""Distance from the reference at which a joint that friction holds is reported, rad or m."""
 
 
 @takes(*CLOSED, "elastic", *TREE, *FREE)
 def simulate(
     plant: Dynamics | Robot | Plant,
-    controller: Law,
-    reference: Any,
+    controller: Law | TorqueFunction,
+    reference: Any = None,
     duration: float | None = None,
     dt: float | None = None,
     *,
@@ -58,11 +65,14 @@ def simulate(
     Args:
         plant:          the true arm; `Plant(robot, ...)` adds stiction, a wrench, changes of the load, the measured
                         side of elastic joints.
-        controller:     control law; it may know another model than the plant.
-        reference:      callable ref(t), ref(t, 1), ref(t, 2), such as a trajectory, or a constant configuration.
-        duration:       s, rounded up to whole time steps (default: that of the reference).
+        controller:     control law, which may know another model than the plant; or any function (t, q, qd) -> tau,
+                        (n,) N m or N.
+        reference:      callable ref(t), ref(t, 1), ref(t, 2), such as a trajectory, or a constant configuration
+                        (default: none, for a function or table of torques; errors are then those from q0).
+        duration:       s, rounded up to whole time steps (default: that of the reference or the table).
         dt:             time step, s (default: that of the solver, 1e-3).
-        q0:             (nq,) initial configuration, rad or m (default: on the reference).
+        q0:             (nq,) initial configuration, rad or m (default: on the reference; without one, joints at zero or
+                        in the middle of ranges that do not hold zero).
         qd0:            (n,) initial velocity, rad/s or m/s (default: on the reference).
         integrator:     name of the integrator (default: that of the solver, auto).
         solver:         tolerances, machine code or Python: see `Solver`.
@@ -80,25 +90,26 @@ def simulate(
     solver = replace(solver, dt=step, integrator=name)
     dyn = _dynamics(body.model, "plant")
     n = dyn.robot.n
-    _check_law(controller, n)
-    _check_free(dyn, controller, body, solver, stop_at_limits)
-    course = Course(reference, None if controller.in_task_space else n, dyn.robot.nq)
-    steps = step_count(course, duration, solver.dt)
+    law = _checked_law(controller, n)
+    _check_free(dyn, law, body, solver, stop_at_limits)
+    course = _course(reference, law, dyn.robot, q0)
+    steps = step_count(course, getattr(law, "duration", None) if duration is None else duration, solver.dt)
     nq = dyn.robot.nq
-    start = _start("q0", q0, nq, controller, course.start.q), _start("qd0", qd0, n, controller, course.start.qd)
+    start = _start("q0", q0, nq, law, course.start.q), _start("qd0", qd0, n, law, course.start.qd)
     problem = Problem(
         plants=_plants(dyn, body, solver.dt, steps),
-        law=controller,
+        law=law,
         course=course,
         solver=solver,
         steps=steps,
         q0=start[0],
         qd0=start[1],
-        hold=_hold(actuation.control_period, sensors, solver.dt),
+        hold=_hold(actuation.control_period, sensors is not None or isinstance(law, FunctionLaw), solver.dt),
         sensors=sensors,
-        torque_limits=_torque_limits(actuation.torque_limits, dyn.robot),
+        saturation=_saturation(actuation, dyn.robot),
         wrench=body.wrench,
-        stiction=body.stiction,
+        stiction=_sticks(dyn, body, solver),
+        stops=_stops(dyn, body),
         measure=body.measure,
         stop=stop,
         ranges=np.array(position_limits(dyn.robot)) if stop_at_limits else None,
@@ -108,6 +119,8 @@ def simulate(
     outcome, in_code = _solved(problem)
     if outcome.status is Status.UNSTABLE:
         outcome = _diagnosed(problem, outcome)
+    elif outcome.status is Status.FINISHED and problem.stiction:
+        outcome = outcome._replace(detail=_held_by_friction(problem, outcome))
     run = _run(problem, outcome, in_code, time.perf_counter() - begin)
     return run.required() if throw else run
 
@@ -128,6 +141,9 @@ def _modes(problem: Problem, t: float) -> tuple[Mode, Mode]:
     desired = p.course.at(t)
     x, xd = p.start if t == 0 else initial(dyn, desired.q, desired.qd)
     M, D, K = linear_part(dyn)(x, xd)
+    if p.stops is not None:  # as if all of them pushed
+        damping, stiffness = (np.pad(part, (0, len(xd) - p.n)) for part in p.stops.strongest)
+        D, K = D + np.diag(damping), K + np.diag(stiffness)
     memory = p.law.start(p.q0, p.qd0)
 
     def driving(x: Array, xd: Array) -> Array:
@@ -158,6 +174,17 @@ def _diagnosed(problem: Problem, outcome: Outcome) -> Outcome:
     return outcome
 
 
+def _held_by_friction(problem: Problem, outcome: Outcome) -> str:
+    """The joints that dry friction holds away from the reference at the end, if any."""
+    p = problem
+    if p.law.in_task_space or not p.law.needs_reference:
+        return ""
+    away = np.abs(p.course.at(p.dt * p.steps).q - outcome.q[-1])
+    names = p.plants[0][1].coordinates.names
+    held = [f"{names[j]!r} at {away[j]:.2g}" for j in np.flatnonzero((outcome.qd[-1] == 0) & (away > AWAY))]
+    return f"dry friction holds {', '.join(held)} from the reference" if held else ""
+
+
 def _solved(problem: Problem) -> tuple[Outcome, bool]:
     """The outcome, and whether machine code ran the loop."""
     compiled, name = problem.solver.compiled, problem.method.name
@@ -172,6 +199,9 @@ def _solved(problem: Problem) -> tuple[Outcome, bool]:
             expected="integrator euler_taylor, semi_implicit, rk4 or implicit",
         )  # fmt: skip
     reason = obstacle(problem)
+    sampled = reason is not None and compiled is not False and sampled_loop.applies(problem)
+    if sampled and (compiled or sampled_loop.pays(problem)):
+        return sampled_loop.sampled_steps(problem), True
     if compiled and reason is not None:
         raise NotApplicable(f"{reason} cannot be compiled", where="simulate", advice="Leave out compiled=True.")
     if reason is None and (compiled or (compiled is None and pays(problem))):
@@ -215,16 +245,30 @@ def _dynamics(plant: Any, what: str) -> Dynamics:
     return compiled_dynamics(plant) if isinstance(plant, Robot) else plant
 
 
-def _check_law(law: Any, n: int) -> None:
+def _checked_law(law: Any, n: int) -> Law:
+    """The control law, made of the function if it is one; raises ArmdynError if it is for another number of joints."""
     if not isinstance(law, Law):
-        raise ArmdynError(
-            f"the controller is a {type(law).__name__}", where="simulate", expected="a law of armdyn.control"
-        )
+        if callable(law):
+            return FunctionLaw(law, n)
+        raise ArmdynError(f"the controller is a {type(law).__name__}", where="simulate",
+                          expected="a law of armdyn.control, or a function (t, q, qd) -> tau")  # fmt: skip
     model = getattr(law, "dyn", None)
-    if model is not None and model.robot.n != n:
-        raise ShapeError(
-            f"the controller's model has {model.robot.n} joints", where="simulate", expected=f"{n}, as the plant"
-        )
+    joints = getattr(law, "n", None) if model is None else model.robot.n
+    if joints is not None and joints != n:
+        whose = "law is for" if model is None else "model has"
+        raise ShapeError(f"the controller's {whose} {joints} joints", where="simulate", expected=f"{n}, as the plant")
+    return law
+
+
+def _course(reference: Any, law: Law, robot: Robot, q0: Any) -> Course:
+    """The reference; without one, the initial configuration."""
+    if reference is None:
+        if law.needs_reference:
+            raise ArmdynError("no reference", where=f"simulate, law {type(law).__name__}",
+                              expected="a trajectory, a callable ref(t), or a constant configuration")  # fmt: skip
+        default = robot.neutral if robot.compounds or robot.constrained else start_position(robot)
+        reference = default if q0 is None else q0
+    return Course(reference, None if law.in_task_space else robot.n, robot.nq)
 
 
 def _check_free(dyn: Dynamics, law: Law, body: Plant, solver: Solver, stop_at_limits: bool) -> None:
@@ -232,7 +276,8 @@ def _check_free(dyn: Dynamics, law: Law, body: Plant, solver: Solver, stop_at_li
     reasons = {
         f"the law {type(law).__name__}": type(law).__module__.startswith("armdyn.") and not isinstance(law, NoControl),
         "the integrator variational": solver.integrator == "variational",
-        "stiction": body.stiction,
+        "stiction": bool(body.stiction),
+        "stops": body.stops is not False,
         "stop_at_limits": stop_at_limits,
     }
     for reason, given in reasons.items():
@@ -249,7 +294,7 @@ def step_count(course: Course, duration: float | None, dt: float) -> int:
     if duration is None:
         duration = course.duration
         if duration is None or not math.isfinite(duration):
-            raise ArmdynError("the reference has no end", where="simulate", expected="duration=... in s")
+            raise ArmdynError("the motion has no end", where="simulate", expected="duration=... in s")
     positive_time("duration", duration)
     if not duration / dt <= MOST_STEPS:
         raise ArmdynError(f"{duration:.6g} s in steps of {dt:.6g} s", where="simulate",
@@ -258,10 +303,10 @@ def step_count(course: Course, duration: float | None, dt: float) -> int:
     return max(1, math.ceil(duration / dt - 1e-9))
 
 
-def _hold(period: float | None, sensors: Sensors | None, dt: float) -> int:
-    """Time steps per control period; 0: continuous control."""
+def _hold(period: float | None, sampled: bool, dt: float) -> int:
+    """Time steps per control period; 0: continuous control. sampled: every dt, if no period is given."""
     if period is None:
-        return 0 if sensors is None else 1
+        return int(sampled)
     hold = round(period / dt)
     if hold < 1 or abs(hold * dt - period) > 1e-9 * period:
         raise ArmdynError(
@@ -302,6 +347,38 @@ def _start(name: str, value: Any, n: int, law: Law, on_reference: Array) -> Arra
     if start.shape != (n,) or not np.isfinite(start).all():
         raise ShapeError(f"{name} = {start.tolist()}", where="simulate", expected=f"{n} finite numbers")
     return start
+
+
+def _sticks(dyn: Dynamics, body: Plant, solver: Solver) -> bool:
+    """Whether joints at rest stick: as decided by the user, else where friction does not vanish at rest."""
+    if body.stiction is not None:
+        return body.stiction
+    fixed = solver.integrator == AUTO or solver.method.step is not None
+    plain = not (dyn.robot.compounds or dyn.robot.constrained or dyn.coordinates.doubled)
+    return fixed and plain and solver.integrator != "variational" and sticks(dyn)
+
+
+def _stops(dyn: Dynamics, body: Plant) -> StopForces | None:
+    if body.stops is False:
+        return None
+    return (Stops() if body.stops is True else body.stops).on(dyn)
+
+
+def _saturation(actuation: Actuation, robot: Robot) -> Saturation | None:
+    torque = _torque_limits(actuation.torque_limits, robot)
+    if actuation.no_load_speed is None:
+        return None if torque is None else Saturation(tuple(torque.tolist()))
+    if torque is None:
+        raise ArmdynError("no_load_speed without torque_limits", where="simulate, actuation",
+                          expected="the torques from which it falls: torque_limits=...")  # fmt: skip
+    own = isinstance(actuation.no_load_speed, str)
+    speeds = velocity_limits(robot) if own else limit_vector("no_load_speed", actuation.no_load_speed, robot.n)
+    corner = np.broadcast_to(np.asarray(actuation.corner_speed, dtype=float), (robot.n,))
+    if not (np.isfinite(speeds).all() and (corner >= 0).all() and (corner < speeds).all()):
+        raise ArmdynError(f"no_load_speed = {speeds.tolist()}, corner_speed = {corner.tolist()}",
+                          where="simulate, actuation", expected="finite speeds, the corner below the no-load speed",
+                          advice="Give no_load_speed as numbers.")  # fmt: skip
+    return Saturation(tuple(torque.tolist()), tuple(corner.tolist()), tuple(speeds.tolist()))
 
 
 def _torque_limits(value: Any, robot: Robot) -> Array | None:

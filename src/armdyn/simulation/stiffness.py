@@ -19,6 +19,7 @@ from armdyn.kernels.kernel import Kernel
 from armdyn.mechanics import linear
 from armdyn.robot import Robot, compounds
 from armdyn.simulation.integrators import Linear
+from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
 
 
@@ -82,21 +83,19 @@ def law_slopes(torques: Callable[[Array, Array], Array], q: Array, qd: Array, ro
     return D, K
 
 
-def linear_part(dyn: Dynamics) -> Linear:
-    """(q, qd) -> M, D, K over numbers."""
+def linear_part(dyn: Dynamics, stops: StopForces | None = None) -> Linear:
+    """(q, qd) -> M, D, K over numbers, with those of the stops."""
     kernel, spans = slopes(dyn), dyn.robot.compounds
-    if not spans:
-        return lambda q, qd: (dyn.mass_matrix(q), *kernel(q, qd))
 
     def along_velocities(q: Array, qd: Array) -> tuple[Array, Array, Array]:
         D, K = kernel(q, qd)
-        return dyn.mass_matrix(q), D, K @ compounds.rates(spans, q, np.eye(len(qd))).T
+        return dyn.mass_matrix(q), D, K @ compounds.rates(spans, q, np.eye(len(qd))).T if spans else K
 
-    return along_velocities
+    return along_velocities if stops is None else _with(stops, along_velocities)
 
 
-def traced_part(dyn: Dynamics) -> Linear:
-    """(q, qd) -> M, D, K over symbols."""
+def traced_part(dyn: Dynamics, stops: StopForces | None = None) -> Linear:
+    """(q, qd) -> M, D, K over symbols, with those of the stops."""
     inertia, passive = dyn.graph("mass_matrix"), slopes_graph(dyn)
 
     def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
@@ -107,6 +106,16 @@ def traced_part(dyn: Dynamics) -> Linear:
             found += [np.array(substitute(entry, known), dtype=object) for entry in graph.outputs.values()]
         M, D, K = found
         return M, D, K
+
+    return linear if stops is None else _with(stops, linear)
+
+
+def _with(stops: StopForces, plant: Linear) -> Linear:
+    def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+        M, D, K = plant(q, qd)
+        damping, stiffness = stops.slopes(q, qd)
+        eye = np.eye(len(qd), dtype=int)
+        return M, D + eye * damping, K + eye * stiffness
 
     return linear
 

@@ -38,7 +38,7 @@ def read_trajectory(path: str | Path) -> PiecewisePolynomial:
     time step.
     """
     where = str(path)
-    header, table = _table(Path(path))
+    header, table = read_table(Path(path))
     index = {name.strip(): k for k, name in enumerate(header)}
     n = 0
     while f"q{n + 1}" in index:
@@ -64,7 +64,8 @@ def read_trajectory(path: str | Path) -> PiecewisePolynomial:
         raise FileError(error.what, where=where, expected=error.expected) from None
 
 
-def _table(path: Path) -> tuple[list[str], Array]:
+def read_table(path: Path) -> tuple[list[str], Array]:
+    """Return the header and the numbers, (rows, columns), of a CSV file; empty cells are not-a-number."""
     where = str(path)
     try:
         regular_size(path, LARGEST_FILE)
