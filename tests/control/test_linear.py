@@ -35,6 +35,7 @@ def test_computed_torque_decays_exponentially_on_any_arm(seed: int) -> None:
     law = ComputedTorque(dyn, 90.0, 14.0)
     random = np.random.default_rng(seed)
     q0, qd0 = random.uniform(-1, 1, 4), random.uniform(-1, 1, 4)
+    # Sticking joints stop where they reverse, at the end of a time step: the law cancels Fc sign(qd) alone.
     run = simulate(Plant(dyn, stiction=False), law, Wave(4), 1.0, 1e-3, q0=q0, qd0=qd0, integrator="rk4")
     exact = decay(run, 90.0, 14.0)
     assert np.abs(run.error - exact).max() < 1e-6  # signs of friction change within a step

@@ -63,7 +63,7 @@ def test_position_and_rotation_together() -> None:
     goal = dyn.pose(q0).copy()
     goal[:3, 3] += [0.05, -0.03, 0.04]
     goal[:3, :3] = rotated([1, 2, 3], 0.6) @ goal[:3, :3]
-    run = simulate(Plant(dyn, stiction=False), ResolvedAcceleration(dyn, 100, 20), goal, 1.5, 2e-3, q0=q0)
+    run = simulate(dyn, ResolvedAcceleration(dyn, 100, 20), goal, 1.5, 2e-3, q0=q0)
     assert run.ok
     assert np.linalg.norm(run.error[0, 3:]) == pytest.approx(0.6, rel=1e-6)
     assert np.abs(run.error[-1]).max() < 1e-4
@@ -91,7 +91,7 @@ def test_a_trajectory_of_the_tool_is_a_reference() -> None:
     goal = start.copy()
     goal[:3, 3] += [0.1, 0.05, -0.1]
     path = line(start, goal, "quintic", duration=1.0)
-    run = simulate(Plant(dyn, stiction=False), ResolvedAcceleration(dyn, 400, 40), path, dt=2e-3, q0=q0)
+    run = simulate(dyn, ResolvedAcceleration(dyn, 400, 40), path, dt=2e-3, q0=q0)
     assert run.duration == pytest.approx(1.0)
     assert np.abs(run.error).max() < 2e-4
 

@@ -127,7 +127,7 @@ def test_stops_of_a_compiled_loop_are_those_of_python() -> None:
     dyn = armdyn.compile(robot)
     law = PDGravity(dyn, np.array([200, 200, 200, 200, 20, 20, 10.0]), np.array([20, 20, 20, 20, 2, 2, 0.5]))
     goal = [2.5, 2.3, 2.5, -3.0, 2.5, 4.5, 2.5]  # joints 2 and 6 hit their stops on the way
-    start = {"q0": [2.0, 1.6, 0, -2.0, 0, 3.6, 0], "qd0": [0, 2, 0, 0, 0, 2, 0]}
+    start: dict[str, Any] = {"q0": [2.0, 1.6, 0, -2.0, 0, 3.6, 0], "qd0": [0, 2, 0, 0, 0, 2, 0]}
     runs = [simulate(Plant(dyn, stops=True), law, goal, 0.25, **start, integrator="rk4",
                      solver=Solver(compiled=compiled)) for compiled in (False, True)]  # fmt: skip
     assert [run.compiled for run in runs] == [False, True]

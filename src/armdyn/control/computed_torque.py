@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, unknown_name
@@ -33,7 +34,8 @@ class ComputedTorque(Law):
         w = qdd_d + kd (qd_d - qd) + kp (q_d - q)              Khalil (9.24), scheme "tracking"
         w = kp (q_d - q) - kd qd                               Khalil (9.29), scheme "position"
 
-    so that, with the exact model, e'' + kd e' + kp e = 0 (Khalil (9.25)). Gains are one number or one per joint.
+    so that, with the exact model, e'' + kd e' + kp e = 0 (Khalil (9.25)). Gains are one number or one per joint. The
+    friction of a joint at rest is compensated in the direction of w, so that the arm breaks away as commanded.
 
     dyn:        the controller's model: any object with the functions of `armdyn.Dynamics`.
     kp:         proportional gain, 1/s^2.
@@ -92,7 +94,7 @@ class ComputedTorque(Law):
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         w, dyn = self.acceleration(q, qd, desired, memory), self.dyn
-        at, rate = (desired.q, desired.qd) if self.predictive else (q, qd)
+        at, rate = (desired.q, desired.qd) if self.predictive else (q, incipient(qd, w))
         if self.through == "newton_euler":
             tau = dyn.inverse_dynamics(at, rate, w)
         else:

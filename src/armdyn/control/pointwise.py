@@ -37,6 +37,19 @@ def clipped(x: Array, limit: Any) -> Array:
     return cut
 
 
+INCIPIENT = 1e-9
+"""Velocity of a motion that begins, rad/s or m/s."""
+
+
+def incipient(qd: Array, qdd: Array) -> Array:
+    """The velocities, with those of joints at rest replaced by the direction in which they shall accelerate.
+
+    Dry friction at rest is whatever the model is told; a law that compensates it needs its value for the motion to
+    come.
+    """
+    return where_not_negative(-abs(qd), INCIPIENT * sign(qdd), qd)
+
+
 def sign(x: Array) -> Array:
     """-1, 0 or 1."""
     return np.sign(x) if x.dtype != object else np.array([ops.sign(entry) for entry in x], dtype=object)

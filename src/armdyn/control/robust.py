@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armdyn.control.law import NOTHING, Desired, Law, settle
-from armdyn.control.pointwise import clipped
+from armdyn.control.pointwise import clipped, incipient
 from armdyn.dynamics import Dynamics
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
@@ -45,4 +45,4 @@ class SlidingMode(Law):
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         s = self.surface(q, qd, desired)
         w = desired.qdd + self.rate * (desired.qd - qd) + self.gain * clipped(s / self.layer, 1.0)
-        return self.dyn.inverse_dynamics(q, qd, w)
+        return self.dyn.inverse_dynamics(q, incipient(qd, w), w)

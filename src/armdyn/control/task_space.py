@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.control.law import NOTHING, Desired, Law, SingularTask, settle
+from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError
@@ -171,7 +172,8 @@ class ResolvedAcceleration(TaskLaw):
     def torques(self, q: Array, qd: Array, J: Array, e: Array, ed: Array, acceleration: Array) -> Array:
         """(n,) torques for errors of position and velocity and a desired acceleration, the controlled rows."""
         w = acceleration + self.kd * ed + self.kp * e
-        return self.dyn.inverse_dynamics(q, qd, self.joint_acceleration(q, qd, J, w))
+        qdd = self.joint_acceleration(q, qd, J, w)
+        return self.dyn.inverse_dynamics(q, incipient(qd, qdd), qdd)
 
     def joint_acceleration(self, q: Array, qd: Array, J: Array, w: Array) -> Array:
         """J^+ (w - Jd qd) plus the null-space motion of a redundant arm, (n,) rad/s^2 or m/s^2."""

@@ -9,6 +9,7 @@ holds the arguments, `integrators` the methods, `stiffness` what decides between
 from armdyn.simulation.course import Hold
 from armdyn.simulation.run import Run, SimulationError, Status
 from armdyn.simulation.run_files import read_torques
+from armdyn.simulation.runs import Runs
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver
 from armdyn.simulation.simulator import simulate
 from armdyn.simulation.stops import Stops
@@ -18,6 +19,7 @@ __all__ = [
     "Hold",
     "Plant",
     "Run",
+    "Runs",
     "Sensors",
     "SimulationError",
     "Solver",

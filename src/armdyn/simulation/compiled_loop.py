@@ -5,6 +5,8 @@ code too. Its results are those of `fixed_step`, up to rounding.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
@@ -116,15 +118,31 @@ class Loop(NamedTuple):
     stiction: bool
 
 
-def step_graph(p: Loop) -> Graph:
-    """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out."""
+def with_gains(law: Law, varying: tuple[tuple[str, int], ...], gains: Sequence[Any]) -> Law:
+    """The law with symbols in place of the gains that vary; which terms it has is that of the law as it was."""
+    if not varying:
+        return law
+    _ = getattr(law, "integrates", None)  # kept in the copy
+    other, first = copy(law), 0
+    for name, size in varying:
+        object.__setattr__(other, name, np.array(gains[first : first + size], dtype=object))
+        first += size
+    return other
+
+
+def step_graph(p: Loop, varying: tuple[tuple[str, int], ...] = ()) -> Graph:
+    """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out.
+
+    varying: names and sizes of gains that are a third input.
+    """
     n, memory, where = p.dyn.robot.n, p.memory, sides(p.dyn, p.measure)
     size = where.size
-    law, plant = traced_law(p.law), TracedDynamics(p.dyn)
+    plant = TracedDynamics(p.dyn)
     rows = stage_rows(p.method)
     dry = _traced_stiction(p.dyn) if p.stiction else None
 
-    def step(state: Any, reference: Any) -> dict[str, Any]:
+    def step(state: Any, reference: Any, gains: Any = ()) -> dict[str, Any]:
+        law = with_gains(traced_law(p.law), varying, gains)
         x: Array = np.array(state, dtype=object)
         table = np.array(reference, dtype=object)
         held: list[Array] = []
@@ -174,7 +192,10 @@ def step_graph(p: Loop) -> Graph:
         moved = (*q, *qd, *(z + dz), *lost_q, *lost_qd)
         return {"next": [_node(entry) for entry in moved], "tau": [_node(entry) for entry in tau]}
 
-    return trace(step, {"state": 4 * size + memory, "reference": (rows, 1 + 3 * n)}, fold_angles=False)
+    inputs: dict[str, Any] = {"state": 4 * size + memory, "reference": (rows, 1 + 3 * n)}
+    if varying:
+        inputs["gains"] = sum(count for _, count in varying)
+    return trace(step, inputs, fold_angles=False)
 
 
 def _traced_stiction(dyn: Dynamics) -> Stiction:

@@ -63,6 +63,7 @@ class Solver:
     rtol:       relative tolerance of dop853 (default: 1e-9).
     atol:       absolute tolerance of dop853, rad or m and per s (default: 1e-12).
     max_step:   longest internal step of dop853, s (default: unlimited).
+    keep:       of a batch, every keep-th time step is stored (default: 1, all of them).
     compiled:   True: the whole closed loop as machine code; False: step by step in Python; None (default): compiled
                 where that is possible and pays.
     """
@@ -72,10 +73,13 @@ class Solver:
     rtol: float = 1e-9
     atol: float = 1e-12
     max_step: float = np.inf
+    keep: int = 1
     compiled: bool | None = None
 
     def __post_init__(self) -> None:
         positive_time("dt", self.dt)
+        if self.keep < 1:
+            raise ArmdynError(f"keep = {self.keep}", where="Solver", expected="a number of time steps, at least 1")
         if self.integrator != AUTO:
             _ = self.method
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.limits import limit_vector, position_limits, start_position, torque_limits, velocity_limits
 from armdyn.simulation import sampled_loop
 from armdyn.simulation.adaptive_step import adaptive_steps
+from armdyn.simulation.batch import Samples, march, samples
 from armdyn.simulation.compiled_loop import compiled_steps, obstacle, pays
 from armdyn.simulation.course import Course
 from armdyn.simulation.fixed_step import fixed_steps
@@ -27,6 +29,7 @@ from armdyn.simulation.integrators import AUTO, METHODS
 from armdyn.simulation.outcome import Outcome
 from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Run, Status
+from armdyn.simulation.runs import Runs
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop, positive_time
 from armdyn.simulation.sides import initial
@@ -45,7 +48,7 @@ AWAY = 1e-2
 @takes(*CLOSED, "elastic", *TREE, *FREE)
 def simulate(
     plant: Dynamics | Robot | Plant,
-    controller: Law | TorqueFunction,
+    controller: Law | TorqueFunction | Sequence[Law],
     reference: Any = None,
     duration: float | None = None,
     dt: float | None = None,
@@ -62,11 +65,14 @@ def simulate(
 ) -> Run:
     """Motion of an arm under a control law.
 
+    Leading axes of q0, qd0 or of a constant reference, or a list of laws with different gains, make a batch: all
+    samples run side by side in machine code, and the result, `Runs`, has these axes too.
+
     Args:
         plant:          the true arm; `Plant(robot, ...)` adds stiction, a wrench, changes of the load, the measured
                         side of elastic joints.
         controller:     control law, which may know another model than the plant; or any function (t, q, qd) -> tau,
-                        (n,) N m or N.
+                        (n,) N m or N; or a list of laws, one per sample.
         reference:      callable ref(t), ref(t, 1), ref(t, 2), such as a trajectory, or a constant configuration
                         (default: none, for a function or table of torques; errors are then those from q0).
         duration:       s, rounded up to whole time steps (default: that of the reference or the table).
@@ -82,7 +88,7 @@ def simulate(
         stop_at_limits: reaching a joint limit ends the motion (default: False).
         throw:          raise SimulationError if the motion does not reach its end (default: False, see `Run.status`).
 
-    Returns: Run: t, q, qd, tau, error, energies, status.
+    Returns: Run: t, q, qd, tau, error, energies, status; of a batch, Runs.
     """
     begin = time.perf_counter()
     body = plant if isinstance(plant, Plant) else Plant(plant)
@@ -90,6 +96,10 @@ def simulate(
     solver = replace(solver, dt=step, integrator=name)
     dyn = _dynamics(body.model, "plant")
     n = dyn.robot.n
+    many = samples(controller, reference, q0, qd0)
+    if many is not None:
+        q0, qd0, reference = many.first(q0, many.q0), many.first(qd0, many.qd0), many.first(reference, many.goals)
+        controller = many.laws[0] if many.laws else controller
     law = _checked_law(controller, n)
     _check_free(dyn, law, body, solver, stop_at_limits)
     course = _course(reference, law, dyn.robot, q0)
@@ -116,6 +126,9 @@ def simulate(
     )
     if name == AUTO:
         problem = replace(problem, solver=replace(solver, integrator=_automatic(problem)))
+    if many is not None:
+        runs = _runs(problem, many, begin)
+        return runs.required() if throw else runs
     outcome, in_code = _solved(problem)
     if outcome.status is Status.UNSTABLE:
         outcome = _diagnosed(problem, outcome)
@@ -123,6 +136,23 @@ def simulate(
         outcome = outcome._replace(detail=_held_by_friction(problem, outcome))
     run = _run(problem, outcome, in_code, time.perf_counter() - begin)
     return run.required() if throw else run
+
+
+def _runs(problem: Problem, many: Samples, begin: float) -> Runs:
+    """The results of a batch."""
+    p, keep = problem, problem.solver.keep
+    found = march(p, many, keep)
+    places = p.sides.motors
+    motors = None if p.sides.rigid else (found.q[..., places], found.qd[..., places])
+    q, qd = found.q[..., : p.nq], found.qd[..., : p.n]
+    table = p.course.table(p.times[::keep])
+    desired = Desired(found.desired, table.qd, table.qdd)
+    finished = bool((found.statuses == Status.FINISHED).all())
+    lost = int((found.statuses != Status.FINISHED).sum())
+    status, detail = (Status.FINISHED, "") if finished else (Status.UNSTABLE, f"{lost} of {many.total} samples")
+    return Runs(p.times[::keep], q, qd, found.tau, desired, found.desired - q, found.memory, status, detail, p.plants,
+                p.method.name, p.dt, p.law.summary, True, time.perf_counter() - begin, motors, found.statuses,
+                found.ends)  # fmt: skip
 
 
 def _automatic(problem: Problem) -> str:

@@ -22,6 +22,9 @@ from armdyn.simulation.integrators import Linear
 from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
 
+SLOW = 1e-3
+"""A velocity that is small and not zero, rad/s or m/s."""
+
 
 def slopes_graph(dyn: Dynamics) -> Graph:
     """D = d friction / d qd and K = d springs / d q, (n, n) each, as functions of q and qd."""
@@ -73,8 +76,12 @@ def fastest(M: Array, D: Array, K: Array) -> Mode:
 
 
 def law_slopes(torques: Callable[[Array, Array], Array], q: Array, qd: Array, robot: Robot) -> tuple[Array, Array]:
-    """-d tau / d qd and -d tau / d q of a control law by central differences: its damping and stiffness."""
+    """-d tau / d qd and -d tau / d q of a control law by central differences: its damping and stiffness.
+
+    Joints at rest are taken to move slowly: laws that compensate dry friction jump at rest, which is no stiffness.
+    """
     size, spans = len(qd), robot.compounds
+    qd = np.where(np.abs(qd) < SLOW, np.where(qd < 0, -SLOW, SLOW), qd)
     D, K = np.empty((size, size)), np.empty((size, size))
     for j, step in enumerate(1e-6 * np.eye(size)):
         D[:, j] = (torques(q, qd - step) - torques(q, qd + step)) / 2e-6

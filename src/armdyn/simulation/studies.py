@@ -64,7 +64,7 @@ def imperfect_models(
     """Computed torque with the full model, without each of its terms, and with wrong masses. El Baji fig. 10
 
     Args:
-        plant:     the true arm, as in `simulate`.
+        plant:     the true arm, as in `simulate`; joints at rest do not stick by default: the full model is exact.
         law:       computed torque with the full model.
         reference: the desired motion, as in `simulate`.
         duration:  s (default: that of the reference).
@@ -81,6 +81,8 @@ def imperfect_models(
     Returns: runs by name, "full model" first.
     """
     body = plant if isinstance(plant, Plant) else Plant(plant)
+    if body.stiction is None:  # the full model shall cancel friction
+        body = replace(body, stiction=False)
     if isinstance(body.model, Robot):
         body = replace(body, model=compiled_dynamics(body.model))
     laws: dict[str, ComputedTorque] = {"full model": law}

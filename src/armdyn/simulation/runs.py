@@ -1,0 +1,101 @@
+"""The result of a batch of simulations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn.control.law import Desired
+from armdyn.errors import NotApplicable
+from armdyn.simulation.run import Run, Status
+from armdyn.typing import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs(Run):
+    """Motions of a batch of shape (...): a Run whose arrays have leading axes, q (..., k, nq) and energy (..., k).
+
+    `status` is FINISHED if all samples reached their end. A sample that grew without bound is not-a-number from there
+    on. `runs[i]` is the Run of one sample.
+
+    statuses: (...) how each sample ended.
+    ends:     (...) number of samples in time before its end.
+    """
+
+    statuses: Array = field(default_factory=lambda: np.empty(0))
+    ends: Array = field(default_factory=lambda: np.empty(0))
+
+    def __getitem__(self, index: int | tuple[int, ...]) -> Run:
+        k = int(self.ends[index])
+        status: Status = self.statuses[index]
+        where = index if isinstance(index, tuple) else (index,)
+        desired = Desired(*(x[where][:k] if x.ndim > 2 else x[:k] for x in self.desired))
+        motors = None if self.motors is None else (self.motors[0][where][:k], self.motors[1][where][:k])
+        detail = "" if status is Status.FINISHED else f"at t = {self.t[k - 1] + (self.t[1] - self.t[0]):.6g} s"
+        q, qd, tau, error, memory = (x[where][:k] for x in (self.q, self.qd, self.tau, self.error, self.memory))
+        how = self.plants, self.integrator, self.dt, self.controller, self.compiled, self.seconds
+        return Run(self.t[:k], q, qd, tau, desired, error, memory, status, detail, *how, motors)
+
+    def __len__(self) -> int:
+        return len(self.statuses)
+
+    def _by_plant(self, function: str, *columns: Array) -> Array:
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.dynamics.program(function)(*columns))
+
+    @property
+    def power(self) -> Array:
+        """(..., k) W, mechanical power of the actuators."""
+        rates = self.qd if self.motors is None else self.motors[1]
+        return np.asarray(np.sum(self.tau * rates, axis=-1))
+
+    @property
+    def tool(self) -> Array:
+        """(..., k, 3) positions of the tool, m, world axes."""
+        return np.asarray(self._by_plant("pose", self.coordinates[0])[..., :3, 3])
+
+    @property
+    def coordinates(self) -> tuple[Array, Array]:
+        """Positions and velocities of all coordinates of the plant: q, and the motors of elastic joints."""
+        if self.motors is None:
+            return self.q, self.qd
+        where = self.dynamics.coordinates
+        pairs = zip((self.q, self.qd), self.motors, strict=True)
+        x, xd = (
+            np.moveaxis(np.array(where.joined(np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0))), 0, -1) for a, b in pairs
+        )
+        return x, xd
+
+    def largest_error(self, after: float = 0.0) -> Array:
+        """(..., n) largest magnitude of the error from a time on; not-a-number for samples without an end."""
+        return np.asarray(np.abs(self.error[..., self.t >= after - 1e-12, :]).max(axis=-2))
+
+    def rms_error(self, after: float = 0.0) -> Array:
+        """(..., n) root mean square of the error from a time on; not-a-number for samples without an end."""
+        return np.asarray(np.sqrt(np.mean(self.error[..., self.t >= after - 1e-12, :] ** 2, axis=-2)))
+
+    def columns(self) -> dict[str, Array]:
+        raise _one("columns")
+
+    def save(self, path: str | Path) -> Path:
+        raise _one("save")
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        raise _one("plot")
+
+    def crossings(self, function: Any) -> Array:
+        raise _one("crossings")
+
+    def __repr__(self) -> str:
+        lost = int((self.statuses != Status.FINISHED).sum())
+        return (
+            f"<Runs of {self.dynamics.robot.name!r}: {self.statuses.size} of {self.duration:.6g} s by {self.integrator}"
+            f"{f', {lost} unstable' if lost else ''}>"
+        )
+
+
+def _one(name: str) -> NotApplicable:
+    return NotApplicable(f"{name} of a batch", where="Runs", expected="one run", advice=f"Use runs[i].{name}(...).")

@@ -1,0 +1,80 @@
+"""Batches of simulations: the same runs as one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.control import PID, ComputedTorque, PDGravity, TaskPID
+from armdyn.errors import ArmdynError, NotApplicable, ShapeError
+from armdyn.simulation import Plant, Runs, Solver, Status, simulate
+from simulation.arms import Wave, dynamics, pendulum, random_dynamics
+
+
+def batch(*arguments: object, **options: object) -> Runs:
+    runs = simulate(*arguments, **options)  # type: ignore[arg-type]
+    assert isinstance(runs, Runs)
+    return runs
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "implicit"])
+def test_initial_states_and_goals(integrator: str) -> None:
+    dyn = random_dynamics(5, 3, friction=True)
+    law, random = PDGravity(dyn, 30.0, 4.0), np.random.default_rng(1)
+    q0, goals, kick = random.uniform(-1, 1, (2, 150, 3)), random.uniform(-1, 1, (150, 3)), np.array([0.1, -0.2, 0.3])
+    runs = batch(dyn, law, goals, 0.2, q0=q0, qd0=kick, integrator=integrator, solver=Solver(keep=10))
+    assert runs.ok
+    assert runs.q.shape == (2, 150, 21, 3)
+    assert runs.energy.shape == (2, 150, 21)
+    assert runs.largest_error().shape == (2, 150, 3)
+    for index in ((0, 0), (1, 149), (1, 7)):
+        one = simulate(dyn, law, goals[index[1]], 0.2, q0=q0[index], qd0=kick, integrator=integrator,
+                       solver=Solver(compiled=True))  # fmt: skip
+        own = runs[index]
+        assert np.abs(one.q[::10] - own.q).max() < 1e-12
+        assert np.abs(one.tau[::10] - own.tau).max() < 1e-9
+        assert np.abs(one.error[::10] - own.error).max() < 1e-12
+        assert np.abs(one.energy[::10] - own.energy).max() < 1e-9
+
+
+def test_gains_and_internal_states() -> None:
+    """Laws of one kind that differ in kp and kd, with integrals, along one moving reference."""
+    dyn, random = dynamics("three_link"), np.random.default_rng(2)
+    laws = [PID(kp, kd, 20.0) for kp, kd in random.uniform(20, 60, (12, 2))]
+    runs = batch(dyn, laws, Wave(3), 0.3, q0=[0.2, 0.1, -0.3])
+    for k in (0, 11):
+        one = simulate(dyn, laws[k], Wave(3), 0.3, q0=[0.2, 0.1, -0.3], solver=Solver(compiled=True))
+        assert runs.integrator == one.integrator
+        assert np.abs(one.q - runs[k].q).max() < 1e-11
+        assert np.abs(one.memory - runs[k].memory).max() < 1e-11
+
+
+def test_an_unstable_sample_leaves_the_others_alone() -> None:
+    robot = pendulum()
+    runs = batch(robot, [PID(40.0, kd) for kd in (5.0, 1e4)], [0.3], 0.3, q0=[0.0], integrator="rk4")
+    assert not runs.ok
+    assert runs.statuses.tolist() == [Status.FINISHED, Status.UNSTABLE]
+    assert np.isfinite(runs[0].q).all()
+    assert np.isfinite(runs[1].q).all()
+    assert len(runs[1].t) < len(runs[0].t) == 301
+    assert runs[0].ok
+    assert "1 unstable" in repr(runs)
+    with pytest.raises(armdyn.simulation.SimulationError):
+        simulate(robot, [PID(40.0, 1e4)], [0.3], 0.3, q0=[0.0], integrator="rk4", throw=True)
+
+
+def test_what_a_batch_cannot_do_is_explained() -> None:
+    dyn = dynamics("planar2r")
+    law = PID(10.0, 1.0)
+    with pytest.raises(ShapeError, match="leading axes"):
+        simulate(dyn, law, np.zeros((3, 2)), 0.1, q0=np.zeros((4, 2)))
+    with pytest.raises(ArmdynError, match="laws that differ in scheme"):
+        laws = [ComputedTorque(dyn, 1, 1), ComputedTorque(dyn, 1, 1, scheme="position")]
+        simulate(dyn, laws, [0.0, 0.0], 0.1)
+    with pytest.raises(NotApplicable, match="in a batch"):
+        simulate(Plant(dyn, wrench=lambda t, q, qd: np.zeros(6)), law, [0.0, 0.0], 0.1, q0=np.zeros((4, 2)))
+    with pytest.raises(NotApplicable, match="in a batch"):
+        simulate(dyn, TaskPID(dyn, 1, 1), np.eye(4), 0.1, q0=np.zeros((4, 2)))
+    with pytest.raises(NotApplicable, match=r"runs\[i\].save"):
+        simulate(dyn, law, [0.0, 0.0], 0.01, q0=np.zeros((4, 2))).save("x.csv")
