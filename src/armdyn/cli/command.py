@@ -22,6 +22,7 @@ from armdyn.cli.cite import cite
 from armdyn.cli.compare import compare
 from armdyn.cli.derive import derive
 from armdyn.cli.excite import excite
+from armdyn.cli.explain import explain
 from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
 from armdyn.cli.identify import identify
@@ -49,7 +50,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 VERBS = {
-    "Model": (robots, show, check),
+    "Model": (robots, show, check, explain),
     "Equations": (derive, compare, certify, prune, formulations),
     "Motion": (plan, simulate, analyse, sweep),
     "Data": (excite, identify, payload),

@@ -193,6 +193,7 @@ DECLARING = (
     "analysis",
     "cli.declarations",
     "control",
+    "diagnosis",
     "dynamics",
     "equations",
     "export",

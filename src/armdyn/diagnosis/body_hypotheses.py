@@ -1,0 +1,159 @@
+"""Hypotheses about bodies: mistakes in their inertial entries, bodies left out or added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from armdyn.algebra import CentralInertia, Mat3, Vec3
+from armdyn.diagnosis.body_changes import Change, Entries, changes, pairs, repeated
+from armdyn.diagnosis.hypotheses import (
+    FROM_TORQUES,
+    STRUCTURAL,
+    Candidate,
+    Gap,
+    bodies_of,
+    edit_joint,
+    hypothesis,
+    one,
+)
+from armdyn.diagnosis.structure import central, facing, inverse, moved, pseudo_inertia
+from armdyn.diagnosis.variants import Variant
+from armdyn.robot.parts import Body, FreeTransform, Joint
+from armdyn.typing import Floats
+
+INERTIAL = ("mass", "centre", "tensor")
+PRESENT = 1e-9
+"""kg: a body below it has no mass worth a hypothesis."""
+
+
+def entries_of(body: Body) -> Entries:
+    """The inertial entries of a body about its centre of mass."""
+    inertia = body.inertia.about_com()
+    return Entries(float(inertia.mass), np.array([float(x) for x in inertia.com]),
+                   np.array([[float(x) for x in row] for row in inertia.tensor.rows]))  # fmt: skip
+
+
+def with_entries(body: Body, entries: Entries) -> Body:
+    """The body with other inertial entries."""
+    tensor = Mat3(tuple(tuple(float(x) for x in row) for row in entries.tensor))
+    return replace(body, inertia=CentralInertia(entries.mass, Vec3(*map(float, entries.com)), tensor))
+
+
+def becomes(name: str, change: Change) -> Callable[[Variant], Variant]:
+    """The transformation that changes the body of a joint: the same mistake, whatever its entries are by then."""
+
+    def edited(joint: Joint) -> Joint:
+        again = None if change.reals else repeated(change, entries_of(joint.body))
+        return replace(joint, body=with_entries(joint.body, (again or change).entries))
+
+    return edit_joint(name, edited)
+
+
+def _in_body(gap: Gap, link: int, body: str, J: Floats) -> Floats:
+    """A pseudo-inertia given in the structure's frame of a link, in the frame of one of its bodies."""
+    frame = np.asarray(gap.robot.opened.frames[body].pose.array(), float)
+    return moved(inverse(frame) @ facing(gap.reading_of(link)[0]), J)
+
+
+def _wanted(gap: Gap, link: int, joint: Joint) -> Entries:
+    """The entries of a body that make its whole link the one of the second model."""
+    missing = gap.differences.bodies[link] - gap.own.bodies[link]
+    J = pseudo_inertia(joint.body.inertia.at_origin()) + _in_body(gap, link, joint.body.name, missing)
+    scale = np.abs(J).max() or 1.0
+    return Entries(*central(np.where(np.abs(J) < 1e-13 * scale, 0.0, J)))
+
+
+@hypothesis(STRUCTURAL)
+def changed_body(gap: Gap) -> Iterator[Candidate]:
+    """One mistake, or two, in the entries of one body of each link that differs."""
+    size = max((float(np.linalg.norm(T[:3, 3])) for T in gap.own.placement), default=0.0) or 1.0
+    for link in gap.differences.at(*INERTIAL):
+        for joint in bodies_of(gap.robot, link):
+            body = entries_of(joint.body)
+            if abs(body.mass) < PRESENT and not body.tensor.any():
+                continue
+            yield from _matching(joint, body, _wanted(gap, link, joint), size)
+
+
+def _matching(joint: Joint, body: Entries, wanted: Entries, size: float) -> Iterator[Candidate]:
+    table = list(changes(body, wanted))
+    single = [change for change in table if change.entries.near(wanted, size, body)]
+    for change in single:
+        yield _candidate(joint, change)
+    if single:
+        return
+    yield from (_candidate(joint, change) for change in table if change.reals)  # one entry of several that differ
+    for first, second in pairs(body, wanted, size):
+        yield (*_candidate(joint, first), *_candidate(joint, second))
+
+
+def _candidate(joint: Joint, change: Change) -> Candidate:
+    return one(change.kind, (joint.body.name,), f"body {joint.body.name!r}: {change.words}",
+               becomes(joint.name, change), reals=change.reals, options=change.options)  # fmt: skip
+
+
+@hypothesis(FROM_TORQUES)
+def any_body(gap: Gap) -> Iterator[Candidate]:
+    """Every mistake that needs no numbers, in every body."""
+    for joint in gap.robot.tree:
+        if gap.robot.opened.frames[joint.body.name].link >= 0 and abs(entries_of(joint.body).mass) >= PRESENT:
+            for change in changes(entries_of(joint.body)):
+                yield _candidate(joint, change)
+
+
+@hypothesis(STRUCTURAL)
+def body_of_the_other(gap: Gap) -> Iterator[Candidate]:
+    """A body of the second model that the first lacks, or has twice."""
+    if gap.other is None:
+        return
+    tree = gap.other.opened
+    for link in gap.differences.at(*INERTIAL):
+        partner = tree.frames[gap.partners[link].body.name].link
+        for joint in bodies_of(gap.other, partner):
+            if joint.kind != "fixed" or abs(entries_of(joint.body).mass) < PRESENT:
+                continue
+            pose = np.asarray(tree.frames[joint.body.name].pose.array(), float)
+            J = moved(gap.differences.gauge[link] @ pose, pseudo_inertia(joint.body.inertia.at_origin()))
+            name, m = joint.body.name, entries_of(joint.body).mass
+            known = name in {own.body.name for own in gap.robot.tree}
+            there = f"fixed body {name!r} ({m:.4g} kg) of {gap.second}"
+            kind = "payload" if name in gap.other.payloads else "dropped_link"
+            less = f"{there} {'counts less' if known else 'is missing'} in {gap.first}"
+            yield one(kind, (name,), less, add(gap, link, J))
+            more = f"{there} is counted once more in {gap.first}"
+            yield one("doubled_link", (name,), more, add(gap, link, -J), options=2)
+
+
+@hypothesis(STRUCTURAL)
+def payload(gap: Gap) -> Iterator[Candidate]:
+    """One more body, or one fewer, on a link: what is missing there is a physically consistent body."""
+    for link in gap.differences.at(*INERTIAL):
+        missing = gap.differences.bodies[link] - gap.own.bodies[link]
+        for sign, side in ((1, gap.second), (-1, gap.first)):
+            m, c, T = central(sign * missing)
+            moments = np.linalg.eigvalsh(T)
+            rounding = 1e-7 * (m * float(c @ c) + float(np.abs(central(gap.own.bodies[link])[2]).max()))
+            if m < PRESENT or moments[0] < -rounding or moments[2] > moments[0] + moments[1] + rounding:
+                continue
+            point = moments[2] <= rounding
+            carrier = gap.robot.opened.joints[link].body.name
+            yield one("payload", (carrier,), f"{side} carries {m:.4g} kg more on {carrier!r}: a "
+                      f"{'point mass' if point else 'body'} at a distance of {np.linalg.norm(c):.3g} m from the joint",
+                      add(gap, link, missing), reals=4 if point else 9)  # fmt: skip
+
+
+def add(gap: Gap, link: int, J: Floats) -> Callable[[Variant], Variant]:
+    """The transformation that adds a pseudo-inertia, given in the structure's frame of a link, to that link."""
+    carrier = gap.robot.opened.joints[link].body.name
+    own = Entries(*central(_in_body(gap, link, carrier, J)))
+
+    def apply(variant: Variant) -> Variant:
+        robot = variant.robot
+        name = f"difference {len(robot.tree)}"
+        joint = Joint(name, "fixed", FreeTransform(), carrier, with_entries(Body(name), own))
+        return replace(variant, robot=replace(robot, tree=(*robot.tree, joint)))
+
+    return apply

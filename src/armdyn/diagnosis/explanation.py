@@ -1,0 +1,264 @@
+"""Why two models disagree: `armdyn.explain`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from armdyn.diagnosis.hypotheses import Cause, Gap, Step
+from armdyn.diagnosis.matching import Match, match
+from armdyn.diagnosis.search import Found, search, torque_distances
+from armdyn.diagnosis.structure import permuted, structure
+from armdyn.diagnosis.variants import States, Variant, random_states
+from armdyn.diagnosis.views import View, view
+from armdyn.findings import sentence
+from armdyn.robot.features import CLOSED, FREE, TREE, declare, require
+from armdyn.tables import WIDTH, Column, Section, paragraph, render
+from armdyn.typing import Floats, Progress, quiet
+
+Status = Literal["equal", "explained", "unexplained"]
+EXIT: dict[Status, int] = {"equal": 0, "explained": 1, "unexplained": 3}
+"""Exit status of the command line."""
+SAMPLES = 40
+EQUAL = 1e-7
+"""Relative difference of torques up to which two models are equal: files give their numbers to about eight digits."""
+ACCOUNTED = 1e-3
+"""Part of the difference that the causes may leave: an explanation leaves nothing but rounding."""
+NO_EFFECT = 1e-9
+"""Part of the torques below which a difference has no effect on them."""
+TAKEN = declare("diagnosis.explain", (*TREE, *CLOSED, *FREE))
+
+
+@dataclass(frozen=True)
+class JointDifference:
+    """Torques of one joint: rms in the second model, rms of the difference before and after the causes, N m or N."""
+
+    joint: str
+    torque: float
+    difference: float
+    left: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why two models disagree.
+
+    status: equal; explained: the causes leave nothing of the difference; unexplained: something is left.
+    causes: the named causes, the largest share of the torque difference first.
+    without_effect: differences of parameters that do not show in the torques.
+    difference, left: rms of the torque difference as a part of the torques, before and after the causes.
+    joints: the same joint by joint. known: what can be said of what is left. notes: how the models were read.
+    """
+
+    first: str
+    second: str
+    status: Status
+    causes: tuple[Cause, ...]
+    difference: float
+    left: float
+    joints: tuple[JointDifference, ...]
+    without_effect: tuple[Cause, ...] = ()
+    known: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    samples: int = field(default=SAMPLES)
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT[self.status]
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        models = f"the models {self.first} and {self.second}"
+        if self.status == "equal":
+            return f"{models} agree: torques differ by at most {self.difference:.1e} (relative)"
+        count = len(self.causes)
+        named = {0: "no cause found", 1: "1 cause"}.get(count, f"{count} causes")
+        rest = f"; {100 * self.left / self.difference:.3g} % of it is not explained" if self.difference else ""
+        differ = f"{models} differ by {100 * self.difference:.3g} % of the torques (rms): {named}"
+        return differ if self.status == "explained" else f"{differ}{rest}"
+
+    def record(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        causes = [{"kind": c.kind, "where": list(c.where), "what": c.what, "share": c.share} for c in self.causes]
+        rows = [{"joint": j.joint, "torque": j.torque, "difference": j.difference, "left": j.left} for j in self.joints]
+        return {"first": self.first, "second": self.second, "status": self.status, "difference": self.difference,
+                "left": self.left, "samples": self.samples, "causes": causes, "joints": rows,
+                "without_effect": [c.what for c in self.without_effect], "known": list(self.known),
+                "notes": list(self.notes)}  # fmt: skip
+
+    def json(self) -> str:
+        return json.dumps(self.record(), indent=2, ensure_ascii=False)
+
+    def sections(self) -> list[Section]:
+        """The tables: causes, then torques joint by joint."""
+        columns = (
+            Column("cause"),
+            Column("share", "%"),
+            Column("where", folds=True),
+            Column("what differs", folds=True),
+        )
+        rows = tuple((c.kind.replace("_", " "), "" if c.share is None else f"{100 * c.share:.1f}",
+                      _short(c.where), sentence(c.what)) for c in self.causes)  # fmt: skip
+        found = [Section("Causes", columns, rows)] if rows else []
+        heads = (Column("joint"), Column("torque", "N m|N, rms"), Column("difference"), Column("left"))
+        lines = tuple((j.joint, *(f"{x:.4g}" for x in (j.torque, j.difference, j.left))) for j in self.joints)
+        return [*found, Section(f"Torques at {self.samples} states", heads, lines)]
+
+    def remarks(self) -> list[str]:
+        """Sentences beside the tables."""
+        lines = [*self.known, *(f"{cause.what}; this has no effect on the torques" for cause in self.without_effect)]
+        return [sentence(line) for line in (*lines, *self.notes)]
+
+    def __str__(self) -> str:
+        if self.status == "equal":
+            return "\n".join([sentence(self.summary), *(paragraph("-", text, 2) for text in self.remarks())])
+        tables = [render(section, WIDTH) for section in self.sections()]
+        return "\n\n".join([sentence(self.summary), *tables]) + "".join(
+            f"\n{paragraph('-', text, 2)}" for text in self.remarks()
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(
+            f"<tr><td>{escape(c.kind.replace('_', ' '))}</td><td>{100 * (c.share or 0):.1f} %</td>"
+            f"<td>{escape(sentence(c.what))}</td></tr>" for c in self.causes)  # fmt: skip
+        notes = "".join(f"<li>{escape(text)}</li>" for text in self.remarks())
+        table = f"<table><tr><th>cause</th><th>share</th><th>what differs</th></tr>{rows}</table>" if rows else ""
+        return f"<div><p><b>{escape(sentence(self.summary))}</b></p>{table}<ul>{notes}</ul></div>"
+
+
+def _short(names: Sequence[str], most: int = 4) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def explain(
+    a: Any,
+    b: Any,
+    *,
+    names: tuple[str, str] = ("", ""),
+    tolerance: float = EQUAL,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    progress: Progress = quiet,
+) -> Explanation:
+    """Name the causes why two models of a robot give different torques.
+
+    a, b: a Robot, a file of any format, a catalog name, a live `pinocchio.Model`, `mujoco.MjModel` or Robotics Toolbox
+        robot, a function tau(q, qd, qdd), a CSV file, or arrays (q, qd, qdd, tau). At least one is a robot.
+    names: what to call them (default: their own names).
+    tolerance: relative difference of torques up to which they are equal.
+    samples, seed: number of random states and where they start.
+    progress: called as progress(step, done).
+    """
+    first, second = view(a, names[0]), view(b, names[1])
+    swapped = first.robot is None and second.robot is not None
+    if swapped:
+        first, second = second, first
+    if first.name == second.name:
+        first, second = replace(first, name=f"{first.name} (first)"), replace(second, name=f"{second.name} (second)")
+    for side in (first, second):
+        if side.robot is not None:
+            require(side.robot, "diagnosis.explain", TAKEN)
+    pair = match(first, second)
+    gap = _gap(pair, second, samples, seed)
+    return _judged(gap, pair, tolerance, samples, progress)
+
+
+def _gap(pair: Match, second: View, samples: int, seed: int) -> Gap:
+    states = second.states or random_states(pair.robot, samples, seed)
+    tau = pair.torques(states)
+    target = None
+    partners: tuple[Any, ...] = ()
+    if pair.other is not None:
+        target = permuted(structure(Variant(pair.other)), pair.joints)
+        partners = tuple(pair.other.opened.joints[k] for k in pair.joints)
+    return Gap(Variant(pair.robot), pair.first, pair.second, target, pair.other, pair.order, states, tau, partners)
+
+
+def _judged(gap: Gap, pair: Match, tolerance: float, samples: int, progress: Progress) -> Explanation:
+    before = _rms(gap.residual)
+    scale = _rms(gap.tau) or 1.0
+    worst = max(torque_distances(gap), default=0.0)
+    base = Explanation(gap.first, gap.second, "equal", pair.causes, worst, worst, _joints(gap, gap), notes=pair.notes,
+                       samples=len(gap.states))  # fmt: skip
+    if worst <= tolerance and not pair.causes:
+        return base
+    found = search(gap, progress)
+    if gap.target is not None and found.digits > 0 and _rms(found.gap.residual) > ACCOUNTED * before:
+        found = _by_torques(found, progress)
+    after = _rms(found.gap.residual)
+    shared = _shares(gap, found.steps, before, after)
+    effective = tuple(sorted((c for c in shared if abs(c.share or 0.0) * before > NO_EFFECT * scale),
+                             key=lambda cause: -(cause.share or 0.0)))  # fmt: skip
+    silent = tuple(c for c in shared if c not in effective)
+    done = after <= max(ACCOUNTED * before, tolerance * scale)
+    status: Status = "explained" if done and (effective or pair.causes) else "unexplained"
+    known = () if status == "explained" else tuple(_known(found))
+    return replace(base, status=status, causes=(*pair.causes, *effective), difference=before / scale,
+                   left=after / scale, joints=_joints(gap, found.gap), without_effect=silent, known=known)  # fmt: skip
+
+
+def _by_torques(found: Found, progress: Progress) -> Found:
+    """What the numbers do not explain may be in how arrays are read: the same search on the torques alone."""
+    blind = search(replace(found.gap, target=None), progress)
+    if _rms(blind.gap.residual) <= ACCOUNTED * _rms(found.gap.residual):
+        return Found(blind.gap, (*found.steps, *blind.steps))
+    return found
+
+
+def _rms(x: Floats) -> float:
+    return float(np.sqrt(np.mean(x**2))) if x.size else 0.0
+
+
+def _joints(before: Gap, after: Gap) -> tuple[JointDifference, ...]:
+    names = [joint.name for joint in before.robot.joints]
+    names = [names[k] for k in before.order] if before.order else names
+    columns = zip(names, before.tau.T, before.residual.T, after.residual.T, strict=True)
+    return tuple(JointDifference(name, _rms(t), _rms(x), _rms(y)) for name, t, x, y in columns)
+
+
+# Shares --------------------------------------------------------------------------------------------------------------
+
+
+def _shares(gap: Gap, steps: tuple[Step, ...], before: float, after: float) -> list[Cause]:
+    """Each cause with its share: the squared difference that it makes alone, all other causes removed, as a part of
+    the sum of these; together they make the part of the difference that is explained.
+    """
+    alone = []
+    for k in range(len(steps)):
+        others = gap.after((*steps[:k], *steps[k + 1 :]))
+        alone.append(max(_rms(others.residual) ** 2 - after**2, 0.0))
+    total, explained = sum(alone) or 1.0, 1 - (after / before) ** 2 if before else 0.0
+    return [replace(step.cause, share=explained * x / total) for step, x in zip(steps, alone, strict=True)]
+
+
+# What is known of the rest -------------------------------------------------------------------------------------------
+
+
+def _known(found: Found) -> list[str]:
+    """What can be said of a difference without a cause."""
+    gap = found.gap
+    lines = []
+    if gap.target is not None:
+        for what, words in (("axis", "direction of the axis"), ("position", "position of the axis"),
+                            ("mass", "mass"), ("centre", "centre of mass"), ("tensor", "inertia tensor")):  # fmt: skip
+            joints = gap.differences.at(what)
+            if joints:
+                lines.append(
+                    f"no cause found for the {words} of the links of {_short([gap.own.names[k] for k in joints])}"
+                )
+    names = [joint.name for joint in gap.robot.joints]
+    left = [names[k] for k, d in enumerate(torque_distances(gap)) if d > EQUAL]
+    lines.append(f"torques still differ at {_short(left, 8)}")
+    still = States(gap.states.q, 0 * gap.states.qd, 0 * gap.states.qdd)
+    if gap.target is not None and gap.other is not None and not gap.order and not gap.robot.constrained:
+        apart = _rms(Variant(gap.other).torques(still) - gap.variant.torques(still))
+        lines.append("at rest they agree: the difference is one of motion" if apart <= EQUAL * _rms(gap.tau)
+                     else "they differ at rest too: gravity, springs or geometry")  # fmt: skip
+    return lines

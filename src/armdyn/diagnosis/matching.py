@@ -1,0 +1,162 @@
+"""Which joint of one model is which of the other: by name, else by geometry, else by order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armdyn.diagnosis.hypotheses import Cause
+from armdyn.diagnosis.structure import Structure, structure
+from armdyn.diagnosis.variants import States, Variant
+from armdyn.diagnosis.views import View
+from armdyn.errors import NotApplicable
+from armdyn.findings import listed
+from armdyn.robot.links import WORLD
+from armdyn.robot.robot import Robot
+from armdyn.typing import Floats
+
+SAME_LINE = 1e-6
+"""Relative distance of two joint axes that are the same line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Two models with the same joints.
+
+    robot: the first, other: the second, if its numbers are known. joints: for each movable joint of the first the index
+    of its partner. order: places of the second's arrays, as joints of the first (empty: the same order or unknown).
+    torques: of the second. causes: joints that only one of the models has.
+    """
+
+    first: str
+    second: str
+    robot: Robot
+    other: Robot | None
+    joints: tuple[int, ...]
+    order: tuple[int, ...]
+    torques: Callable[[States], Floats]
+    causes: tuple[Cause, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def match(first: View, second: View) -> Match:
+    """The two models with the same joints; a joint that only one has is held at zero there, which is a cause."""
+    robot = first.robot
+    if robot is None:
+        raise NotApplicable(f"neither {first.name} nor {second.name} can be read as a robot", where="armdyn.explain",
+                            expected="at least one robot, file or model whose parameters are known")  # fmt: skip
+    notes = (*first.notes, *second.notes)
+    if second.robot is None:
+        return _with_torques(first, second, robot, notes)
+    robot, other, torques, causes = _same_joints(first, second)
+    names, others = ([joint.name for joint in r.opened.joints] for r in (robot, other))
+    if len(names) != len(others):
+        raise NotApplicable(f"{first.name} has {len(names)} movable joints, {second.name} {len(others)}",
+                            where="armdyn.explain", expected="the same joints, or names that tell which are missing",
+                            advice=f"Joints: {listed(names)}; {listed(others)}. Lock joints with lock=.")  # fmt: skip
+    joints = _partners(names, others, robot, other)
+    if [others[k] for k in joints] != names and set(names) != set(others):
+        notes += (f"joints are matched {_how(names, others, robot, other)}: "
+                  + listed([f"{a} = {others[k]}" for a, k in zip(names, joints, strict=True)]),)  # fmt: skip
+    order = _order(robot, other, joints)
+    return Match(first.name, second.name, robot, other, tuple(joints), order, torques, causes, notes)
+
+
+def _with_torques(first: View, second: View, robot: Robot, notes: tuple[str, ...]) -> Match:
+    names = [joint.name for joint in robot.joints]
+    order: tuple[int, ...] = ()
+    if second.joints and len(second.joints) != len(names):
+        raise NotApplicable(f"{first.name} has {len(names)} joints, {second.name} {len(second.joints)}",
+                            where="armdyn.explain", expected="the same joints")  # fmt: skip
+    if set(second.joints) == set(names) and list(second.joints) != names:
+        order = tuple(names.index(name) for name in second.joints)
+    elif second.states is not None and second.states.qd.shape[1] != len(names):
+        raise NotApplicable(f"{first.name} has {len(names)} joints, {second.name} {second.states.qd.shape[1]}",
+                            where="armdyn.explain", expected="the same joints")  # fmt: skip
+    return Match(first.name, second.name, robot, None, (), order, second.torques, (), notes)
+
+
+def _same_joints(first: View, second: View) -> tuple[Robot, Robot, Callable[[States], Floats], tuple[Cause, ...]]:
+    """Both robots with their common joints; where joints are only in one, those are held at zero."""
+    robot, other = first.robot, second.robot
+    assert robot is not None and other is not None
+    own, theirs = {j.name for j in robot.joints}, {j.name for j in other.joints}
+    causes: list[Cause] = []
+    torques = second.torques
+    if own != theirs and own & theirs and (len(own) != len(theirs)):
+        for side, model, extra in ((first, robot, own - theirs), (second, other, theirs - own)):
+            if not extra:
+                continue
+            names = tuple(joint.name for joint in model.joints if joint.name in extra)
+            partner = other if side is first else robot
+            mimics = [n for n in names if any(j.name == n and j.mimic for j in partner.tree)]
+            kind = "mimic_joint" if mimics else "locked_joint"
+            what = "follow another joint" if mimics else "are fixed or missing"
+            causes.append(Cause(kind, names, f"joints {listed(names)} move in {side.name} and {what} in "
+                                f"{second.name if side is first else first.name}", share=None))  # fmt: skip
+            if mimics:
+                laws = {j.name: j.mimic for j in partner.tree}
+                tree = tuple(replace(j, mimic=laws[j.name]) if j.name in mimics else j for j in model.tree)
+                held = replace(model, tree=tree)
+            else:
+                held = model.locked(dict.fromkeys(names, 0.0))
+            if side is first:
+                robot = held
+            else:
+                other, torques = held, Variant(held).torques
+    return robot, other, torques, tuple(causes)
+
+
+def _partners(names: list[str], others: list[str], robot: Robot, other: Robot) -> list[int]:
+    if set(names) == set(others):
+        return [others.index(name) for name in names]
+    by_line = _by_geometry(structure(Variant(robot)), structure(Variant(other)))
+    return by_line or list(range(len(names)))
+
+
+def _how(names: list[str], others: list[str], robot: Robot, other: Robot) -> str:
+    found = _by_geometry(structure(Variant(robot)), structure(Variant(other)))
+    return "by the lines of their axes" if found else "in the order of the files"
+
+
+def _by_geometry(a: Structure, b: Structure) -> list[int]:
+    """Partners by the lines of the axes at zero; empty if they are not one to one."""
+    first, second = _lines(a), _lines(b)
+    size = max(float(np.abs(first[:, 3:]).max(initial=0.0)), 1.0)
+    pairs: list[int] = []
+    for kind, line in zip(a.kinds, first, strict=True):
+        near = [
+            k
+            for k, (other_kind, other) in enumerate(zip(b.kinds, second, strict=True))
+            if kind == other_kind and min(np.abs(line - other).max(), np.abs(line + other).max()) < SAME_LINE * size
+        ]
+        if len(near) != 1 or near[0] in pairs:
+            return []
+        pairs.append(near[0])
+    return pairs
+
+
+def _lines(s: Structure) -> Floats:
+    """(n, 6) direction and moment of every joint axis at zero; prismatic axes have no moment."""
+    world = np.empty_like(s.placement)
+    for i, parent in enumerate(s.parents):
+        world[i] = s.placement[i] if parent == WORLD else world[parent] @ s.placement[i]
+    z = world[:, :3, 2]
+    moment = np.cross(world[:, :3, 3], z)
+    moment[[kind == "prismatic" for kind in s.kinds]] = 0
+    return np.hstack([z, moment])
+
+
+def _order(robot: Robot, other: Robot, joints: list[int]) -> tuple[int, ...]:
+    """Places of the second's arrays as joints of the first; empty if they are the same."""
+    if robot.compounds:
+        return ()
+    tree, others = [j.name for j in robot.opened.joints], [j.name for j in other.opened.joints]
+    partner = {others[k]: name for name, k in zip(tree, joints, strict=True)}
+    names = [joint.name for joint in robot.joints]
+    wanted = [partner[joint.name] for joint in other.joints]
+    if set(wanted) != set(names) or wanted == names:
+        return ()
+    return tuple(names.index(name) for name in wanted)

@@ -1,0 +1,67 @@
+"""States and torques from a table: a CSV file or arrays."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armdyn.diagnosis.variants import States
+from armdyn.diagnosis.views import View, checked_states
+from armdyn.errors import FileError, NotApplicable, ShapeError
+from armdyn.formats.text import read_text
+from armdyn.typing import Floats
+
+COLUMN = re.compile(r"(?P<what>qdd|qd|q|tau)[_ .:\[]?(?P<joint>.+?)\]?$")
+
+
+def read_table(path: Path) -> View:
+    """A CSV file with a head: columns q_NAME, qd_NAME, qdd_NAME and tau_NAME, one group per joint.
+
+    qd and qdd may be left out: they are zero then, as in a static test.
+    """
+    lines = [line for line in read_text(path).splitlines() if line.strip()]
+    if len(lines) < 2:
+        raise FileError("a table without rows", where=str(path), expected="a head and at least one row")
+    heads = [head.strip().strip('"') for head in lines[0].split(",")]
+    try:
+        rows = np.array([[float(cell) for cell in line.split(",")] for line in lines[1:]])
+    except ValueError as error:
+        raise FileError(
+            f"a cell is not a number: {error}", where=str(path), expected="numbers below the head"
+        ) from None
+    columns: dict[str, dict[str, int]] = {what: {} for what in ("q", "qd", "qdd", "tau")}
+    for k, head in enumerate(heads):
+        found = COLUMN.match(head)
+        if found:
+            columns[found["what"]][found["joint"]] = k
+    names = tuple(columns["tau"])
+    if not names or set(columns["q"]) != set(names) or rows.ndim != 2:
+        raise FileError(f"the head is {', '.join(heads[:8])}", where=str(path),
+                        expected="columns q_NAME and tau_NAME of every joint, and qd_NAME, qdd_NAME")  # fmt: skip
+
+    def block(what: str) -> Floats:
+        at = columns[what]
+        return np.stack([rows[:, at[n]] if n in at else np.zeros(len(rows)) for n in names], axis=1)
+
+    named = not all(re.fullmatch(r"\d+", name) for name in names)
+    return _table(States(block("q"), block("qd"), block("qdd")), block("tau"), path.name, names if named else ())
+
+
+def from_arrays(q: Any, qd: Any, qdd: Any, tau: Any, *, name: str) -> View:
+    """States (count, n) and torques (count, n)."""
+    states, torques = checked_states(q, qd, qdd), np.atleast_2d(np.asarray(tau, float))
+    if torques.shape != states.qd.shape:
+        raise ShapeError(f"torques of shape {torques.shape}", expected=f"{states.qd.shape}")
+    return _table(states, torques, name, ())
+
+
+def _table(states: States, tau: Floats, name: str, joints: tuple[str, ...]) -> View:
+    def torques(asked: States) -> Floats:
+        if asked is not states:
+            raise NotApplicable(f"torques of {name} at other states", expected="the states of the table")
+        return tau
+
+    return View(name, joints, torques, states=states)
