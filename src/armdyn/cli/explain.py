@@ -30,7 +30,7 @@ def explain(
         float, typer.Option(metavar="T", help="Relative difference of torques up to which the models are equal.")
     ] = 1e-7,
     samples: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random states.")] = 40,
-    seed: Annotated[int, typer.Option(metavar="S", help="Seed of the random states.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random states.")] = 0,
     json: parse.JsonOption = False,
 ) -> None:
     """Name the causes why two models of a robot give different torques.

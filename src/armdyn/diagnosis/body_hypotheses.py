@@ -19,8 +19,8 @@ from armdyn.diagnosis.hypotheses import (
     hypothesis,
     one,
 )
-from armdyn.diagnosis.structure import central, facing, inverse, moved, pseudo_inertia
-from armdyn.diagnosis.variants import Variant
+from armdyn.diagnosis.readings import Variant
+from armdyn.diagnosis.robot_numbers import central, facing, inverse, moved, pseudo_inertia
 from armdyn.robot.parts import Body, FreeTransform, Joint
 from armdyn.typing import Floats
 

@@ -18,7 +18,7 @@ from armdyn.diagnosis.hypotheses import (
     hypothesis,
     one,
 )
-from armdyn.diagnosis.variants import Variant
+from armdyn.diagnosis.readings import Variant
 from armdyn.findings import listed
 from armdyn.robot.parts import Friction, Joint, Rotor, Spring
 from armdyn.typing import Floats

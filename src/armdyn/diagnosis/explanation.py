@@ -11,9 +11,9 @@ import numpy as np
 
 from armdyn.diagnosis.hypotheses import Cause, Gap, Step
 from armdyn.diagnosis.matching import Match, match
+from armdyn.diagnosis.readings import States, Variant, random_states
+from armdyn.diagnosis.robot_numbers import permuted, structure
 from armdyn.diagnosis.search import Found, search, torque_distances
-from armdyn.diagnosis.structure import permuted, structure
-from armdyn.diagnosis.variants import States, Variant, random_states
 from armdyn.diagnosis.views import View, view
 from armdyn.findings import sentence
 from armdyn.robot.features import CLOSED, FREE, TREE, declare, require

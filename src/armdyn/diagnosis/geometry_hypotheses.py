@@ -20,8 +20,8 @@ from armdyn.diagnosis.hypotheses import (
     hypothesis,
     one,
 )
-from armdyn.diagnosis.structure import SAME, central, facing, inverse, screw
-from armdyn.diagnosis.variants import Variant
+from armdyn.diagnosis.readings import Variant
+from armdyn.diagnosis.robot_numbers import SAME, central, facing, inverse, screw
 from armdyn.robot.checkup import snap
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import FreeTransform, Joint, Placement

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armdyn.diagnosis.hypotheses import Cause
-from armdyn.diagnosis.structure import Structure, structure
-from armdyn.diagnosis.variants import States, Variant
+from armdyn.diagnosis.readings import States, Variant
+from armdyn.diagnosis.robot_numbers import Structure, structure
 from armdyn.diagnosis.views import View
 from armdyn.errors import NotApplicable
 from armdyn.findings import listed

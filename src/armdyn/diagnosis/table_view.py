@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.diagnosis.variants import States
+from armdyn.diagnosis.readings import States
 from armdyn.diagnosis.views import View, checked_states
 from armdyn.errors import FileError, NotApplicable, ShapeError
 from armdyn.formats.text import read_text

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.diagnosis.variants import States, Variant, uniform
+from armdyn.diagnosis.readings import States, Variant, uniform
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.formats import load
 from armdyn.robot.robot import Robot

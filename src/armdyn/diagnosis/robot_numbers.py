@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.algebra import Inertia, ops
-from armdyn.diagnosis.variants import Variant
+from armdyn.diagnosis.readings import Variant
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Joint
 from armdyn.robot.robot import Robot
