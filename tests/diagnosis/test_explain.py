@@ -74,7 +74,8 @@ def explained(fault: Fault, robot: Robot, folder: Path, rng: np.random.Generator
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = explain(source, other)
-        if found.status != "equal" and found.difference > VISIBLE:
+        held = fault.kind in ("locked_joint", "mimic_joint")  # the other joints may well have the same torques
+        if found.status != "equal" and (held or found.difference > VISIBLE):
             return found
     return None
 

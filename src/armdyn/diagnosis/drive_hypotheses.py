@@ -91,11 +91,11 @@ def _sides(gap: Gap, words: str, mine: Floats, other: Floats, unit: str) -> str:
     first, second = np.abs(mine).max(), np.abs(other).max()
     if first == 0 or second == 0:
         side, there = (gap.second, other) if first == 0 else (gap.first, mine)
-        return f"only {side} has {words}, {_range(there[:, 0])} {unit}"
+        return f"only {side} has {words}, {_from_to(there[:, 0])} {unit}"
     return f"{words} differs, up to {np.abs(mine - other).max():.4g} {unit}"
 
 
-def _range(values: Floats) -> str:
+def _from_to(values: Floats) -> str:
     low, high = f"{values.min():.4g}", f"{values.max():.4g}"
     return low if low == high else f"{low} to {high}"
 

@@ -187,8 +187,8 @@ def _judged(gap: Gap, pair: Match, tolerance: float, samples: int, progress: Pro
     worst = max(torque_distances(gap), default=0.0)
     base = Explanation(gap.first, gap.second, "equal", pair.causes, worst, worst, _joints(gap, gap), notes=pair.notes,
                        samples=len(gap.states))  # fmt: skip
-    if worst <= tolerance and not pair.causes:
-        return base
+    if worst <= tolerance:
+        return replace(base, status="explained") if pair.causes else base
     found = search(gap, progress)
     if gap.target is not None and found.digits > 0 and _rms(found.gap.residual) > ACCOUNTED * before:
         found = _by_torques(found, progress)

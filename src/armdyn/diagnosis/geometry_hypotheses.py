@@ -181,10 +181,23 @@ def reread_placements(gap: Gap) -> Iterator[Candidate]:
             edits[joint.name] = _taking(after)
             if joint in near:
                 place = "fixed body" if joint.kind == "fixed" else "joint"
-                yield one(kind, (joint.name,), f"placement of {place} {joint.name!r}: {words}",
-                          edit_joint(joint.name, _taking(after)), options=options)  # fmt: skip
+                what = f"placement of {place} {joint.name!r}: {words}"
+                yield one(kind, (joint.name,), what, edit_joint(joint.name, _taking(after)), options=options)
+                anchored = _about_anchor(gap, joint, after)
+                if anchored is not None:
+                    yield one(kind, (joint.name,), what, edit_joint(joint.name, _taking(anchored)), options=options)
         if len(edits) > 1:
             yield one(kind, tuple(edits), f"placements of all joints: {words}", edit_joints(edits), options=options)
+
+
+def _about_anchor(gap: Gap, joint: Joint, after: Placement) -> Placement | None:
+    """The changed rotation about the origin of the body that stands fixed on the joint: MJCF turns bodies, not axes."""
+    fixed = [j for j in gap.robot.tree if j.parent == joint.body.name and j.kind == "fixed"]
+    if joint.kind == "fixed" or len(fixed) != 1 or not _floats(_placement(fixed[0]).xyz).any():
+        return None
+    before, offset = _placement(joint), _placement(fixed[0]).xyz
+    stays = before.xyz + rot_rpy(*before.rpy) @ offset
+    return replace(after, xyz=stays - rot_rpy(*after.rpy) @ offset)
 
 
 def _taking(placement: Placement) -> Callable[[Joint], Joint]:
@@ -226,14 +239,12 @@ def other_placement(gap: Gap) -> Iterator[Candidate]:
     """A joint that stands elsewhere: other lengths, or another direction of its axis."""
     found = gap.differences
     for i in range(len(gap.own.names)):
-        lateral = gap.own.kinds[i] == "prismatic" and np.abs(found.raw[i][:2, 3]).max() > SAME
         if i in found.at(*GEOMETRY):
-            wanted = found.placement[i]
-        elif lateral and np.abs(found.raw[i][:3, :3] - np.eye(3)).max() < SAME:
-            wanted = gap.own.placement[i] @ found.raw[i]
-        else:
-            continue
-        yield from _moved_joint(gap, i, wanted)
+            yield from _moved_joint(gap, i, found.placement[i])
+        raw, kept = found.raw[i], np.abs(found.raw[i][:3, :3] - np.eye(3)).max() < SAME
+        # A frame may be shifted along its joint axis without any effect; with the rest of its link, it is a length.
+        if kept and np.abs(raw[:3, 3]).max() > SAME and found.at(*ALL):
+            yield from _moved_joint(gap, i, gap.own.placement[i] @ raw)
 
 
 def _moved_joint(gap: Gap, i: int, wanted: Floats) -> Iterator[Candidate]:
