@@ -317,3 +317,17 @@ def test_the_root_can_be_put_on_a_free_joint(tmp_path: Path) -> None:
     free = armdyn.load(path, free_root=True)
     assert (free.n, free.nq, free.features["free_joints"]) == (7, 8, ("root_joint",))
     assert free.without("free_joints").n == 1
+
+
+@pytest.mark.parametrize(("inside", "expected"), [
+    ('<joint name="j"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator>', (0, 50)),
+    ('<joint name="j"><mechanicalReduction> -2.5 </mechanicalReduction></joint><actuator name="m"/>', (0, -2.5)),
+    ('<joint name="j"/><actuator name="m"><mechanicalReduction>1</mechanicalReduction></actuator>', None),
+])  # fmt: skip
+def test_the_reduction_of_a_transmission(inside: str, expected: tuple[float, float] | None) -> None:
+    robot = urdf.loads(
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>'
+        f'<child link="b"/></joint><transmission name="t">{inside}</transmission></robot>'
+    )
+    rotor = robot.joints[0].rotor
+    assert (rotor and (rotor.inertia, rotor.ratio)) == expected

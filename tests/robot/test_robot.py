@@ -113,7 +113,10 @@ def test_chain_between_base_and_tip_names_what_it_leaves_out() -> None:
     chain = robot.chain(base="turn", tip="wrist")
     assert [joint.name for joint in chain.tree] == ["reach", "wrist", "plate"]
     assert "side" in chain.notes[-1]
-    assert robot.chain(tip="side").tool_on == "side" and robot.chain(tip="side").n == 4
+    side = robot.chain(tip="side")
+    assert side.tool_on == "side" and [j.name for j in side.joints] == [
+        j.name for j in robot.chain("base", "side").joints
+    ]
     with pytest.raises(RobotError, match="is not a descendant of"):
         robot.chain(base="side", tip="wrist")
     with pytest.raises(UnknownName, match="Did you mean"):

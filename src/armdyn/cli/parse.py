@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-ROBOT_FILES = (".toml", ".urdf", ".xml")
+ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -42,10 +42,15 @@ RobotArgument = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
 ]
-TipOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame.")]
+TipOption = Annotated[
+    str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame; the chain to it is kept.")
+]
 BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body that becomes the fixed base.")]
 LockOption = Annotated[
     list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Lock a joint at a position (rad or m); repeatable.")
+]
+ArgOption = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help="Argument of a .xacro file; repeatable.")
 ]
 WithoutOption = Annotated[
     list[str] | None,

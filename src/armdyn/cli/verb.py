@@ -10,7 +10,17 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from armdyn.cli.parse import BaseOption, ForceOption, LockOption, RobotArgument, TipOption, WithoutOption, locked
+from armdyn.cli.parse import (
+    ArgOption,
+    BaseOption,
+    ForceOption,
+    LockOption,
+    RobotArgument,
+    TipOption,
+    WithoutOption,
+    locked,
+    pair,
+)
 
 if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
@@ -19,7 +29,8 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 TAKES: dict[str, tuple[str, ...]] = {}
 """Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
 
-OPTIONS: dict[str, Any] = {"tip": TipOption, "base": BaseOption, "lock": LockOption, "without": WithoutOption}
+OPTIONS: dict[str, Any] = {"tip": TipOption, "base": BaseOption, "lock": LockOption, "arg": ArgOption,
+                           "without": WithoutOption}  # fmt: skip
 """What is done to the robot of a file before the verb sees it."""
 
 
@@ -117,6 +128,7 @@ def _loaded(
     tip: str | None,
     base: str | None,
     lock: list[str] | None,
+    arg: list[str] | None,
     without: list[str] | None,
     movable: bool,
 ) -> Robot:
@@ -136,7 +148,8 @@ def _loaded(
         from armdyn.robot.features import SUPPORT, model_line, require
 
         with first_warning(name):
-            robot = load(name, tip=tip, base=base, lock=locked(lock)).without(*without or ())
+            args = dict(pair(text, "--arg", "prefix=left_") for text in arg or ())
+            robot = load(name, tip=tip, base=base, lock=locked(lock), args=args).without(*without or ())
     require(robot, f"armdyn {verb}", SUPPORT[f"cli.{verb}"])
     console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
     if movable and not robot.n:

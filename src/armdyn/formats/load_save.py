@@ -6,16 +6,16 @@ import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from armdyn import catalog
-from armdyn.errors import ModelWarning, PhysicsError, unknown_name
+from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
 from armdyn.formats.patch import difference
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.robot.edit import floated
 from armdyn.robot.robot import Robot
 
-FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf"}
+FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf", ".xacro": "xacro"}
 """File extension -> module of this package."""
 
 
@@ -35,18 +35,20 @@ def load(
     lock: Mapping[str, float] | None = None,
     strict: bool = False,
     free_root: bool | None = None,
+    args: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """Load a robot by its catalog name ("scara5") or from a file (.toml, .urdf, .xml for MJCF).
+    """Load a robot by its catalog name ("scara5") or from a file (.toml, .urdf, .xacro, .xml for MJCF).
 
     robot: catalog name or path.
-    tip: body whose frame becomes the tool frame.
-    base: body on which the robot stands; together with `tip`, only the chain between them is kept.
+    tip: body whose frame becomes the tool frame; only the chain to it is kept (of a robot with loops, all).
+    base: body on which the robot stands (default: the root).
     lock: positions, rad or m, of joints that are held there and merged into their parents.
     strict: raise PhysicsError for an invalid inertia (default: warn).
     free_root: True puts the root on a free joint, False welds bodies that a URDF or MJCF file lets float to the
         world (default: as the file says).
+    args: values of the arguments of a .xacro file, by name.
     """
-    made = read(robot, free_root)
+    made = read(robot, free_root, args)
     if lock:
         made = made.locked(lock)
     if tip is not None or base is not None:
@@ -55,18 +57,27 @@ def load(
     return made
 
 
-def read(robot: str | Path, free_root: bool | None = None) -> Robot:
-    """Read the robot as its file describes it, without judging its physics; `free_root` as in `load`."""
+def read(robot: str | Path, free_root: bool | None = None, args: Mapping[str, Any] | None = None) -> Robot:
+    """Read the robot as its file describes it, without judging its physics; arguments as in `load`."""
     path = Path(robot)
     if path.suffix.lower() not in FORMATS and not path.is_file():  # a folder may have a robot's name: out/rx90
         path = catalog.path(str(robot))
-    made = _format(path).read(path, free_root)
+    if path.suffix.lower() == ".xacro":
+        from armdyn.formats import xacro
+
+        made = xacro.read(path, free_root, args)
+    elif args:
+        raise FileError("arguments for a file that takes none", where=str(path), expected="args= with a .xacro file")
+    else:
+        made = _format(path).read(path, free_root)
     return made.edited(floated) if free_root else made
 
 
 def save(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a file, in the format that its extension names, and return the path."""
     path = Path(path)
+    if path.suffix.lower() == ".xacro":
+        raise FileError("a xacro file cannot be written", where=str(path), expected="a .urdf, .toml or .xml file")
     _format(path).write(robot, path)
     return path
 

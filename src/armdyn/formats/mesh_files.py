@@ -36,6 +36,22 @@ def find_mesh(name: str, folder: Path) -> Path | None:
     return next(filter(_is_mesh, _in_packages(package, inner, folder)), None)
 
 
+def find_package(name: str, folder: Path) -> Path | None:
+    """The folder of a package: above the given folder, beside one above it, or in the paths of ROS."""
+    return next((path for path in _packages(name, folder.resolve()) if path.is_dir()), None)
+
+
+def _packages(package: str, here: Path) -> Iterator[Path]:
+    for above in (here, *list(here.parents)[:HIGHEST]):
+        if above.name == package:
+            yield above
+        yield above / package
+    for variable in ENVIRONMENT:
+        for place in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            yield Path(place) / package
+            yield Path(place) / "share" / package
+
+
 def _relative(name: str, folder: Path) -> Iterator[Path]:
     """Beside the file; else in a folder above it, as files that were moved into urdf/ have it."""
     path = Path(name)
@@ -46,14 +62,7 @@ def _relative(name: str, folder: Path) -> Iterator[Path]:
 
 def _in_packages(package: str, inner: str, folder: Path) -> Iterator[Path]:
     here = folder.resolve()
-    for above in (here, *list(here.parents)[:HIGHEST]):
-        yield above / package / inner
-        if above.name == package:
-            yield above / inner
-    for variable in ENVIRONMENT:
-        for place in filter(None, os.environ.get(variable, "").split(os.pathsep)):
-            yield Path(place) / package / inner
-            yield Path(place) / "share" / package / inner
+    yield from (place / inner for place in _packages(package, here))
     for above in (here, *list(here.parents)[:HIGHEST]):  # the package's folder may have another name
         yield above / inner
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from armdyn.algebra import CentralInertia, Mat3, Vec3
+from armdyn.algebra import CentralInertia, Mat3, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
 from armdyn.formats.safe_xml import Document, local_name, parse
@@ -122,17 +122,22 @@ def _xacro(document: Document, element: Element) -> FileError:
 
 
 def _rotors(document: Document) -> dict[str, Rotor]:
-    """Per joint, the rotor that Drake's extension of <transmission> gives."""
+    """Per joint, the gear ratio of its <transmission>, and the rotor that Drake's extension gives."""
     values, found = Values(document), {}
     for transmission in (child for child in document.root if local_name(child) == "transmission"):
         names = [child.get("name", child.text or "") for child in transmission if local_name(child) == "joint"]
         given = {local_name(element): element for element in transmission.iter()}
-        if "rotor_inertia" not in given:
-            continue
         label = "transmission"
-        inertia = values.number(given["rotor_inertia"], "value", label)
-        ratio = values.number(given["gear_ratio"], "value", label) if "gear_ratio" in given else 1
-        found.update(dict.fromkeys(names, Rotor(inertia=inertia, ratio=ratio)))
+        inertia = values.number(given["rotor_inertia"], "value", label) if "rotor_inertia" in given else 0
+        ratio: Scalar = 1
+        if "gear_ratio" in given:
+            ratio = values.number(given["gear_ratio"], "value", label)
+        elif "mechanicalReduction" in given:
+            reduction = given["mechanicalReduction"]
+            text = (reduction.text or "1").strip()
+            ratio = values.numbers(text, 1, reduction, "mechanicalReduction", label)[0]
+        if len(names) == 1 and (inertia or ratio not in (0, 1)):
+            found[names[0]] = Rotor(inertia=inertia, ratio=ratio)
     return found
 
 

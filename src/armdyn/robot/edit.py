@@ -173,17 +173,17 @@ def body_named(robot: Robot, name: str) -> str:
 
 
 def sub_chain(robot: Robot, base: str | None, tip: str | None) -> Robot:
-    """The subtree of body `base`; with `tip`, only the chain between the two."""
+    """The subtree of body `base`; with `tip`, only the chain between the two (from the root, if there is no base)."""
     if tip is not None:
         robot = replace(robot, tool=Placement(), tool_on=body_named(robot, tip))
-    if base is None:
+    if base is None and (tip is None or robot.loops):  # the way to a tip of a closed chain is not a chain
         return robot
-    root = body_named(robot, base)
+    root = robot.root.name if base is None else body_named(robot, base)
     tree = _subtree(robot, root)
     if tip is not None:
         tree, dropped = _on_the_way(tree, root, robot.tool_on or "")
         if dropped:
-            note = f"left out, not on the chain from {base} to {tip}: {', '.join(dropped)}"
+            note = f"left out, not on the chain from {root} to {tip}: {', '.join(dropped)}"
             robot = replace(robot, notes=(*robot.notes, note))
     kept = {root, *(joint.body.name for joint in tree)}
     if robot.tool_on is not None and robot.tool_on not in kept:
@@ -196,7 +196,8 @@ def sub_chain(robot: Robot, base: str | None, tip: str | None) -> Robot:
         note = f"independent, because the joint that they follow is left out: {', '.join(lost)}"
         tree = tuple(replace(joint, mimic=None) if joint.name in lost else joint for joint in tree)
         robot = replace(robot, notes=(*robot.notes, note))
-    return replace(robot, tree=tree, root=body, base=Placement(), loops=loops)
+    placed = robot.base if base is None else Placement()
+    return replace(robot, tree=tree, root=body, base=placed, loops=loops)
 
 
 def _subtree(robot: Robot, root: str) -> tuple[Joint, ...]:

@@ -341,7 +341,10 @@ class Robot:
         return self.edited(lambda robot: lock(robot, values))
 
     def chain(self, base: str | None = None, tip: str | None = None) -> Robot:
-        """Return the subtree of body `base` (with `tip`: only the chain between them), the tool frame at `tip`."""
+        """Return the subtree of body `base`; with `tip`, only the chain from base or root to it, the tool frame there.
+
+        A robot with loops keeps all its bodies if only a tip is given.
+        """
         from armdyn.robot.edit import sub_chain
 
         return self.edited(lambda robot: sub_chain(robot, base, tip))
