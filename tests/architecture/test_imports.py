@@ -44,6 +44,7 @@ LEVEL = {
     "bench": 11,
     "reproduce": 12,
     "studio": 12,
+    "share": 12,
     "cli": 13,
 }
 LAZY = {

@@ -33,10 +33,12 @@ BUILT_FROM = {
     "cli.identify": ("identification.identify",),
     "cli.prune": ("analysis.prune", "analysis.significance"),
     "cli.payload": ("identification.identify_payload",),
+    "cli.share": ("share.share",),
     "cli.simulate": ("simulation.simulate",),
     "cli.studio": ("studio.serve",),
     "cli.study": ("report.study",),
     "cli.sweep": ("sweeps.sweep",),
+    "share.share": ("export.write", "equations.derive"),
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
 }
 """Functions that hand the robot to others, and these: they declare no more than all of them."""

@@ -22,7 +22,7 @@ from support.feature_robots import ROBOTS
 
 MATRIX = Path(__file__).with_name("matrix.txt")
 PACKAGES = ("analysis", "control", "dynamics", "equations", "export", "identification", "kinematics", "motion",
-            "parameters", "simulation", "simulation.studies", "studio", "sweeps", "trajectory",
+            "parameters", "simulation", "share", "simulation.studies", "studio", "sweeps", "trajectory",
             "report.pages.study_page")  # fmt: skip
 DESCRIPTIONS = {
     "analysis.box_around": "reads ranges of a motion",

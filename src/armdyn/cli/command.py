@@ -31,6 +31,7 @@ from armdyn.cli.plan import plan
 from armdyn.cli.prune import prune
 from armdyn.cli.reproduce import reproduce
 from armdyn.cli.robots import robots
+from armdyn.cli.share import share
 from armdyn.cli.show import show
 from armdyn.cli.simulate import simulate
 from armdyn.cli.studio import studio
@@ -54,7 +55,7 @@ VERBS = {
     "Equations": (derive, compare, certify, prune, formulations),
     "Motion": (plan, simulate, analyse, sweep),
     "Data": (excite, identify, payload),
-    "Results": (study, studio, export, reproduce, bench, cite),
+    "Results": (study, studio, share, export, reproduce, bench, cite),
 }
 """Panels of the help and their verbs."""
 for _panel, _verbs in VERBS.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import PurePath
+from typing import Any
 
 from armdyn.export import wasm_module
 from armdyn.export.c_source import PURPOSE_OF_TEST, comment, head, words
@@ -27,13 +28,18 @@ def files(model: Model) -> dict[PurePath, str | bytes]:
 
 def binary(model: Model) -> bytes:
     """NAME.wasm: no imports; exports `memory` and the functions."""
-    return wasm_module.module(
+    return wasm_module.module(codes(model))
+
+
+def codes(model: Model) -> list[wasm_module.Code]:
+    """The functions, ready to be encoded."""
+    return [
         wasm_module.Code(function.name, function.program(), function.inputs, function.outputs)
         for function in model.functions
-    )
+    ]
 
 
-def description(model: Model) -> dict[str, object]:
+def description(model: Model) -> dict[str, Any]:
     """Sizes of arguments and results of every function, joints and parameters: what the wrapper needs to know."""
     functions = {
         function.name: {
@@ -42,7 +48,7 @@ def description(model: Model) -> dict[str, object]:
         }
         for function in model.functions
     }
-    made: dict[str, object] = {"joints": [safe_text(name) for name, _ in model.axes], "functions": functions}
+    made: dict[str, Any] = {"joints": [safe_text(name) for name, _ in model.axes], "functions": functions}
     if model.parameters:
         made[PARAMETERS] = {
             safe_text(node.value): value for node, value in zip(model.parameters, model.defaults, strict=True)
@@ -52,14 +58,17 @@ def description(model: Model) -> dict[str, object]:
 
 def wrapper(model: Model) -> str:
     """NAME.mjs: `load` gives an object with the functions, over arrays of numbers."""
-    lines = [*comment(head(model)), "", f"const ROBOT = {json.dumps(description(model), indent=1)};", "", _WRAPPER]
-    return "\n".join(lines).replace("@LIMIT@", repr(PLAIN.limit)).replace("@NAME@", model.prefix)
+    known = f"const ROBOT = {json.dumps(description(model), indent=1)};"
+    loading = _LOADING.replace("@NAME@", model.prefix)
+    return "\n".join([*comment(head(model)), "", known, "", loading, functions_script()])
 
 
-_WRAPPER = """\
-/* Positions beyond this are refused: sines of larger angles are not computed. */
-const LARGEST = @LIMIT@;
+def functions_script() -> str:
+    """The function `robot` over the constant ROBOT (see `description`) and an instance of the module."""
+    return _FUNCTIONS.replace("@LIMIT@", repr(PLAIN.limit))
 
+
+_LOADING = """\
 /* The robot's functions. source: the bytes of @NAME@.wasm, or a compiled module (default: the file beside this one). */
 export async function load(source) {
   const given = source ?? (await bytes(new URL("@NAME@.wasm", import.meta.url)));
@@ -71,6 +80,11 @@ async function bytes(url) {
   if (url.protocol === "file:") return (await import("node:fs/promises")).readFile(url);
   return (await fetch(url)).arrayBuffer();
 }
+"""
+
+_FUNCTIONS = """\
+/* Positions beyond this are refused: sines of larger angles are not computed. */
+const LARGEST = @LIMIT@;
 
 /* The functions of an instance of the module. */
 export function robot(instance) {
