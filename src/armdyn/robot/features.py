@@ -206,6 +206,7 @@ DECLARING = (
     "report.pages.study_page",
     "simulation",
     "simulation.studies",
+    "share",
     "studio",
     "sweeps",
     "trajectory",

@@ -51,7 +51,6 @@ def share(robot: Robot, out: str | os.PathLike[str]) -> Path:
     return write_text(path, page(robot))
 
 
-@takes(*CLOSED, *TREE)
 def page(robot: Robot) -> str:
     """The text of the page."""
     names = (*FUNCTIONS, "closed") if robot.constrained else FUNCTIONS
