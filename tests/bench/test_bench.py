@@ -67,6 +67,8 @@ def report() -> Report:
 
 def test_a_wrong_engine_is_caught_and_not_timed(report: Report) -> None:
     for function in report.robots[0].functions:
+        if function.name == "coriolis_matrix":
+            continue  # zero for one joint, whatever is done to it
         if function.name == "inverse_dynamics":
             assert function.differences["wrong.call"] == pytest.approx(1e-6, rel=1e-3)
         labels = [timing.label for timing in function.timings]
@@ -111,6 +113,7 @@ def test_record_is_json_with_a_fixed_schema(report: Report) -> None:
         "machine",
         "quick",
         "peak_flops",
+        "bandwidth",
         "tolerance",
         "missing",
         "robots",
@@ -170,10 +173,13 @@ def test_robots_by_name() -> None:
 SERIAL = armdyn.random_robot(3, 4, prismatic=0.5)
 REVOLUTE = armdyn.random_robot(4, 5, prismatic=0.0)
 TREE = armdyn.random_robot(5, 6, branching=0.5)
+FLOATING = armdyn.random_robot(8, 8, branching=0.4, free_root=True)
 RX90 = robots.comparable(robots.chosen("rx90"))[0]
 
 
-@pytest.mark.parametrize("robot", [SERIAL, REVOLUTE, TREE, RX90], ids=["serial", "revolute", "tree", "rx90"])
+@pytest.mark.parametrize(
+    "robot", [SERIAL, REVOLUTE, TREE, FLOATING, RX90], ids=["serial", "revolute", "tree", "floating", "rx90"]
+)
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_engines_describe_the_same_robot(name: str, robot: Robot) -> None:
     """Mixed joints, skew axes, tilted base, branches, rotors: every call of an engine gives our results."""
@@ -182,7 +188,7 @@ def test_engines_describe_the_same_robot(name: str, robot: Robot) -> None:
     except (MissingExtra, NotApplicable) as reason:
         pytest.skip(reason.what)
     own = OwnEngine(armdyn.compile(robot))
-    states = robots.states(robot.n, 3)
+    states = robots.states(robot, 3)
     for function, count in FUNCTIONS.items():
         inputs = states[:count]
         ours = own.batch(function, inputs)["batch"].result()
@@ -200,7 +206,7 @@ def test_targets_of_robots_that_were_not_measured_are_left_out(report: Report) -
 def test_targets_say_what_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "compile_seconds", lambda robot, names: dict.fromkeys(names, 1.0))
     found = run(["ur5"], TINY, others={})
-    [batch, call, forward] = judged(found)
+    [batch, forward, call] = judged(found)
     assert [target.met for target in (batch, call, forward)] == [None] * 3
-    assert batch.wanted == "30 times"
+    assert batch.wanted == "60 times"
     assert batch.measured == "not measured"

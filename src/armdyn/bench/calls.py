@@ -18,9 +18,13 @@ FUNCTIONS: Mapping[str, int] = {
     "inverse_dynamics": 3,
     "forward_dynamics": 3,
     "mass_matrix": 1,
+    "coriolis_matrix": 2,
     "inverse_dynamics_derivatives": 3,
+    "regressor": 3,
 }
 """The functions measured, and the number of joint vectors that each takes."""
+COLUMNS = 14
+"""Of the regressor, per joint."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,8 @@ class Call:
     """function(*arguments, **keywords), a call that computes `samples` samples.
 
     label: the name in the engine's documentation. read: converts the result to our order of joints and axes,
-    (samples, ...), or without the first axis for a single call; derivatives are stacked, dtau/dq first.
+    (samples, ...), or without the first axis for a single call; derivatives are stacked, dtau/dq first. Of the
+    regressor the ten columns of each link's inertia are compared.
     """
 
     label: str
@@ -69,6 +74,15 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def inertial(value: Any) -> Array:
+    """The columns of inertia of a regressor with 14 columns per joint; all columns of others."""
+    array = np.asarray(value, dtype=float)
+    n = array.shape[-2]
+    if array.shape[-1] != COLUMNS * n:
+        return array
+    return array.reshape(*array.shape[:-1], n, COLUMNS)[..., :10].reshape(*array.shape[:-1], 10 * n)
 
 
 def plain(value: Any) -> Array:

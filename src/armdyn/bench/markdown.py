@@ -19,14 +19,16 @@ def _parts(report: Report) -> Iterator[str]:
     how = " Quick run: few repetitions, rough figures." if report.quick else ""
     yield f"Printed by `python benchmarks/kernels.py --out benchmarks/RESULTS.md` in one run on one core.{how}"
     facts = [f"- {name}: {value}" for name, value in report.machine.items()]
-    yield "\n".join([*facts, f"- measured FMA peak of the core: {report.peak / 1e9:.1f} GFLOP/s"])
+    facts.append(f"- measured FMA peak of the core: {report.peak / 1e9:.1f} GFLOP/s")
+    facts.append(f"- memory written by the core: {report.bandwidth / 1e9:.1f} GB/s")
+    yield "\n".join(facts)
     yield "## Targets"
     yield table(verdict(report))
     for robot in report.robots:
         section = calls(robot)
         yield f"## {section.title}"
         yield table(section)
-        yield table(work(robot, report.peak))
+        yield table(work(robot, report.peak, report.bandwidth))
         if robot.all_cold is not None and robot.all_warm is not None:
             yield f"All functions of Dynamics: {robot.all_cold:.2f} s cold, {robot.all_warm:.3f} s warm."
     yield "## How the figures were measured"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -15,15 +16,16 @@ from armdyn.bench.agreement import TOLERANCE, difference
 from armdyn.bench.calls import FUNCTIONS, Call, Inputs
 from armdyn.bench.compiling import compile_seconds
 from armdyn.bench.engines import OTHERS, Engine, Maker
-from armdyn.bench.engines.own import OwnEngine
+from armdyn.bench.engines.own import OwnEngine, result_shapes
 from armdyn.bench.machine import facts
-from armdyn.bench.peak import peak
+from armdyn.bench.peak import bandwidth, peak
 from armdyn.bench.result import OWN, FunctionResult, Report, RobotResult, Timing
 from armdyn.bench.stopwatch import interleaved, one_core, seconds_once
+from armdyn.bench.targets import COLD
 from armdyn.dynamics import Dynamics, compile
+from armdyn.dynamics.looped_programs import can_be_looped, pays
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import MissingExtra, NotApplicable
-from armdyn.graph import Graph
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.cache import VARIABLE
 from armdyn.robot import Robot
@@ -32,7 +34,7 @@ from armdyn.typing import Array, Progress, quiet
 LARGEST_RESULT = 2**27
 """Limit in bytes for the results of a batch; where it is exceeded, the batch has fewer samples."""
 FEW_JOINTS = 10
-"""Up to this many joints, the time to compile all functions of Dynamics is measured."""
+"""Up to this many joints, and where there is a target, the time to compile all functions of Dynamics is measured."""
 
 Key = tuple[str, str, int]
 """Engine, kind of call, samples."""
@@ -75,7 +77,7 @@ def run(
     others: Mapping[str, Maker] = OTHERS,
     progress: Progress = quiet,
 ) -> Report:
-    """Measure robots (catalog names, files, `chainN`; default: ur5, rx90, panda, chain30) on one core.
+    """Measure robots on one core: catalog names, files, or names of `sample_robots` (default: `sample_robots.default`).
 
     Results are compared before anything is timed; a call that disagrees is reported and not timed. Machine code is
     kept in a temporary cache.
@@ -86,7 +88,7 @@ def run(
         others: engines to compare with, by name.
         progress: called with the current step and the fraction done.
     """
-    chosen = [robots.chosen(name) for name in names or robots.DEFAULT]
+    chosen = [robots.chosen(name) for name in names or robots.default()]
     missing: dict[str, str] = {}
     best = 0.0
     found = []
@@ -95,7 +97,8 @@ def run(
             work = _Work(robot, settings, others, progress, number, len(chosen))
             found.append(work.result(missing))
             best = max(best, work.peak)
-    return Report(facts(), best, tuple(found), missing, settings.quick)
+        written = bandwidth()
+    return Report(facts(), best, written, tuple(found), missing, settings.quick)
 
 
 class _Work:
@@ -105,6 +108,7 @@ class _Work:
         self, robot: Robot, settings: Settings, others: Mapping[str, Maker], progress: Progress, number: int, count: int
     ) -> None:
         self.robot, self.without = robots.comparable(robot)
+        self.dynamics = compile(self.robot)
         self.settings, self.others, self.progress = settings, others, progress
         steps = 1 + len(FUNCTIONS)
         self.done, self.steps = number * steps, count * steps
@@ -112,10 +116,10 @@ class _Work:
 
     def result(self, missing: dict[str, str]) -> RobotResult:
         self._say("compiling")
-        dynamics = compile(self.robot)
+        dynamics = self.dynamics
         skipped = self._skipped(dynamics)
         names = [name for name in FUNCTIONS if name not in skipped]
-        everything = self.settings.everything and self.robot.n <= FEW_JOINTS
+        everything = self.settings.everything and (self.robot.n <= FEW_JOINTS or self.robot.name in COLD)
         made = [*names, *(name for name in QUANTITIES if name not in names)] if everything else names
         cold = compile_seconds(self.robot, made)
         again = [compile_seconds(self.robot, made) for _ in range(self.settings.warm)]
@@ -129,10 +133,11 @@ class _Work:
 
     def _skipped(self, dynamics: Dynamics) -> dict[str, str]:
         longest = self.settings.longest
+        floating = {"regressor": "there is no looped code of it on a free base"} if self.robot.compounds else {}
         if longest is None:
-            return {}
-        counts = {name: dynamics.operations(name).total for name in FUNCTIONS}
-        return {name: f"{count} operations" for name, count in counts.items() if count > longest}
+            return floating
+        counts = {name: dynamics.program(name).operations.total for name in FUNCTIONS if name not in floating}
+        return floating | {name: f"{count} operations" for name, count in counts.items() if count > longest}
 
     def _engines(self, missing: dict[str, str]) -> tuple[dict[str, Engine], dict[str, str]]:
         engines: dict[str, Engine] = {}
@@ -164,9 +169,19 @@ class _Work:
         self._measure_peak()
         self.done += 1
         timings = tuple(Timing(key[0], calls[key].label, key[1], key[2], value) for key, value in seconds.items())
-        graph = dynamics.graph(name)
-        lanes = getattr(dynamics.program(name), "lanes", None)
-        return FunctionResult(name, graph.operations, _angles(graph), lanes, cold, warm, timings, apart, failed)
+        made = dynamics.program(name)
+        angles = self._angles(name)
+        lanes = getattr(made, "lanes", None)
+        return FunctionResult(
+            name, made.operations, angles, lanes, cold, warm, timings, apart, failed, self._bytes(name)
+        )
+
+    def _angles(self, name: str) -> int:
+        """Different angles whose sines and cosines are computed; looped code computes those of all joints."""
+        if can_be_looped(self.robot, name) and pays(name, self.robot, lambda: self.dynamics.operations(name).total):
+            return sum(link.revolute for link in self.robot.links)
+        nodes = self.dynamics.graph(name).nodes
+        return len({node.args[0] for node in nodes if node.op in (SIN, COS)})
 
     def _compared(self, name: str, engines: Mapping[str, Engine]) -> tuple[dict[str, float], dict[str, str]]:
         """The largest difference of every call, and the errors of those that failed, by label."""
@@ -209,24 +224,23 @@ class _Work:
                     expected = seconds_once(call)
 
     def _inputs(self, name: str, samples: int) -> Inputs:
-        return robots.states(self.robot.n, samples)[: FUNCTIONS[name]]
+        return robots.states(self.robot, samples)[: FUNCTIONS[name]]
 
     def _sizes(self, name: str) -> tuple[int, ...]:
         """Batch sizes, limited so that the results fit into memory."""
-        entries = {"mass_matrix": self.robot.n**2, "inverse_dynamics_derivatives": 2 * self.robot.n**2}
-        most = max(LARGEST_RESULT // (8 * entries.get(name, self.robot.n)), 1)
+        most = max(LARGEST_RESULT // self._bytes(name), 1)
         most = int(f"{most:.0e}"[0]) * 10 ** int(f"{most:.0e}"[2:])
         return tuple(sorted({min(size, most) for size in self.settings.sizes}))
+
+    def _bytes(self, name: str) -> int:
+        """Of the results for one sample."""
+        return 8 * sum(math.prod(shape) for shape in result_shapes(self.dynamics, name))
 
     def _measure_peak(self) -> None:
         self.peak = max(self.peak, *(peak(2 * self.settings.turn) for _ in range(5)))
 
     def _say(self, what: str) -> None:
         self.progress(f"{self.robot.name}: {what.replace('_', ' ')}", self.done / self.steps)
-
-
-def _angles(graph: Graph) -> int:
-    return len({node.args[0] for node in graph.nodes if node.op in (SIN, COS)})
 
 
 @contextmanager

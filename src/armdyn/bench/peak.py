@@ -1,4 +1,4 @@
-"""Peak of the core: independent chains of fused multiply-adds on full vectors, without memory access.
+"""Peak of the core: independent chains of fused multiply-adds on full vectors, without memory access; bytes written.
 
 12 accumulators hide the latency (4 or 5 cycles, two units) and fit into 16 registers with the two constants.
 """
@@ -9,11 +9,15 @@ import ctypes
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
+
 from armdyn.bench.stopwatch import CLOCK
 from armdyn.kernels import jit
 
 CHAINS = 12
 UNROLLED = 8
+WRITTEN = 2**28
+"""Bytes, several times the caches."""
 FLOPS = 2
 """A fused multiply-add is two operations."""
 
@@ -37,6 +41,17 @@ def peak(seconds: float = 0.02) -> float:
         if took >= seconds / 2:
             return passes * flops / took
         passes *= 2
+
+
+def bandwidth() -> float:
+    """Bytes per second that one core writes to memory beyond its caches, by filling a large array: best of some."""
+    array = np.ones(WRITTEN // 8)
+    best = float("inf")
+    for _ in range(10):
+        start = CLOCK()
+        array.fill(0.0)
+        best = min(best, CLOCK() - start)
+    return array.nbytes / best
 
 
 @cache

@@ -31,7 +31,7 @@ class FunctionResult:
 
     angles: number of different angles whose sines and cosines are computed. lanes: samples computed at a time. cold,
     warm: seconds to compile the function with an empty and with a filled cache. differences: of each call's results
-    from ours. failed: errors of the calls that raised one.
+    from ours. failed: errors of the calls that raised one. bytes: of the results for one sample.
     """
 
     name: str
@@ -43,6 +43,7 @@ class FunctionResult:
     timings: tuple[Timing, ...]
     differences: Mapping[str, float]
     failed: Mapping[str, str]
+    bytes: int
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -86,6 +87,11 @@ class FunctionResult:
         kernel = self.timing(OWN, "kernel", samples)
         return None if kernel is None else self.flops(sincos=sincos) / kernel.seconds / peak
 
+    def written(self, bandwidth: float, samples: int) -> float | None:
+        """Share of the core's bandwidth to memory that the results take."""
+        kernel = self.timing(OWN, "kernel", samples)
+        return None if kernel is None else self.bytes / kernel.seconds / bandwidth
+
 
 @dataclass(frozen=True)
 class RobotResult:
@@ -119,10 +125,14 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Report:
-    """Results of one run. peak: operations per second of the core. missing: engines not installed, and why."""
+    """Results of one run.
+
+    peak: operations per second of the core. bandwidth: bytes per second that it writes. missing: engines not installed.
+    """
 
     machine: Mapping[str, str]
     peak: float
+    bandwidth: float
     robots: tuple[RobotResult, ...]
     missing: Mapping[str, str]
     quick: bool
@@ -148,6 +158,7 @@ class Report:
             "machine": dict(self.machine),
             "quick": self.quick,
             "peak_flops": self.peak,
+            "bandwidth": self.bandwidth,
             "tolerance": TOLERANCE,
             "missing": dict(self.missing),
             "robots": [self._robot_record(robot) for robot in self.robots],
@@ -186,6 +197,7 @@ class Report:
                     "samples": samples,
                     "traced": function.share(self.peak, samples),
                     "with_sincos": function.share(self.peak, samples, sincos=True),
+                    "bandwidth": function.written(self.bandwidth, samples),
                 }
                 for samples in function.sizes
             ],

@@ -23,6 +23,8 @@ NOTES = {
     "Multiplications and additions are counted after sharing common subexpressions; a fused multiply-add is two. "
     f"Divisions, sign changes and sincos are not counted; in the last column each angle counts {SINCOS} more for its "
     "sine and cosine.",
+    "memory": "bytes of results per second of the kernel's largest batch, relative to what the core writes when it "
+    "fills a large array. Large results are written past the caches and may exceed that.",
     "compile": "from the robot to the function in a fresh interpreter after imports: tracing, choosing the model, "
     "compiling; cold with an empty cache, warm with a filled one.",
     "times": "processor time, best of interleaved rounds on one core; only results that agree with armdyn's to "
@@ -69,13 +71,13 @@ def _ratio(function: FunctionResult, engine: str, kind: str, samples: int) -> st
     return "" if value is None else f"{value:.1f}"
 
 
-def work(robot: RobotResult, peak: float) -> Section:
-    """Operations, the share of the core's peak that they reach, and compile times."""
+def work(robot: RobotResult, peak: float, bandwidth: float) -> Section:
+    """Operations, the share of the core's peak that they reach, that of its bandwidth, and compile times."""
     sizes = _sizes(robot)
     columns = [Column("function"), Column("x / +"), Column("angles")]
     columns += [Column(f"kernel {_short(size)}", "ns") for size in sizes]
     columns += [Column(f"share {_short(size)}", "%") for size in sizes]
-    columns += [Column("+ sincos", "%"), Column("cold", "ms"), Column("warm", "ms")]
+    columns += [Column("+ sincos", "%"), Column("memory", "%"), Column("cold", "ms"), Column("warm", "ms")]
     rows = []
     for function in robot.functions:
         used = [function.sizes[min(position, len(function.sizes) - 1)] for position in range(len(sizes))]
@@ -88,6 +90,7 @@ def work(robot: RobotResult, peak: float) -> Section:
             *(f"{1e9 * kernel.seconds:.1f}" if kernel else "" for kernel in kernels),
             *("" if share is None else f"{100 * share:.0f}" for share in shares),
             "" if counted is None else f"{100 * counted:.0f}",
+            "" if not used else f"{100 * (function.written(bandwidth, used[-1]) or 0):.0f}",
             f"{1e3 * function.cold:.0f}", f"{1e3 * function.warm:.1f}",
         ))  # fmt: skip
     return Section(f"{robot.name}: operations, share of the peak, compile times", tuple(columns), tuple(rows))
@@ -110,7 +113,7 @@ def remarks(report: Report) -> Iterator[str]:
         for engine, reason in robot.absent.items():
             yield f"{robot.name}: {engine} is left out: {reason.rstrip('.')}."
         for name, reason in robot.skipped.items():
-            yield f"{robot.name}: {name.replace('_', ' ')} is left out of a quick run: {reason}."
+            yield f"{robot.name}: {name.replace('_', ' ')} is left out: {reason}."
         for function in robot.functions:
             for call, reason in function.failed.items():
                 yield f"{robot.name}: {call} is left out because it failed: {reason.rstrip('.')}."

@@ -22,7 +22,7 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="ROBOT",
-            help="Names or files, or chainN for a chain of N joints (default: ur5 rx90 panda chain30).",
+            help="Names or files, chainN for a chain of N joints, talos, quadruped (default: arms, chains, trees).",
             autocompletion=robot_names,
         ),
     ] = None,
@@ -39,9 +39,9 @@ def bench(
     """
     from armdyn.bench import run
     from armdyn.bench.measuring import QUICK, THOROUGH
-    from armdyn.bench.sample_robots import DEFAULT
+    from armdyn.bench.sample_robots import default
 
-    names = robots or list(DEFAULT)
+    names = robots or default()
     if out is not None:
         _require_writable(out)
     with working("starting") as say:
@@ -75,7 +75,7 @@ def _print(report: Report) -> None:
 
     screen = console()
     for robot in report.robots:
-        for section in (calls(robot), work(robot, report.peak)):
+        for section in (calls(robot), work(robot, report.peak, report.bandwidth)):
             for table in tables(section, screen.width):
                 screen.print(table)
         if robot.all_cold is not None and robot.all_warm is not None:

@@ -10,8 +10,13 @@ from typing import Any
 import numpy as np
 
 from armdyn.bench.calls import FUNCTIONS, Call, Inputs, imported
+from armdyn.errors import NotApplicable
 from armdyn.robot import Robot
 from armdyn.typing import Array
+
+MOST_JOINTS = 10
+NOT_COMPARED = ("coriolis_matrix", "regressor")
+"""The same graphs again, at the same speed."""
 
 
 class CasadiEngine:
@@ -19,15 +24,22 @@ class CasadiEngine:
 
     def __init__(self, robot: Robot) -> None:
         self.casadi = imported("casadi", "CasADi", "casadi")
+        if robot.n > MOST_JOINTS or robot.compounds:
+            raise NotApplicable("its programs of long chains and floating robots take minutes to make",
+                                where=f"robot {robot.name!r}")  # fmt: skip
         self.robot = robot
         self._functions: dict[str, Any] = {}
 
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
+        if function in NOT_COMPARED:
+            return {}
         made = self._function(function)
         return {"call": Call("casadi.Function", made, inputs, lambda value: self._read(function, value)),
                 "out": self._buffered("casadi.Function.buffer", function, made, inputs, ())}  # fmt: skip
 
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
+        if function in NOT_COMPARED:
+            return {}
         samples = len(inputs[0])
         made = self._function(function).map(samples)
         return {"batch": self._buffered("casadi.Function.map", function, made, inputs, (samples,))}

@@ -24,6 +24,8 @@ class MujocoEngine:
     def __init__(self, robot: Robot) -> None:
         self.mujoco = imported("mujoco", "MuJoCo", "mujoco")
         self.robot = robot
+        if robot.compounds:
+            raise NotApplicable("free joints are not compared with MuJoCo", where=f"robot {robot.name!r}")
         try:
             self.model = _model(self.mujoco, robot)
         except ValueError as error:

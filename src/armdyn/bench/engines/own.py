@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.bench.calls import Call, Inputs, plain, stacked
+from armdyn.bench.calls import Call, Inputs, inertial, plain, stacked
 from armdyn.dynamics import Dynamics
 
 
@@ -32,11 +32,20 @@ class OwnEngine:
 
     def _out(self, function: str, batch: tuple[int, ...]) -> Any:
         """Arrays for the result; writing ones makes sure that their memory is mapped."""
-        n = self.dynamics.n
-        if function == "inverse_dynamics_derivatives":
-            return np.ones((*batch, n, n)), np.ones((*batch, n, n))
-        return np.ones((*batch, n, n)) if function == "mass_matrix" else np.ones((*batch, n))
+        shapes = result_shapes(self.dynamics, function)
+        arrays = tuple(np.ones((*batch, *shape)) for shape in shapes)
+        return arrays if len(arrays) > 1 else arrays[0]
+
+
+def result_shapes(dynamics: Dynamics, function: str) -> list[tuple[int, ...]]:
+    """Of the results for one sample."""
+    n = dynamics.n
+    if function in ("inverse_dynamics", "forward_dynamics"):
+        return [(n,)]
+    if function == "regressor":
+        return [(n, len(dynamics.parameter_names))]
+    return [(n, n)] * (2 if function == "inverse_dynamics_derivatives" else 1)
 
 
 def _reader(function: str) -> Any:
-    return stacked if function == "inverse_dynamics_derivatives" else plain
+    return {"inverse_dynamics_derivatives": stacked, "regressor": inertial}.get(function, plain)

@@ -30,17 +30,23 @@ class PinocchioEngine:
             raise NotApplicable("free or ball joints beside a free joint at the root")
         self.model = _model(pin, robot)
         self.data = self.model.createData()
+        self.floating = bool(robot.compounds)
         first = FREE if robot.compounds else 0
+        self.bodies = [self.model.getJointId(link.name) - 1 for link in robot.links[first:]]
         joints = [self.model.joints[self.model.getJointId(link.name)] for link in robot.links[first:]]
         self.order = np.array([*range(first), *(joint.idx_v for joint in joints)])
         base = [0, 1, 2, 6, 3, 4, 5] if first else []  # (qx, qy, qz, qw) in theirs
         self.places = np.array([*base, *(joint.idx_q for joint in joints)])
 
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
+        if self.floating and function in ("coriolis_matrix", "regressor"):
+            return {}  # their Coriolis matrix of a free base is another one, their columns are others
         name = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba",
+                "coriolis_matrix": "computeCoriolisMatrix", "regressor": "computeJointTorqueRegressor",
                 "inverse_dynamics_derivatives": "computeRNEADerivatives"}[function]  # fmt: skip
         arguments = (self.model, self.data, *self.theirs(inputs))
-        read = {"mass_matrix": self._matrix, "inverse_dynamics_derivatives": self._matrices}.get(function, self._vector)
+        read = {"mass_matrix": self._matrix, "inverse_dynamics_derivatives": self._matrices,
+                "coriolis_matrix": self._whole, "regressor": self._regressor}.get(function, self._vector)  # fmt: skip
         return {"call": Call(f"pin.{name}", getattr(self.pin, name), arguments, read)}
 
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
@@ -72,6 +78,18 @@ class PinocchioEngine:
         upper = np.triu(np.reshape(np.asarray(value, dtype=float), (n, n)))
         full: Array = (upper + np.triu(upper, 1).T)[np.ix_(self.order, self.order)]
         return full
+
+    def _whole(self, value: Any) -> Array:
+        n = len(self.order)
+        whole: Array = np.array(value, dtype=float).reshape(n, n)[np.ix_(self.order, self.order)]
+        return whole
+
+    def _regressor(self, value: Any) -> Array:
+        """Their columns are m, m c, then XX XY YY XZ YZ ZZ; ours XX XY XZ YY YZ ZZ, m c, m."""
+        n = len(self.order)
+        theirs = np.array(value, dtype=float).reshape(n, n, 10)[np.ix_(self.order, self.bodies)]
+        ours: Array = theirs[..., [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]].reshape(n, 10 * n)
+        return ours
 
     def _matrices(self, value: Any) -> Array:
         n = len(self.order)

@@ -23,11 +23,16 @@ ROUNDING = 1e-12
 METHODS = {"inverse_dynamics": "rne", "forward_dynamics": "accel", "mass_matrix": "inertia"}
 
 
+MOST_JOINTS = 10
+
+
 class ToolboxEngine:
     """A robot as a `roboticstoolbox.DHRobot`."""
 
     def __init__(self, robot: Robot) -> None:
         toolbox = imported("roboticstoolbox", "Robotics Toolbox", "roboticstoolbox-python")
+        if robot.n > MOST_JOINTS:
+            raise NotApplicable("long chains are not compared with Robotics Toolbox", where=f"robot {robot.name!r}")
         if any(link.parent != link.index - 1 for link in robot.links):
             raise NotApplicable("Robotics Toolbox takes one chain without branches", where=f"robot {robot.name!r}")
         if not all(link.revolute for link in robot.links):
