@@ -8,13 +8,15 @@ masses may be unknown. Wrong columns, signs or units leave a large residual in s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
+from armdyn.algebra import Vec3
 from armdyn.dynamics import compile as compiled
 from armdyn.identification.processing import decimated, decimated_keep
 from armdyn.identification.samples import Samples
@@ -40,6 +42,7 @@ POOR = 0.1
 BETTER = 2.5
 """Product of the joints' improvements above which another reading of a log is preferred."""
 DEGREE = math.pi / 180
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,15 @@ class Reading:
 
     torques, positions: (n,) column of each joint
     signs: (n,) of the torques
-    scales: (n,) of the positions
-    gravity: whether the torques contain it
+    scales: (n,) of the positions; negative for a position of the opposite sign
+    gravity: 1, 0 if the torques do not contain it, -1 if it acts the other way
     """
 
     torques: tuple[int, ...]
     positions: tuple[int, ...]
     signs: tuple[int, ...]
     scales: tuple[float, ...]
-    gravity: bool = True
+    gravity: int = 1
 
     @staticmethod
     def declared(n: int) -> Reading:
@@ -117,13 +120,16 @@ class Evidence:
         return self._known[key]
 
     def _rows(self, reading: Reading) -> Rows:
+        robot = with_gravity(self.robot, [reading.gravity * float(x) for x in self.robot.gravity])
+        keep = decimated_keep(decimated_keep(self.samples.keep, self.stride), DECIMATION)[:, list(reading.positions)]
+        return condensed(self.regressor(robot, reading), keep, self.tau)
+
+    def regressor(self, robot: Robot, reading: Reading, moved: Array | float = 0.0) -> Array:
+        """(m, n, p) decimated regressor of a robot, its joints moved by constant amounts."""
         s, order, scale = self.samples, list(reading.positions), np.array(reading.scales)
-        robot = self.robot if reading.gravity else self.robot.without("gravity")
         q, qd, qdd = (x[:: self.stride][:, order] * scale for x in (s.q, s.qd, s.qdd))
         near = compiled(robot).closed(q) if robot.constrained else None
-        Y = decimated(np.asarray(regressor(robot, q, qd, qdd, INCLUDE, near)), DECIMATION)
-        keep = decimated_keep(decimated_keep(s.keep, self.stride), DECIMATION)[:, order]
-        return condensed(Y, keep, self.tau)
+        return decimated(np.asarray(regressor(robot, q + moved, qd, qdd, INCLUDE, near)), DECIMATION)
 
     # Fits ----------------------------------------------------------------------------------------------------------
 
@@ -144,11 +150,6 @@ class Evidence:
     def errors(self, reading: Reading) -> Array:
         """(n,) residual of the fit over the standard deviation of each joint's torque; NaN where there are no data."""
         return self._solved(self.rows(reading), reading)[1]
-
-    def errors_at(self, lag: int, reading: Reading) -> Array:
-        """The same with torques `lag` samples of the log later."""
-        rows = self.rows(reading)
-        return self._solved(condensed(rows.Y, rows.keep, self.torques(lag), rows.gram), reading)[1]
 
     def weights(self, rows: Rows, reading: Reading) -> Array:
         """(n,) one over the variance of each joint's torque; 0 where there are too few data."""
@@ -212,19 +213,23 @@ class Evidence:
             yield replace(reading, torques=_swapped(reading.torques, i, j), signs=_swapped(reading.signs, i, j))
 
     def _other_motions(self, reading: Reading) -> Iterator[Reading]:
-        """Readings that differ by the unit of positions, by two columns of them, or by gravity."""
+        """Readings that differ by the unit of positions, by two columns or the sign of one of them, or by gravity."""
         revolute = [joint.kind == "revolute" for joint in self.robot.joints]
         for kind, factor in ((True, DEGREE), (True, 1 / DEGREE), (False, 1e-3), (False, 1e3)):
             if kind in revolute:
                 scales = [s * factor if r == kind else s for s, r in zip(reading.scales, revolute, strict=True)]
                 yield replace(reading, scales=tuple(scales))
-        yield replace(reading, gravity=not reading.gravity)
+        yield from (replace(reading, gravity=g) for g in (1, 0, -1) if g != reading.gravity)
+        for j in range(self.robot.n):
+            yield replace(reading, scales=_changed(reading.scales, j, -reading.scales[j]))
         for i, j in combinations(range(self.robot.n), 2):
             yield replace(reading, positions=_swapped(reading.positions, i, j))
 
 
-def _changed(values: tuple[int, ...], j: int, value: int) -> tuple[int, ...]:
-    return (*values[:j], value, *values[j + 1 :])
+def _changed(values: tuple[Number, ...], j: int, value: Number) -> tuple[Number, ...]:
+    changed = list(values)
+    changed[j] = value
+    return tuple(changed)
 
 
 def _swapped(values: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
@@ -233,11 +238,15 @@ def _swapped(values: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-def condensed(Y: Array, keep: Array, tau: Array, gram: Array | None = None) -> Rows:
+def with_gravity(robot: Robot, g: Sequence[float] | Array) -> Robot:
+    """The robot in another gravity, m/s^2."""
+    return replace(robot, gravity=Vec3(*(float(x) for x in g)), expressions=None)
+
+
+def condensed(Y: Array, keep: Array, tau: Array) -> Rows:
     """Regressor and torques with the products that fits need."""
     kept = Y * keep[:, :, None]
-    if gram is None:
-        gram = np.stack([kept[:, j].T @ kept[:, j] for j in range(Y.shape[1])])
+    gram = np.stack([kept[:, j].T @ kept[:, j] for j in range(Y.shape[1])])
     product = np.stack([tau.T @ kept[:, j] for j in range(Y.shape[1])])
     return Rows(Y, keep, gram, product, keep.T.astype(float) @ tau**2)
 
@@ -252,4 +261,4 @@ def _least(gram: Array, product: Array) -> tuple[Array, Array]:
     return root @ (root.T @ product), root
 
 
-__all__ = ["Evidence", "Reading"]
+__all__ = ["Evidence", "Reading", "with_gravity"]

@@ -16,8 +16,8 @@ GAP = 2.5
 """A time step this many times the median is a gap."""
 JITTER = 0.1
 """Standard deviation of the time steps over their median beyond which a clock is uneven."""
-LONG_STEP, SHORT_STEP = 0.2, 2e-5
-"""Time steps, s, outside of which torques are hardly ever logged: 5 Hz and 50 kHz."""
+LONG_STEP, SHORT_STEP = 0.1, 2e-5
+"""Time steps, s, outside of which torques are hardly ever logged: 10 Hz and 50 kHz."""
 FEWEST_REBUILT = 200
 """Samples below which a clock is not rebuilt."""
 WHOLE, CLEARER = 0.15, 0.5
@@ -27,6 +27,7 @@ MOVES = 0.01
 """Share of the largest squared velocity above which the positions tell the time."""
 SMOOTHED = 20
 """Samples on either side over which the velocity is smoothed, at least."""
+REBUILT = "clock rebuilt"
 FEWEST = 20
 """Smallest number of samples that can be processed."""
 
@@ -94,7 +95,8 @@ def clock_findings(log: Log) -> list[Finding]:
     """Gaps, jitter, and an implausible time step (a wrong unit of time)."""
     steps = np.diff(log.t)
     h = float(np.median(steps))
-    return [*_gaps(log.t, steps, h), *_jitter(steps, h), *_unit(h)]
+    stamped = all(finding.rule != REBUILT for finding in log.findings)
+    return [*_gaps(log.t, steps, h), *(_jitter(steps, h) if stamped else ()), *_unit(h)]
 
 
 def _gaps(t: Array, steps: Array, h: float) -> list[Finding]:
@@ -161,7 +163,7 @@ def rebuilt(log: Log) -> Log:
     period = float(log.t[-1] - log.t[0]) / float(ticks.sum())
     t = log.t[0] + period * np.concatenate([[0.0], np.cumsum(ticks)])
     kept = np.concatenate([[True], ticks > 0])
-    found = Finding("clock rebuilt", "note", "time",
+    found = Finding(REBUILT, "note", "time",
                     f"time stamps were replaced: {repeated} samples were written twice and left out, and samples are "
                     f"missing in {lost} steps of the period {period:.6g} s",
                     condition="positions that advance with the time stamps", value=by_stamps,

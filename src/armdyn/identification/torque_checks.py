@@ -1,0 +1,330 @@
+"""Checks of torques against the motion: order of columns, signs, units, gravity, zeros, gains, delay.
+
+Readings of the log that fit better (`evidence`) and deviations that explain the residual (`deviations`) become findings
+in plain words. One cause is named where one explains the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from armdyn.findings import Finding, listed
+from armdyn.identification.deviations import Deviation, Deviations
+from armdyn.identification.evidence import BETTER, FEWEST, INCLUDE, Evidence, Reading, with_gravity
+from armdyn.identification.log import Log
+from armdyn.identification.samples import Samples
+from armdyn.parameters.standard import parameter_names, standard_parameters
+from armdyn.robot import Robot
+from armdyn.robot.limits import UNITS
+from armdyn.typing import Array
+
+LARGE = 0.6
+"""Relative error of a torque, fitted freely, above which something is wrong with it."""
+SHARE = 0.15
+"""Deviation of the supported weight from the model's, as a share, above which it is reported."""
+SURE = 6.0
+"""Standard deviations above which a sign is certain."""
+EXPLAINED, CERTAIN = 0.05, 12.0
+"""Share of the residual's power that a tilt or a gain must explain, and its estimate over the standard deviation that
+white residuals would give it (real ones are correlated)."""
+ZERO_EXPLAINED = 0.15
+"""Share of the residual of the model's own masses that a zero must explain."""
+TILTED, GAIN, ZERO = math.radians(4), 0.15, 0.1
+"""Tilt of gravity (rad), deviation of a gain (share) and of a zero (rad or m) from which on they are reported."""
+TRUSTED = 4.0
+"""Residual by the model's own masses over that of free parameters, up to which zeros are judged by those masses."""
+DELAY = 0.1
+"""Largest delay that is searched, s."""
+LEAST_DELAY, DELAYED = 1.5, 0.03
+"""Delays up to this many samples come from sampling itself; others must explain this share of the residual's power."""
+EARTH = 9.81
+"""m/s^2."""
+DIRECTION = "direction of gravity"
+MISREAD = ("order of torques", "order of positions", "unit of position", "sign of position")
+"""Findings after which nothing else about the torques can be judged."""
+
+
+def torque_findings(robot: Robot, log: Log, samples: Samples, *, sound: bool = True) -> list[Finding]:
+    """Findings on the torques of a log, by the motion that should cause them.
+
+    sound: whether the signals by themselves are good enough to look for small deviations
+    """
+    missing = _gravity_of_the_model(robot, samples)
+    if missing:
+        return missing
+    evidence = Evidence(robot, samples)
+    readings = evidence.readings()
+    found = []
+    for before, after in pairwise(readings):
+        found += _changed(robot, evidence, before, after)
+    last = readings[-1]
+    found = _merged(robot, found)
+    if not any(f.rule in MISREAD for f in found):
+        found += _smaller(robot, evidence, last, log, found, sound)
+    return [*found, *_large_residuals(robot, evidence, last)]
+
+
+def _smaller(
+    robot: Robot, evidence: Evidence, reading: Reading, log: Log, before: Sequence[Finding], sound: bool
+) -> list[Finding]:
+    """What a reading leaves to be found: friction of the wrong sign, the weight, small deviations."""
+    reversed_ = _reversed(robot, evidence, reading)
+    weight = _gravity(robot, evidence, reading, log) if reading.gravity else []
+    if any(f.rule == DIRECTION for f in weight):
+        if len(reversed_) <= robot.n / 2:  # with the weight reversed, the fit bends friction too
+            return weight
+        weight = []
+    signs = [f for f in reversed_ if all(f.where != g.where or g.rule != f.rule for g in before)]
+    if reversed_:
+        return signs
+    if robot.constrained or not sound or any(f.rule != "weight share" for f in weight):
+        return weight
+    return _deviations(robot, Deviations(evidence, reading), log) or weight
+
+
+def _gravity_of_the_model(robot: Robot, samples: Samples) -> list[Finding]:
+    """A model without gravity whose torques fit far better with it."""
+    if any(float(x) for x in robot.gravity):
+        return []
+    evidence = Evidence(robot, samples)
+    reading = Reading.declared(robot.n)
+    before = evidence.errors(reading)
+    tried = {axis: Evidence(with_gravity(robot, -EARTH * np.eye(3)[k]), samples).errors(reading)
+             for k, axis in enumerate("xyz")}  # fmt: skip
+    axis = max(tried, key=lambda each: evidence.improvement(before, tried[each]))
+    if evidence.improvement(before, tried[axis]) < BETTER:
+        return []
+    worst = int(np.nanargmax(before - tried[axis]))
+    return [Finding("gravity of the model", "suspicious", "model",
+                    f"the model has no gravity, but the torques fit with gravity along {axis} "
+                    f"({_residual(robot, worst, before, tried[axis])})",
+                    condition="the gravity of the place", value=float(before[worst]), cause="gravity = (0, 0, 0)",
+                    advice="Give the robot its gravity, (0, 0, -9.81) for a base that stands.")]  # fmt: skip
+
+
+def _residual(robot: Robot, j: int, before: Array, after: Array) -> str:
+    return f"residual of {robot.joints[j].name}: {after[j]:.0%} of the torque instead of {before[j]:.0%}"
+
+
+def _deviations(robot: Robot, deviations: Deviations, log: Log) -> list[Finding]:
+    """The deviation that explains most of the residual: delay, tilt, gain or zero; none below their thresholds."""
+    tilt, gains, (lag, share) = deviations.tilt(), deviations.gains(), _delay(deviations, 1 / log.period)
+    large: dict[str | int, Deviation] = {"tilt": tilt} if float(np.linalg.norm(tilt.values)) > TILTED else {}
+    large |= {j: gain for j, gain in enumerate(gains) if abs(float(gain.values[0])) > GAIN}
+    found = {key: each.share for key, each in large.items() if each.certainty > CERTAIN and each.share > EXPLAINED}
+    if abs(lag) > LEAST_DELAY and share > DELAYED:
+        found["delay"] = share
+    best = max(found, key=lambda each: found[each], default=None)
+    if best is None:
+        return _zeros(robot, deviations)
+    if best == "delay":
+        return [_late(lag * log.period)]
+    if best == "tilt":
+        angle = float(np.degrees(np.linalg.norm(tilt.values)))
+        return [_direction(f"the torques fit gravity at about {angle:.0f} degrees to the model's", angle)]
+    return [_gain(robot.joints[int(best)].name, 1 + float(gains[int(best)].values[0]))]
+
+
+def _direction(what: str, angle: float) -> Finding:
+    return Finding(DIRECTION, "suspicious", "model", what, condition="gravity as in the model",
+                   value=angle, unit="degrees", cause="the base is mounted differently from the model",
+                   advice="Correct gravity in the model, or the pose of the base.")  # fmt: skip
+
+
+def _gain(joint: str, gain: float) -> Finding:
+    return Finding("gain of one joint", "suspicious", joint,
+                   f"the torque is about {gain:.2f} times what the motion of the whole robot asks for",
+                   condition="gains that agree between the joints", value=gain,
+                   cause="torque constant or gear ratio of this drive, or of its neighbour",
+                   advice="Check the drive gain of the joint, and declare it by `gains`.")  # fmt: skip
+
+
+def _delay(deviations: Deviations, rate: float) -> tuple[int, float]:
+    """Lag of the torques, samples, that fits best, and the share of the residual's power that it explains.
+
+    Presliding friction is free, because it lags behind the velocity too.
+    """
+    most = max(2, math.ceil(DELAY * rate))
+    step = max(1, most // 20)
+    lags = [*range(-most, 0, step), 0, *range(step, most + 1, step)]
+    rest = {lag: deviations.rest(lag) for lag in lags}
+    best = min(rest, key=lambda lag: rest[lag])
+    rest |= {lag: deviations.rest(lag) for lag in range(best - step + 1, best + step) if lag not in rest}
+    lag = min(rest, key=lambda lag: rest[lag])
+    return lag, 1 - rest[lag] / max(rest[0], 1e-300)
+
+
+def _late(delay: float) -> Finding:
+    shift = f"{abs(delay) * 1e3:.4g} ms {'later' if delay > 0 else 'earlier'}"
+    return Finding("delay", "suspicious", "time",
+                   f"the torques fit the motion best if they are taken {shift} than stamped",
+                   condition="positions and torques of the same instant", value=delay, unit="s",
+                   cause="unsynchronised clocks of positions and torques, or a filter on one of them",
+                   advice="Shift one against the other, or log both with one clock.")  # fmt: skip
+
+
+def _zeros(robot: Robot, deviations: Deviations) -> list[Finding]:
+    """A joint whose zero in the log is not that of the model, where the model's own masses explain the torques."""
+    zeros, error = deviations.zeros()
+    j = max(range(robot.n), key=lambda j: zeros[j].share)
+    value = float(zeros[j].values[0])
+    trusted = error * math.sqrt(1 - zeros[j].share) < TRUSTED
+    if not trusted or zeros[j].share < ZERO_EXPLAINED or abs(value) < ZERO or zeros[j].certainty < SURE:
+        return []
+    joint = robot.joints[j]
+    unit = UNITS[joint.kind].position
+    return [Finding("zero of position", "suspicious", joint.name,
+                    f"by the masses of the model, its position is {value:+.3g} {unit} at the zero of the log",
+                    condition="the joint's zero where the model has it", value=value, unit=unit,
+                    cause="encoder offset, another zero in the controller, or wrong centres of mass in the model",
+                    advice="Compare the pose at the joint's zero with the model, and declare `offsets`.")]  # fmt: skip
+
+
+def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) -> list[Finding]:
+    """The findings of one change of reading."""
+    errors = evidence.errors(before), evidence.errors(after)
+    worst = int(np.nanargmax(errors[0] - errors[1]))
+    names = [joint.name for joint in robot.joints]
+    gain = f"({_residual(robot, worst, *errors)})"
+    if before.torques != after.torques or before.positions != after.positions:
+        what = "torques" if before.torques != after.torques else "positions"
+        order = getattr(after, what)
+        moved = [names[j] for j in range(robot.n) if order[j] != j]
+        given = [names[order[j]] for j in range(robot.n) if order[j] != j]
+        return [Finding(f"order of {what}", "suspicious", ", ".join(moved),
+                        f"the {what} of {listed(moved)} fit if taken from the columns of {listed(given)} {gain}",
+                        condition="columns in the order of the joints", value=errors[0][worst],
+                        cause=f"columns of {what} are swapped", advice="Correct `columns`.")]  # fmt: skip
+    if before.scales != after.scales:
+        j = next(j for j in range(robot.n) if before.scales[j] != after.scales[j])
+        unit = {True: ("degrees", "deg"), False: ("millimetres", "mm")}[robot.joints[j].kind == "revolute"]
+        factor = after.scales[j] / before.scales[j]
+        if factor == -1:
+            return [Finding("sign of position", "suspicious", names[j],
+                            f"the torques fit with the opposite sign of the position {gain}",
+                            condition="positions that grow as in the model", value=errors[0][worst],
+                            cause="the joint's axis is reversed in the log or in the model",
+                            advice="Give the joint a negative ratio, or reverse its axis in the model.")]  # fmt: skip
+        are = f"are in {unit[0]}" if factor < 1 else f"were converted from {unit[0]} although they were in SI units"
+        advice = f'Declare units={{"q": "{unit[1]}"}}.' if factor < 1 else "Declare no unit of q."
+        return [Finding("unit of position", "suspicious", "positions",
+                        f"the positions {are}, judging by the torques {gain}",
+                        condition="the declared unit", value=factor, cause="a wrong unit of positions",
+                        advice=advice)]  # fmt: skip
+    if before.gravity != after.gravity:
+        if after.gravity == -1:
+            return [_direction(f"the torques fit a robot mounted upside down {gain}", 180.0)]
+        return [_no_gravity(f"the torques fit a robot without gravity {gain}", errors[0][worst])]
+    j = next(j for j in range(robot.n) if before.signs[j] != after.signs[j])
+    return [_sign(names[j], f"the torque fits with the opposite sign {gain}", errors[0][worst])]
+
+
+def _merged(robot: Robot, found: Sequence[Finding]) -> list[Finding]:
+    """One finding per rule and place: of several orders the last counts, two reversals of a sign are none."""
+    kept: dict[tuple[str, str], Finding] = {}
+    for finding in found:
+        key = (finding.rule, "" if finding.rule.startswith("order") else finding.where)
+        if finding.rule == "sign of torque" and key in kept:
+            del kept[key]
+        else:
+            kept[key] = finding
+    return list(kept.values())
+
+
+def _sign(joint: str, what: str, value: float) -> Finding:
+    return Finding("sign of torque", "suspicious", joint, what, condition="torque that acts on +q", value=value,
+                   cause="the effort has the opposite sign convention, or the joint's axis is reversed in the model",
+                   advice="Give the joint a negative gain, or reverse its axis in the model.")  # fmt: skip
+
+
+def _no_gravity(what: str, value: float) -> Finding:
+    return Finding("gravity missing", "suspicious", "effort", what, condition="torques that support the robot's weight",
+                   value=value, cause="the controller reports efforts without its gravity compensation",
+                   advice='Declare effort="gravity_compensated", or log the full torque.')  # fmt: skip
+
+
+def _reversed(robot: Robot, evidence: Evidence, reading: Reading) -> list[Finding]:
+    """Joints whose friction would drive them: Fv qd^2 + Fc |qd|, on average, is certainly negative."""
+    parameters, root = evidence.fit(reading)
+    names = parameter_names(robot, INCLUDE)
+    rate = np.abs(evidence.samples.qd)
+    found = []
+    for j, joint in enumerate(robot.joints):
+        number = robot.movable.index(joint) + 1
+        own = [names.index(f"{kind}{number}") for kind in ("Fv", "Fc")]
+        weight = np.array([float((rate[:, j] ** 2).mean()), float(rate[:, j].mean())])
+        deviation = float(np.linalg.norm(weight @ root[own]))
+        power = float(weight @ parameters[own])
+        if power < -SURE * deviation:
+            found.append(_sign(joint.name, "friction would drive the joint instead of braking it", power))
+    return found
+
+
+def _gravity(robot: Robot, evidence: Evidence, reading: Reading, log: Log) -> list[Finding]:
+    """Share of the model's gravity in the torques: about 1 if they support the robot, 0 or 2 if wrongly declared."""
+    share, deviation = _held(robot, evidence, reading)
+    if not deviation < 0.1:  # gravity hardly acts on this robot, or its model has no masses
+        return []
+    if share < -0.5:
+        return [_direction("the torques support the weight of a robot mounted upside down", 180.0)]
+    if share < 0.25:
+        return [_no_gravity(f"the torques support {share:.0%} of the weight of the model's links", share)]
+    if share > 1.75 and any(finding.rule == "gravity added" for finding in log.findings):
+        return [Finding("gravity twice", "suspicious", "effort",
+                        f"with the gravity that was added, the torques support {share:.0%} of the model's weight",
+                        condition="about 100 %", value=share, cause="the efforts contained gravity already",
+                        advice='Declare effort="torque".')]  # fmt: skip
+    if abs(share - 1) > max(SHARE, SURE * deviation):
+        return [Finding("weight share", "note", "effort",
+                        f"the torques support {share:.0%} of the weight of the model's links",
+                        condition="about 100 % if the model's masses and the drive gains are right", value=share,
+                        cause="drive gains (torque per current), a payload, or masses of the model",
+                        advice="Masses are found in proportion to the gains: calibrate them with a known load.",
+                        )]  # fmt: skip
+    return []
+
+
+def _held(robot: Robot, evidence: Evidence, reading: Reading) -> tuple[float, float]:
+    """The share of the model's gravity torques in the torques, and its standard deviation.
+
+    Fitted beside the regressor of the robot without gravity, so that inertia, friction and offsets are free.
+    """
+    with_gravity, without = evidence.rows(reading), evidence.rows(replace(reading, gravity=0))
+    model = standard_parameters(robot, INCLUDE).array()
+    weight = np.sqrt(evidence.weights(without, reading))
+    tau = evidence.tau[:, list(reading.torques)] * np.array(reading.signs)
+    keep = without.keep & (weight > 0)
+    Y, g, x = (part[keep] for part in (without.Y * weight[:, None], (with_gravity.Y - without.Y) @ model * weight,
+                                       tau * weight))  # fmt: skip
+    if len(x) < FEWEST:
+        return 1.0, math.inf
+    lengths = np.linalg.norm(Y, axis=0)
+    used = lengths > 1e-9 * lengths.max(initial=1e-300)
+    U, s, _ = np.linalg.svd(Y[:, used] / lengths[used], full_matrices=False)
+    Q = U[:, s > 1e-6 * s[0]]
+    g_left, x_left = g - Q @ (Q.T @ g), x - Q @ (Q.T @ x)
+    size = float(g_left @ g_left)
+    if size <= 1e-8 * len(x):  # rows are scaled to torques of size 1
+        return 1.0, math.inf
+    share = float(g_left @ x_left) / size
+    rest = x_left - share * g_left
+    return share, math.sqrt(float(rest @ rest) / max(len(x) - Q.shape[1], 1) / size)
+
+
+def _large_residuals(robot: Robot, evidence: Evidence, reading: Reading) -> list[Finding]:
+    return [
+        Finding("large residual", "suspicious", joint.name,
+                f"the residual is {error:.0%} of the torque (rms), whatever the parameters",
+                condition=f"at most {LARGE:.0%}", value=100 * float(error), unit="%",
+                cause="noise, a wrong column or unit, contact, or another robot",
+                advice="Plot torque and velocity of the joint.")
+        for joint, error in zip(robot.joints, evidence.errors(reading), strict=True) if error > LARGE
+    ]  # fmt: skip
+
+
+__all__ = ["torque_findings"]
