@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.robot.limits import start_position
 from support.command import Run
 
 
@@ -104,3 +105,26 @@ def test_elastic_joints(run: Run, tmp_path: Path) -> None:
     assert final["elastic_pd"] < 1e-4 < 1e-2 < final["computed_torque"]
     assert run(*arguments, "--measured", "link")[0] == 1  # the rigid design on the links' side: unstable
     assert run(*arguments, "--measured", "both")[0] == 2
+
+
+START = start_position(armdyn.load(Path(__file__).parents[2] / "examples" / "elastic_arm.toml"))
+ELASTIC = Path(__file__).parents[2] / "examples" / "elastic_arm.toml"
+
+
+def test_elastic_joints_ring_under_a_rigid_design_and_settle_under_their_own(run: Run, tmp_path: Path) -> None:
+    """The commands of docs/explain/around_the_chain.md: unstable with the links measured, off by gravity / k, settled."""
+    ends = {}
+    for name, options in {
+        "link": ("--controller", "computed_torque", "--measured", "link"),
+        "motor": ("--controller", "computed_torque"),
+        "elastic": ("--controller", "elastic_pd", "--plot", str(tmp_path / "run.png")),
+    }.items():
+        path = tmp_path / f"{name}.npz"
+        status, out, _ = run("simulate", str(ELASTIC), *options, "--duration", "4", "--out", str(path))
+        with np.load(path) as saved:
+            ends[name] = status, np.array([saved["q1"][-1], saved["q2"][-1]]) - START - 0.5, out
+    assert ends["link"][0] != 0 and "grew without bound" in " ".join(ends["link"][2].split())
+    assert ends["motor"][0] == 0 and 1e-2 < np.abs(ends["motor"][1]).max() < 0.1
+    assert ends["elastic"][0] == 0 and np.abs(ends["elastic"][1]).max() < 1e-3
+    assert "globally asymptotically stable" in " ".join(ends["elastic"][2].split())
+    assert (tmp_path / "run.png").stat().st_size > 5_000

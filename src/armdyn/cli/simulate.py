@@ -192,6 +192,8 @@ def _gains(given: list[str] | None, controller: str) -> dict[str, float]:
 
 
 def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
+    import numpy as np
+
     from armdyn.control import (
         PID,
         ComputedTorque,
@@ -219,7 +221,10 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
         return SlidingMode(dyn, gains["rate"], gains["gain"], gains["layer"])
     if controller == "elastic_pd":
         inertia, w = largest_inertias(compiled(dyn.robot.without("elastic"))), gains["frequency"]
-        return ElasticPD(dyn, inertia * w**2, 2 * inertia * w, follow=True)
+        kp = inertia * w**2
+        least = ElasticPD.least_kp(dyn)
+        kp = np.where(np.isfinite(least), np.maximum(kp, 2 * least), kp)  # stable by the law's condition
+        return ElasticPD(dyn, kp, 2 * np.sqrt(inertia * kp), follow=True)
     if controller == "adaptive":
         return SlotineLi(dyn, gains["rate"], gains["kd"], gains["adaptation"])
     return NoControl(dyn.robot.n)

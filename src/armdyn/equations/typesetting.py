@@ -241,7 +241,7 @@ def record(
              "joints": [joint.name for joint in equations.robot.joints],
              "coordinates": [str(node.value) for node in symbols_of(equations.robot, "q")],
              "seconds": round(equations.seconds, 4),
-             "terms": {name: n for name, n in equations.size.items() if name != "k" or n}}  # fmt: skip
+             "terms": dict(equations.size)}  # fmt: skip
     if terms:
         quantities["causes"] = _texts(equations.terms())
     if by_body:

@@ -59,7 +59,9 @@ def draw_workspace(axes: Any, run: Run) -> None:
     actual = run.tool
     joint_reference = run.desired.q.shape == run.q.shape
     if joint_reference:
-        desired = run.dynamics.pose(run.desired.q)[:, :3, 3]
+        links = run.desired.q.T
+        x = np.transpose(run.dynamics.coordinates.joined(links, links))  # the pose does not depend on motors
+        desired = run.dynamics.pose(x)[:, :3, 3]
     else:
         desired = run.desired.q[:, :3, 3] if run.desired.q.ndim == 3 else run.desired.q[:, :3]
     reach = np.ptp(np.vstack([actual, desired]), axis=0)
