@@ -112,7 +112,7 @@ ELASTIC = Path(__file__).parents[2] / "examples" / "elastic_arm.toml"
 
 
 def test_elastic_joints_ring_under_a_rigid_design_and_settle_under_their_own(run: Run, tmp_path: Path) -> None:
-    """The commands of docs/explain/around_the_chain.md: unstable with the links measured, off by gravity / k, settled."""
+    """The commands of the documentation: unstable with the links measured, off by gravity / k, settled."""
     ends = {}
     for name, options in {
         "link": ("--controller", "computed_torque", "--measured", "link"),
