@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import armdyn
 from armdyn.cli.command import VERBS
 from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.equations import typesetting
 from armdyn.errors import FeatureError, UnknownName
 from armdyn.export.export_files import texts
 from armdyn.mechanics.registry import AROUND, FORMULATIONS
@@ -176,9 +178,16 @@ def test_an_unknown_feature_is_an_error() -> None:
 
 def test_exported_code_says_what_its_model_includes() -> None:
     model = armdyn.export.model(ROBOTS["static_friction"]().without("gravity"), ("gravity",))
-    for target in ("c", "python"):
-        text = " ".join("\n".join(texts(model, target).values()).replace("*", " ").split())
+    for target in ("c", "python", "jax", "latex", *(["casadi"] if find_spec("casadi") else [])):
+        text = " ".join("\n".join(texts(model, target).values()).replace("*", " ").replace("\\_", "_").split())
         assert (
             "Model: includes rigid bodies, friction, dry_friction, static_friction; left out on request: gravity."
             in text
         )
+
+
+def test_derived_equations_say_what_their_model_includes() -> None:
+    equations = armdyn.derive(ROBOTS["springs"]().without("gravity"))
+    line = "includes rigid bodies, springs; left out on request: gravity; without friction"
+    assert line in equations.markdown() and line in equations.latex_document()
+    assert typesetting.record(equations)["model"] == f"model: {line}"

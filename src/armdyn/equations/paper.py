@@ -100,7 +100,7 @@ def _align(rows: Sequence[str]) -> str:
 
 def document(equations: Equations, blocks: Sequence[Block], page: Layout) -> str:
     """An article that pdflatex takes as it is: equations, abbreviations, values of the parameters."""
-    from armdyn.equations.typesetting import UNWRITTEN, motion_latex
+    from armdyn.equations.typesetting import UNWRITTEN, included, motion_latex
 
     paper, margin, _ = PAPERS[page.paper]
     options = f"{paper},10pt" + (",twocolumn" if page.columns == 2 else "")
@@ -111,7 +111,7 @@ def document(equations: Equations, blocks: Sequence[Block], page: Layout) -> str
             rf"\section*{{Equations of motion of {name}}}",
             "\\begin{align*}\n" + motion_latex(equations) + "\n\\end{align*}",
             f"Formulation: {latex_text(equations.formulation)}. {UNWRITTEN if equations.symmetric else ''} "
-            "Friction is not included. Numbers are rounded to six digits."]  # fmt: skip
+            f"{latex_text(included(equations).capitalize())}. Numbers are rounded to six digits."]  # fmt: skip
     body: list[str] = []
     for block in blocks:
         body += [rf"\subsection*{{{latex_text(block.heading)}}}", fragment([block], page.room) or "All zero."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armdyn.equations.projection import symbols_of
@@ -53,6 +54,13 @@ class Block(NamedTuple):
 def motion(equations: Equations) -> str:
     """What the terms add up to."""
     return f"{MOTION} + k(q)" if equations.has_springs else MOTION
+
+
+def included(equations: Equations) -> str:
+    """The line on what the model includes; equations never include friction."""
+    robot = equations.robot
+    kept = replace(robot, left_out=tuple(name for name in robot.left_out if name != "friction"))
+    return f"{model_line(kept)}; without friction"
 
 
 def coordinates(equations: Equations) -> str:
@@ -183,6 +191,7 @@ def markdown(equations: Equations, blocks: Sequence[Block] | None = None) -> str
     """A page: the entries, then the torques term by term."""
     shown = [*matrices(equations), *causes(equations)] if blocks is None else blocks
     parts = [f"# Equations of motion of {equations.robot.name}", f"Formulation: {equations.formulation}. {SHORT}"]
+    parts += [f"{included(equations).capitalize()}."]
     parts += [f"$${motion_latex(equations)}$$"]
     for level, title, group in _grouped(shown):
         parts += [f"## {title}"] if title else []
@@ -237,7 +246,7 @@ def record(
     else:
         quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
     facts = {"robot": equations.robot.name, "formulation": equations.formulation,
-             "model": model_line(equations.robot),
+             "model": included(equations),
              "joints": [joint.name for joint in equations.robot.joints],
              "coordinates": [str(node.value) for node in symbols_of(equations.robot, "q")],
              "seconds": round(equations.seconds, 4),

@@ -9,6 +9,7 @@ from typing import Any
 from armdyn.export.evaluation import evaluated, installed
 from armdyn.export.functions import Function, Model, model
 from armdyn.robot import Robot
+from armdyn.robot.features import sentence
 
 
 def function(robot: Robot, name: str, *, parameters: bool = False) -> Any:
@@ -25,9 +26,9 @@ def function(robot: Robot, name: str, *, parameters: bool = False) -> Any:
 
 
 def files(model: Model) -> dict[PurePath, str]:
-    """One file for `casadi.Function.load` per function."""
+    """One file for `casadi.Function.load` per function, and a text that says what their model includes."""
     casadi = installed("casadi", "CasADi")
-    made: dict[PurePath, str] = {}
+    made: dict[PurePath, str] = {PurePath(f"{model.prefix}_model.txt"): sentence(model.robot) + "\n"}
     with TemporaryDirectory() as folder:
         stored = Path(folder) / "function"  # what `serialize` gives is not what `load` reads
         for each in model.functions:

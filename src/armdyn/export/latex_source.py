@@ -12,6 +12,7 @@ from armdyn.graph.latex_lines import PaperStyle, lines, width
 from armdyn.graph.node import Number
 from armdyn.graph.render import latex_name
 from armdyn.markup import latex_text
+from armdyn.robot.features import sentence
 
 ROOM = 475.0
 """Width of a row, pt: A4 with margins of 2 cm, a little less than they leave."""
@@ -60,7 +61,8 @@ def document(model: Model) -> str:
     name = latex_text(model.robot.name)
     lines = [r"\documentclass[a4paper,10pt]{article}", r"\usepackage{amsmath}", r"\usepackage[margin=2cm]{geometry}",
              r"\allowdisplaybreaks", r"\setlength{\parindent}{0pt}", r"\begin{document}",
-             rf"\section*{{Dynamics of {name}}}", "", "Joints: " + _joints(model) + ".", ""]  # fmt: skip
+             rf"\section*{{Dynamics of {name}}}", "", "Joints: " + _joints(model) + ".", "",
+             _plain(sentence(model.robot)), ""]  # fmt: skip
     legend = LEGEND.replace("_neg: with", "a bar: with").replace("Dinv", "$D^{-1}$")
     lines += [f"Numbers are rounded to six digits. {legend}", ""]
     for function in model.functions:

@@ -40,7 +40,7 @@ from armdyn.parameters import (
 )
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, TREE, model_line, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
@@ -186,6 +186,7 @@ class Fit:
         """The fit as plain data, without the torques over time.
 
         robot, source, method: names
+        model: what the identified model includes
         parameters: base parameter -> value, std (None: not determined), group (combination of standard parameters)
         left_out: base parameters set to zero
         covariance: of the base parameters
@@ -202,6 +203,7 @@ class Fit:
         }
         return {
             "robot": self.robot.name,
+            "model": model_line(self.robot),
             "source": self.source,
             "method": self.estimate.method,
             "parameters": parameters,
