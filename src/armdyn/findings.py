@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from armdyn.tables import WIDTH, Column, Section, paragraph, render
+from armdyn.views import Shown, View
 
 Severity = Literal["invalid", "suspicious", "note"]
 SEVERITIES: tuple[Severity, ...] = ("invalid", "suspicious", "note")
@@ -60,7 +61,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkup:
+class Checkup(Shown):
     """The findings on one robot, the worst first."""
 
     robot: str
@@ -104,6 +105,11 @@ class Checkup:
                    Column("value", folds=True), Column("likely cause, and what to do", folds=True))  # fmt: skip
         rows = tuple(row for some in self._groups() for row in _rows(some))
         return Section(f"Check-up of {self.robot}: {self.summary}", columns, rows)
+
+    def _view(self) -> View:
+        section = self.section()
+        shown = (Section("Findings", section.columns, section.rows),) if section.rows else ()
+        return View(f"Check-up of {self.robot}", (self.summary, self.ok), sections=shown, notes=self.notes)
 
     def __str__(self) -> str:
         section = self.section()

@@ -101,9 +101,8 @@ def html_table(section: Section) -> str:
     """The table as HTML without a style of its own; numbers are aligned at the decimal point."""
     section = section.aligned()
     columns = list(zip(*section.rows, strict=True)) or [()] * len(section.columns)
-    sides = [
-        'style="text-align:right;white-space:pre"' if is_numeric(c) else 'style="text-align:left"' for c in columns
-    ]
+    right, left = (f'style="text-align:{side};padding:1px 8px"' for side in ("right;white-space:pre", "left"))
+    sides = [right if is_numeric(cells) else left for cells in columns]
     heads = "".join(
         f"<th {side}>{escape(c.head)}{f'<br><small>{escape(c.unit)}</small>' if c.unit else ''}</th>"
         for c, side in zip(section.columns, sides, strict=True)

@@ -48,6 +48,7 @@ HOME = {
     "armdyn.mechanics.registry": ("formulations",),
     "armdyn.motion": ("feasibility", "scale_to_torque", "sizing", "time_optimal", "torque_breakdown"),
     "armdyn.parameters": ("base_parameters",),
+    "armdyn.progress": ("ProgressBar",),
     "armdyn.robot": ("Robot",),
     "armdyn.robot.random": ("random_robot",),
     "armdyn.simulation": ("Actuation", "Plant", "Run", "Sensors", "Solver", "simulate"),

@@ -20,6 +20,8 @@ LEVEL = {
     "files": 0,
     "tables": 0,
     "markup": 0,
+    "views": 0,
+    "progress": 0,
     "algebra": 1,
     "graph": 1,
     "catalog": 1,

@@ -26,7 +26,9 @@ from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import Coordinates, coordinates
 from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, require, takes
+from armdyn.tables import Column, Section
 from armdyn.typing import Floats as Array
+from armdyn.views import Shown, View, rows_of
 
 OPTIONS = ("out", "threads")
 LONG = 10
@@ -37,7 +39,7 @@ _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
 
 
-class Dynamics(Quantities):
+class Dynamics(Shown, Quantities):
     """The dynamics of one robot as fast functions of arrays. Made by `armdyn.compile`.
 
     Joint vectors are (..., n) in the order of `robot.joints`; leading axes broadcast. Every function is compiled at its
@@ -226,6 +228,17 @@ class Dynamics(Quantities):
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.robot.name!r}: {self.n} joints, {len(self._programs)} functions compiled>"
+
+    def _view(self) -> View:
+        taken = [(name, row) for name, row in QUANTITIES.items() if set(self.robot.features) <= row.takes]
+        done = {name.partition("(")[0] for name in self._programs}
+        rows = rows_of(
+            (name, ", ".join(row.inputs), "yes" if name in done else "at first use", row.what) for name, row in taken
+        )
+        columns = (Column("function"), Column("arguments"), Column("compiled"), Column("gives", folds=True))
+        facts = [("joints", f"{self.n}"), ("functions", f"{len(taken)}, {len(self._programs)} compiled so far"),
+                 ("arrays", "(..., n): one state or a batch")]  # fmt: skip
+        return View(f"Dynamics of {self.robot.name}", None, facts, details=(Section("Functions", columns, rows),))
 
     def __str__(self) -> str:
         """A table of the functions; operations are counted where that is fast or already done."""

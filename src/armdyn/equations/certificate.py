@@ -10,7 +10,7 @@ that it inverts inverse dynamics is checked at the points, exactly, without a bo
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -29,7 +29,9 @@ from armdyn.robot.compounds import between, position_rates
 from armdyn.robot.exact import exact
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.robot import Robot
+from armdyn.tables import Column, Section
 from armdyn.typing import Matrix, Progress
+from armdyn.views import Shown, View, rows_of
 
 BITS = 62
 """Coordinates of a point are drawn from 2^62 integers."""
@@ -47,7 +49,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shown):
     """What was checked, at how many points, and how likely a false agreement is."""
 
     robot: str
@@ -61,6 +63,22 @@ class Certificate:
     @property
     def holds(self) -> bool:
         return all(check.holds for check in self.checks)
+
+    def _view(self) -> View:
+        failed = [check for check in self.checks if not check.holds]
+        verdict = f"all {len(self.checks)} checks hold" if not failed else f"{len(failed)} checks fail"
+        facts = [("exact at", f"{self.points} random points over rational numbers"),
+                 ("chance of error", f"{self.error_probability:.0e} for formulas of degree {self.degree}")]  # fmt: skip
+        columns = (Column("holds"), Column("statement"), Column("formulation"))
+
+        def table(title: str, checks: Iterable[Check]) -> Section:
+            return Section(
+                title, columns, rows_of(("yes" if c.holds else "NO", c.statement, c.formulation) for c in checks)
+            )
+
+        shown = (table("Checks that fail", failed),) if failed else ()
+        return View(f"Certificate of {self.robot}", (verdict, not failed), facts, (), shown,
+                    (table("All checks", self.checks),), [f"Left out: {each}" for each in self.left_out])  # fmt: skip
 
     def __str__(self) -> str:
         width = max(len(check.statement) for check in self.checks)

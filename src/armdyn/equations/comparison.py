@@ -17,7 +17,9 @@ from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.robot import Robot
+from armdyn.tables import Column, Section
 from armdyn.typing import Progress
+from armdyn.views import Shown, View, rows_of
 
 PUBLISHED: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
     "lagrange_euler": (
@@ -84,7 +86,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """All formulations on one robot."""
 
     robot: str
@@ -95,6 +97,18 @@ class Comparison:
     def agrees(self) -> bool:
         """All torques the same to 1e-9 of the largest: roundings of a few thousand operations."""
         return all(row.difference < 1e-9 for row in self.rows)
+
+    def _view(self) -> View:
+        columns = (Column("formulation"), Column("difference"), Column("x written"), Column("+ written"),
+                   Column("x shared"), Column("+ shared"), Column("trace", "ms"), Column("call", "ms"))  # fmt: skip
+        rows = rows_of(
+            (row.formulation.name, f"{row.difference:.1e}", *row.written, row.operations.multiplications,
+             row.operations.additions, f"{1e3 * row.trace_seconds:.1f}", f"{1e3 * row.evaluation_seconds:.2f}")
+            for row in self.rows
+        )  # fmt: skip
+        verdict = ("same torques" if self.agrees else "the torques differ", self.agrees)
+        table = Section("Operations and differences from the first, relative to the largest torque", columns, rows)
+        return View(f"{len(self.rows)} formulations of {self.robot}", verdict, sections=(table,))
 
     def __str__(self) -> str:
         head = f"{'formulation':20} {'difference':>10} {'as written x/+':>17} {'shared x/+':>13}"

@@ -36,6 +36,7 @@ from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body, Elastic, Joint
 from armdyn.robot.robot import Robot
 from armdyn.typing import Progress, quiet
+from armdyn.views import Shown, View
 
 SYMBOLS = ("named", "inertial", "base")
 CORIOLIS = ("own", "christoffel")
@@ -45,7 +46,7 @@ WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 @dataclass(frozen=True)
-class Equations:
+class Equations(Shown):
     """The equations of motion of a robot, by one formulation.
 
     M, C, g, k, tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested tuples of expression
@@ -265,6 +266,9 @@ class Equations:
     def markdown(self) -> str:
         """A Markdown page with the equations in LaTeX."""
         return typesetting.markdown(self)
+
+    def _view(self) -> View:
+        return typesetting.view(self)
 
     def __str__(self) -> str:
         return typesetting.plain(self, text)

@@ -13,7 +13,9 @@ from armdyn.graph import Node, constant
 from armdyn.graph.expression_writer import infix
 from armdyn.graph.latex_lines import breaks, lines, paper_latex
 from armdyn.robot.features import model_line
+from armdyn.graph.mathml import mathml
 from armdyn.tables import WIDTH
+from armdyn.views import Formula, View
 
 if TYPE_CHECKING:
     from armdyn.equations.derivation import Equations
@@ -229,6 +231,39 @@ def displayed(left: str, sign: str, node: Node, room: float = SCREEN) -> str:
         return f"{left} {sign} {first}"
     rows = " \\\\\n".join([f"{left} &{sign} {first}", *(f"&{line}" for line in further)])
     return rf"\begin{{aligned}} {rows} \end{{aligned}}"
+
+
+# Notebook -------------------------------------------------------------------------------------------------------
+
+MOST_TERMS = 1500
+"""Equations with more terms than this are too long to show; their terms are counted."""
+
+
+def view(equations: Equations) -> View:
+    """The equations in a notebook: M open where it is short, the rest folded; large ones counted."""
+    size, count = equations.size, equations.operations
+    facts = [
+        ("equation", motion(equations)),
+        ("formulation", equations.formulation),
+        ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
+        ("program for tau", f"{count.multiplications} multiplications, {count.additions} additions"),
+    ]
+    title = f"Equations of motion of {equations.robot.name}"
+    if sum(size.values()) > MOST_TERMS:
+        advice = 'Too long to show here: .entry("M12") gives one entry, .latex_document() all of them.'
+        return View(title, None, [*facts, ("", advice)])
+    shown = [
+        (block.title, [formula(left_side(block, indices), block, indices, x) for indices, x in block.entries])
+        for block in matrices(equations)
+    ]
+    return View(title, None, facts, shown, notes=[SHORT, UNWRITTEN] if equations.symmetric else [SHORT])
+
+
+def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
+    """One entry for a page: LaTeX and MathML."""
+    symbol = "<mi>&#x3C4;</mi>" if block.symbol == "tau" else f"<mi>{block.symbol}</mi>"
+    head = f"<msub>{symbol}<mn>{indices}</mn></msub><mo>=</mo>"
+    return Formula(displayed(left, "=", node), head + mathml(node))
 
 
 # JSON -----------------------------------------------------------------------------------------------------------

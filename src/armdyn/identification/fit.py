@@ -43,6 +43,7 @@ from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, model_line, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
+from armdyn.views import Shown, View
 
 FrictionChoice = Literal["auto", "plain"]
 CUTOFFS = (10.0, 20.0)
@@ -58,7 +59,7 @@ UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Shown):
     """Identified parameters, how well they are known, and the robot that has them.
 
     base: the base parameters that were estimated
@@ -176,6 +177,18 @@ class Fit:
         viscous = dict.fromkeys(("Fv", "Fvn", "Fvm"), f"{force} s/{rate}")
         others = {"Ia": inertia, "Ks": f"{force}/{rate}", "Mc": "kg", **viscous}
         return UNITS.get(kind) or others.get(kind, force)
+
+    def _view(self) -> View:
+        parameters, *others = self.sections()
+        worst = self.findings[0].severity if self.findings else "note"
+        verdict = ("no issues found" if worst == "note" else f"{len(self.findings)} findings", worst == "note")
+        facts = [
+            ("parameters", f"{len(parameters.rows)} base parameters, {self.estimate.method}"),
+            ("log", self.source),
+        ]
+        notes = [f"{finding.where}: {finding.what}. {finding.advice}" for finding in self.findings]
+        title = f"Identified model of {self.robot.name}"
+        return View(title, verdict, facts, (), others[:1], (parameters, *others[1:]), notes)
 
     def __str__(self) -> str:
         parts = [render(section) for section in self.sections()]

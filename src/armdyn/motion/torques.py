@@ -18,14 +18,16 @@ from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, st
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names
 from armdyn.robot.robot import Robot
+from armdyn.tables import Column, Section
 from armdyn.typing import Array
+from armdyn.views import Shown, View, rows_of
 
 KINDS = ("contributions", "motion", "tip")
 Wrench = Any | Callable[[Array], Array] | None
 
 
 @dataclass(frozen=True, eq=False)
-class TorqueBreakdown:
+class TorqueBreakdown(Shown):
     """Torques along a motion at k times, split by effect and by origin; each adds up to `tau`.
 
         tau = sum_j inertia_ij + sum_j centrifugal_ij + sum_p coriolis_ip + gravity + springs + friction + tip
@@ -109,6 +111,14 @@ class TorqueBreakdown:
         for i, joint in enumerate(joint_names(self.robot)):
             lines.append(f"{joint:<18}" + "".join(f"{np.abs(part[:, i]).max():13.5g}" for part in parts.values()))
         return "\n".join(lines)
+
+    def _view(self) -> View:
+        parts = {**self.by_effect, "total": self.tau}
+        columns = (Column("joint"), *map(Column, parts))
+        rows = rows_of((joint, *(f"{np.abs(part[:, i]).max():.4g}" for part in parts.values()))
+                       for i, joint in enumerate(joint_names(self.robot)))  # fmt: skip
+        table = Section("Largest magnitudes by physical effect", columns, rows, "N m or N")
+        return View(f"Torques of {self.robot.name} over {self.t[-1]:.6g} s", sections=(table,))
 
     def __repr__(self) -> str:
         return f"<TorqueBreakdown of {self.robot.name!r}: {len(self.t)} times, {self.t[-1]:.6g} s>"

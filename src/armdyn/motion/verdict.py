@@ -14,7 +14,9 @@ from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, st
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
+from armdyn.tables import Column, Section
 from armdyn.typing import Array
+from armdyn.views import Shown, View, rows_of
 
 TOUCHING = 1e-5
 """Fraction of a limit by which it may be exceeded: a motion that was made to reach its limit exceeds it by as much
@@ -61,7 +63,7 @@ class Excess:
 
 
 @dataclass(frozen=True, eq=False)
-class Feasibility:
+class Feasibility(Shown):
     """A motion compared with the limits of the joints. True if it keeps them.
 
     robot:    the robot.
@@ -94,6 +96,15 @@ class Feasibility:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def _view(self) -> View:
+        columns = (Column("joint"), *(Column(name, "%") for name in QUANTITIES))
+        shares = [100 * self.use[name] for name in QUANTITIES]
+        rows = rows_of((joint, *(f"{share[i]:.1f}" if share[i] > 0 else "" for share in shares))
+                       for i, joint in enumerate(joint_names(self.robot)))  # fmt: skip
+        table = Section("Use of the limits", columns, rows)
+        return View(f"Motion of {self.robot.name}", (self.status.value, self.holds), (), (), (table,), (),
+                    list(map(str, self.excesses)))  # fmt: skip
 
     def __str__(self) -> str:
         lines = [f"{self.robot.name}: {self.status.value}", f"{'use of the limit':<18}"]

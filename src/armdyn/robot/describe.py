@@ -20,11 +20,14 @@ from armdyn.robot.parts import FreeTransform, Joint, ModifiedDH, Placement, Stan
 from armdyn.robot.robot import Robot
 from armdyn.robot.scalars import scalars
 from armdyn.tables import Column, Section, paragraph, render, split
+from armdyn.views import View
 
 Pair = tuple[Scalar, Scalar]
 """A scalar twice: as described (maybe an expression) and as a number."""
 
 DIGITS = 6
+LONG_FACT = 300
+"""Letters of a fact that a notebook shows."""
 FINEST_FRACTION = 12
 """pi/12 (15 degrees) is the finest fraction of pi that is written as such."""
 
@@ -46,6 +49,17 @@ def title(robot: Robot) -> str:
     plural = "s" if robot.n != 1 else ""
     what = f"degree{plural} of freedom" if robot.compounds else f"joint{plural}"
     return f"{robot.name}: {robot.n} {what}, {types(robot)}".removesuffix(", ")
+
+
+def view(robot: Robot) -> View:
+    """The robot in a notebook: facts and geometry; further tables and the findings folded."""
+    checkup = robot.checkup()
+    first, *further = sections(robot) or [Section("Geometry", (), ())]
+    findings = checkup.section()
+    issues = (Section("Findings", findings.columns, findings.rows),) if findings.rows else ()
+    facts = [(label, fact if len(fact) < LONG_FACT else f"{fact[:LONG_FACT]} ...") for label, fact in head(robot)]
+    return View(title(robot), (f"check-up: {checkup.summary}", checkup.ok), facts, (), (first,), (*further, *issues),
+                notes(robot))  # fmt: skip
 
 
 def types(robot: Robot) -> str:

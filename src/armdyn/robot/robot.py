@@ -23,6 +23,7 @@ from armdyn.robot.loop_paths import dependent_joints
 from armdyn.robot.parts import Body, Joint, Loop, Placement, RobotFile
 from armdyn.robot.scalars import Change, holds, mapped
 from armdyn.typing import Floats
+from armdyn.views import Shown, View
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
@@ -33,7 +34,7 @@ PARTS = ("friction", "rotors", "gravity", "limits", "motors", "offsets")
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class Robot(Shown):
     """A robot manipulator: a tree of joints and bodies on a base, with a tool and gravity.
 
     tree: all joints, parents before children; `joints` are the independent ones among them. gravity: acceleration of
@@ -370,6 +371,11 @@ class Robot:
         from armdyn.formats import save
 
         return save(self, path)
+
+    def _view(self) -> View:
+        from armdyn.robot.describe import view
+
+        return view(self)
 
     def __str__(self) -> str:
         from armdyn.robot.describe import text

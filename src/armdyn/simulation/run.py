@@ -17,7 +17,9 @@ from armdyn.control.law import Desired
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.files import writing
+from armdyn.tables import Column, Section
 from armdyn.typing import Array
+from armdyn.views import Shown, View, rows_of
 
 
 class Status(Enum):
@@ -52,7 +54,7 @@ class SimulationError(ArmdynError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(Shown):
     """A simulated motion of k samples.
 
     Every array is finite and read-only: a motion that grows without bound is cut off before, and `status` reports it.
@@ -230,6 +232,21 @@ class Run:
             with writing(path) as part:
                 figure.savefig(part, dpi=150)
         return figure
+
+    def _view(self) -> View:
+        names = (
+            self.joints if len(self.joints) == self.tau.shape[1] else tuple(map(str, range(1, self.tau.shape[1] + 1)))
+        )
+        joint_errors = self.error.shape == self.tau.shape
+        columns = (Column("joint"), Column("largest error"), Column("largest torque"))
+        errors = [f"{x:.3g}" for x in abs(self.error).max(axis=0)] if joint_errors else [""] * len(names)
+        rows = rows_of(zip(names, errors, (f"{x:.4g}" for x in abs(self.tau).max(axis=0)), strict=True))
+        facts = [("controller", self.controller), ("duration", f"{self.duration:.6g} s, {len(self.t) - 1} steps"),
+                 ("integrator", f"{self.integrator}{', compiled' * self.compiled}; computed in {self.seconds:.2f} s"),
+                 ("to draw it", ".plot()")]  # fmt: skip
+        verdict = (f"{self.status.name.lower()}{f': {self.detail}' if self.detail else ''}", self.ok)
+        note = "errors in rad or m, torques in N m or N"
+        return View(f"Run of {self.dynamics.robot.name}", verdict, facts, (), (Section("Joints", columns, rows, note),))
 
     def __repr__(self) -> str:
         end = self.status.name.lower() + (f" ({self.detail})" if self.detail else "")

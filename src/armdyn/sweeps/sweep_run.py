@@ -27,8 +27,10 @@ from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
 from armdyn.sweeps.variants import Plan, checked_names
 from armdyn.sweeps.workers import computed_chunks
+from armdyn.tables import Column, Section
 from armdyn.trajectory import point_to_point
 from armdyn.typing import Array, Progress, quiet
+from armdyn.views import Shown, View, rows_of
 
 MOST = 10_000_000
 """Largest number of variants."""
@@ -37,7 +39,7 @@ _SAMPLES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Shown):
     """Variants of a robot and their measures.
 
     robot: its name
@@ -87,6 +89,28 @@ class Sweep:
                 if kept.sum() > 2 and np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > self.rounding:
                     table[i, j] = spearmanr(x[kept], y[kept]).statistic
         return table
+
+    def _view(self) -> View:
+        labels = [(label, self.best(label), self.best(label, largest=True)) for label, column in
+                  zip(self.labels, self.results.T, strict=True) if np.isfinite(column).any()]  # fmt: skip
+        columns = (Column("result"), Column("smallest"), Column("at", folds=True), Column("largest"),
+                   Column("at", folds=True))  # fmt: skip
+
+        def at(point: dict[str, float]) -> str:
+            return ", ".join(f"{name} = {point[name]:.4g}" for name in self.names)
+
+        rows = rows_of((x, f"{low[x]:.4g}", at(low), f"{high[x]:.4g}", at(high)) for x, low, high in labels)
+        failed = int(np.isnan(self.results).any(axis=1).sum())
+        facts = [
+            ("variants", f"{len(self.points)}, {failed} could not be evaluated"),
+            ("varied", ", ".join(self.names)),
+        ]
+        heads = (Column("parameter"), *map(Column, self.labels))
+        shares = rows_of(
+            (name, *(f"{x:.2f}" for x in row)) for name, row in zip(self.names, self.influence(), strict=True)
+        )
+        influence = Section("Influence: rank correlation of parameters with results", heads, shares)
+        return View(f"Sweep of {self.robot}", None, facts, (), (Section("Results", columns, rows),), (influence,))
 
     def save(self, path: str | Path) -> Path:
         """Write the table as .csv."""

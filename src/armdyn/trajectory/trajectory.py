@@ -12,7 +12,9 @@ import numpy as np
 
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.files import writing
+from armdyn.tables import Column, Section
 from armdyn.typing import Array
+from armdyn.views import Shown, View, rows_of
 
 if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
@@ -38,7 +40,7 @@ class Samples(NamedTuple):
     qdd: Array
 
 
-class Trajectory(ABC):
+class Trajectory(Shown, ABC):
     """A motion of n joints from time 0 to `duration`, s.
 
     `traj(t)` is the position, `traj(t, 1)` the velocity, `traj(t, 2)` the acceleration and `traj(t, 3)` the jerk where
@@ -172,6 +174,25 @@ class Trajectory(ABC):
             with writing(path) as part:
                 figure.savefig(part, dpi=150)
         return figure
+
+    def _view(self) -> View:
+        t = grid(self.duration, self.duration / 500) if self.duration else np.zeros(1)
+        q, rates, accelerations = (self(t, order) for order in range(3))
+        columns = (
+            Column("#"),
+            Column("start"),
+            Column("end"),
+            Column("largest velocity"),
+            Column("largest acceleration"),
+        )
+        rows = rows_of(
+            (j + 1, f"{q[0, j]:.4g}", f"{q[-1, j]:.4g}", f"{abs(rates[:, j]).max():.4g}",
+             f"{abs(accelerations[:, j]).max():.4g}")
+            for j in range(self.n)
+        )  # fmt: skip
+        facts = [("kind", type(self).__name__), ("to draw it", ".plot()")]
+        note = "rad or m, per s, per s^2; from 501 samples"
+        return View(f"Motion of {self.duration:.6g} s", None, facts, sections=(Section("Joints", columns, rows, note),))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.n} joint{'s' * (self.n != 1)}, {self.duration:.6g} s>"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.report.figures.style import INK, as_svg, color, decimated, framed_axes
+from armdyn.report.figures.style import INK, as_svg, color, decimated, framed_axes, new_figure
 
 MOST_POINTS = 1200
 """Samples drawn per line; more would only make pages larger."""
@@ -57,9 +57,7 @@ def chart(*panels: Panel, columns: int = 2) -> str:
 
 
 def _drawn(panel: Panel) -> str:
-    from matplotlib.figure import Figure  # the figure alone: no window system, no global state
-
-    figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+    figure = new_figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     _draw(figure.subplots(), panel)
     return as_svg(figure)
 

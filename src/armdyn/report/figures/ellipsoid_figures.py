@@ -37,7 +37,7 @@ from armdyn.report.figures.robot_figures import (
     size_of,
     skeleton,
 )
-from armdyn.report.figures.style import FAINT, GREY, INK, framed_axes
+from armdyn.report.figures.style import FAINT, GREY, INK, framed_axes, new_figure
 from armdyn.robot import Robot
 from armdyn.robot.limits import required_torque_limits
 from armdyn.typing import Array
@@ -60,8 +60,6 @@ def ellipsoid_figure(model: Robot | Dynamics, q: Any, *, tau_max: Any = None) ->
     holding torque. With one limit per joint the exact polytope is drawn too; for redundant arms also the ellipsoid of
     Siciliano (7.148).
     """
-    from matplotlib.figure import Figure
-
     dyn = dynamics_of(model)
     q = _one(dyn, q)
     rows = drawn_rows(dyn)
@@ -73,7 +71,7 @@ def ellipsoid_figure(model: Robot | Dynamics, q: Any, *, tau_max: Any = None) ->
         ("acceleration", _accelerations(dyn, q, rows, strongest), f"{words}, with gravity"),
     ]
     flat = len(rows.split()) == 2
-    figure = Figure(figsize=(13.2, 5.2 if flat else 5.6))
+    figure = new_figure(figsize=(13.2, 5.2 if flat else 5.6))
     for k, (kind, shapes, below) in enumerate(panels):
         axes: Any = figure.add_subplot(1, 3, k + 1, **({} if flat else {"projection": "3d"}))
         (_in_plane if flat else _in_space)(axes, dyn.robot, q, shapes, UNIT[kind])
@@ -98,13 +96,11 @@ def gravity_figure(
     shown: {title: q (n,)}, one panel each. tau_max: radius of the ball of torques, N m. In each panel: the set without
     gravity, the exact one with gravity, and for redundant arms that of Siciliano (7.148), which drops the null space.
     """
-    from matplotlib.figure import Figure
-
     dyn = dynamics_of(model)
     rows = drawn_rows(dyn) if rows is None else rows
     if len(rows.split()) != 2:
         raise ShapeError(f"rows {rows}", where=f"robot {dyn.robot.name!r}", expected="an arm that moves in a plane")
-    figure = Figure(figsize=(4.6 * len(shown), 5.4))
+    figure = new_figure(figsize=(4.6 * len(shown), 5.4))
     for k, (name, q) in enumerate(shown.items()):
         axes = figure.add_subplot(1, len(shown), k + 1)
         at = _one(dyn, q)
@@ -124,12 +120,10 @@ def gravity_figure(
 
 def map_figure(found: WorkspaceMap) -> Any:
     """A workspace map: one heat map per column of its values; samples as points, distance over height."""
-    from matplotlib.figure import Figure
-
     shown = len(found.labels)
     columns = min(shown, 3)
     rows = -(-shown // columns)
-    figure = Figure(figsize=(5.0 * columns + (1.4 if columns == 1 else 0), 4.1 * rows + 0.7), layout="constrained")
+    figure = new_figure(figsize=(5.0 * columns + (1.4 if columns == 1 else 0), 4.1 * rows + 0.7), layout="constrained")
     for k, label in enumerate(found.labels):
         axes: Any = figure.add_subplot(rows, columns, k + 1)
         drawn = (_heat if found.axes else _cloud)(axes, found, k)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn.motion.sampling import sample_times, states
-from armdyn.report.figures.style import DARK, FAINT, color, open_axes
+from armdyn.report.figures.style import DARK, FAINT, color, new_figure, open_axes
 
 if TYPE_CHECKING:
     from armdyn.identification.excitation import Excitation
@@ -17,13 +17,11 @@ PANELS = ("position, relative to mid-range", "velocity", "acceleration", "torque
 
 def excitation_figure(excitation: Excitation) -> Any:
     """Four panels, position to torque, in per cent of the limit over one period; beyond the limits grey."""
-    from matplotlib.figure import Figure
-
     motion, design = excitation.motion, excitation.design
     t = sample_times(motion, motion.duration / 600)
     q, qd, qdd = states(motion, t)
     tau = design.dynamics.inverse_dynamics(q, qd, qdd)
-    figure = Figure(figsize=(10, 6.6), facecolor="white")
+    figure = new_figure(figsize=(10, 6.6), facecolor="white")
     grid = figure.subplots(2, 2, sharex=True).ravel()
     for axes, title, value, (middle, half) in zip(grid, PANELS, (q, qd, qdd, tau), design.bands, strict=True):
         for j, joint in enumerate(design.robot.joints):

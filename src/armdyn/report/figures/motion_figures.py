@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ShapeError
-from armdyn.report.figures.style import DARK, FAINT, color, open_axes
+from armdyn.report.figures.style import DARK, FAINT, color, new_figure, open_axes
 from armdyn.robot.limits import UNITS, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.trajectory import Trajectory
@@ -28,8 +28,6 @@ def trajectory_figure(
 
     With tau_max (and the robot) a fourth row: torques relative to their limits, for joints that have one.
     """
-    from matplotlib.figure import Figure  # the figure alone: no window system, no global state
-
     kinds, labels = _joints(trajectory, robot, names)
     columns = [kind for kind in ("revolute", "prismatic") if kind in kinds]
     t = _times(trajectory)
@@ -37,7 +35,7 @@ def trajectory_figure(
     loads = None if robot is None or tau_max is None else _shares(trajectory, robot, samples[0][0], tau_max)
     count = 3 if loads is None else 4
     tall = 2.1 * count + 0.9
-    figure = Figure(figsize=(6.4 if len(columns) == 1 else 10.5, tall), facecolor="white")
+    figure = new_figure(figsize=(6.4 if len(columns) == 1 else 10.5, tall), facecolor="white")
     grid = figure.subplots(count, len(columns), sharex=True, squeeze=False)
     handles = []
     for column, kind in enumerate(columns):

@@ -10,7 +10,7 @@ import numpy as np
 
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.kinematics import link_poses
-from armdyn.report.figures.style import INK, as_svg
+from armdyn.report.figures.style import INK, as_svg, new_figure
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -23,10 +23,8 @@ _PANELS = 2
 
 def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
     """The robot at the first of the named configurations and at the most extended one, as SVG."""
-    from matplotlib.figure import Figure  # the figure alone: no window system, no global state
-
     names = two_views(robot, shown)
-    figure = Figure(figsize=(5.2 * len(names), 4.6))
+    figure = new_figure(figsize=(5.2 * len(names), 4.6))
     for k, name in enumerate(names):
         axes: Any = figure.add_subplot(1, len(names), k + 1, projection="3d")
         draw_robot(axes, robot, shown[name])

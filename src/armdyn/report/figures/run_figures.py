@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.kinematics.task_rows import ROWS
-from armdyn.report.figures.style import COLORS, GREY, color, decimated
+from armdyn.report.figures.style import COLORS, GREY, color, decimated, new_figure
 from armdyn.robot.limits import UNITS
 from armdyn.simulation.run import Run
 
@@ -22,9 +22,7 @@ def run_figure(run: Run, others: Mapping[str, Run] | None = None) -> Any:
 
     The panels are those of El Baji: workspace (fig. 6), torques (7), error (8), joints (9), imperfect models (10).
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 10.2), layout="constrained")
+    figure = new_figure(figsize=(12.0, 10.2), layout="constrained")
     panels = figure.subplots(3, 2)
     draw_workspace(panels[0, 0], run)
     draw_joints(panels[0, 1], run)

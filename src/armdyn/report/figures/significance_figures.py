@@ -8,7 +8,7 @@ import numpy as np
 
 from armdyn.analysis.significance import Significance, Term
 from armdyn.errors import NotApplicable
-from armdyn.report.figures.style import INK, color
+from armdyn.report.figures.style import INK, color, new_figure
 from armdyn.robot.limits import working_range
 
 MOST, POINTS = 6, 121
@@ -19,8 +19,6 @@ def zero_lines_figure(found: Significance, *, over: tuple[int, int] | None = Non
 
     over: the two joints of the axes, from 0 (default: those that move the terms most); others at mid-range.
     """
-    from matplotlib.figure import Figure
-
     changing = [term for term in found.terms if term.vanishes == "at some configurations"]
     terms = [term for term in changing if len(term.factors) != 1 or term.row <= term.factors[0]][:MOST]  # D_ij = D_ji
     low, high = working_range(found.robot, one_turn=True)
@@ -31,7 +29,7 @@ def zero_lines_figure(found: Significance, *, over: tuple[int, int] | None = Non
     grid = np.meshgrid(np.linspace(low[a], high[a], POINTS), np.linspace(low[b], high[b], POINTS), indexing="ij")
     q = np.broadcast_to((low + high) / 2, (POINTS, POINTS, len(low))).copy()
     q[..., a], q[..., b] = grid
-    figure = Figure(figsize=(6.4, 5.2), layout="constrained")
+    figure = new_figure(figsize=(6.4, 5.2), layout="constrained")
     axes: Any = figure.add_subplot()
     for k, term in enumerate(terms):
         values = _values(found, term, q)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,29 @@ COLORS = ("#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8
 GREY, DARK, FAINT = "#8a93a3", "#2b3038", "#c9ced6"
 INK = "#010203"
 """Stands for the colour of the page's text while a figure for a page is drawn."""
+
+
+def new_figure(**options: Any) -> Any:
+    """A figure by itself, without window system and global state, which a notebook shows when it ends a cell.
+
+    options: of Matplotlib's Figure.
+    """
+    return _figure_class()(**options)
+
+
+@cache
+def _figure_class() -> Any:
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A figure that needs no pyplot to appear in a notebook."""
+
+        def _repr_png_(self) -> bytes:
+            picture = io.BytesIO()
+            self.savefig(picture, format="png", dpi=110, facecolor="white")
+            return picture.getvalue()
+
+    return ShownFigure
 
 
 def color(k: int) -> str:

@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.report.figures.style import COLORS
+from armdyn.report.figures.style import COLORS, new_figure
 from armdyn.sweeps import MEASURES, Sweep
 
 
 def sweep_figure(sweep: Sweep, label: str | None = None) -> Any:
     """A Matplotlib figure: results over one varying parameter; for two, one map per result (at most six)."""
-    from matplotlib.figure import Figure
-
     varying = [i for i, x in enumerate(sweep.points.T) if np.ptp(x) > 0]
     if not varying:
         raise ArmdynError("no parameter varies, so there is nothing to draw", where="sweep")
     labels = [label] if label is not None else list(sweep.labels[:6])
     if len(varying) == 1:
-        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        figure = new_figure(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()
         x = sweep.points[:, varying[0]]
         order = np.argsort(x)
@@ -35,7 +33,7 @@ def sweep_figure(sweep: Sweep, label: str | None = None) -> Any:
         return figure
     columns = min(3, len(labels))
     rows = -(-len(labels) // columns)
-    figure = Figure(figsize=(4.4 * columns, 3.6 * rows), layout="constrained")
+    figure = new_figure(figsize=(4.4 * columns, 3.6 * rows), layout="constrained")
     first, second = _strongest(sweep, varying)
     for k, name in enumerate(labels):
         axes = figure.add_subplot(rows, columns, k + 1)

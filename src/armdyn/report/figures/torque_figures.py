@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn.dynamics import compile as compiled
 from armdyn.motion.torques import TorqueBreakdown
-from armdyn.report.figures.style import DARK, FAINT, color, open_axes
+from armdyn.report.figures.style import DARK, FAINT, color, new_figure, open_axes
 from armdyn.robot.limits import joint_names, joint_units
 from armdyn.typing import Array
 
@@ -146,9 +146,7 @@ def tip_figure(parts: TorqueBreakdown) -> Any:
 
 
 def _grid(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
-    from matplotlib.figure import Figure  # the figure alone: no window system, no global state
-
-    figure = Figure(figsize=(width, height), facecolor="white")
+    figure = new_figure(figsize=(width, height), facecolor="white")
     return figure, figure.subplots(rows, columns, sharex=True, squeeze=False)
 
 

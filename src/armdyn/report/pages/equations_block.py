@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from armdyn.equations import Equations
-from armdyn.equations.typesetting import SHORT, UNWRITTEN, matrices
+from armdyn.equations.typesetting import MOST_TERMS, SHORT, UNWRITTEN, matrices
 from armdyn.graph.mathml import mathml, mathml_name
 from armdyn.report.pages import html
 
 NAMES = {"christoffel": "Christoffel symbols"}
-MOST_TERMS = 1500
-"""Equations with more terms than this are too long to print; their terms are counted."""
 
 
 def is_long(equations: Equations) -> bool:
