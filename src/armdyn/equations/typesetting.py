@@ -12,8 +12,8 @@ from armdyn.errors import ArmdynError
 from armdyn.graph import Node, constant
 from armdyn.graph.expression_writer import infix
 from armdyn.graph.latex_lines import breaks, lines, paper_latex
-from armdyn.robot.features import model_line
 from armdyn.graph.mathml import mathml
+from armdyn.robot.features import model_line
 from armdyn.tables import WIDTH
 from armdyn.views import Formula, View
 
