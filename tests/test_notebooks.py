@@ -12,7 +12,7 @@ import pytest
 
 import armdyn
 from armdyn.control import ComputedTorque
-from armdyn.views import MOST_ROWS, Formula, View, html, latex, markdown
+from armdyn.notebook_view import MOST_ROWS, Formula, View, html, latex, markdown
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples" / "notebooks").glob("*.ipynb"))
 

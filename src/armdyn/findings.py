@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from armdyn.notebook_view import Shown, View
 from armdyn.tables import WIDTH, Column, Section, paragraph, render
-from armdyn.views import Shown, View
 
 Severity = Literal["invalid", "suspicious", "note"]
 SEVERITIES: tuple[Severity, ...] = ("invalid", "suspicious", "note")

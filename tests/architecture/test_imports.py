@@ -20,7 +20,7 @@ LEVEL = {
     "files": 0,
     "tables": 0,
     "markup": 0,
-    "views": 0,
+    "notebook_view": 0,
     "progress": 0,
     "algebra": 1,
     "graph": 1,

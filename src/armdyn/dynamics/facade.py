@@ -22,13 +22,13 @@ from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, RobotError, 
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
 from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import Coordinates, coordinates
 from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, require, takes
 from armdyn.tables import Column, Section
 from armdyn.typing import Floats as Array
-from armdyn.views import Shown, View, rows_of
 
 OPTIONS = ("out", "threads")
 LONG = 10

@@ -25,13 +25,13 @@ from armdyn.equations.derivation import must_move
 from armdyn.errors import ArmdynError, NotApplicable, required_count
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot.compounds import between, position_rates
 from armdyn.robot.exact import exact
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Matrix, Progress
-from armdyn.views import Shown, View, rows_of
 
 BITS = 62
 """Coordinates of a point are drawn from 2^62 integers."""

@@ -15,11 +15,11 @@ from armdyn.equations.projection import projected, torques_of
 from armdyn.graph import Operations, span, trace
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Progress
-from armdyn.views import Shown, View, rows_of
 
 PUBLISHED: dict[str, tuple[Callable[[int], float], Callable[[int], float]]] = {
     "lagrange_euler": (

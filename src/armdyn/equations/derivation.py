@@ -31,12 +31,12 @@ from armdyn.graph import (
 from armdyn.mechanics import christoffel, kinematics
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
+from armdyn.notebook_view import Shown, View
 from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body, Elastic, Joint
 from armdyn.robot.robot import Robot
 from armdyn.typing import Progress, quiet
-from armdyn.views import Shown, View
 
 SYMBOLS = ("named", "inertial", "base")
 CORIOLIS = ("own", "christoffel")

@@ -13,9 +13,9 @@ from armdyn.graph import Node, constant
 from armdyn.graph.expression_writer import infix
 from armdyn.graph.latex_lines import breaks, lines, paper_latex
 from armdyn.graph.mathml import mathml
+from armdyn.notebook_view import Formula, View
 from armdyn.robot.features import model_line
 from armdyn.tables import WIDTH
-from armdyn.views import Formula, View
 
 if TYPE_CHECKING:
     from armdyn.equations.derivation import Equations

@@ -31,6 +31,7 @@ from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import rebuilt
 from armdyn.identification.torque_model import TorqueModel, torque_model
 from armdyn.identification.validation import Validation, validate, validate_model
+from armdyn.notebook_view import Shown, View
 from armdyn.parameters import (
     BaseParameters,
     base_parameters,
@@ -43,7 +44,6 @@ from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, model_line, takes
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
-from armdyn.views import Shown, View
 
 FrictionChoice = Literal["auto", "plain"]
 CUTOFFS = (10.0, 20.0)

@@ -15,12 +15,12 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError, unknown_name
 from armdyn.files import writing
 from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
-from armdyn.views import Shown, View, rows_of
 
 KINDS = ("contributions", "motion", "tip")
 Wrench = Any | Callable[[Array], Array] | None

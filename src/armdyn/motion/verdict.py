@@ -11,12 +11,12 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
-from armdyn.views import Shown, View, rows_of
 
 TOUCHING = 1e-5
 """Fraction of a limit by which it may be exceeded: a motion that was made to reach its limit exceeds it by as much

@@ -15,12 +15,12 @@ from typing import Any
 from armdyn.algebra import CentralInertia, Inertia, Scalar, Vec3
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, ordered
+from armdyn.notebook_view import View
 from armdyn.robot.compounds import collapsed
 from armdyn.robot.parts import FreeTransform, Joint, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
 from armdyn.robot.scalars import scalars
 from armdyn.tables import Column, Section, paragraph, render, split
-from armdyn.views import View
 
 Pair = tuple[Scalar, Scalar]
 """A scalar twice: as described (maybe an expression) and as a number."""

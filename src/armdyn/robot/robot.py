@@ -16,6 +16,7 @@ from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
 from armdyn.errors import NotApplicable, RobotError, unknown_name
 from armdyn.graph import Node, to_float
+from armdyn.notebook_view import Shown, View
 from armdyn.robot import compounds
 from armdyn.robot.compounds import Span, spans
 from armdyn.robot.links import Assembly, Frame, Link, Spin, assemble
@@ -23,7 +24,6 @@ from armdyn.robot.loop_paths import dependent_joints
 from armdyn.robot.parts import Body, Joint, Loop, Placement, RobotFile
 from armdyn.robot.scalars import Change, holds, mapped
 from armdyn.typing import Floats
-from armdyn.views import Shown, View
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup

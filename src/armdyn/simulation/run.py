@@ -17,9 +17,9 @@ from armdyn.control.law import Desired
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.files import writing
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
-from armdyn.views import Shown, View, rows_of
 
 
 class Status(Enum):

@@ -20,6 +20,7 @@ from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, un
 from armdyn.files import writing
 from armdyn.formats import toml
 from armdyn.kinematics.closable import pulled_in
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
@@ -30,7 +31,6 @@ from armdyn.sweeps.workers import computed_chunks
 from armdyn.tables import Column, Section
 from armdyn.trajectory import point_to_point
 from armdyn.typing import Array, Progress, quiet
-from armdyn.views import Shown, View, rows_of
 
 MOST = 10_000_000
 """Largest number of variants."""

@@ -12,9 +12,9 @@ import numpy as np
 
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.files import writing
+from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
-from armdyn.views import Shown, View, rows_of
 
 if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
