@@ -164,7 +164,8 @@ def test_casadi_equals_mechanics(tmp_path: Path) -> None:
 
     robot = armdyn.random_robot(7, 4, prismatic=0.4, branching=0.5, friction=True)
     state = states(robot, 3, seed=1)
-    for path, name in zip(write(robot, "casadi", tmp_path, DEFAULT, "arm"), DEFAULT, strict=True):
+    paths = [path for path in write(robot, "casadi", tmp_path, DEFAULT, "arm") if path.suffix == ".casadi"]
+    for path, name in zip(paths, DEFAULT, strict=True):
         stored, built = casadi.Function.load(str(path)), export_casadi.function(robot, name)
         for k in range(3):
             arguments = [state[each][k] for each in built.name_in()]

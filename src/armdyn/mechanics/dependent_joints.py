@@ -370,7 +370,8 @@ class DependentJoints(LoopRates):
             sub(d[0], sub(mul(first.cosine, a[0]), mul(first.sine, a[1]))),
             sub(d[1], add(mul(first.sine, a[0]), mul(first.cosine, a[1]))),
         )
-        second = AnglePair(div(inner(b, e), b2), div(_cross(b, e), b2))
+        share = div(1, b2)
+        second = AnglePair(mul(inner(b, e), share), mul(_cross(b, e), share))
         if stage.chained:
             second = second + (-first)
         q[one], q[two] = first, second if stage.sense > 0 else -second
