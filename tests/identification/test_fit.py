@@ -8,7 +8,8 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, UnknownName
-from armdyn.identification.fit import identifiability, identify
+from armdyn.identification.fit import identify
+from armdyn.identification.identifiability import identifiability
 from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat

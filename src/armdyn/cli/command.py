@@ -25,6 +25,7 @@ from armdyn.cli.excite import excite
 from armdyn.cli.explain import explain
 from armdyn.cli.export import export
 from armdyn.cli.formulations import formulations
+from armdyn.cli.identifiable import identifiable
 from armdyn.cli.identify import identify
 from armdyn.cli.payload_verb import payload
 from armdyn.cli.plan import plan
@@ -54,7 +55,7 @@ VERBS = {
     "Model": (robots, show, check, explain),
     "Equations": (derive, compare, certify, prune, formulations),
     "Motion": (plan, simulate, analyse, sweep),
-    "Data": (excite, identify, payload),
+    "Data": (identifiable, excite, identify, payload),
     "Results": (study, studio, share, export, reproduce, bench, cite),
 }
 """Panels of the help and their verbs."""

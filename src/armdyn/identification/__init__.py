@@ -21,6 +21,7 @@ from armdyn.identification.excitation import Excitation, Search, excite, predict
 from armdyn.identification.fit import Fit, identify
 from armdyn.identification.friction_choice import select_friction
 from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.identifiability import Identifiable, identifiable
 from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
@@ -40,6 +41,7 @@ __all__ = [
     "Excitation",
     "Fit",
     "Harmonics",
+    "Identifiable",
     "Instrumental",
     "Log",
     "LogFormat",
@@ -59,6 +61,7 @@ __all__ = [
     "check_log",
     "consistent",
     "excite",
+    "identifiable",
     "identify",
     "identify_payload",
     "observe",

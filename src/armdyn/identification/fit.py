@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
 from armdyn.identification.checks import check_log
 from armdyn.identification.estimation import Estimate, Estimator, essential_parameters
+from armdyn.identification.identifiability import Identifiability, contained, group, identifiability
 from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
@@ -52,7 +52,6 @@ ALIKE = 1.3
 """Ratio of two cut-off frequencies below which only one of them is tried."""
 LARGEST_TRIED = 200_000
 """Samples of a log above which no other cut-off frequency is tried."""
-Identifiability = Literal["individually identifiable", "identifiable in combination", "not identifiable"]
 
 UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "kg m^2", "ZZ": "kg m^2",
          "MX": "kg m", "MY": "kg m", "MZ": "kg m", "M": "kg"}  # fmt: skip
@@ -150,7 +149,7 @@ class Fit(Shown):
                    Column("contains"))  # fmt: skip
         found = self.estimate
         rows = [
-            (name, f"{value:.5g}", f"{std:.2g}", _percent(share), self._unit(place), _contained(self.base, name))
+            (name, f"{value:.5g}", f"{std:.2g}", _percent(share), self._unit(place), contained(self.base, name))
             for name, place, value, std, share in zip(
                 self.base.names, self.base.places, found.values, found.std, found.relative_std, strict=True
             )
@@ -211,7 +210,7 @@ class Fit(Shown):
         steps, notes, findings: processing of the log, reports of the estimator, what was noticed
         """
         parameters = {
-            name: {"value": self.parameters[name], "std": _finite(self.std[name]), "group": _group(self.base, name)}
+            name: {"value": self.parameters[name], "std": _finite(self.std[name]), "group": group(self.base, name)}
             for name in self.base.names
         }
         return {
@@ -448,41 +447,6 @@ def _physical(base: BaseParameters, estimate: Estimate) -> Robot:
     return with_standard_parameters(found.robot, offsets)
 
 
-def identifiability(base: BaseParameters) -> dict[str, Identifiability]:
-    """Of every standard parameter: identifiable individually, only in combination with others, or not at all.
-
-    Individually: its unit vector is a combination of the base parameters' rows, so no change of the other parameters
-    can undo its effect on the torques.
-    """
-    B = base.matrix / np.linalg.norm(base.matrix, axis=1, keepdims=True)
-    share = np.einsum("ij,ji->i", np.linalg.pinv(B), B)
-    found: dict[str, Identifiability] = {}
-    for name, x in zip(base.standard, share, strict=True):
-        single: Identifiability = "individually identifiable" if x > 1 - 1e-9 else "identifiable in combination"
-        found[name] = "not identifiable" if x < 1e-9 else single
-    return found
-
-
-def _group(base: BaseParameters, name: str) -> str:
-    """The combination of standard parameters, coefficients to 5 digits, in the order of the standard ones."""
-    row, terms = base.matrix[base.names.index(name)], []
-    for i in np.flatnonzero(np.abs(row) > 1e-9 * np.abs(row).max()):
-        factor = f"{abs(row[i]):.5g}"
-        sign = "-" if row[i] < 0 else "+"
-        terms.append(f"{sign} {base.standard[i]}" if factor == "1" else f"{sign} {factor} {base.standard[i]}")
-    return " ".join(terms).removeprefix("+ ")
-
-
-def _contained(base: BaseParameters, name: str, most: int = 56) -> str:
-    """The combination, cut between two terms where it is long; empty for a single parameter."""
-    group = _group(base, name)
-    if " " not in group:
-        return ""
-    if len(group) <= most:
-        return group
-    return re.sub(r" [+-] ?[^+-]*$", "", group[:most]) + " ..."
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.2g}" if share < 1 else f"{100 * share:.0f}" if share < 100 else "over 10000"
 
@@ -491,4 +455,4 @@ def _finite(x: float) -> float | None:
     return x if np.isfinite(x) else None
 
 
-__all__ = ["Fit", "identifiability", "identify", "nearest"]
+__all__ = ["Fit", "identify", "nearest"]

@@ -1,0 +1,40 @@
+"""armdyn identifiable: which parameters torques can tell, in which combinations, and which they never tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from armdyn.cli import parse
+from armdyn.cli.console import console, show, working
+from armdyn.cli.verb import takes
+
+if TYPE_CHECKING:
+    from armdyn.robot.robot import Robot
+
+
+@takes("closed", "tree")
+def identifiable(
+    robot: Robot,
+    motion: Annotated[
+        Path | None, typer.Argument(metavar="[MOTION]", help="Samples of t, q1, ... (.csv), as `excite --out` writes.")
+    ] = None,
+    include: Annotated[
+        str,
+        typer.Option(
+            metavar="FAMILIES",
+            help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset, spring.",
+        ),
+    ] = "inertial,friction",
+    rate: Annotated[float, typer.Option(metavar="HZ", help="Sampling rate of the measurement, Hz.")] = 100.0,
+) -> None:
+    """Tell which parameters a motion identifies, individually or in combination, and which no torque shows."""
+    from armdyn.identification import identifiable as judged
+    from armdyn.trajectory import read_trajectory
+
+    with working("base parameters"):
+        course = None if motion is None else read_trajectory(motion)
+        found = judged(robot, course, include=parse.words(include), rate=rate)
+    show(console(), *found.sections())
