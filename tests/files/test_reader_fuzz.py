@@ -115,6 +115,14 @@ def test_mutated_metadata_of_a_bag(tmp_path: Path) -> None:
     assert seen["errors"] > COUNT // 80
 
 
+def test_times_that_differ_by_nothing(tmp_path: Path) -> None:
+    """Powers of the time step underflow, and what is divided by them overflows."""
+    path = tmp_path / "motion.csv"
+    path.write_text("t,q1,qd1,qdd1\n0,0,1,1\n1e-250,5,1,1\n1,3,1,1\n")
+    with pytest.raises(ArmdynError, match="overflows"):
+        read_trajectory(path)
+
+
 @pytest.mark.parametrize("token", NASTY, ids=range(len(NASTY)))
 def test_nasty_cells_of_a_trajectory(tmp_path: Path, token: bytes) -> None:
     path = tmp_path / "motion.csv"

@@ -265,6 +265,12 @@ def test_mutated_files_give_a_robot_or_an_armdyn_error(ending: str) -> None:
     assert min(seen["robot"], seen["error"]) > COUNT // 60, "the mutations are too harsh or too mild to test anything"
 
 
+@pytest.mark.parametrize(("ending", "i"), [("toml", 539), ("xml", 6328), ("xml", 9151), ("xml", 10697), ("xml", 13185)])
+def test_past_failures(ending: str, i: int) -> None:
+    """Overflow in the check-up; unknown elements among actuators and tendons."""
+    outcome({"toml": toml, "xml": mjcf}[ending], mutated(ending, i))
+
+
 @pytest.mark.parametrize("form", [toml, urdf, mjcf], ids=["toml", "urdf", "mjcf"])
 @pytest.mark.parametrize("i", range(len(BOMBS)))
 def test_bombs_go_off_in_no_reader(form: Any, i: int) -> None:

@@ -85,6 +85,8 @@ class Schema:
     def values(self, document: Document, element: Element, parent: str) -> Iterator[str]:
         """Notes on attributes of an element that change the dynamics and are not read."""
         tag = local_name(element)
+        if f"{parent}/{tag}" not in self.rules and tag not in self.rules:
+            return  # `check` has noted that it is unknown
         rule = self.rule(tag, parent)
         for key, value in element.attrib.items():
             treatment, neutral = rule.attributes.get(key, ("", ""))

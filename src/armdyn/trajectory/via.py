@@ -193,6 +193,9 @@ def from_samples(t: Any, q: Any, qd: Any = None, qdd: Any = None) -> PiecewisePo
         k = int(np.argmax(np.diff(times) <= 0)) + 1
         raise ShapeError(f"t does not increase at sample {k + 1}", expected="increasing times")
     times = times - times[0]
-    if len(given) > 1:
-        return hermite(times, given)
-    return _from_scipy(CubicSpline(times, given[0])) if len(times) > 2 else hermite(times, given)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spline = len(given) == 1 and len(times) > 2
+        motion = _from_scipy(CubicSpline(times, given[0])) if spline else hermite(times, given)
+    if not np.isfinite(motion.coefficients).all():
+        raise ShapeError("the motion between two samples overflows", expected="samples at times that differ enough")
+    return motion
