@@ -4,8 +4,8 @@
 
 Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. It is run in a copy
 of the tree, against the tests that are most likely to notice it first: those named after the module, those that mention
-it, all others of its package. A mutant that no test notices
-survives, and is printed with its place; one that is equivalent to the source (an early exit, a cache) is excused by a
+it, all others of its package and those of ALWAYS. A mutant that no test notices survives, and is printed with its
+place; one that is equivalent to the source (an early exit, a cache) is excused by a
 comment `# mutation: equivalent` in its line. The places are drawn at random, the same ones for the same seed.
 """
 
@@ -31,6 +31,8 @@ TESTS = {
     "kernels": ("kernels", "dynamics", "simulation"),
 }
 """Package -> folders of tests that may notice a change in it, its own first."""
+ALWAYS = {"mechanics": ("crosscheck",), "kernels": ("test_looped",)}
+"""Package -> folders and files among these that are asked last, whatever they mention."""
 EXCUSE = "# mutation: equivalent"
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
@@ -112,7 +114,8 @@ def suites(package: str, module: str) -> list[list[str]]:
     for rank, folder in enumerate(TESTS[package]):
         for path in sorted((ROOT / "tests" / folder).rglob("test_*.py")):
             near = module in path.stem or path.stem.removeprefix("test_") in module
-            place = 0 if near else 1 if module in path.read_text(encoding="utf-8") else 2 if rank == 0 else None
+            last = rank == 0 or not {folder, path.stem}.isdisjoint(ALWAYS.get(package, ()))
+            place = 0 if near else 1 if module in path.read_text(encoding="utf-8") else 2 if last else None
             if place is not None:
                 order[place].append(str(path.relative_to(ROOT)))
     return [files for files in order if files]

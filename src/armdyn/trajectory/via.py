@@ -193,7 +193,7 @@ def from_samples(t: Any, q: Any, qd: Any = None, qdd: Any = None) -> PiecewisePo
         k = int(np.argmax(np.diff(times) <= 0)) + 1
         raise ShapeError(f"t does not increase at sample {k + 1}", expected="increasing times")
     times = times - times[0]
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         spline = len(given) == 1 and len(times) > 2
         motion = _from_scipy(CubicSpline(times, given[0])) if spline else hermite(times, given)
     if not np.isfinite(motion.coefficients).all():
