@@ -23,7 +23,11 @@ def assert_same_dynamics(text: str, robot: Robot, tolerance: float = TOLERANCE, 
 
     The text has no springs and no gravity compensation: damping is then all that is passive.
     """
-    model = mujoco.MjModel.from_xml_string(text)
+    assert_same_model(mujoco.MjModel.from_xml_string(text), robot, tolerance, count)
+
+
+def assert_same_model(model: Any, robot: Robot, tolerance: float = TOLERANCE, count: int = 5) -> None:
+    """The same for a model that MuJoCo has compiled."""
     data = mujoco.MjData(model)
     order = [model.joint(joint.name).dofadr[0] for joint in robot.joints]
     assert model.nv == robot.n

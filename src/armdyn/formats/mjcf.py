@@ -1,10 +1,10 @@
 """MJCF: the model files of MuJoCo.
 
-Read: bodies with hinges and slides (several on one body too), frames, sites, default classes, all ways to give an
-orientation, inertias given or taken from primitive shapes, armature, damping, friction loss, ranges and the force
-ranges of actuators; equalities between joints as mimic joints, <connect> and <weld> as closed loops. What a Robot
-cannot represent (tendons, equalities of a higher degree) and shapes whose mass needs a mesh are named in notes, which
-`load` turns into warnings. A file whose root is <robot> is read as URDF.
+Read: bodies with hinge, slide, ball and free joints (several on one body too), frames, sites, default classes,
+included and attached models, copies, all ways to give an orientation, inertias given or taken from shapes and meshes,
+armature, damping, friction loss, springs, gravity compensation, ranges, the force ranges of actuators, equalities as
+mimic joints and loops. What a Robot cannot represent (tendons that act, plugins) is named in notes, which `load` turns
+into warnings; fluids and flexible bodies are refused. A file whose root is <robot> is read as URDF.
 
 Written: any Robot; what MJCF cannot express is named in a `ModelWarning`.
 """

@@ -34,16 +34,23 @@ def included(document: Document, folder: Path | None) -> None:
     fill(document.root)
 
 
-def _content(document: Document, include: Element, folder: Path | None, seen: set[Path]) -> Element:
-    where, name = document.at(include), include.get("file", "")
+def include_path(document: Document, include: Element, folder: Path | None) -> Path:
+    """The file that an <include> or <model> names, in `folder` or below."""
+    where, name, tag = document.at(include), include.get("file", ""), local_name(include)
     if folder is None:
-        raise FileError(f"<include> of {shown(name)!r} in a text", where=where, advice="Load the file that holds it.")
+        raise FileError(f"<{tag}> of {shown(name)!r} in a text", where=where, advice="Load the file that holds it.")
     top = folder.resolve()
     own = Path(document.files.get(include, document.name)).resolve().parent  # of the file that includes it
     path = next((place / name for place in (own, top) if (place / name).is_file()), own / name).resolve()
     if not name or not path.is_relative_to(top):
-        raise FileError(f"<include> of {shown(name)!r}", where=where, expected="a file in the model's folder or below",
+        raise FileError(f"<{tag}> of {shown(name)!r}", where=where, expected="a file in the model's folder or below",
                         advice="Put the files into one folder.")  # fmt: skip
+    return path
+
+
+def _content(document: Document, include: Element, folder: Path | None, seen: set[Path]) -> Element:
+    where, name = document.at(include), include.get("file", "")
+    path = include_path(document, include, folder)
     if path in seen:
         raise FileError(f"{shown(name)!r} is included twice", where=where, expected="each file once, without cycles")
     seen.add(path)

@@ -12,7 +12,7 @@ import numpy as np
 from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.errors import FileError, unknown_name
 from armdyn.formats.mesh_integrals import MODES, Mesh, MeshMass, mesh_mass, read_mesh
-from armdyn.formats.mjcf_values import Posed, all_named, known, rotation
+from armdyn.formats.mjcf_values import COMPLETE, Posed, all_named, known, rotation
 from armdyn.formats.xml_values import shown
 from armdyn.typing import Floats
 
@@ -45,7 +45,8 @@ class Meshes(Posed):
         name = asset.get("file", "")
         if self.folder is None or not name:
             return None
-        inner = Path(name).name if self.compiler.strip_path else name
+        stripped = self.compiler.strip_path and asset.get("class") != COMPLETE
+        inner = Path(name).name if stripped else name
         return self.folder / self.compiler.mesh_folder / inner
 
     def mesh_frame(self, asset: Element) -> tuple[Pose, Vec3]:

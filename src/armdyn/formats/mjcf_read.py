@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Mat3, Pose, Scalar
 from armdyn.errors import ArmdynError, FileError, RobotError
 from armdyn.formats import urdf_read
+from armdyn.formats.mjcf_attach import attached
 from armdyn.formats.mjcf_equality import Equalities
 from armdyn.formats.mjcf_expand import included, replicated
 from armdyn.formats.mjcf_inertia import Weighed
@@ -38,9 +39,6 @@ from armdyn.robot.robot import Robot
 
 KINDS: dict[str, Kind] = {"hinge": "revolute", "slide": "prismatic", "free": "fixed", "ball": "fixed"}
 """Joints of several degrees of freedom are fixed ones until they are expanded."""
-UNREADABLE = {
-    "attach": "Write the model out: `mujoco.MjSpec.from_file(FILE).to_xml()` does it.",
-}
 ROOT = "world"
 TOOL = urdf_read.TOOL
 
@@ -94,12 +92,9 @@ def loads(
 def reading(document: Document, folder: Path | None, free_root: bool | None = None) -> Reader:
     """The parts of a document; arguments as in `loads`."""
     included(document, folder)
-    for element in document.lines:
-        if local_name(element) in UNREADABLE:
-            raise FileError(f"<{local_name(element)}> is not supported", where=document.at(element),
-                            advice=UNREADABLE[local_name(element)])  # fmt: skip
     listed = schema("mjcf")
     notes = listed.check(document)
+    notes += attached(document, folder)
     replicated(document)
     reader = Reader(document, Compiler.of(document), Options.of(document), default_classes(document), folder=folder,
                     schema=listed, weld=free_root is False, notes=notes)  # fmt: skip

@@ -105,11 +105,13 @@ class Options(NamedTuple):
 
 Defaults = dict[str, dict[str, dict[str, str]]]
 """Class -> element -> attributes."""
+COMPLETE = " complete"
+"""Class of elements that have all their values themselves; no file can have a class of this name for another use."""
 
 
 def default_classes(document: Document) -> Defaults:
     """The default classes; an inner class inherits from the outer one."""
-    classes: Defaults = {"main": {}}
+    classes: Defaults = {"main": {}, COMPLETE: {}}
 
     def add(element: Element, parent: dict[str, dict[str, str]], name: str) -> None:
         own = classes.setdefault(name, {})
