@@ -21,8 +21,8 @@ from armdyn.robot import Robot
 from armdyn.share import share
 from support.feature_robots import ROBOTS
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
+needs_browser = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--virtual-time-budget=20000")  # fmt: skip
 
