@@ -84,7 +84,7 @@ def simulate(
         float,
         typer.Option(metavar="RAD", help="Resolution of the position sensors, rad or m (velocities by differences)."),
     ] = 0.0,
-    noise: Annotated[
+    position_noise: Annotated[
         float, typer.Option(metavar="RAD", help="Standard deviation of the noise of measured positions, rad or m.")
     ] = 0.0,
     delay: Annotated[float, typer.Option(metavar="S", help="Age of measurements, s.")] = 0.0,
@@ -128,8 +128,8 @@ def simulate(
         plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure))
         say("simulating")
         sensors = None
-        if resolution or noise or delay:
-            sensors = Sensors(resolution=resolution, noise_q=noise, delay=delay, differentiate=resolution > 0)
+        if resolution or position_noise or delay:
+            sensors = Sensors(resolution=resolution, noise_q=position_noise, delay=delay, differentiate=resolution > 0)
         run = run_simulation(plant, law, course, **options, actuation=actuation, sensors=sensors)
         others = _imperfect(plant, law, course, options | {"actuation": actuation}) if imperfect else {}
         study = None
