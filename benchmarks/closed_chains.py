@@ -3,8 +3,8 @@
     python benchmarks/closed_chains.py
 
 The tree's time is that of the same bodies without their loops, at the same configurations: what the loops cost is the
-solution for the dependent joints, their rates, and the projection. Shortest processor time of 25 runs over 20,000 samples
-on one core, with results into arrays that exist.
+solution for the dependent joints, their rates, and the projection. Shortest processor time of 25 runs over 20,000
+samples on one core, with results into arrays that exist.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from math import isfinite
+from math import isfinite, prod
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -203,7 +203,8 @@ class Dynamics(Shown, Quantities):
         """What a name of this object is bound to: machine code, with a Python function for all but the plain call."""
         main = self.program(definition.name)
         function = Function(self, definition, _checking(self, definition, main))
-        return _quick(main, function, definition) if not self.checked else function.documented()
+        plain = self.checked or _may_stay_open(self.robot, main)
+        return function.documented() if plain else _quick(main, function, definition)
 
     # A frozen object -----------------------------------------------------------------------------------------------
 
@@ -337,7 +338,8 @@ class Function:
                 self.dynamics.robot.opened.frame(frame)  # an unknown one is an error that lists the others
             made = self.dynamics.program(self.definition.name, choice)
             checking = _checking(self.dynamics, self.definition, made, choice)
-            self.variants[choice] = checking if self.dynamics.checked else _quick(made, checking, self.definition)
+            plain = self.dynamics.checked or _may_stay_open(self.dynamics.robot, made)
+            self.variants[choice] = checking if plain else _quick(made, checking, self.definition)
         return self.variants[choice]
 
     def documented(self) -> Callable[..., Any]:
@@ -383,6 +385,17 @@ def _quick(made: Program, slow: Callable[..., Any], definition: Definition) -> C
     if isinstance(made, Kernel) and made.fast is not None:
         return made.before(slow, definition.name, str(definition.signature), definition.doc)
     return slow.documented() if isinstance(slow, Function) else slow
+
+
+def _may_stay_open(robot: Robot, made: Program) -> bool:
+    """Whether machine code, which looks for NaN among the fewer numbers, might miss loops that did not close.
+
+    So it is where a closed chain is not linear and a quantity has more results than inputs.
+    """
+    if not isinstance(made, Kernel) or not robot.loops or not dependent_joints(robot).stages:
+        return False
+    counts = [sum(prod(port.shape) for port in ports) for ports in (made.ports.inputs, made.ports.outputs)]
+    return counts[0] < counts[1]
 
 
 def _checking(
