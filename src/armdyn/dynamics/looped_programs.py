@@ -9,12 +9,14 @@ import numpy as np
 
 from armdyn.algebra import Pose, rot_z
 from armdyn.algebra.ops import is_zero, mul
-from armdyn.dynamics.graphs import require_inertia
+from armdyn.dynamics.graphs import some_configuration
 from armdyn.dynamics.looped_recipes import RECIPES, Shape
 from armdyn.kernels import Kernel, jit, sources
 from armdyn.kernels.link_loops import FREE
 from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
+from armdyn.mechanics import articulated_body
 from armdyn.mechanics.friction import GENERAL, is_own_law
+from armdyn.mechanics.moving_axes import charted
 from armdyn.parameters import parameter_names
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
@@ -101,7 +103,7 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     if terms is None:
         return None
     if name == "forward_dynamics":
-        require_inertia(robot)
+        _require_inertia(robot)
     shape = Shape(any(not link.revolute for link in robot.links), bool(terms.any()), bool(robot.compounds))
     recipe = RECIPES[name](shape)
     shape = shape._replace(terms="Ia" in recipe.numbers)
@@ -112,6 +114,12 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
         tuple(float(x) for x in gravity),
     )
     return build_looped(recipe, tables, name, sources.version(*FOLDERS), cache=cache)
+
+
+def _require_inertia(robot: Robot) -> None:
+    """Raise PhysicsError if a joint moves nothing, found at one fixed configuration, at a cost linear in the joints."""
+    view, placed = charted(robot, {"q": some_configuration(robot)})
+    articulated_body.forward_dynamics.formula(view, placed["q"], [0.0] * robot.n, [0.0] * robot.n)
 
 
 def _stands(robot: Robot) -> Pose:
