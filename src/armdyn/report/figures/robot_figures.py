@@ -16,6 +16,7 @@ from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
 LINK, REVOLUTE, PRISMATIC, BASE = "#6f8fc0", "#e58a3c", "#2a9d8f", "#8a93a3"
+GRAVITY = "#8a5cc2"
 AXES = ("#d64545", "#3a9d4a", "#3b6fd4")
 _SIDES = 14
 _PANELS = 2
@@ -46,7 +47,11 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
     from matplotlib.colors import LightSource
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
+    R = upright(robot)
     joints, segments, tool = skeleton(robot, q)
+    joints = [(kind, R @ p, R @ z) for kind, p, z in joints]
+    segments = [(R @ start, R @ end) for start, end in segments]
+    tool = np.vstack([R @ tool[:3], tool[3:]])
     points = points_of(joints, segments, tool)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     size = size_of(points)
@@ -63,7 +68,7 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
         )
         faces += solid
         colors += [REVOLUTE if kind == "revolute" else PRISMATIC] * len(solid)
-    base = np.array([float(x) for x in robot.base.xyz])
+    base = R @ np.array([float(x) for x in robot.base.xyz])
     disc = _tube(base - [0, 0, thick], base, 3 * thick)
     faces += disc
     colors += [BASE] * len(disc)
@@ -81,8 +86,31 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
         tip = tool[:3, 3] + 0.14 * size * tool[:3, axis]
         axes.plot(*zip(tool[:3, 3], tip, strict=True), color=color, linewidth=2, zorder=10)
     _floor(axes, middle, size, float(min(points[:, 2].min(), base[2])) - thick)
+    if any(float(x) for x in robot.gravity):
+        top = middle + 0.5 * size
+        axes.quiver(*top, 0, 0, -0.2 * size, color=GRAVITY, linewidth=1.8, arrow_length_ratio=0.35)
+        axes.text(top[0], top[1], top[2] + 0.03 * size, "g", color=GRAVITY, fontsize=10, ha="center", style="italic")
     axes.view_init(elev=20, azim=_azimuth(points))
     axes.set_axis_off()
+
+
+def upright(robot: Robot) -> Array:
+    """(3, 3) rotation from the world to a drawing in which gravity points down, along -z.
+
+    An arm whose gravity is along -y hangs or stands in its plane instead of lying on the floor.
+    """
+    g = np.array([float(x) for x in robot.gravity])
+    strength = float(np.linalg.norm(g))
+    if strength == 0.0:
+        return np.eye(3)
+    down = g / strength
+    axis = np.cross(down, [0.0, 0.0, -1.0])
+    c = float(-down[2])
+    if np.linalg.norm(axis) < 1e-12:
+        return np.eye(3) if c > 0 else np.diag([1.0, -1.0, -1.0])
+    K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    R: Array = np.eye(3) + K + K @ K / (1.0 + c)  # Rodrigues' formula for the angle between two unit vectors
+    return R
 
 
 def points_of(joints: list[tuple[str, Array, Array]], segments: list[tuple[Array, Array]], tool: Array) -> Array:
