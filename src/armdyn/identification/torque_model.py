@@ -41,7 +41,7 @@ PRIOR = {"load": 0.2}
 """Prior standard deviation of the load term; that of the others is the joint's Coulomb friction."""
 PASSES, REFRESHED = 12, 2
 """Iterations of weights and scales; repetitions with the load of the solution before."""
-BLOCKS, GUARD = 4, 0.3
+BLOCKS, GUARD = 8, 0.3
 """Blocks of the cross-validation, and the time left out beside the held-out one, s."""
 GAIN = 0.98
 """Cross-validated error over that without the terms, below which the terms of a joint clearly help."""
