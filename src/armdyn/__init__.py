@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         TaskPID as TaskPID,
         analyse_gains as analyse_gains,
     )
-    from armdyn.diagnosis import explain as explain
+    from armdyn.diagnosis import explain as explain, fix as fix
     from armdyn.dynamics import Dynamics as Dynamics, compile as compile
     from armdyn.equations import certify as certify, compare as compare, derive as derive
     from armdyn.errors import ArmdynError as ArmdynError

@@ -39,7 +39,7 @@ HOME = {
         "TaskPID",
         "analyse_gains",
     ),
-    "armdyn.diagnosis": ("explain",),
+    "armdyn.diagnosis": ("explain", "fix"),
     "armdyn.dynamics": ("Dynamics", "compile"),
     "armdyn.equations": ("certify", "compare", "derive"),
     "armdyn.errors": ("ArmdynError",),

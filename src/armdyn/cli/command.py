@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -24,6 +24,7 @@ from armdyn.cli.derive import derive
 from armdyn.cli.excite import excite
 from armdyn.cli.explain import explain
 from armdyn.cli.export import export
+from armdyn.cli.fix import fix
 from armdyn.cli.formulations import formulations
 from armdyn.cli.identifiable import identifiable
 from armdyn.cli.identify import identify
@@ -51,8 +52,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-VERBS = {
-    "Model": (robots, show, check, explain),
+VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "Model": (robots, show, check, fix, explain),
     "Equations": (derive, compare, certify, prune, formulations),
     "Motion": (plan, simulate, analyse, sweep),
     "Data": (identifiable, excite, identify, payload),

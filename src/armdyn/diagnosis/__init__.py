@@ -2,5 +2,6 @@
 
 from armdyn.diagnosis.explanation import Explanation, explain
 from armdyn.diagnosis.hypotheses import Cause
+from armdyn.diagnosis.repairs import Fixed, Repair, fix
 
-__all__ = ["Cause", "Explanation", "explain"]
+__all__ = ["Cause", "Explanation", "Fixed", "Repair", "explain", "fix"]

@@ -164,7 +164,8 @@ def fitted_gravity(gap: Gap) -> Iterator[Candidate]:
         with_unit = _gravity(mine + unit)(gap.variant).torques(gap.states)
         columns.append(with_unit - columns[0])
     found, *_ = np.linalg.lstsq(np.stack([c.ravel() for c in columns[1:]], axis=1), gap.residual.ravel(), rcond=1e-10)
-    if np.abs(found).max() > 1e-6:
+    if np.abs(found).max() > 1e-6 and np.abs(mine + found).max() > 1e-6 * np.abs(mine).max():
+        # without any gravity, the torques are gravity-compensated: a hypothesis of its own
         yield from _vectors(gap, mine, _round(mine + found))
 
 

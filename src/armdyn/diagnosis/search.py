@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from armdyn.diagnosis import body_hypotheses, drive_hypotheses, geometry_hypotheses, reading_hypotheses
-from armdyn.diagnosis.hypotheses import FROM_TORQUES, STRUCTURAL, Gap, Step
+from armdyn.diagnosis.hypotheses import FROM_TORQUES, STRUCTURAL, Gap, Hypothesis, Step
 from armdyn.typing import Progress, quiet
 
 BEAM = 3
@@ -68,25 +68,34 @@ def search(gap: Gap, progress: Progress = quiet) -> Found:
     for depth in range(MOST_CAUSES):
         progress("searching causes", depth / MOST_CAUSES)
         wider = sorted((found for state in beam for found in _extended(state)), key=lambda found: found.length)
-        beam = list(_distinct(wider))[:BEAM]
+        beam = list(_distinct(wider))[: BEAM if gap.target is not None else 1]
         if not beam:
             break
         if beam[0].length < best.length:
             best = beam[0]
         elif beam[0].length > best.length + 3 or best.digits == 0:
             break
-        if best.digits == 0:
+        if best.digits < (1.0 if gap.target is None else 1e-12):
             break
     return best
 
 
 def _extended(state: Found) -> Iterator[Found]:
-    hypotheses = STRUCTURAL if state.gap.target is not None else FROM_TORQUES
+    hypotheses = STRUCTURAL if state.gap.target is not None else sorted(FROM_TORQUES, key=_is_wide)
     for propose in hypotheses:
+        done = False
         for candidate in propose(state.gap):
             after = Found(state.gap.after(candidate), (*state.steps, *candidate))
             if after.length < state.length + 1.0 and math.isfinite(after.digits):
                 yield after
+                done = done or after.digits < 1.0
+        if done and state.gap.target is None:  # torques take time, and nothing is left to explain
+            return
+
+
+def _is_wide(propose: Hypothesis) -> bool:
+    """Whether a hypothesis tries every body or placement: those that ask for less come first."""
+    return propose.__name__ in ("any_body", "reread_placements", "rounded_zero")
 
 
 def _distinct(found: list[Found]) -> Iterator[Found]:
