@@ -31,6 +31,7 @@ HOME = {
         "Feedforward",
         "Impedance",
         "MomentumObserver",
+        "OperationalSpace",
         "PDGravity",
         "PID",
         "ResolvedAcceleration",

@@ -543,6 +543,14 @@ def _resolved(c: Case) -> None:
     close((c.J @ qdd + c.drift(c.x, c.xd))[:2], -KD * (c.J @ c.qd)[:2])
 
 
+@cell("control.OperationalSpace")
+def _operational_space(c: Case) -> None:
+    """The tool accelerates as asked."""
+    law = control.OperationalSpace(c.dyn, KP, KD, rows="x y")
+    qdd = c.model.forward_dynamics(c.x, c.xd, _torque(law, c, law_target(c)))
+    close((c.J @ qdd + c.drift(c.x, c.xd))[:2], -KD * (c.J @ c.qd)[:2])
+
+
 @cell("control.Impedance")
 def _impedance(c: Case) -> None:
     """At rest on the reference the arm is held."""

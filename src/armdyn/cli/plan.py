@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from armdyn.tables import Section
     from armdyn.trajectory.trajectory import Trajectory
 
+BEYOND = 1
+"""Exit status if a limit of the robot is exceeded."""
 REACHED = 0.999
 """Share of a limit from which it counts as reached."""
 
@@ -79,7 +81,10 @@ def plan(
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
     loads: Annotated[bool, typer.Option("--loads", help="Also print the largest bearing loads of the motion.")] = False,
 ) -> None:
-    """Plan a motion between two configurations within velocity and acceleration limits, or torque limits."""
+    """Plan a motion between two configurations within velocity and acceleration limits, or torque limits.
+
+    Exit status: 0 the motion respects every known limit, 1 it does not, 2 error.
+    """
     parse.check_extension(plot, parse.PICTURES, "--plot")
     given = [(start, "--from"), *((text, "--via") for text in via or ()), (end, "--to")]
     points = [parse.numbers(text, robot.n, option) for text, option in given]
@@ -110,7 +115,8 @@ def plan(
         show(screen, bearing_loads(robot, motion).section())
     for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(robot, limits))):
         screen.print(text)
-    for warning in [*_beyond_limits(robot, motion), *_too_strong(verdict)]:
+    warnings = [*_beyond_limits(robot, motion), *_too_strong(verdict)]
+    for warning in warnings:
         screen.print(f"[yellow]{warning}[/]")
     if out is not None:
         motion.save(out, dt)
@@ -118,6 +124,8 @@ def plan(
     if plot is not None:
         torques = limits.tau_max if _has_torque_limits(limits) else None
         write_figure(screen, plot, motion.plot(robot=robot, tau_max=torques), size)
+    if warnings:
+        raise typer.Exit(BEYOND)
 
 
 def _joints(

@@ -2,7 +2,7 @@
 
 Joint space: PID, PDGravity (PD with gravity compensation), ComputedTorque, Feedforward, SlidingMode, SlotineLi
 (adaptive). Elastic joints: ElasticPD, and their frequencies, `resonances` and `resonance_range`. Task space: TaskPID,
-ResolvedAcceleration (computed torque), Impedance, Admittance. Around another law:
+ResolvedAcceleration (computed torque), OperationalSpace, Impedance, Admittance. Around another law:
 MomentumObserver (contact detection). Without a reference: FunctionLaw, TorqueTable, NoControl. Poles and bandwidth of
 gains: `analyse_gains`.
 """
@@ -19,7 +19,7 @@ from armdyn.control.open_loop import FunctionLaw, TorqueTable
 from armdyn.control.pid import PID, PDGravity
 from armdyn.control.resonance import ResonanceRange, resonance_range, resonances
 from armdyn.control.robust import SlidingMode
-from armdyn.control.task_space import Admittance, Impedance, ResolvedAcceleration, TaskPID
+from armdyn.control.task_space import Admittance, Impedance, OperationalSpace, ResolvedAcceleration, TaskPID
 
 __all__ = [
     "PID",
@@ -36,6 +36,7 @@ __all__ = [
     "Law",
     "MomentumObserver",
     "NoControl",
+    "OperationalSpace",
     "PDGravity",
     "ResolvedAcceleration",
     "ResonanceRange",

@@ -173,4 +173,4 @@ def _pole_text(pole: complex) -> str:
 
 def _is_real(pole: complex) -> bool:
     """Whether a pole is real; a triple root is accurate only to the cube root of rounding."""
-    return abs(pole.imag) < 1e-4 * (1 + abs(pole))
+    return abs(pole.imag) < 1e-4 * abs(pole) or pole == 0

@@ -61,7 +61,8 @@ class PID(Law):
         dyn:           model of the arm.
         frequency:     w, rad/s, (n,) or one number.
         resonance:     instead of the frequency: resonance of the structure, rad/s; w is half of it (Khalil).
-        viscous:       viscous friction Fv, N m s/rad or N s/m (default: that of the robot).
+        viscous:       viscous friction Fv, N m s/rad or N s/m (default: that of the robot). Raises ArmdynError where it
+                       alone exceeds 3 a w.
         torque_limits: as in PID (default: none).
         """
         if (frequency is None) == (resonance is None):
@@ -74,6 +75,13 @@ class PID(Law):
         w = gain_vector("frequency", w, dyn.n, positive=True)
         a = largest_inertias(dyn)
         Fv = viscous_friction(dyn) if viscous is None else gain_vector("viscous", viscous, dyn.n)
+        short = Fv > 3 * a * w * (1 + 1e-12)
+        if short.any():
+            j = int(np.argmax(Fv / (3 * a * w)))
+            raise ArmdynError(f"the viscous friction {Fv[j]:.4g} of {dyn.robot.joints[j].name!r} exceeds 3 a w = "
+                              f"{3 * a[j] * w[j]:.4g}: kd would be negative", where="PID.designed",
+                              expected=f"a frequency of at least {Fv[j] / (3 * a[j]):.4g} rad/s for that joint",
+                              advice="Give one frequency per joint, or viscous=0 for a slower loop.")  # fmt: skip
         return PID(kp=3 * a * w**2, kd=np.maximum(3 * a * w - Fv, 0.0), ki=a * w**3, torque_limits=torque_limits)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:

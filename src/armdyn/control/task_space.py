@@ -189,6 +189,32 @@ class ResolvedAcceleration(TaskLaw):
 
 @takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
+class OperationalSpace(ResolvedAcceleration):
+    """Operational-space control: resolved acceleration with a dynamically consistent null space.
+
+        tau = J^T B_A (w - Jd qd) + h + (1 - J^T Jbar^T) M a_0,   Jbar = M^-1 J^T B_A,  B_A = (J M^-1 J^T)^-1
+        w = Xdd_d + kd (Xd_d - Xd) + kp (X_d - X),   a_0 = posture_kp (posture - q) - posture_kd qd
+
+    Siciliano (7.133), (7.138), (7.141); h: Coriolis, gravity, spring and friction torques. The torques of the null
+    space do not accelerate the tool. Arguments are those of ResolvedAcceleration.
+    """
+
+    def joint_acceleration(self, q: Array, qd: Array, J: Array, w: Array) -> Array:
+        """Jbar (w - Jd qd) + (1 - Jbar J) a_0, (n,) rad/s^2 or m/s^2."""
+        inverse(J, self.damping)  # raises SingularTask
+        back = np.linalg.solve(self.dyn.mass_matrix(q), J.T)
+        mobility = J @ back
+        damping = self.damping**2 * np.trace(mobility) / len(J) * np.eye(len(J))
+        consistent = back @ np.linalg.inv(mobility + damping)  # Siciliano (7.138)
+        wish = -self.posture_kd * qd
+        if self.posture is not None:
+            wish = wish + self.posture_kp * (np.asarray(self.posture, dtype=float) - q)
+        qdd: Array = consistent @ (w - self.dyn.jacobian_dot_qd(q, qd)[self.picked] - J @ wish) + wish
+        return qdd
+
+
+@takes(*CLOSED, *TREE)
+@dataclass(frozen=True, eq=False)
 class Impedance(TaskLaw):
     """Impedance control: the tool acts as a spring and damper about the reference, without a force sensor.
 

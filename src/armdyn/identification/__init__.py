@@ -30,6 +30,7 @@ from armdyn.identification.payload import Payload, identify_payload, payload_fro
 from armdyn.identification.physical_fit import PhysicalParameters, consistent
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
+from armdyn.identification.robust_timing import RobustTiming, robust_timing
 from armdyn.identification.samples import Samples
 from armdyn.identification.torque_model import TorqueModel
 from armdyn.identification.validation import Validation, validate
@@ -51,6 +52,7 @@ __all__ = [
     "PhysicalParameters",
     "Processing",
     "Robust",
+    "RobustTiming",
     "Samples",
     "Search",
     "Sequential",
@@ -69,6 +71,7 @@ __all__ = [
     "predicted_std",
     "process",
     "read_log",
+    "robust_timing",
     "select_friction",
     "validate",
 ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
 from armdyn.kinematics.analytic_inverse import ClosedForm, closed_form
 from armdyn.kinematics.compiled_frame import placer
@@ -83,7 +84,7 @@ class InverseKinematics:
 
 @takes("elastic", *TREE)
 def inverse_kinematics(
-    robot: Robot,
+    robot: Robot | Dynamics,
     pose: Any,
     q0: Any = None,
     *,
@@ -99,6 +100,7 @@ def inverse_kinematics(
 ) -> InverseKinematics:
     """Return joint positions that put a frame at a pose.
 
+    robot:     the robot, or its compiled dynamics.
     pose:      (..., 4, 4) in the world, or (..., 3) for a position with any rotation, m.
     q0:        (n,) or (..., n), where to start; the nearest solution is preferred (default: middle of the ranges).
     method:    "closed" (arms with parallel axes, a spherical wrist, or of the UR kind: see `closed_form`), "numeric"
@@ -116,6 +118,7 @@ def inverse_kinematics(
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
+    robot = robot.robot if isinstance(robot, Dynamics) else robot
     R, p, batch = _targets(pose)
     chosen = row_mask(rows, R is not None)
     near = _start(robot, q0, batch, limits)

@@ -130,6 +130,10 @@ def simulate(
         runs = _runs(problem, many, begin)
         return runs.required() if throw else runs
     outcome, in_code = _solved(problem)
+    if name == AUTO and outcome.status is Status.UNSTABLE and problem.method.name == "rk4":
+        # Somewhere on the way inertias were smaller than where the choice was made.
+        problem = replace(problem, solver=replace(solver, integrator="implicit"))
+        outcome, in_code = _solved(problem)
     if outcome.status is Status.UNSTABLE:
         outcome = _diagnosed(problem, outcome)
     elif outcome.status is Status.FINISHED and problem.stiction:
