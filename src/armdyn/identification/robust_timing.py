@@ -65,7 +65,7 @@ def robust_timing(
     tau_max: Any = None,
     v_max: Any = None,
     a_max: Any = None,
-    draws: int = 400,
+    draws: int = 2000,
     seed: int = 0,
 ) -> RobustTiming:
     """Return the fastest timing of a path whose torques stay within limits with a given probability.
@@ -77,7 +77,7 @@ def robust_timing(
         tau_max:    torque limits, (n,) or one number, N m or N (default: those of the robot).
         v_max:      velocity limits (default: those of the robot).
         a_max:      acceleration limits (default: those of the robot).
-        draws:      number of draws from the covariance (default: 400).
+        draws:      number of draws from the covariance (default: 2000).
         seed:       of the random numbers (default: 0).
 
     Raises: Infeasible if the lowered limits do not even hold the weights of the arm.
@@ -95,8 +95,8 @@ def robust_timing(
     options = {"v_max": v_max, "a_max": a_max}
     nominal = motion = time_optimal(path, robot, tau_max=limit, **options)
     margin = np.zeros(robot.n)
-    # Two standard deviations of a share of finitely many draws are kept in reserve.
-    share = min(confidence + 2 * np.sqrt(confidence * (1 - confidence) / draws), 1.0)
+    # Three standard deviations of a share of finitely many draws are kept in reserve.
+    share = min(confidence + 3 * np.sqrt(confidence * (1 - confidence) / draws), 1.0)
     for _ in range(ROUNDS):
         peaks = _peaks(fit, motion, errors[0])
         over = peaks - limit
