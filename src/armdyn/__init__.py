@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         Feedforward as Feedforward,
         Impedance as Impedance,
         MomentumObserver as MomentumObserver,
+        OperationalSpace as OperationalSpace,
         PDGravity as PDGravity,
         ResolvedAcceleration as ResolvedAcceleration,
         SlidingMode as SlidingMode,
