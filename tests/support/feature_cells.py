@@ -1049,3 +1049,21 @@ def _loop_forces(c: Case) -> None:
         return
     found = mechanics.loop_forces.joint_reactions(c.robot, c.model.links @ c.x + c.model.constant, c.xd, c.xdd)
     close(_on_base(c, found), _base_force(c))
+
+
+# Diagnosis ------------------------------------------------------------------------------------------------------------
+
+
+@cell("diagnosis.explain")
+def _explain(c: Case) -> None:
+    """The torques of the second model are those of the robot: there is nothing to explain."""
+    found = armdyn.explain(c.robot, (c.q[None], c.qd[None], c.qdd[None], np.real(c.tau)[None, : c.n]))
+    assert found.status == "equal" and not found.causes, found
+
+
+@cell("diagnosis.fix")
+def _fix(c: Case) -> None:
+    """A robot without findings keeps its torques."""
+    found = armdyn.fix(c.robot)
+    assert not found.repairs, found
+    close(EnergyModel(found.robot).inverse_dynamics(c.x, c.xd, c.xdd), c.tau)

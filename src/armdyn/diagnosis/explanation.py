@@ -16,7 +16,7 @@ from armdyn.diagnosis.robot_numbers import permuted, structure
 from armdyn.diagnosis.search import Found, search, torque_distances
 from armdyn.diagnosis.views import View, view
 from armdyn.findings import sentence
-from armdyn.robot.features import CLOSED, FREE, TREE, declare, require
+from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, declare, require
 from armdyn.tables import WIDTH, Column, Section, paragraph, render
 from armdyn.typing import Floats, Progress, quiet
 
@@ -30,7 +30,7 @@ ACCOUNTED = 1e-3
 """Part of the difference that the causes may leave: an explanation leaves nothing but rounding."""
 NO_EFFECT = 1e-9
 """Part of the torques below which a difference has no effect on them."""
-TAKEN = declare("diagnosis.explain", (*TREE, *CLOSED, *FREE))
+declare("diagnosis.explain", (*TREE, *CLOSED, *FREE))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def explain(
         first, second = replace(first, name=f"{first.name} (first)"), replace(second, name=f"{second.name} (second)")
     for side in (first, second):
         if side.robot is not None:
-            require(side.robot, "diagnosis.explain", TAKEN)
+            require(side.robot, "diagnosis.explain", SUPPORT["diagnosis.explain"])
     pair = match(first, second)
     gap = _gap(pair, second, samples, seed)
     return _judged(gap, pair, tolerance, samples, progress)
