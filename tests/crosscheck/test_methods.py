@@ -47,7 +47,8 @@ def test_the_catalog_agrees_exactly(name: str) -> None:
     assert certificate.holds, str(certificate)
     left_out = {"articulated_body"} if name in ("cartesian2", "planar2r") else set()  # rotors on moving links
     assert {check.formulation for check in certificate.checks} == {f.name for f in FORMULATIONS} - left_out
-    assert len(certificate.left_out) == len(left_out)
+    said = [text for text in certificate.left_out if not text.startswith("friction")]  # the same term in all of them
+    assert len(said) == len(left_out)
 
 
 def relative(found: np.ndarray, expected: np.ndarray) -> float:

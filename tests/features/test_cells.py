@@ -32,6 +32,7 @@ BUILT_FROM = {
     "cli.explain": ("diagnosis.explain",),
     "cli.export": ("export.write",),
     "cli.fix": ("diagnosis.fix",),
+    "cli.identifiable": ("identification.identifiable",),
     "cli.identify": ("identification.identify",),
     "cli.prune": ("analysis.prune", "analysis.significance"),
     "cli.payload": ("identification.identify_payload",),

@@ -1,7 +1,8 @@
 """Faults injected into good logs: the finding names the cause, and the unaltered log gets none.
 
-The thresholds of `torque_checks` were chosen with ur5 and puma560; panda, rx90, a random robot with a prismatic joint
-and the logs of two real arms (kept beside the project; skipped without them) test them. ARMDYN_FULL runs all robots.
+The thresholds of `torque_checks` were chosen with ur5 and puma560, and some were changed after a look at the results on
+panda, rx90, a random robot with a prismatic joint and the logs of two real arms (kept beside the project; skipped
+without them): only other logs can judge them. ARMDYN_FULL runs all robots.
 A delay of one sample comes from sampling itself and is not reported.
 """
 

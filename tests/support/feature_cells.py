@@ -950,6 +950,17 @@ def _identify_payload(c: Case) -> None:
     assert abs(found.mass - 2.0) < 1e-3
 
 
+@cell("identification.identifiable")
+def _identifiable(c: Case) -> None:
+    """Its base parameters give the torques of the second model, and its null space changes none of them."""
+    found = identification.identifiable(c.robot, include=tuple(parameters.standard.FAMILIES))
+    base = found.base
+    close(base.regressor(c.q, c.qd, c.qdd) @ base.values, c.tau)
+    for change in found.null_space.values():
+        whole = np.array([change.get(name, 0.0) for name in base.standard])
+        close(base.matrix @ whole, np.zeros(base.count), 1e-9)
+
+
 @cell("identification.payload_from_sensor")
 def _sensor(c: Case) -> None:
     """Weight and inertia of 2 kg at the tool, in its axes."""

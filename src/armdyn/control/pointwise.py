@@ -39,6 +39,8 @@ def clipped(x: Array, limit: Any) -> Array:
 
 INCIPIENT = 1e-9
 """Velocity of a motion that begins, rad/s or m/s."""
+NO_COMMAND = 1e-6
+"""Commanded accelerations below this are rounding, rad/s^2 or m/s^2: the joint stays at rest."""
 
 
 def incipient(qd: Array, qdd: Array) -> Array:
@@ -47,7 +49,8 @@ def incipient(qd: Array, qdd: Array) -> Array:
     Dry friction at rest is whatever the model is told; a law that compensates it needs its value for the motion to
     come.
     """
-    return where_not_negative(-abs(qd), INCIPIENT * sign(qdd), qd)
+    direction = where_not_negative(abs(qdd) - NO_COMMAND, sign(qdd), 0 * qdd)
+    return where_not_negative(-abs(qd), INCIPIENT * direction, qd)
 
 
 def sign(x: Array) -> Array:
