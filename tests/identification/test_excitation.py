@@ -123,7 +123,7 @@ def test_interrupted_work_goes_on_to_the_same_end(tmp_path: Path, planar) -> Non
     file = tmp_path / "search.json"
     with pytest.raises(Interrupted):
         excite(planar.robot, resume=file, progress=stop, **FOUR, tau_max=TORQUES)
-    assert json.loads(file.read_text())["stage"] == 2  # two stages are behind it
+    assert json.loads(json.loads(file.read_text())["content"])["stage"] == 2  # two stages are behind it
     again = excite(planar.robot, resume=file, **FOUR, tau_max=TORQUES)
     np.testing.assert_array_equal(again.motion.a, planar.motion.a)
     np.testing.assert_array_equal(again.motion.q0, planar.motion.q0)

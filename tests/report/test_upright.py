@@ -16,7 +16,7 @@ def test_gravity_points_down(gravity: tuple[float, float, float]) -> None:
     R = upright(armdyn.Robot.from_dh(rows, gravity=gravity))
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
     assert np.linalg.det(R) == pytest.approx(1.0)
-    np.testing.assert_allclose(R @ np.array(gravity), [0, 0, -np.linalg.norm(gravity)], atol=1e-12)
+    np.testing.assert_allclose(R @ np.array(gravity), [0.0, 0.0, -float(np.linalg.norm(gravity))], atol=1e-12)
 
 
 def test_planar2r_stands_in_its_plane() -> None:

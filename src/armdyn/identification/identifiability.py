@@ -89,7 +89,8 @@ class Identifiable:
         """Of every base parameter: whether the motion determines it (always, if there is no motion)."""
         if self.undetermined is None or not len(self.undetermined):
             return dict.fromkeys(self.base.names, True)
-        return dict(zip(self.base.names, (~self.undetermined.any(axis=0)).tolist(), strict=True))
+        shown = [not column.any() for column in self.undetermined.T]
+        return dict(zip(self.base.names, shown, strict=True))
 
     @property
     def condition(self) -> float | None:
@@ -202,7 +203,7 @@ def contained(base: BaseParameters, name: str, most: int = 56) -> str:
 
 def _combination(names: Sequence[str], factors: Sequence[float] | Array, least: float = SHOWN) -> str:
     row, terms = np.asarray(factors, dtype=float), []
-    for i in np.flatnonzero(np.abs(row) > least * np.abs(row).max()):
+    for i in np.flatnonzero(np.abs(row) > least * np.abs(row).max()).tolist():
         factor = f"{abs(row[i]):.5g}"
         sign = "-" if row[i] < 0 else "+"
         terms.append(f"{sign} {names[i]}" if factor == "1" else f"{sign} {factor} {names[i]}")

@@ -41,10 +41,10 @@ class ProgressFile:
             if record["sha256"] != checksum(record["content"]):
                 raise ValueError("damaged: its checksum differs")
             content = json.loads(record["content"])
-            known, done = dict(content["settings"]), [_vector(x) for x in content["done"]]
-            current = None if content["current"] is None else _vector(content["current"])
+            known, done = dict(content["settings"]), [_coefficients(x) for x in content["done"]]
+            current = None if content["current"] is None else _coefficients(content["current"])
             stage = int(content["stage"])
-            if stage < 0 or len({len(x) for x in (*done, *([] if current is None else [current]))}) > 1:
+            if stage < 0 or len({x.shape for x in (*done, *([] if current is None else [current]))}) > 1:
                 raise ValueError("its numbers do not fit together")
         except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FileError(f"not a progress file of `excite`: {error}", where=str(path),
@@ -84,12 +84,12 @@ def checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _vector(numbers: Any) -> Array:
-    """Finite numbers of a row."""
-    row = np.array(numbers, dtype=float)
-    if row.ndim != 1 or not np.isfinite(row).all():
-        raise ValueError("a row that does not hold finite numbers")
-    return row
+def _coefficients(numbers: Any) -> Array:
+    """Finite coefficients of a motion, (joints, coefficients each)."""
+    table = np.array(numbers, dtype=float)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise ValueError("a motion that does not hold finite numbers")
+    return table
 
 
 __all__ = ["ProgressFile", "checksum"]

@@ -10,7 +10,8 @@ import numpy as np
 
 from armdyn.files import write_text
 from armdyn.findings import Checkup
-from armdyn.identification.fit import Fit, Identifiability
+from armdyn.identification.fit import Fit
+from armdyn.identification.identifiability import Identifiability
 from armdyn.parameters import physical_consistency
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import COLORS, GREY
