@@ -7,7 +7,8 @@ momentum of a floating robot is constant, whatever its joints do.
 from __future__ import annotations
 
 from armdyn.algebra import ZERO, Scalar, Vec3, cross, ops
-from armdyn.algebra.ops import mul
+from armdyn.algebra.ops import is_zero, mul
+from armdyn.errors import PhysicsError
 from armdyn.mechanics.kinematics import link_poses, velocities
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
@@ -27,6 +28,13 @@ def first_moment(robot: Robot, q: Scalars) -> tuple[Scalar, Vec3]:
 def center_of_mass(robot: Robot, q: Scalars) -> Vec3:
     """Centre of mass of the moving links: (..., 3), m, world axes."""
     mass, moment = first_moment(robot, q)
+    if is_zero(mass) or (isinstance(mass, float) and mass == 0.0):
+        raise PhysicsError(
+            "the moving links have no mass, so they have no centre of mass",
+            where=f"robot {robot.name!r}",
+            expected="a positive total mass",
+            advice="Give the links a mass.",
+        )
     return Vec3(*(ops.div(x, mass) for x in moment))
 
 
