@@ -15,7 +15,6 @@ import armdyn
 from armdyn.algebra import Vec3
 from armdyn.analysis.summary import summary
 from armdyn.control import PID
-from armdyn.errors import NotApplicable
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics import kinematics
 from armdyn.mechanics.coupling import joint_torques, motor_torques, motor_velocities
@@ -186,8 +185,14 @@ def test_reach_by_hand() -> None:
     assert reach(robot_of(ARM, ARM | elbow)) == pytest.approx(np.sqrt(0.75))
     slide = SLIDE | {"limits": {"lower": -0.2, "upper": 0.1}}
     assert reach(robot_of(slide)) == pytest.approx(0.2)
-    with pytest.raises(NotApplicable, match="kinematic loops"):
-        reach(armdyn.load("parallelogram"))
+
+
+def test_reach_of_a_closed_chain_is_that_of_its_closed_configurations() -> None:
+    robot = armdyn.load("parallelogram")
+    q = np.random.default_rng(0).uniform(*working_range(robot), (20_000, robot.n))
+    base = np.array([float(x) for x in robot.base.xyz])
+    distances = np.linalg.norm(armdyn.compile(robot).pose(q)[:, :3, 3] - base, axis=1)
+    assert 0.99 * reach(robot) < distances.max() <= reach(robot) * (1 + 1e-9)
 
 
 def test_reach_of_scara5_is_one_number(tmp_path: Path) -> None:
