@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from html import escape
+from importlib import import_module
 from typing import Any
 
 WIDTH = 30
@@ -42,12 +43,11 @@ class ProgressBar:
             sys.stderr.flush()
 
     def _draw_html(self, step: str, done: float | None, seconds: float) -> None:
-        from IPython.display import HTML, display
-
+        shell: Any = import_module("IPython.display")  # untyped, and there only in a notebook
         value = "" if done is None else f' value="{min(max(done, 0.0), 1.0):.3f}"'
-        shown = HTML(f"<progress max=1{value}></progress> <small>{escape(step)}, {seconds:.1f} s</small>")
+        shown = shell.HTML(f"<progress max=1{value}></progress> <small>{escape(step)}, {seconds:.1f} s</small>")
         if self._handle is None:
-            self._handle = display(shown, display_id=True)
+            self._handle = shell.display(shown, display_id=True)
         else:
             self._handle.update(shown)
 

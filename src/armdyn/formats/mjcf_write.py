@@ -168,7 +168,7 @@ def _has_mass(inertia: CentralInertia | Inertia) -> bool:
 
 
 def _joint(body: Element, joint: Joint, home: Scalar, below: Pose | None = None) -> None:
-    """A joint of a body; below: T_own_body, where the body hangs on a further joint."""
+    """A joint of a body; below: T_own_body, where a further joint carries the body."""
     own = joint.geometry.after() if below is None else joint.geometry.after() @ below
     after = own.inverse()
     values = {"name": joint.name, "type": _TYPES[joint.kind], "axis": texts(after.R.column(2))}

@@ -8,7 +8,8 @@ finds it there. What a robot is to the code are the globals of `GLOBALS`, filled
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
@@ -443,14 +444,29 @@ def _matrices_of_sample(
             w.do(f"call void @leave(ptr {state}, ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(layout.n, columns)})")
 
 
+@contextmanager
+def _in_fours(w: LoopWriter) -> Iterator[str]:
+    """Starts of fours of %n entries, at least 4; the last four overlap those before where n is no multiple."""
+    last = w.plus("%n", -LANES)
+    blocks = w.put(f"lshr i64 {w.plus('%n', LANES - 1)}, 2")
+    with w.counting("b", blocks) as block:
+        yield w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
+
+
+def _fast_where_plain(w: LoopWriter) -> None:
+    """Go to `fast` for four samples with adjacent entries, else to `slow`; `fast` follows."""
+    w.label("entry")
+    full = w.put(f"icmp eq i64 %taken, {LANES}")
+    plain = w.put(f"and i1 {full}, {w.put('icmp eq i64 %stride, 8')}")
+    w.do(f"br i1 {plain}, label %fast, label %slow")
+    w.label("fast")
+
+
 def _copy_row() -> str:
     """`@copy_row`: n doubles, n at least 4, the last four perhaps twice."""
     w = LoopWriter()
     w.label("entry")
-    last = w.plus("%n", -LANES)
-    blocks = w.put(f"lshr i64 {w.plus('%n', LANES - 1)}, 2")
-    with w.counting("b", blocks) as block:
-        start = w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
+    with _in_fours(w) as start:
         place = w.times(start, 8)
         w.store(V4, w.load(V4, w.offset("%from", place)), w.offset("%to", place))
     w.do("ret void")
@@ -460,15 +476,8 @@ def _copy_row() -> str:
 def _gather() -> str:
     """`@gather`: rows of up to four samples to [joint][sample]; samples that are missing repeat the last."""
     w = LoopWriter()
-    w.label("entry")
-    full = w.put(f"icmp eq i64 %taken, {LANES}")
-    plain = w.put(f"and i1 {full}, {w.put('icmp eq i64 %stride, 8')}")
-    w.do(f"br i1 {plain}, label %fast, label %slow")
-    w.label("fast")
-    last = w.plus("%n", -LANES)
-    blocks = w.put(f"lshr i64 {w.plus('%n', LANES - 1)}, 2")
-    with w.counting("b", blocks) as block:
-        start = w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
+    _fast_where_plain(w)
+    with _in_fours(w) as start:
         place = w.offset("%from", w.times(start, 8))
         rows = [w.load(V4, w.offset(place, w.times("%step", sample))) for sample in range(LANES)]
         for joint, column in enumerate(transposed(w, rows)):
@@ -489,15 +498,8 @@ def _gather() -> str:
 def _scatter() -> str:
     """`@scatter`: [joint][sample] to rows of up to four samples."""
     w = LoopWriter()
-    w.label("entry")
-    full = w.put(f"icmp eq i64 %taken, {LANES}")
-    plain = w.put(f"and i1 {full}, {w.put('icmp eq i64 %stride, 8')}")
-    w.do(f"br i1 {plain}, label %fast, label %slow")
-    w.label("fast")
-    last = w.plus("%n", -LANES)
-    blocks = w.put(f"lshr i64 {w.plus('%n', LANES - 1)}, 2")
-    with w.counting("b", blocks) as block:
-        start = w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
+    _fast_where_plain(w)
+    with _in_fours(w) as start:
         place = w.offset("%from", w.times(start, WIDE))
         rows = [w.load(V4, w.offset(place, WIDE * joint), WIDE) for joint in range(LANES)]
         for sample, column in enumerate(transposed(w, rows)):

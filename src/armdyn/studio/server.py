@@ -17,10 +17,10 @@ from armdyn.studio.answers import Answers
 
 HOST = "127.0.0.1"
 PAGE = {
-    "/": ("page.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
-    "/view.js": ("view.js", "text/javascript; charset=utf-8"),
+    "/": ("studio/page/page.html", "text/html; charset=utf-8"),
+    "/page.css": ("studio/page/page.css", "text/css; charset=utf-8"),
+    "/page.js": ("studio/page/page.js", "text/javascript; charset=utf-8"),
+    "/view.js": ("share/page/view.js", "text/javascript; charset=utf-8"),
 }
 QUESTIONS = ("about", "state", "motion", "simulation", "equations")
 LONGEST_QUESTION = 100_000
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not name:
             self._send(HTTPStatus.NOT_FOUND, b"not found", "text/plain")
             return
-        self._send(HTTPStatus.OK, (files("armdyn.studio") / "page" / name).read_bytes(), kind)
+        self._send(HTTPStatus.OK, (files("armdyn") / name).read_bytes(), kind)
 
     def do_POST(self) -> None:
         if not self._from_here():
