@@ -31,13 +31,7 @@ def excite(
     criterion: Annotated[
         str, typer.Option(help="condition (number of the observation matrix) or D (its determinant).")
     ] = "condition",
-    include: Annotated[
-        str,
-        typer.Option(
-            metavar="FAMILIES",
-            help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset, spring.",
-        ),
-    ] = "inertial,friction",
+    include: parse.IncludeOption = "inertial,friction",
     starts: Annotated[int, typer.Option(metavar="N", help="Number of random starting points of the optimisation.")] = 2,
     seconds: Annotated[
         float | None, typer.Option(metavar="S", help="Time limit, s; the best motion found so far is kept.")

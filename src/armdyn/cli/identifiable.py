@@ -21,13 +21,7 @@ def identifiable(
     motion: Annotated[
         Path | None, typer.Argument(metavar="[MOTION]", help="Samples of t, q1, ... (.csv), as `excite --out` writes.")
     ] = None,
-    include: Annotated[
-        str,
-        typer.Option(
-            metavar="FAMILIES",
-            help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset, spring.",
-        ),
-    ] = "inertial,friction",
+    include: parse.IncludeOption = "inertial,friction",
     rate: Annotated[float, typer.Option(metavar="HZ", help="Sampling rate of the measurement, Hz.")] = 100.0,
 ) -> None:
     """Tell which parameters a motion identifies, individually or in combination, and which no torque shows."""

@@ -56,6 +56,13 @@ WithoutOption = Annotated[
     list[str] | None,
     typer.Option(metavar="FEATURE", help="Leave a feature out on purpose, such as loops or friction; repeatable."),
 ]
+IncludeOption = Annotated[
+    str,
+    typer.Option(
+        metavar="FAMILIES",
+        help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset, spring.",
+    ),
+]
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
 ]

@@ -15,16 +15,8 @@ from armdyn.typing import Array
 TorqueFunction = Callable[[float, Array, Array], Any]
 
 
-@dataclass(frozen=True, eq=False)
-class FunctionLaw(Law):
-    """A function law(t, q, qd) -> tau as a control law; `simulate` makes it of any callable.
-
-    function: of time, s, and the measured state, (nq,) and (n,); returns (n,) torques, N m or N.
-    n:        number of joints.
-    """
-
-    function: TorqueFunction
-    n: int
+class WithoutReference(Law):
+    """A law that follows no reference and runs in Python."""
 
     @property
     def compilable(self) -> bool:
@@ -33,6 +25,18 @@ class FunctionLaw(Law):
     @property
     def needs_reference(self) -> bool:
         return False
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionLaw(WithoutReference):
+    """A function law(t, q, qd) -> tau as a control law; `simulate` makes it of any callable.
+
+    function: of time, s, and the measured state, (nq,) and (n,); returns (n,) torques, N m or N.
+    n:        number of joints.
+    """
+
+    function: TorqueFunction
+    n: int
 
     @property
     def summary(self) -> str:
@@ -47,7 +51,7 @@ class FunctionLaw(Law):
 
 
 @dataclass(frozen=True, eq=False)
-class TorqueTable(Law):
+class TorqueTable(WithoutReference):
     """Torques given over time, linear in between; before the first and after the last sample they are constant.
 
     t:   (k,) increasing times, s.
@@ -77,14 +81,6 @@ class TorqueTable(Law):
     def duration(self) -> float:
         """Time of the last sample, s."""
         return float(self.t[-1])
-
-    @property
-    def compilable(self) -> bool:
-        return False
-
-    @property
-    def needs_reference(self) -> bool:
-        return False
 
     @property
     def summary(self) -> str:

@@ -5,7 +5,7 @@
     Pinocchio (x, y, z, qx, qy, qz, qw)          the same                             w last
     MuJoCo    the same                           linear in world axes, angular moving w first
 
-Joints stay in the order of `robot.joints`. Where a free joint hangs on a moving body, MuJoCo's axes are the parent's;
+Joints stay in the order of `robot.joints`. Where a moving body carries a free joint, MuJoCo's axes are the parent's;
 MuJoCo itself has free joints in the world only. Velocities, accelerations and forces of Pinocchio need no conversion.
 """
 
