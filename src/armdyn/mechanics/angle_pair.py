@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from armdyn.algebra import Scalar, ops
+from armdyn.algebra import Mat3, Scalar, ops
 from armdyn.algebra.ops import add, mul, sub
 
 STEPS = 4
@@ -20,14 +20,20 @@ STEPS = 4
 class AnglePair:
     """The angle whose cosine and sine are given, over any scalar.
 
+    seen: what saw the joint with this angle, such as a loop, and the orientation in which it saw the joint's link.
+
     >>> (AnglePair(0.0, 1.0) + math.pi / 2).cos()
     -1.0
     """
 
-    __slots__ = ("cosine", "sine")
+    __slots__ = ("cosine", "seen", "sine")
 
-    def __init__(self, cosine: Scalar, sine: Scalar) -> None:
-        self.cosine, self.sine = cosine, sine
+    def __init__(self, cosine: Scalar, sine: Scalar, seen: tuple[object, Mat3] | None = None) -> None:
+        self.cosine, self.sine, self.seen = cosine, sine, seen
+
+    def orientation(self, by: object) -> Mat3 | None:
+        """Of the joint's link as `by` saw it, if that is known."""
+        return self.seen[1] if self.seen is not None and self.seen[0] is by else None
 
     def cos(self) -> Scalar:
         return self.cosine

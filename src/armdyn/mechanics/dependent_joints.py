@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from armdyn.algebra import Scalar, derivative, dot, ops
-from armdyn.algebra.ops import add, div, mul, sub
+from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import PhysicsError, RobotError
-from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.linear import least_norm, least_squares
 from armdyn.mechanics.loop_geometry import LoopGeometry, lengths_of
 from armdyn.mechanics.matrices import Rows, inner, times
 from armdyn.mechanics.strut import StrutGeometry, universal_joint
+from armdyn.mechanics.triangle import TriangleGeometry
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Scalars
 
@@ -55,7 +55,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Triangle:
-    """Two revolute joints of a planar loop: R(phi1) a + R(phi2) b = d.
+    """Two parallel revolute joints that a loop determines.
 
     joints: the two, the second after the first if they are on one branch (`chained`); sense: 1 or -1, whether the
     second turns about the first one's axis; branch: sign of the root.
@@ -171,9 +171,14 @@ class LoopRates:
     def drift(self, q: Scalars, qd: Scalars) -> list[Scalar]:
         """Accelerations of all joints that velocities alone cause: dG/dt qd_a."""
         moved: dict[int, list[Scalar]] = {k: [0] for k in (*self.independent, *self.linear)}
-        column = [[x] for x in qd]
-        found = self._followed(q, moved, lambda stage: derivative(lambda x: self._products(stage, x, column), q, qd))
-        return [row[0] for row in found]
+        return [row[0] for row in self._followed(q, moved, lambda stage: self._bias(stage, q, qd))]
+
+    def _bias(self, stage: Stage, q: Scalars, qd: Scalars) -> Rows:
+        """dJ/dt qd."""
+        if isinstance(stage, Distances):
+            return derivative(lambda x: self._products(stage, x, [[rate] for rate in qd]), q, qd)
+        loops = [self.loops[i] for i in stage.loops]
+        return [[x] for loop in loops for x in loop.bias(loop.placed(q), qd)]
 
     def _products(self, stage: Stage, q: Scalars, columns: Matrix) -> Rows:
         """J times a matrix."""
@@ -326,55 +331,16 @@ class DependentJoints(LoopRates):
         return q
 
     def _close(self, stage: Stage, q: list[Scalar], near: Scalars | None) -> None:
-        if isinstance(stage, Triangle):
-            self._close_triangle(stage, q, near)
-        elif isinstance(stage, Strut):
-            one, two = stage.joints
-            geometry = self.strut(stage.loops[0], stage.joints)
-            q[one], q[two] = geometry.angles(q, None if near is None else near[two], stage.branch)
-        else:
+        if isinstance(stage, Iteration | Distances):
             self._iterate(stage, q)
-
-    def _close_triangle(self, stage: Triangle, q: list[Scalar], near: Scalars | None) -> None:
-        """Two circles: with a, b, d from the loop's gap, a point of it on each."""
-        loop, (one, two) = self.loops[stage.loops[0]], stage.joints
-
-        def gap(c1: int, c2: int) -> tuple[Scalar, Scalar]:
-            probe = list(q)
-            probe[one], probe[two] = AnglePair(c1, 0), AnglePair(c2, 0)
-            placed = loop.placed(probe)
-            before = loop.before(one, probe).T @ placed.gap
-            return before.x, before.y
-
-        none = gap(0, 0)
-        a = tuple(sub(x, y) for x, y in zip(gap(1, 0), none, strict=True))
-        far = gap(1, 1) if stage.chained else gap(0, 1)
-        b = tuple(sub(sub(x, y), z if stage.chained else 0) for x, y, z in zip(far, none, a, strict=True))
-        d = tuple(sub(0, x) for x in none)
-        a2, b2, d2 = (inner(x, x) for x in (a, b, d))
-        K = ops.half(sub(add(d2, a2), b2))
-        X, Y = inner(a, d), _cross(a, d)
-        square = mul(a2, d2)
-        root = ops.sqrt(sub(square, mul(K, K)))
-        if near is None:
-            root = mul(stage.branch, root)
+            return
+        one, two = stage.joints
+        if isinstance(stage, Triangle):
+            triangle = TriangleGeometry(self.loops[stage.loops[0]], stage.joints, stage.chained, stage.sense)
+            q[one], q[two] = triangle.angles(q, None if near is None else near[one], stage.branch)
         else:
-            side = sub(mul(X, ops.sin(near[one])), mul(Y, ops.cos(near[one])))
-            root = ops.select(side, root, sub(0, root))
-        inverse = 1 / square
-        first = AnglePair(
-            mul(sub(mul(X, K), mul(Y, root)), inverse),
-            mul(add(mul(Y, K), mul(X, root)), inverse),
-        )
-        e = (
-            sub(d[0], sub(mul(first.cosine, a[0]), mul(first.sine, a[1]))),
-            sub(d[1], add(mul(first.sine, a[0]), mul(first.cosine, a[1]))),
-        )
-        share = div(1, b2)
-        second = AnglePair(mul(inner(b, e), share), mul(_cross(b, e), share))
-        if stage.chained:
-            second = second + (-first)
-        q[one], q[two] = first, second if stage.sense > 0 else -second
+            strut = self.strut(stage.loops[0], stage.joints)
+            q[one], q[two] = strut.angles(q, None if near is None else near[two], stage.branch)
 
     def _iterate(self, stage: Iteration | Distances, q: list[Scalar]) -> None:
         """Newton's method, the same number of steps everywhere; not a number where that was not enough."""
@@ -493,10 +459,6 @@ class DependentJoints(LoopRates):
                 continue
             q, done, step = found, done + part, min(1.0, 1.5 * step)
         return q
-
-
-def _cross(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sub(mul(a[0], b[1]), mul(a[1], b[0]))
 
 
 def _mimics(robot: Robot, names: list[str], independent: list[int]) -> dict[int, Linear]:

@@ -144,7 +144,12 @@ def _normal_solver(A: Matrix, *, turned: bool = True) -> Callable[[Matrix], Rows
     """What solves A^T A X = A^T B, or A^T A X = B if B is turned already."""
     columns = transpose(A)
     N = [[inner(x, y) for y in columns[: i + 1]] for i, x in enumerate(columns)]
-    factors = factor(N, "unknown {}".format)
+    try:
+        factors = factor(N)
+    except PhysicsError:
+        raise PhysicsError("the equations do not determine their unknowns", expected="a matrix of full column rank",
+                           advice="Closed chain: a singular configuration, or more passive joints than the loops "
+                           "determine. Move away from it, or mark other joints as passive.") from None  # fmt: skip
 
     def solved(B: Matrix) -> Rows:
         right = [[inner(x, b) for x in columns] for b in transpose(B)] if turned else transpose(B)

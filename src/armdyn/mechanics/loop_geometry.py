@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, dot
 from armdyn.algebra.ops import add, div, mul, sub
+from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.robot.links import Link
 from armdyn.robot.loop_paths import branches
 from armdyn.robot.parts import Loop
@@ -50,7 +51,7 @@ class LoopGeometry:
         self.links: dict[int, Link] = {}
         for j in self.joints:
             link = tree.links[j]
-            self.links[j] = replace(link, placement=_clean(origin @ link.placement)) if j in leaders else link
+            self.links[j] = replace(link, placement=_clean(origin @ link.placement if j in leaders else link.placement))
         self.first_end = self._end(loop.first, loop.first_placement.pose(), origin if not self.first else None)
         self.second_end = self._end(loop.second, loop.second_placement.pose(), origin if not self.second else None)
 
@@ -66,18 +67,48 @@ class LoopGeometry:
         for branch, end in ((self.first, self.first_end), (self.second, self.second_end)):
             pose = Pose.identity()
             for j in branch:
-                pose = pose @ self.links[j].pose(q[j])
+                pose = self._moved(pose, j, q)
                 poses[j] = pose
             ends.append(pose @ end)
         return Placed(poses, *ends)
 
-    def before(self, joint: int, q: Scalars) -> Mat3:
-        """Axes in which a joint of the loop turns: its link's at joint value zero."""
-        branch = self.first if joint in self.first else self.second
-        R = Mat3.identity()
+    def _moved(self, pose: Pose, joint: int, q: Scalars) -> Pose:
+        """Where a joint's link is, from where its parent is."""
+        link, value = self.links[joint], q[joint]
+        seen = value.orientation(self) if isinstance(value, AnglePair) else None
+        return pose @ link.pose(value) if seen is None else Pose(seen, pose.apply(link.placement.p))
+
+    def _branch(self, joint: int) -> tuple[list[int], Pose]:
+        return (self.first, self.first_end) if joint in self.first else (self.second, self.second_end)
+
+    def before(self, joint: int, q: Scalars) -> Pose:
+        """Where the link of a joint would be at joint value zero."""
+        branch, pose = self._branch(joint)[0], Pose.identity()
         for j in branch[: branch.index(joint)]:
-            R = R @ self.links[j].pose(q[j]).R
-        return R @ self.links[joint].placement.R
+            pose = self._moved(pose, j, q)
+        return pose @ self.links[joint].placement
+
+    def between(self, one: int, two: int, q: Scalars) -> Pose:
+        """From the link of a joint to where that of a later one of the same branch would be at joint value zero."""
+        branch, pose = self._branch(one)[0], Pose.identity()
+        for j in branch[branch.index(one) + 1 : branch.index(two)]:
+            pose = pose @ self.links[j].pose(q[j])
+        return pose @ self.links[two].placement
+
+    def after(self, joint: int, q: Scalars) -> Pose:
+        """From the link of a joint to the end of its branch."""
+        (branch, end), pose = self._branch(joint), Pose.identity()
+        for j in branch[branch.index(joint) + 1 :]:
+            pose = pose @ self.links[j].pose(q[j])
+        return pose @ end
+
+    def other_end(self, joint: int, q: Scalars) -> Pose:
+        """Where the branch ends that a joint is not on."""
+        branch, end = (self.second, self.second_end) if joint in self.first else (self.first, self.first_end)
+        pose = Pose.identity()
+        for j in branch:
+            pose = self._moved(pose, j, q)
+        return pose @ end
 
     def conditions(self, placed: Placed) -> list[Scalar]:
         """Zero where the ends meet: three or two lengths, then angles (twice the tangent of half of each).
@@ -126,6 +157,43 @@ class LoopGeometry:
             return [*v, dot(w, R1.column(1)), sub(0, dot(w, R1.column(0)))]
         turning = list(R1.T @ w)
         return [*(R1.T @ v)][:2] + turning if kind == "prismatic" else [*v, *turning]
+
+    def bias(self, placed: Placed, qd: Scalars) -> list[Scalar]:
+        """dJ/dt qd in the order of the conditions, exact where the loop is closed and qd keeps it closed."""
+        (v1, w1, a1, wd1), (v2, w2, a2, wd2) = (
+            self._end_motion(branch, placed, end.p, qd)
+            for branch, end in ((self.first, placed.first), (self.second, placed.second))
+        )
+        a, w, wd = a2 - a1, w2 - w1, wd2 - wd1
+        (R1, _), (R2, _), kind = placed.first, placed.second, self.loop.kind
+        if kind == "spherical":
+            return list(a)
+        if kind == "universal":
+            x, y = R1.column(0), R2.column(1)
+            axis = cross(cross(w2, y), x) + cross(y, cross(w1, x))
+            return [*a, add(dot(wd, cross(y, x)), dot(w, axis))]
+        if kind == "revolute":
+            wd = wd - cross(w1, w)
+            return [*a, dot(wd, R1.column(1)), sub(0, dot(wd, R1.column(0)))]
+        turning = list(R1.T @ (wd - cross(w1, w)))
+        if kind == "prismatic":
+            slid = v2 - v1  # of the ends; of the second against the point of the first body where it is: less w1 x gap
+            a = a - cross(wd1, placed.gap) - cross(w1, slid) - cross(w1, slid - cross(w1, placed.gap))
+            return [*(R1.T @ a)][:2] + turning
+        return [*a, *turning]
+
+    def _end_motion(self, branch: list[int], placed: Placed, end: Vec3, qd: Scalars) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+        """(velocity, angular velocity, their rates) of an end at joint accelerations zero."""
+        v, w, a, wd, at = ZERO, ZERO, ZERO, ZERO, ZERO
+        for j in branch:
+            z, p = placed.joints[j].R.column(2), placed.joints[j].p
+            v, a, at = v + cross(w, p - at), a + cross(wd, p - at) + cross(w, cross(w, p - at)), p
+            rate = qd[j] * z
+            if self.links[j].revolute:
+                w, wd = w + rate, wd + cross(w, rate)
+            else:
+                v, a = v + rate, a + 2 * cross(w, rate)
+        return v + cross(w, end - at), w, a + cross(wd, end - at) + cross(w, cross(w, end - at)), wd
 
     def wrench(self, placed: Placed, multipliers: Scalars) -> tuple[Vec3, Vec3]:
         """Force and moment that the closing joint exerts on the second body, at its end: the transpose of `_rows`."""
