@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
 
 
+class DHConvention(StrEnum):
+    """Conventions of DH tables."""
+
+    modified = "modified"
+    standard = "standard"
+
+
 @takes("closed", "elastic", "tree", "free_joints", movable=False)
 def show(
     robot: Robot,
@@ -23,8 +31,13 @@ def show(
         bool, typer.Option("--json", help="Print the robot as JSON, with the keys of a robot file.")
     ] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print the tables in LaTeX (needs booktabs).")] = False,
+    dh: Annotated[
+        DHConvention | None, typer.Option(metavar="CONVENTION", help="Show a DH table instead: modified or standard.")
+    ] = None,
 ) -> None:
     """Show a robot: geometry, inertias, limits, actuators, friction, provenance."""
+    if dh is not None:
+        robot = robot.to_dh(dh.value)
     if json:
         from armdyn.robot.record_writer import record_from_robot
 

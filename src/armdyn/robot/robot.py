@@ -27,6 +27,7 @@ from armdyn.typing import Floats
 
 if TYPE_CHECKING:
     from armdyn.robot.checkup import Checkup
+    from armdyn.robot.dh_tables import Convention
     from armdyn.robot.features import Features
 
 PARTS = ("friction", "rotors", "gravity", "limits", "motors", "offsets")
@@ -349,6 +350,18 @@ class Robot(Shown):
         from armdyn.robot.edit import sub_chain
 
         return self.edited(lambda robot: sub_chain(robot, base, tip))
+
+    def to_dh(self, convention: Convention = "modified") -> Robot:
+        """Return the same robot by rows of a DH table: joints, zeros and torques stay, body frames move to DH frames.
+
+        Bodies on fixed joints are merged into what carries them. What a row cannot express becomes a fixed frame
+        before it; `notes` says how far the tool is off (rounding).
+
+        convention: "modified" (Khalil, with gamma and b on branches) or "standard".
+        """
+        from armdyn.robot.dh_tables import to_dh
+
+        return to_dh(self, convention)
 
     # Reports ------------------------------------------------------------------------------------------------------
 
