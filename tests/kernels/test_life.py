@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, jit
+from armdyn.kernels.fastcall import MethodRecord
 from armdyn.mechanics import newton_euler
 
 
@@ -80,6 +82,76 @@ def test_many_kernels_come_and_go() -> None:
     gc.collect()
     for kernel in kernels:
         np.testing.assert_allclose(kernel([0.5, 2.0]), [2 * np.sin(0.5), 2.5])
+
+
+def test_nothing_stays_of_kernels_that_are_gone() -> None:
+    """Engines of LLVM, which keep some memory of every kernel, and the records of builtin functions."""
+    from llvmlite.binding.orcjit import LLJIT
+
+    def come_and_go(count: int) -> None:
+        for _ in range(count):
+            kernel = build(graph())
+            np.testing.assert_allclose(kernel(np.array([0.5, 2.0])), [2 * np.sin(0.5), 2.5])
+            del kernel
+        gc.collect()
+
+    def left() -> tuple[int, int]:
+        objects = gc.get_objects()
+        return sum(isinstance(each, LLJIT) for each in objects), sum(isinstance(e, MethodRecord) for e in objects)
+
+    gc.collect()
+    come_and_go(jit.LIBRARIES)
+    engines, records = left()
+    come_and_go(3 * jit.LIBRARIES)
+    assert left() == (engines, records)
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="needs the allocator of glibc")
+def test_compiling_keeps_no_constants() -> None:
+    class Used(ctypes.Structure):
+        _fields_ = tuple((name, ctypes.c_size_t) for name in "abcdefghij")
+
+    library = ctypes.CDLL(None)
+    library.mallinfo2.restype = Used
+
+    def used() -> int:
+        found = library.mallinfo2()
+        return int(found.h + found.e)  # in use, and mapped
+
+    def compile_one(seed: int) -> None:
+        numbers = np.random.default_rng(seed).uniform(size=2000).view(np.uint64)
+        stores = "".join(f"store volatile double 0x{number:016X}, ptr %p\n" for number in numbers)
+        jit.compiled(f"define void @f(ptr %p) {{\n{stores}ret void\n}}\n")
+
+    for seed in range(3):
+        compile_one(seed)
+    before = used()
+    for seed in range(3, 9):
+        compile_one(seed)
+    assert used() - before < 200_000  # in a context that lives on, 100 bytes a number stay: 1.2 MB
+
+
+def test_finalisers_in_a_cycle_may_call_and_save_a_function() -> None:
+    """The order in which the cycle collector finalises objects is nobody's business."""
+    found: list[Any] = []
+    x = np.array([0.5, 2.0])
+
+    class Last:
+        def __del__(self) -> None:
+            found.extend((self.function, self.function(x)))
+
+    for early in (True, False):
+        last: Any = Last() if early else None
+        kernel = build(graph())
+        last = last or Last()
+        last.cycle, last.function, kernel.call.__self__.__dict__["back"] = last, kernel.call, last
+        del kernel, last
+        gc.collect()
+        for _ in range(4):
+            build(trace(lambda q: [q[0] + q[1], q[0]], {"q": 2}))(x)
+        function, result = found[-2:]
+        np.testing.assert_allclose(result, [2 * np.sin(0.5), 2.5])
+        np.testing.assert_allclose(function(x), [2 * np.sin(0.5), 2.5])
 
 
 def test_eight_threads_hammering_one_kernel() -> None:

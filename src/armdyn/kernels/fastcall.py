@@ -21,9 +21,9 @@ import ctypes
 import sys
 import sysconfig
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -282,7 +282,9 @@ def _named_output(w: Writer, ports: Ports, shapes: Fixed, pointers: list[str]) -
     w.do(f"ret ptr {given}")
 
 
-class _MethodDef(ctypes.Structure):
+class MethodRecord(ctypes.Structure):
+    """PyMethodDef: what CPython knows of a builtin function."""
+
     _fields_ = (
         ("ml_name", ctypes.c_char_p),
         ("ml_meth", ctypes.c_void_p),
@@ -291,15 +293,28 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-_records: list[_MethodDef] = []
-"""Never freed (a hundred bytes each): CPython reads the record when it destroys a builtin, by which time the cycle
-collector may have cleared everything else that kept it."""
+_retired: list[MethodRecord] = []
+"""Records of functions that nobody can call any more. They are used again and never freed: CPython still reads the
+flags, which are the same in all, when it destroys a builtin function that the cycle collector has found."""
 
 
-def builtin(address: int, name: str, doc: str, slow: Callable[..., Any], code: object) -> Any:
+def retire(records: Iterable[MethodRecord]) -> None:
+    """Let other functions have the records of functions whose code is gone."""
+    _retired.extend(records)
+
+
+class Owner(Protocol):
+    """Code that functions belong to; their records live as long as it."""
+
+    records: list[MethodRecord]
+
+
+def builtin(address: int, name: str, doc: str, slow: Callable[..., Any], code: Owner) -> Any:
     """The builtin function around `@fast`. It keeps the Python function alive, and that the code."""
-    record = _MethodDef(name.encode(), address, METH_FASTCALL | METH_KEYWORDS, doc.encode())
-    _records.append(record)
+    record = _retired.pop() if _retired else MethodRecord()
+    record.ml_name, record.ml_meth, record.ml_flags = name.encode(), address, METH_FASTCALL | METH_KEYWORDS
+    record.ml_doc = doc.encode()
+    code.records.append(record)
     slow.__dict__["_kept"] = (record, code)
     create = ctypes.pythonapi.PyCFunction_NewEx
     create.restype, create.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]

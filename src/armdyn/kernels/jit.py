@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import ctypes
 import itertools
 import os
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import PerformanceWarning
-from armdyn.kernels.fastcall import EXTERNALS, NEW_FROM_DESCR, RETURN
+from armdyn.kernels.fastcall import EXTERNALS, NEW_FROM_DESCR, RETURN, MethodRecord, retire
 from armdyn.kernels.ufunc import table
 
 try:
@@ -26,8 +28,10 @@ else:
     _reason = ""
 VARIABLE = "ARMDYN_LLVM"
 """Environment variable: "off" for NumPy in place of machine code."""
+LIBRARIES = 64
+"""Pieces of code that one engine takes: it keeps 9 kB of each, also of those that are gone, until it goes itself."""
 _lock = threading.Lock()
-_numbers = itertools.count(1)
+_numbers = itertools.count()
 _OUT = sys.intern("out")
 
 
@@ -37,7 +41,7 @@ def available() -> bool:
     reason = f"{VARIABLE} is off" if os.environ.get(VARIABLE) == "off" else _reason
     if not reason:
         try:
-            _engine()
+            _engines()
         except Exception as error:
             reason = f"it cannot be initialised: {error}"
     if reason:
@@ -86,17 +90,23 @@ def _target() -> Any:
     )
 
 
-@cache
-def _engine() -> Any:
+def _new_engine() -> Any:
     return llvm.create_lljit_compiler(_target(), use_jit_link=False)
+
+
+@cache
+def _engines() -> list[Any]:
+    """The engine that takes the next piece of code."""
+    return [_new_engine()]
 
 
 def compiled(text: str) -> bytes:
     """Object code of a module."""
-    with _lock:
-        module = llvm.parse_assembly(text)
-        module.verify()
-        return bytes(_target().emit_object(module))
+    with _lock, contextlib.closing(llvm.create_context()) as context:  # constants live as long as their context
+        module = llvm.parse_assembly(text, context)
+        with contextlib.closing(module):
+            module.verify()
+            return bytes(_target().emit_object(module))
 
 
 NAMES = ("loop", "fast", "slots")
@@ -118,25 +128,50 @@ class Code:
         for name in names:
             builder.export_symbol(name)
         with _lock:
-            self._tracker: Any = builder.link(_engine(), f"kernel{next(_numbers)}")
-        self._slots: Any = (ctypes.c_void_p * slots).from_address(self.address("slots")) if slots else ()
+            number, engines = next(_numbers), _engines()
+            if number % LIBRARIES == LIBRARIES - 1:
+                engines[0] = _new_engine()  # the old one goes with its last code
+            library = builder.link(engines[0], f"kernel{number}")
+            engine = engines[0]
+        self._addresses = {name: int(library[name]) for name in names}
+        self._loaded = _Loaded(number)
+        results = (ctypes.c_void_p * slots).from_address(self.address("slots")) if slots else ()
+        self.records: list[MethodRecord] = []
+        _parts[number] = engine, library, results, self.records
 
     def address(self, name: str) -> int:
-        return int(self._tracker[name])
+        return self._addresses[name]
 
-    def __del__(
-        self, finalizing: Any = sys.is_finalizing
-    ) -> None:  # bound here: at the end of the process `sys` is gone
-        tracker = self.__dict__.pop("_tracker", None)
-        if tracker is None:
+
+_parts: dict[int, tuple[Any, Any, Any, list[MethodRecord]]] = {}
+"""Number of a piece of code -> its engine, its library, results that it remembers, records of its functions."""
+
+
+class _Loaded(int):
+    """The number of a piece of code, which is unloaded when this number is gone.
+
+    Code mostly ends in a cycle of references. Objects of a cycle are finalised in any order, and a finaliser may still
+    call the code, or save it. But the cycle collector does not see numbers: they go when nothing refers to them.
+    """
+
+    __slots__ = ()
+
+    def __del__(self, parts: Any = _parts) -> None:  # bound here: at the end of the process globals are gone
+        engine, library, results, records = parts.pop(int(self), (None, None, (), []))
+        if library is None or library.closed:
             return
-        if finalizing():
-            tracker.detach()  # the process ends anyway, and LLVM may already be gone
-            return
-        for array in self._slots:
+        for array in results:
             if array:
                 ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(array))
-        tracker.close()
+        library.close()
+        retire(records)
+
+
+@atexit.register
+def _leave_loaded() -> None:
+    """At the end of the process code stays where it is: finalisers may call it, and LLVM may be gone before it."""
+    for _, library, _, _ in list(_parts.values()):
+        library.detach()
 
 
 @cache

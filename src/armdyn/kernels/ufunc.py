@@ -28,6 +28,14 @@ def table(name: str) -> Any:
     return ctypes.cast(get(getattr(core, name), None), ctypes.POINTER(ctypes.c_void_p))
 
 
+@cache
+def _create() -> Any:
+    """PyUFunc_FromFuncAndDataAndSignature."""
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    arguments = pointer, pointer, pointer, number, number, number, number, pointer, pointer, number, pointer
+    return ctypes.PYFUNCTYPE(ctypes.py_object, *arguments)(table("_UFUNC_API")[FROM_FUNCTIONS])
+
+
 def generalised_ufunc(
     address: int, name: str, doc: str, inputs: int, outputs: int, signature: str, code: object
 ) -> Any:
@@ -36,11 +44,7 @@ def generalised_ufunc(
     data = (ctypes.c_void_p * 1)(None)
     types = ctypes.create_string_buffer(bytes([DOUBLE] * (inputs + outputs)))
     texts = [ctypes.create_string_buffer(text.encode()) for text in (name, doc, signature)]
-    pointer, number = ctypes.c_void_p, ctypes.c_int
-    create = ctypes.PYFUNCTYPE(
-        ctypes.py_object, pointer, pointer, pointer, number, number, number, number, pointer, pointer, number, pointer
-    )(table("_UFUNC_API")[FROM_FUNCTIONS])
-    ufunc = create(
+    ufunc = _create()(
         ctypes.addressof(loops),
         ctypes.addressof(data),
         ctypes.addressof(types),
