@@ -84,7 +84,8 @@ def test_given_output(kernel: Kernel) -> None:
     frozen.flags.writeable = False
     with pytest.raises(ArmdynError, match="output.*read-only"):
         kernel.call(q, qd, qdd, out=frozen)
-    for wrong in (np.empty(6, dtype=int), np.empty(6, dtype=bool), [0.0] * 6, (np.empty(6), np.empty(6))):
+    other = [np.empty(6, dtype=kind) for kind in (int, bool, np.float16, np.float32, np.longdouble, complex)]
+    for wrong in (*other, [0.0] * 6, (np.empty(6), np.empty(6))):
         with pytest.raises(ArmdynError, match="out"):
             kernel.call(q, qd, qdd, out=wrong)
         with pytest.raises(ArmdynError, match="out"):

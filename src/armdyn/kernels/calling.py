@@ -23,6 +23,8 @@ def general_call(name: str, ports: Ports, ufunc: Any) -> Callable[..., Any]:
 
     def call(*arguments: Any, threads: int | None = None, **options: Any) -> Any:
         try:
+            if "casting" not in options and not all(map(_doubles, _targets(ports, arguments, options))):
+                raise TypeError("results would lose digits")
             if threads is not None and threads != 1:
                 return _threaded(ufunc, ports, arguments, options, threads)
             return ufunc(*arguments, **options)
@@ -45,9 +47,8 @@ def _explained(name: str, ports: Ports, arguments: Sequence[Any], options: dict[
     given: list[tuple[Port, str, Any]] = [
         (port, f"input {port.name!r}", value) for port, value in zip(inputs, arguments, strict=False)
     ]
-    out = options.get("out", tuple(arguments[len(inputs) :]) or None)
-    if out is not None:
-        listed = out if isinstance(out, tuple) else (out,)
+    listed = _targets(ports, arguments, options)
+    if listed:
         if len(listed) != len(outputs):
             return ShapeError(f"{len(listed)} arrays given", where=f"{name}, out", expected=f"{len(outputs)} arrays")
         given += [(port, f"output {port.name!r}", v) for port, v in zip(outputs, listed, strict=True) if v is not None]
@@ -79,11 +80,22 @@ def _explained(name: str, ports: Ports, arguments: Sequence[Any], options: dict[
     return None
 
 
+def _targets(ports: Ports, arguments: Sequence[Any], options: dict[str, Any]) -> tuple[Any, ...]:
+    """What was given for the results."""
+    out = options.get("out", tuple(arguments[len(ports.inputs) :]) or None)
+    return () if out is None else out if isinstance(out, tuple) else (out,)
+
+
+def _doubles(target: Any) -> bool:
+    """Whether results keep all digits in an array; NumPy itself would also write to single precision."""
+    return not isinstance(target, np.ndarray) or (target.dtype.kind, target.itemsize) == ("f", 8)
+
+
 def _not_writable(target: Any, where: str) -> ArmdynError | None:
     """Why results cannot be written to `out`; None if they can."""
     if not isinstance(target, np.ndarray):
         return ArmdynError(f"got {type(target).__name__}", where=where, expected="an array of float64")
-    if not np.can_cast(np.float64, target.dtype, "same_kind"):
+    if not _doubles(target):
         return ArmdynError(f"got {target.dtype} entries", where=where, expected="float64 entries")
     if not target.flags.writeable:
         return ArmdynError("the array is read-only", where=where, expected="an array that can be written to")
@@ -101,7 +113,7 @@ def delivered(results: Sequence[Any], out: Any, where: str = "out") -> Any:
                 raise problem
             if target.shape != np.shape(result):
                 raise ShapeError(f"got shape {target.shape}", where=where, expected=f"shape {np.shape(result)}")
-            np.copyto(target, result, casting="same_kind")
+            np.copyto(target, result)
         results = targets
     return results[0] if len(results) == 1 else tuple(results)
 
