@@ -1,12 +1,15 @@
 """Mutation test: change the source in small ways, and count how many changes the tests notice.
 
-    python tools/mutate.py mechanics parameters kernels --count 120 --seed 0
+    python tools/mutate.py mechanics parameters kernels --count 80 --seed 1
 
-Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. It is run in a copy
-of the tree, against the tests that are most likely to notice it first: those named after the module, those that mention
-it, all others of its package and those of ALWAYS. A mutant that no test notices survives, and is printed with its
-place; one that is equivalent to the source (an early exit, a cache) is excused by a
-comment `# mutation: equivalent` in its line. The places are drawn at random, the same ones for the same seed.
+Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. All happens in a
+copy of the tree. First the tests run once, to see which of them execute which lines, and how long each takes (`--map`
+keeps what was seen for the next run). Then each mutant meets the tests that execute its line, fastest first, up to
+the first that fails. A line that is executed at import meets the tests of its module.
+
+A mutant that no test notices survives, and is printed with its place. One that computes the same as the source is
+listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart. The places are drawn at random, the
+same ones for the same seed.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import json
 import os
 import random
 import shutil
@@ -21,24 +25,29 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TESTS = {
-    "mechanics": ("mechanics", "physics", "crosscheck", "dynamics", "equations", "parameters"),
-    "parameters": ("parameters", "mechanics", "dynamics", "identification"),
-    "kernels": ("kernels", "dynamics", "simulation"),
-}
-"""Package -> folders of tests that may notice a change in it, its own first."""
-ALWAYS = {"mechanics": ("crosscheck",), "kernels": ("test_looped",)}
-"""Package -> folders and files among these that are asked last, whatever they mention."""
-EXCUSE = "# mutation: equivalent"
+PACKAGES = ("mechanics", "parameters", "kernels")
+TESTS = ("mechanics", "parameters", "kernels", "dynamics", "crosscheck", "physics", "equations/test_certify.py",
+         "equations/test_coriolis_matrices.py", "equations/test_derive.py", "equations/test_derive_elastic.py",
+         "identification/test_physical.py", "identification/test_friction_laws.py")  # fmt: skip
+"""What may notice a change in these packages."""
+GROUPS = (8, 40, 400)
+"""Tests of a mutant, by the number asked together; more are not asked."""
+LONGEST = 240.0
+"""Seconds of tests per mutant, as measured without it; slower ones are not asked."""
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
+
+
+# Mutants --------------------------------------------------------------------------------------------------------------
 
 
 def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
@@ -71,12 +80,10 @@ def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 
 def changed(node: ast.AST, kind: str) -> None:
     """Change a node in place."""
-    if kind == "operator":
+    if kind in ("operator", "and/or"):
         node.op = OPERATORS[type(node.op)]()  # type: ignore[attr-defined]
     elif kind == "comparison":
         node.ops[0] = OPERATORS[type(node.ops[0])]()  # type: ignore[attr-defined]
-    elif kind == "and/or":
-        node.op = OPERATORS[type(node.op)]()  # type: ignore[attr-defined]
     elif kind == "sign":
         node.op = ast.UAdd() if isinstance(node.op, ast.USub) else ast.Not()  # type: ignore[attr-defined]
         if isinstance(node.op, ast.Not):  # type: ignore[attr-defined]
@@ -87,48 +94,93 @@ def changed(node: ast.AST, kind: str) -> None:
         node.test = ast.UnaryOp(ast.Not(), node.test)  # type: ignore[attr-defined]
 
 
-def mutants(package: str) -> list[tuple[Path, int, str]]:
-    """(file, number of the place, kind) of all mutants of a package."""
-    found = []
-    for path in sorted((ROOT / "src/armdyn" / package).glob("*.py")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        for number, (node, kind) in enumerate(places(ast.parse("\n".join(lines)))):
-            if EXCUSE not in lines[getattr(node, "lineno", 1) - 1]:
-                found.append((path, number, kind))
-    return found
+@dataclass(frozen=True)
+class Mutant:
+    """One changed place of a file; statement: the line where its statement begins."""
+
+    path: Path
+    line: int
+    statement: int
+    change: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """Of the list of equivalent mutants; no line, which would change with every edit of the file."""
+        return f"{self.path.parent.name}/{self.path.name}: {self.change}"
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line} {self.change}"
 
 
-def mutated(path: Path, number: int) -> tuple[str, str]:
-    """The changed source of a file, and what was changed."""
+def mutant(path: Path, number: int) -> Mutant:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     node, kind = list(places(tree))[number]
+    line = node.lineno  # type: ignore[attr-defined]
+    first = max(part.lineno for part in ast.walk(tree) if isinstance(part, ast.stmt) and part.lineno <= line)
     before = ast.unparse(copy.deepcopy(node)).splitlines()[0]
     changed(node, kind)
-    text = f"{path.relative_to(ROOT)}:{node.lineno} {kind}: {before} -> "  # type: ignore[attr-defined]
-    return ast.unparse(ast.fix_missing_locations(tree)), text + ast.unparse(node).splitlines()[0]
+    text = ast.unparse(ast.fix_missing_locations(tree))
+    return Mutant(path, line, first, f"{kind}: {before} -> {ast.unparse(node).splitlines()[0]}", text)
 
 
-def suites(package: str, module: str) -> list[list[str]]:
-    """Files of tests in the order in which they are asked."""
-    order: list[list[str]] = [[], [], []]
-    for rank, folder in enumerate(TESTS[package]):
-        for path in sorted((ROOT / "tests" / folder).rglob("test_*.py")):
-            near = module in path.stem or path.stem.removeprefix("test_") in module
-            last = rank == 0 or not {folder, path.stem}.isdisjoint(ALWAYS.get(package, ()))
-            place = 0 if near else 1 if module in path.read_text(encoding="utf-8") else 2 if last else None
-            if place is not None:
-                order[place].append(str(path.relative_to(ROOT)))
-    return [files for files in order if files]
+def all_places(package: str) -> list[tuple[Path, int]]:
+    """(file, number of the place) of all mutants of a package."""
+    files = sorted((ROOT / "src/armdyn" / package).glob("*.py"))
+    return [(path, i) for path in files for i, _ in enumerate(places(ast.parse(path.read_text(encoding="utf-8"))))]
 
 
-def noticed(folder: Path, asked: list[list[str]], seconds: float) -> bool:
+# Tests ----------------------------------------------------------------------------------------------------------------
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": f"{folder / 'src'}:{ROOT / 'tools'}", "OPENBLAS_NUM_THREADS": "1",
+            "ARMDYN_CACHE": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1", **more}  # fmt: skip
+
+
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "--no-header")
+
+
+class Map:
+    """Which tests execute which lines, and how long they take."""
+
+    def __init__(self, file: Path, folder: Path) -> None:
+        if not file.exists():
+            begin = time.monotonic()
+            sources = ",".join(str(folder / "src/armdyn" / package) for package in PACKAGES)
+            more = {"TESTS_BY_LINE": str(file), "TESTS_BY_LINE_SOURCES": sources}
+            command = [*PYTEST, "-p", "tests_by_line", *(f"tests/{name}" for name in TESTS)]
+            done = subprocess.run(command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True)
+            print(f"{done.stdout.splitlines()[-1]} (in {time.monotonic() - begin:.0f} s)", flush=True)
+        content = json.loads(file.read_text())
+        self.tests, self.seconds = content["tests"], content["seconds"]
+        self.lines = {"/".join(Path(name).parts[-2:]): lines for name, lines in content["lines"].items()}
+
+    def of(self, place: Mutant) -> list[str]:
+        """The tests that execute a line, fastest first; of the module, if the line is executed at import."""
+        lines = self.lines.get("/".join(place.path.parts[-2:]), {})
+        found = {*lines.get(str(place.line), ()), *lines.get(str(place.statement), ())}
+        found = found or {test for tests in lines.values() for test in tests}
+        return sorted((self.tests[test] for test in found), key=self.seconds.__getitem__)
+
+
+def noticed(folder: Path, tests: list[str], seconds: dict[str, float]) -> bool:
     """Whether a test fails, or does not come to an end."""
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "OPENBLAS_NUM_THREADS": "1",
-                   "ARMDYN_CACHE": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
-    for files in asked:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "--no-header", *files]
+    total, asked = 0.0, []
+    for test in tests:
+        total += seconds[test]
+        if total < LONGEST:
+            asked.append(test)
+    start = 0
+    for size in GROUPS:
+        group = asked[start : start + size]
+        start += size
+        if not group:
+            return False
+        limit = 120 + 20 * sum(seconds[test] for test in group)
         try:
-            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=seconds)
+            done = subprocess.run([*PYTEST, "-x", *group], cwd=folder, env=environment(folder), capture_output=True,
+                                  timeout=limit)  # fmt: skip
         except subprocess.TimeoutExpired:
             return True
         if done.returncode:
@@ -138,38 +190,44 @@ def noticed(folder: Path, asked: list[list[str]], seconds: float) -> bool:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("packages", nargs="+", choices=list(TESTS))
-    options.add_argument("--count", type=int, default=66, help="mutants drawn from all packages")
+    options.add_argument("packages", nargs="+", choices=PACKAGES)
+    options.add_argument("--count", type=int, default=80, help="mutants drawn from all packages")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--minutes", type=float, default=1e9, help="stop drawing after this time")
-    options.add_argument("--timeout", type=float, default=900, help="seconds after which a test run counts as failed")
+    options.add_argument("--map", type=Path, help="file with the tests of each line, made if it is not there")
+    options.add_argument("--only", default="", help="mutants whose description contains this, of all places")
     given = options.parse_args()
-    drawn = [(package, *mutant) for package in given.packages for mutant in mutants(package)]
-    dice = random.Random(given.seed)
-    sample = dice.sample(drawn, min(given.count, len(drawn)))
-    killed, survivors, begin = 0, [], time.monotonic()
+    known = tomllib.loads((ROOT / "tools/equivalent_mutants.toml").read_text(encoding="utf-8"))["equivalent"]
+    drawn = [place for package in given.packages for place in all_places(package)]
+    sample = random.Random(given.seed).sample(drawn, min(given.count, len(drawn)))
+    if given.only:
+        sample = [place for place in drawn if given.only in str(mutant(*place))]
+    counts, survivors, begin = {"killed": 0, "SURVIVED": 0, "equivalent": 0}, [], time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for name in ("src", "tests", "pyproject.toml", "docs", "examples", "README.md"):
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
-        for package, path, number, _ in sample:
+        tests = Map(given.map or folder / "map.json", folder)
+        for each in sample:
             if time.monotonic() - begin > 60 * given.minutes:
                 break
-            target = folder / path.relative_to(ROOT)
-            text, label = mutated(path, number)
-            target.write_text(text, encoding="utf-8")
-            if noticed(folder, suites(package, path.stem), given.timeout):
-                killed, verdict = killed + 1, "killed"
-            else:
-                survivors.append(label)
-                verdict = "SURVIVED"
-            shutil.copy(path, target)
-            print(f"{killed + len(survivors)}/{len(sample)} {verdict:8} {label}", flush=True)
-    total = killed + len(survivors)
-    print(f"\n{killed} of {total} mutants killed: {100 * killed / max(total, 1):.1f} % ({len(drawn)} places)")
-    for label in survivors:
-        print(f"survived: {label}")
+            one = mutant(*each)
+            target = folder / one.path.relative_to(ROOT)
+            target.write_text(one.source, encoding="utf-8")
+            verdict = "killed" if noticed(folder, tests.of(one), tests.seconds) else "SURVIVED"
+            shutil.copy(one.path, target)
+            if verdict == "SURVIVED" and one.name in known:
+                verdict = "equivalent"
+            counts[verdict] += 1
+            survivors += [one] if verdict == "SURVIVED" else []
+            print(f"{sum(counts.values())}/{len(sample)} {verdict:10} {one}", flush=True)
+    different = counts["killed"] + counts["SURVIVED"]
+    score = 100 * counts["killed"] / max(different, 1)
+    print(f"\nseed {given.seed}: {counts['killed']} of {different} mutants killed: {score:.1f} %; "
+          f"{counts['equivalent']} more are equivalent to the source ({len(drawn)} places)")  # fmt: skip
+    for one in survivors:
+        print(f"survived: {one}")
 
 
 if __name__ == "__main__":

@@ -118,6 +118,30 @@ def test_mutants_give_a_log_or_an_error(kind: str, tmp_path: Path) -> None:
     all_end_well(kind, COUNT, read)
 
 
+def test_past_failures(tmp_path: Path) -> None:
+    """Parquet 5281: a histogram of the wrong size, at which pyarrow's own look at a column ends the process."""
+    path = tmp_path / "log.parquet"
+    path.write_bytes(mutated("parquet5281", original("parquet")))
+    assert outcome(path) == "error"
+
+
+def test_the_footer_of_a_parquet_file(tmp_path: Path) -> None:
+    """Values as pyarrow counts them, for flat columns, lists, texts and maps in the description, several groups."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    from armdyn.identification.readers.parquet_footer import declared_values
+
+    rows = {"t": np.arange(40.0), "q": [[1.0] * (k % 3 + 1) for k in range(40)], "on": [True] * 40, "name": ["x"] * 40}
+    table = pyarrow.table(rows).replace_schema_metadata({"a": "b" * 300})
+    path = tmp_path / "log.parquet"
+    parquet.write_table(table, path, row_group_size=7)
+    about = parquet.read_metadata(path)
+    groups = [about.row_group(k) for k in range(about.num_row_groups)]
+    expected = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
+    assert declared_values(path) == expected == 3 * 40 + sum(len(row) for row in rows["q"])
+
+
 # Sizes ----------------------------------------------------------------------------------------------------------------
 
 
@@ -172,6 +196,18 @@ def test_a_small_parquet_file_of_many_rows(tmp_path: Path) -> None:
     with parquet.ParquetWriter(path, rows.schema) as writer:
         for _ in range(6):
             writer.write_table(rows)
+    assert path.stat().st_size < 2**20
+    refused(path, "at most .* numbers")
+
+
+def test_a_small_parquet_file_of_long_lists(tmp_path: Path) -> None:
+    """One row, many values in it."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    path = tmp_path / "log.parquet"
+    long = pyarrow.ListArray.from_arrays([0, 4 * 10**7], pyarrow.array(np.zeros(4 * 10**7, dtype=bool)))
+    parquet.write_table(pyarrow.table({"q": long}), path)
     assert path.stat().st_size < 2**20
     refused(path, "at most .* numbers")
 

@@ -12,6 +12,7 @@ import numpy as np
 from armdyn.errors import FileError, MissingExtra
 from armdyn.identification.columns import Raw
 from armdyn.identification.readers.budget import require_numbers
+from armdyn.identification.readers.parquet_footer import declared_values
 from armdyn.typing import Array
 
 MOST_TEXT = 16 * 2**20
@@ -75,11 +76,11 @@ def read_parquet(path: Path) -> Raw:
     except ImportError:
         raise MissingExtra("pyarrow is not installed", where=str(path), expected="pyarrow to read Parquet files",
                            advice="pip install 'armdyn[parquet]'") from None  # fmt: skip
+    require_numbers(path, declared_values(path))
     with parquet.ParquetFile(path, thrift_string_size_limit=MOST_TEXT, thrift_container_size_limit=MOST_TEXT) as file:
         about = file.metadata
-        groups = [about.row_group(k) for k in range(about.num_row_groups)]
-        held = [group.column(j).num_values for group in groups for j in range(group.num_columns)]
-        require_numbers(path, max(sum(held), about.num_rows * about.num_columns), about.num_columns)
+        rows = sum(about.row_group(k).num_rows for k in range(about.num_row_groups))
+        require_numbers(path, max(rows, about.num_rows) * about.num_columns, about.num_columns)
         table = file.read()
     columns = {name: _arrow(table.column(name)) for name in table.column_names}
     return {name: array for name, array in columns.items() if array is not None}
