@@ -81,7 +81,7 @@ smoke-wheel:
 
 fuzz: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 ARMDYN_FUZZ=$$(($(N) * 2 / 5)) $(BIN)/python -m pytest -n0 -s -k muta \
-	  tests/formats/test_fuzz.py tests/identification/test_log_fuzz.py tests/files/test_reader_fuzz.py
+	  tests/formats/test_fuzz.py tests/formats/test_meshes.py tests/identification/test_log_fuzz.py tests/files/test_reader_fuzz.py
 
 mutate: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/mutate.py mechanics parameters kernels

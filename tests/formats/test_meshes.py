@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from armdyn.errors import FileError
 from armdyn.formats import mjcf_read
 from armdyn.formats.mesh_integrals import MODES, Mesh, convex_hull, mesh_mass, read_mesh
+from support.mutants import all_end_well, mutated
 
 NO_FACES = np.zeros((0, 3), dtype=np.int64)
 CUBE = convex_hull(Mesh(np.array([[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 3)], dtype=float), NO_FACES))
@@ -63,6 +66,30 @@ def obj(mesh: Mesh) -> bytes:
 def msh(mesh: Mesh) -> bytes:
     head = struct.pack("<4i", len(mesh.vertices), 0, 0, len(mesh.faces))
     return head + mesh.vertices.astype("<f4").tobytes() + mesh.faces.astype("<i4").tobytes()
+
+
+FUZZED = int(os.environ.get("ARMDYN_FUZZ", "900")) // 24
+
+
+@pytest.mark.parametrize("ending", ["stl", "obj", "msh"])
+def test_mutated_meshes(tmp_path: Path, ending: str) -> None:
+    """Mass properties that are numbers, or a FileError."""
+    path = tmp_path / f"m.{ending}"
+    original = {"stl": stl, "obj": obj, "msh": msh}[ending](bumpy(0))
+
+    def outcome(i: int) -> str:
+        path.write_bytes(mutated(f"{ending}{i}", original))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                found = [mesh_mass(read_mesh(path), mode) for mode in MODES]
+            except FileError:
+                return "errors"
+        assert all(np.isfinite(np.append(each.inertia, each.com)).all() and each.extent > 0 for each in found)
+        return "masses"
+
+    seen = all_end_well(ending, FUZZED, outcome)
+    assert seen["errors"] > FUZZED // 10
 
 
 GEOMS = ['type="mesh"', 'type="mesh" mass="2"', *(f'type="{t}"' for t in ("sphere", "capsule", "cylinder", "box")),

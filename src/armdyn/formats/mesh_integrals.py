@@ -118,8 +118,9 @@ def read_mesh(path: Path) -> Mesh:
         raise FileError(f"a mesh file of kind {ending!r}", where=str(path), expected=", ".join(readers))
     regular_size(path, LARGEST_MESH)
     try:
-        mesh = readers[ending](path.read_bytes())
-    except (ValueError, IndexError, struct.error, UnicodeDecodeError) as error:
+        with np.errstate(all="ignore"):  # what is not a number is looked for below
+            mesh = readers[ending](path.read_bytes())
+    except (ValueError, IndexError, OverflowError, struct.error) as error:
         raise FileError(f"not a mesh: {error}", where=str(path)) from None
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror}", where=str(path)) from None
