@@ -42,6 +42,6 @@ def pytest_sessionfinish(session: Any) -> None:
     number = {name: i for i, name in enumerate(tests)}
     data, lines = measured.get_data(), {}
     for file in data.measured_files():
-        contexts = data.contexts_by_lineno(file)
-        lines[file] = {line: sorted(number[name] for name in names if name in number) for line, names in contexts.items()}
+        seen = data.contexts_by_lineno(file)
+        lines[file] = {line: sorted(number[name] for name in names if name in number) for line, names in seen.items()}
     TARGET.write_text(json.dumps({"tests": tests, "seconds": {name: seconds[name] for name in tests}, "lines": lines}))

@@ -157,7 +157,7 @@ class _Loaded(int):
     __slots__ = ()
 
     def __del__(self, parts: Any = _parts) -> None:  # bound here: at the end of the process globals are gone
-        engine, library, results, records = parts.pop(int(self), (None, None, (), []))
+        _engine, library, results, records = parts.pop(int(self), (None, None, (), []))
         if library is None or library.closed:
             return
         for array in results:
