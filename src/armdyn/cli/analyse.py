@@ -44,7 +44,7 @@ def analyse(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the map (default: out/ROBOT).")] = None,
 ) -> None:
     """Analyse an arm: Jacobian, effective mass, ellipsoids, payload, acceleration; maps over the workspace."""
-    q = None if at is None else parse.numbers(at, robot.n, "--at")
+    q = None if at is None else parse.configuration(at, robot, "--at")
     strongest = None if tau_max is None else parse.numbers(tau_max, robot.n, "--tau-max", single=True)
     parse.check_extension(plot, parse.PICTURES, "--plot")
     if points < 2:

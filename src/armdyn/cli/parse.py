@@ -11,9 +11,14 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from armdyn.errors import unknown_name
+
+if TYPE_CHECKING:
+    from armdyn.robot.robot import Robot
 
 ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
 PICTURES = (".png", ".svg", ".pdf")
@@ -113,6 +118,15 @@ def numbers(text: str, count: int, option: str, single: bool = False) -> list[fl
         one = " or 1" if single and count != 1 else ""
         raise typer.BadParameter(f"got {len(values)} numbers; the robot takes {count}{one}", param_hint=option)
     return values
+
+
+def configuration(text: str, robot: Robot, option: str) -> list[float]:
+    """Positions of the joints: numbers, or the name of one of the robot's configurations."""
+    if text in robot.configurations:
+        return [float(x) for x in robot.configuration(text)]
+    if robot.configurations and text.strip()[:1].isalpha():
+        raise unknown_name("configuration", text, robot.configurations, where=option)
+    return numbers(text, robot.n, option)
 
 
 def limits(text: str, count: int, option: str) -> list[float]:

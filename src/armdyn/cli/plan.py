@@ -40,7 +40,9 @@ def plan(
     start: Annotated[
         str,
         typer.Option(
-            "--from", metavar="Q", help="Start configuration, one number per joint as in 0,30deg,-1.2 (rad, m)."
+            "--from",
+            metavar="Q",
+            help="Start configuration: one number per joint as in 0,30deg,-1.2 (rad, m), or its name in the file.",
         ),
     ],
     end: Annotated[str, typer.Option("--to", metavar="Q", help="End configuration, in the same form.")],
@@ -87,7 +89,7 @@ def plan(
     """
     parse.check_extension(plot, parse.PICTURES, "--plot")
     given = [(start, "--from"), *((text, "--via") for text in via or ()), (end, "--to")]
-    points = [parse.numbers(text, robot.n, option) for text, option in given]
+    points = [parse.configuration(text, robot, option) for text, option in given]
     if via and profile != "trapezoid":
         raise typer.BadParameter("a motion with --via has blends, and no profile", param_hint="--profile")
     limits = _limits(robot, None if line else v_max, None if line else a_max, tau_max)

@@ -171,7 +171,7 @@ def _motion(
         raise typer.BadParameter("torques over time have no reference and no gains", param_hint="--torques")
     from armdyn.simulation import read_torques
 
-    q0 = None if start is None else parse.numbers(start, robot.n, "--from")
+    q0 = None if start is None else parse.configuration(start, robot, "--from")
     return read_torques(torques), None, {"q0": q0, "duration": duration}
 
 
@@ -245,7 +245,7 @@ def _reference(robot: Robot, text: str | None, start: str | None, duration: floa
     from armdyn.robot.limits import start_position
     from armdyn.trajectory import point_to_point, read_trajectory
 
-    q0 = None if start is None else parse.numbers(start, robot.n, "--from")
+    q0 = None if start is None else parse.configuration(start, robot, "--from")
     options: dict[str, Any] = {"q0": q0, "duration": duration}
     if text in CURVES:
         if robot.name != CURVES[text]:
@@ -259,7 +259,7 @@ def _reference(robot: Robot, text: str | None, start: str | None, duration: floa
     if text is None:
         end = [x + (0.5 if joint.kind == "revolute" else 0.1) for x, joint in zip(begin, robot.joints, strict=True)]
     else:
-        end = parse.numbers(text, robot.n, "--reference")
+        end = parse.configuration(text, robot, "--reference")
     motion = point_to_point(begin, end, "quintic", duration=2.0 if duration is None else duration)
     return motion, {"q0": begin, "duration": motion.duration * 1.25 if duration is None else duration}
 

@@ -19,7 +19,7 @@ from armdyn.formats.safe_xml import Document, local_name, parse
 from armdyn.formats.schema import Schema, schema
 from armdyn.formats.text import NOT_READ, read_text
 from armdyn.formats.xml_values import shown
-from armdyn.robot.compounds import expanded
+from armdyn.robot.compounds import POSITIONS, expanded
 from armdyn.robot.edit import numeric_placement
 from armdyn.robot.parts import (
     Body,
@@ -81,6 +81,7 @@ def loads(
             root=Body(ROOT),
             tool_on=TOOL if TOOL in reader.bodies else None,
             source=source,
+            configurations=reader.keyframes(),
         )
         closed = constraints.applied(robot)
         unread = dict.fromkeys((*reader.notes, *constraints.notes))
@@ -118,6 +119,8 @@ class Reader(Weighed):
     tree: list[Joint] = field(default_factory=list)
     bodies: set[str] = field(default_factory=lambda: {ROOT})
     names: set[str] = field(default_factory=set)
+    coordinates: list[str | None] = field(default_factory=list)
+    """What the entries of qpos stand for (None: for a joint that is welded)."""
     shapes: list[tuple[str, Element, Pose]] = field(default_factory=list)
     """Body, geom (complete) and frame that it stands in."""
 
@@ -168,7 +171,9 @@ class Reader(Weighed):
             for child, pose, tag, inner in parts
             if tag in ("joint", "freejoint")
         ]
-        joints = [(child, pose) for child, pose in joints if not (self.weld and _is_free(child))]
+        welded = [child for child, _ in joints if self.weld and _is_free(child)]
+        self.coordinates.extend([None] * 7 * len(welded))
+        joints = [(child, pose) for child, pose in joints if child not in welded]
         shapes = [(self.whole(child, inner, "body"), pose) for child, pose, tag, inner in parts if tag == "geom"]
         self.shapes.extend((name, shape, pose) for shape, pose in shapes)
         inertials = [(child, pose) for child, pose, tag, _ in parts if tag == "inertial"]
@@ -218,9 +223,11 @@ class Reader(Weighed):
                 geometry = FreeTransform(numeric_placement(before) if stated == "ball" else Placement())
                 whole_joint = self.joint(element, kind, label, name, geometry, parent, body)
                 self.tree.extend(expanded(self.bare(whole_joint, several), several))
+                self.coordinates.extend(f"{whole_joint.name} {entry}" for entry in POSITIONS[several])
             else:
                 geometry = FreeTransform(numeric_placement(before), axis, self.zero(element, kind, label))
                 self.add(self.joint(element, kind, label, name, geometry, parent, body))
+                self.coordinates.append(self.tree[-1].name)
             parent, anchor = body.name, pos
         if parent != name:
             placement = Placement(-anchor)
@@ -242,6 +249,18 @@ class Reader(Weighed):
 
     def fresh_body(self, name: str) -> str:
         return _fresh(name, self.bodies)
+
+    def keyframes(self) -> dict[str, dict[str, Scalar]]:
+        """The keyframes that give positions; those without a name are numbered."""
+        found: dict[str, dict[str, Scalar]] = {}
+        keys = [key for section in all_named(self.document.root, "keyframe") for key in all_named(section, "key")]
+        for number, key in enumerate(keys, start=1):
+            if "qpos" in key.attrib:
+                name = self.name(key, "key", key.get("name") or f"key{number}")
+                entries = self.numbers(key.attrib["qpos"], len(self.coordinates), key, "qpos", f"key {shown(name)!r}")
+                given = zip(self.coordinates, entries, strict=True)
+                found[name] = {entry: value for entry, value in given if entry is not None}
+        return found
 
     def scaled(self) -> list[Joint]:
         """The tree with all masses scaled to the total mass that the compiler asks for."""

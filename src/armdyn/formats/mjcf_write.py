@@ -20,7 +20,7 @@ from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.mjcf_values import place
 from armdyn.formats.urdf_write import depth_first, needs_tool_link
 from armdyn.formats.xml_values import texts, written
-from armdyn.robot.compounds import collapsed
+from armdyn.robot.compounds import collapsed, position_names
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Placement
 from armdyn.robot.robot import Robot
 
@@ -80,6 +80,7 @@ def dumps(robot: Robot) -> str:
     if needs_tool_link(robot):
         SubElement(bodies[robot.tool_body], "site", {"name": TOOL, **place(robot.tool.pose())})
     _equalities(root, robot, bodies)
+    _keyframes(root, robot, joints)
     indent(root, "  ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
@@ -136,6 +137,17 @@ def _equalities(root: Element, robot: Robot, bodies: Mapping[str, Element]) -> N
         motors = SubElement(root, "actuator")
         for joint in robot.joints:
             SubElement(motors, "motor", name=joint.name, joint=joint.name)
+
+
+def _keyframes(root: Element, robot: Robot, joints: Sequence[Joint]) -> None:
+    """The named configurations of a robot of independent joints, in the order of the file."""
+    if not robot.configurations or robot.constrained:
+        return
+    section = SubElement(root, "keyframe")
+    order = position_names([joint for joint in joints if joint.kind != "fixed" or joint.compound])
+    for name in robot.configurations:
+        q = dict(zip(robot.position_names, robot.configuration(name), strict=True))
+        SubElement(section, "key", name=name, qpos=" ".join(written(float(q[entry])) for entry in order))
 
 
 def _rest(joint: Joint, home: Scalar = 0) -> Pose:

@@ -57,6 +57,10 @@ def dumps(robot: Robot) -> str:
     lines = [f"{key} = {_value(value)}" for key, value in record.items() if not _is_section(key)]
     if "parameters" in record:
         lines += ["", "[parameters]"] + [f"{key} = {_value(value)}" for key, value in record["parameters"].items()]
+    for name, values in record.get("configurations", {}).items():
+        lines += ["", f"[configurations.{_value(name)}]"] + [
+            f"{_value(key)} = {_value(x)}" for key, x in values.items()
+        ]
     for section in ("joint", "loop"):
         for row in record.get(section, []):
             lines += ["", f"[[{section}]]"] + [f"{key} = {_value(value)}" for key, value in row.items()]
@@ -68,7 +72,7 @@ def write(robot: Robot, path: Path) -> None:
 
 
 def _is_section(key: str) -> bool:
-    return key in ("parameters", "joint", "loop")
+    return key in ("parameters", "configurations", "joint", "loop")
 
 
 def _value(value: Any) -> str:

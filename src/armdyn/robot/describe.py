@@ -83,6 +83,8 @@ def head(robot: Robot) -> list[tuple[str, str]]:
     elif robot.tool_on is not None:
         facts.append(("tool", f"frame of {carrier}"))
     facts.append(("moving mass", _moving_mass(both.numbers)))
+    if robot.configurations:
+        facts.append(("configurations", ", ".join(robot.configurations)))
     if both.symbols.parameters:
         facts.append(("parameters", ", ".join(_parameter(both, name) for name in both.symbols.parameters)))
     return facts

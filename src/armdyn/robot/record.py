@@ -17,7 +17,7 @@ from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
 from armdyn.errors import ArmdynError, RobotError, unknown_name
 from armdyn.graph import Node
-from armdyn.robot.compounds import FORBIDDEN, PARTS, expanded
+from armdyn.robot.compounds import FORBIDDEN, PARTS, expanded, position_names
 from armdyn.robot.expression import parse
 from armdyn.robot.parts import (
     KINDS,
@@ -45,7 +45,7 @@ CONVENTIONS = ("standard", "modified", "free")
 MOST_JOINTS = 1000
 
 _TOP = {"name", "source", "notes", "convention", "gravity", "base", "tool", "base_name", "parameters", "joint", "loop",
-        "coupling"}  # fmt: skip
+        "coupling", "configurations"}  # fmt: skip
 DH_KEYS = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", "a", "alpha", "gamma", "b")}
 _FREE = ("xyz", "rpy", "axis", "offset")
 _INERTIA = ("mass", "com", "inertia", "moment", "inertia_origin")
@@ -166,6 +166,7 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
         source=_text(record.get("source", ""), "source"),
         notes=_texts(record.get("notes", ()), "notes"),
         parameters=parameters,
+        configurations=_configurations(record.get("configurations", {}), tree, reader),
         coupling=_coupling(record.get("coupling", []), sum(joint.kind != "fixed" for joint in tree), reader),
     )
     return robot.bound()
@@ -176,6 +177,19 @@ def _coupling(rows: Any, n: int, reader: _Reader) -> tuple[tuple[Scalar, ...], .
     if not isinstance(rows, list | tuple | np.ndarray) or len(rows) not in (0, n):
         raise RobotError(_shown(rows), where="coupling", expected=f"{n} rows, one per moving joint")
     return tuple(tuple(reader.list_of(row, n, f"coupling[{i}]")) for i, row in enumerate(rows))
+
+
+def _configurations(record: Any, tree: tuple[Joint, ...], reader: _Reader) -> dict[str, dict[str, Scalar]]:
+    """Positions of joints by the name of a configuration and of the joint."""
+    known = position_names([joint for joint in tree if joint.kind != "fixed"])
+    found: dict[str, dict[str, Scalar]] = {}
+    for name, values in _table(record, "configurations").items():
+        where = f"configurations.{name}"
+        for joint in (table := _table(values, where)):
+            if joint not in known:
+                raise unknown_name("joint", joint, known, where=where)
+        found[name] = {joint: reader.scalar(value, f"{where}.{joint}") for joint, value in table.items()}
+    return found
 
 
 def _parameters(record: Any) -> dict[str, Scalar]:

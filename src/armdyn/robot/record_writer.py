@@ -35,6 +35,11 @@ def record_from_robot(robot: Robot) -> dict[str, Any]:
         record["coupling"] = [list(map(_written, row)) for row in robot.coupling]
     if robot.parameters:
         record["parameters"] = {name: _written(value) for name, value in robot.parameters.items()}
+    if robot.configurations:
+        record["configurations"] = {
+            name: {joint: _written(value) for joint, value in values.items()}
+            for name, values in robot.configurations.items()
+        }
     previous = robot.root.name
     record["joint"] = []
     for joint in collapsed(robot.tree):

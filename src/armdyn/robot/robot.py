@@ -61,6 +61,8 @@ class Robot(Shown):
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     expressions: Robot | None = field(default=None, repr=False)
     coupling: tuple[tuple[Scalar, ...], ...] = ()
+    configurations: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict, repr=False)
+    """Named configurations: positions, rad or m, by the names of `position_names`; see `configuration`."""
     payloads: tuple[str, ...] = ()
     """Bodies that `with_payload` added."""
     left_out: tuple[str, ...] = ()
@@ -146,6 +148,18 @@ class Robot(Shown):
         """Return the constant velocities (..., n) that lead from q0 to q1 in one second, by the shorter turns."""
         pair = (compounds.checked(name, q, self.nq) for name, q in (("q0", q0), ("q1", q1)))
         return compounds.difference(self.compounds, *pair)
+
+    def configuration(self, name: str) -> Floats:
+        """Return the named configuration, (nq,): a [configurations] table of a robot file, or a keyframe of MJCF.
+
+        Entries that it does not give are those of `neutral`.
+        """
+        if name not in self.configurations:
+            raise unknown_name("configuration", name, self.configurations, where=f"robot {self.name!r}")
+        given, q = self.configurations[name], self.neutral
+        for k, entry in enumerate(self.position_names):
+            q[k] = float(_number(given.get(entry, q[k]), self.parameters))
+        return q
 
     @cached_property
     def movable(self) -> tuple[Joint, ...]:
