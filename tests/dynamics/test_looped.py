@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import can_be_looped, looped
+from armdyn.dynamics.looped_programs import FIXED_BASE, FRAMES, can_be_looped, looped
 from armdyn.dynamics.looped_recipes import RECIPES
 from armdyn.dynamics.programs import Interpreted, SlowCode
 from armdyn.dynamics.quantities import QUANTITIES
@@ -77,7 +77,7 @@ def assert_close(results: Any, expected: Any, tolerance: float = 1e-12) -> None:
 def test_agrees_with_pinocchio(tree: str, name: str) -> None:
     pytest.importorskip("pinocchio")
     robot = TREES[tree]
-    if robot.compounds and name == "regressor":
+    if robot.compounds and name in ("regressor", *FIXED_BASE):
         assert not can_be_looped(robot, name)
         return
     kernel, values = made(robot, name), inputs(robot, name, 6)
@@ -116,13 +116,77 @@ def pinocchio(robot: Robot, name: str, *values: Any) -> Any:
         return engine._matrix(engine.pin.crba(engine.model, engine.data, *given))
     if name == "coriolis_matrix":
         return engine.pin.computeCoriolisMatrix(engine.model, engine.data, *given)[np.ix_(o, o)]
+    if name in FIXED_BASE:
+        return _of_places(engine, robot, name, given)
     assert name == "inverse_dynamics_derivatives"
     return tuple(engine._matrices(engine.pin.computeRNEADerivatives(engine.model, engine.data, *given)))
 
 
+def _of_places(engine: Any, robot: Robot, name: str, given: list[Any], frame: str = "tool") -> Any:
+    """Quantities of a frame, energies, centre of mass, momentum and reactions."""
+    pin, model = engine.pin, engine.model
+    link, (R, p) = robot.frame(frame)
+    joint = model.getJointId(robot.links[link].name)
+    if not model.existFrame("here"):
+        place = pin.SE3(np.array(R.array(), dtype=float), np.array(p.array(), dtype=float))
+        model.addFrame(pin.Frame("here", joint, 0, place, pin.FrameType.OP_FRAME))
+    data, here = model.createData(), model.getFrameId("here")
+    aligned = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    if name == "pose":
+        pin.framesForwardKinematics(model, data, *given)
+        return data.oMf[here].homogeneous
+    if name == "jacobian":
+        return pin.computeFrameJacobian(model, data, *given, here, aligned)[:, engine.order]
+    if name == "jacobian_dot_qd":
+        pin.forwardKinematics(model, data, *given, np.zeros(robot.n))
+        return pin.getFrameClassicalAcceleration(model, data, here, aligned).vector
+    if name == "joint_reactions":
+        pin.rnea(model, data, *given)
+        return np.array([data.f[model.getJointId(link.name)].vector for link in robot.links])
+    if name == "centroidal_momentum":
+        return pin.computeCentroidalMomentum(model, data, *given).vector
+    function = {"kinetic_energy": pin.computeKineticEnergy, "potential_energy": pin.computePotentialEnergy,
+                "center_of_mass": pin.centerOfMass}[name]  # fmt: skip
+    return np.array(function(model, data, *given))
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames_on_branches(name: str) -> None:
+    pytest.importorskip("pinocchio")
+    from armdyn.bench.engines.pinocchio import PinocchioEngine
+
+    robot = TREES["31 mixed, branches"]
+    values = inputs(robot, name, 5)
+    images = set()
+    for joint in (robot.joints[11], robot.joints[30]):
+        frame = joint.body.name
+        kernel = made_of(robot, name, frame)
+        images.add(kernel.record.image)
+        engine = PinocchioEngine(robot)
+        expected = [_of_places(engine, robot, name, engine.theirs(x), frame) for x in zip(*values, strict=True)]
+        assert_close(kernel(*values), np.stack(expected))
+    assert len(images) == 1
+
+
+def test_functions_of_long_chains_use_them() -> None:
+    robot = random_robot(9, 40, branching=0.0)
+    dyn = armdyn.compile(robot)
+    for name in FIXED_BASE:
+        program = dyn.program(name)
+        assert isinstance(program, Kernel) and program.record.image == made(robot, name).record.image
+    frame = robot.joints[3].body.name  # a short path: straight-line code
+    assert_close(dyn.pose(np.zeros(40), frame=frame), made_of(robot, "pose", frame)(np.zeros(40)))
+
+
+def made_of(robot: Robot, name: str, frame: str) -> Kernel:
+    kernel = looped(robot, name, frame)
+    assert kernel is not None
+    return kernel
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_agrees_with_straight_line_code_of_joints_with_everything(name: str) -> None:
-    robot = FULL.without("springs") if name == "regressor" else FULL
+    robot = FULL.without("springs") if name in ("regressor", "potential_energy") else FULL
     values = inputs(robot, name, 5)
     assert_close(made(robot, name)(*values), Interpreted(armdyn.compile(robot).graph(name))(*values))
 

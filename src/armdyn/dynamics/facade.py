@@ -14,7 +14,7 @@ import numpy as np
 
 from armdyn.algebra import ZERO
 from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Near, Source, SymbolicSource, Variant, parameterless
-from armdyn.dynamics.looped_programs import can_be_looped, looped, pays
+from armdyn.dynamics.looped_programs import FRAMES, can_be_looped, looped, pays
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Loaded, Program, finite, program
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
@@ -31,6 +31,8 @@ from armdyn.tables import Column, Section
 from armdyn.typing import Floats as Array
 
 OPTIONS = ("out", "threads")
+WITH_WRENCH = ("inverse_dynamics", "forward_dynamics")
+"""Functions of which looped code knows no wrenches: their torques come apart."""
 LONG = 10
 """Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
 ANOTHER_MODE = 1e-6
@@ -166,27 +168,30 @@ class Dynamics(Shown, Quantities):
             found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
             if found is not None:
                 return found
-        made = self._looped(name) if variant is None else self._with_wrench(name, variant)
+        made = self._with_wrench(name, variant) if name in WITH_WRENCH and variant else self._looped(name, variant)
         if made is None:
             made = program(self.graph(name, variant), label, cache=self.cache)
             if self.cache:
                 self._cache.keep(name, variant, made)
         return made
 
-    def _looped(self, name: str) -> Program | None:
+    def _looped(self, name: str, frame: Variant | Near | None = None) -> Program | None:
         """Code with loops over the links, where there is such code and it is the better choice."""
         if (name, self.forward) == ("forward_dynamics", "composite") or not can_be_looped(self.robot, name):
             return None
-        if not (self.cache and self._cache.is_looped(name)):
-            if not pays(name, self.robot, lambda: self.operations("inverse_dynamics").total):
+        if frame is not None and (name not in FRAMES or not isinstance(frame, str)):
+            return None
+        where = frame or "tool"
+        if not (self.cache and self._cache.is_looped(name, where)):
+            if not pays(name, self.robot, lambda: self.operations("inverse_dynamics").total, where):
                 return None
             if self.cache:
-                self._cache.keep_looped(name)
-        return looped(self.robot, name, cache=self.cache)
+                self._cache.keep_looped(name, where)
+        return looped(self.robot, name, where, cache=self.cache)
 
     def _with_wrench(self, name: str, variant: Variant | Near) -> Program | None:
         """Inverse or forward dynamics with wrenches, where without them they are looped: J^T w comes apart."""
-        if name not in ("inverse_dynamics", "forward_dynamics") or isinstance(variant, Near):
+        if isinstance(variant, Near):
             return None
         core = self._looped(name)
         if core is None:

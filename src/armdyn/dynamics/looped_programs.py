@@ -10,9 +10,11 @@ import numpy as np
 from armdyn.algebra import Pose, rot_z
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.dynamics.graphs import some_configuration
-from armdyn.dynamics.looped_recipes import RECIPES, Shape
+from armdyn.dynamics.looped_places import FRAME, MASS, PATH
+from armdyn.dynamics.looped_recipes import RECIPES
+from armdyn.dynamics.looped_steps import Shape
 from armdyn.kernels import Kernel, jit, sources
-from armdyn.kernels.link_loops import FREE
+from armdyn.kernels.link_loops import FREE, Recipe
 from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
 from armdyn.mechanics import articulated_body
 from armdyn.mechanics.friction import GENERAL, is_own_law
@@ -61,13 +63,16 @@ MEASURED = {
     "inverse_dynamics_derivatives": Measure((4.5, 0.2), (500, 78)),
     "regressor": Measure((1.4, 0.35), (430, 72)),
 }
+FRAMES = ("pose", "jacobian", "jacobian_dot_qd")
+"""Quantities of a frame."""
+FIXED_BASE = (*FRAMES, "kinetic_energy", "potential_energy", "center_of_mass", "centroidal_momentum", "joint_reactions")
 
 
-def pays(name: str, robot: Robot, operations: Callable[[], int]) -> bool:
+def pays(name: str, robot: Robot, operations: Callable[[], int], frame: str = "tool") -> bool:
     """Whether looped code is the better choice. operations: of straight-line inverse dynamics."""
-    n = robot.n
-    if n >= CERTAIN:
-        return True
+    n = len(robot.path(robot.frame(frame).link)) if name in FRAMES else robot.n
+    if n >= CERTAIN or name not in MEASURED:
+        return n >= CERTAIN
     (a, b), (c, d) = MEASURED[name]
     pairs = sum(len(robot.path(link.index)) for link in robot.links)
     straight = (a + b * (2 * pairs / n - 1)) * operations()
@@ -79,7 +84,13 @@ def can_be_looped(robot: Robot, name: str) -> bool:
     """Whether there is looped code of a quantity for this robot."""
     if name not in RECIPES or robot.n < SMALLEST or not jit.available():
         return False
-    if robot.constrained or coordinates(robot).doubled or (robot.compounds and not floats(robot)):
+    if robot.constrained or coordinates(robot).doubled:
+        return False
+    if robot.compounds and (name in FIXED_BASE or not floats(robot)):
+        return False
+    if name == "potential_energy" and any(joint.spring for joint in robot.joints):
+        return False
+    if name in ("center_of_mass", "centroidal_momentum") and not _mass(robot):
         return False
     return joint_numbers(robot) is not None and (name != "regressor" or _usual_columns(robot))
 
@@ -97,8 +108,8 @@ def floats(robot: Robot) -> bool:
     return terms is not None and not terms[:FREE].any()
 
 
-def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
-    """The looped kernel of a quantity; None if there is none for it or for this robot."""
+def looped(robot: Robot, name: str, frame: str = "tool", *, cache: bool = True) -> Kernel | None:
+    """The looped kernel of a quantity, or of one of a frame; None if there is none for it or for this robot."""
     terms = joint_numbers(robot) if can_be_looped(robot, name) else None
     if terms is None:
         return None
@@ -107,13 +118,27 @@ def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
     shape = Shape(any(not link.revolute for link in robot.links), bool(terms.any()), bool(robot.compounds))
     recipe = RECIPES[name](shape)
     shape = shape._replace(terms="Ia" in recipe.numbers)
-    gravity = _stands(robot).R.T @ robot.gravity if shape.floating else robot.gravity
+    chosen = robot.frame(frame).link if FRAME[0] in recipe.robot else WORLD
+    path = [np.isin(np.arange(robot.n), robot.path(chosen))[:, None]] if PATH in recipe.numbers else []
+    numbers = [_link_numbers(robot, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers), *path]
     tables = Tables(
-        tuple(link.parent for link in robot.links),
-        np.hstack([_link_numbers(robot, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers)]),
-        tuple(float(x) for x in gravity),
+        tuple(link.parent for link in robot.links), np.hstack(numbers), _own_numbers(robot, recipe, frame), chosen
     )
     return build_looped(recipe, tables, name, sources.version(*FOLDERS), cache=cache)
+
+
+def _own_numbers(robot: Robot, recipe: Recipe, frame: str) -> tuple[float, ...]:
+    """Of the robot: gravity, the pose of a frame, the mass, as far as the recipe asks for them."""
+    gravity = _stands(robot).R.T @ robot.gravity if recipe.base else robot.gravity
+    found = [float(x) for x in gravity]
+    if FRAME[0] in recipe.robot:
+        R, p = robot.frame(frame).pose
+        found += [float(entry) for row in (*R.rows, p) for entry in row]
+    return (*found, _mass(robot)) if MASS in recipe.robot else tuple(found)
+
+
+def _mass(robot: Robot) -> float:
+    return sum(float(link.inertia.mass) for link in robot.links)
 
 
 def _require_inertia(robot: Robot) -> None:

@@ -27,6 +27,7 @@ class Body:
         self.kind = vector(lanes)
         self.angles: dict[Node, tuple[str, str]] = {}
         self.beyond: list[str] = []
+        self.in_memory: set[Node] = set()
         self._read = read
         self._values: dict[Node, str] = {}
 
@@ -34,7 +35,7 @@ class Body:
         """The value of a node that is a leaf or has been written."""
         known = self._values.get(node)
         if known is None:
-            if node.op == SYMBOL:
+            if node.op == SYMBOL or node in self.in_memory:
                 known = self._read(node)
             elif node.online:
                 raise AssertionError(f"{node!r} is needed before it is computed")
@@ -45,8 +46,14 @@ class Body:
 
     def write(self, node: Node) -> None:
         """The instructions of one node, unless they are there already."""
-        if node not in self._values:
+        if node not in self._values and node not in self.in_memory:
             self._values[node] = self._written(node)
+
+    def forget(self) -> None:
+        """Values that are in memory are loaded again where they are needed next: no register is kept for them."""
+        self._values = {
+            node: value for node, value in self._values.items() if node.op != SYMBOL and node not in self.in_memory
+        }
 
     def _written(self, node: Node) -> str:
         w, kind, op = self.w, self.kind, node.op

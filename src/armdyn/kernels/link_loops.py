@@ -19,7 +19,7 @@ from armdyn.graph.node import as_node
 
 Way = Literal["outward", "inward", "each"]
 Kind = Literal["scalar", "vector", "matrix", "symmetric"]
-Record = Literal["own", "parent", "world"]
+Record = Literal["own", "parent", "world", "chosen"]
 SIZES: dict[Kind, int] = {"scalar": 1, "vector": 3, "matrix": 9, "symmetric": 6}
 ANGLE = ("cosine", "sine")
 """Quantities that every link has before the first stage."""
@@ -30,12 +30,12 @@ FREE = 6
 class Place(NamedTuple):
     """Where a number is: in the table of links, among the robot's own numbers, in an input, a result, or a record."""
 
-    where: Literal["link", "robot", "joint", "own", "parent", "world", "pair", "strip", "result"]
+    where: Literal["link", "robot", "joint", "own", "parent", "world", "chosen", "pair", "strip", "result"]
     at: int
 
 
 class Part(NamedTuple):
-    """Straight-line code at one link: what it reads by symbol, and what it writes, in order."""
+    """Straight-line code: what it reads by symbol, and what it writes, in order."""
 
     inputs: Mapping[Node, Place]
     outputs: tuple[tuple[Place, Node], ...]
@@ -43,22 +43,32 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop over links: the parts of its body, of which each finds in memory what those before it have written."""
+    """A loop over links."""
 
     way: Way
-    parts: tuple[Part, ...]
+    body: Part
 
 
 class Stage(NamedTuple):
     """A formula at one link.
 
     way: the order in which links are visited; "each": in any order.
-    apart: it reads from memory what earlier stages of its loop have written, instead of keeping it in registers.
+    alone: it begins a loop, for it needs what the loop before it has done at all links.
     """
 
     way: Way
     formula: Callable[[Site], None]
-    apart: bool = False
+    alone: bool = False
+
+
+class Ending(NamedTuple):
+    """An output that is no matter of joints: a formula of the numbers of the robot and the record of one link.
+
+    shape: of the output. formula: its entries, row by row.
+    """
+
+    shape: tuple[int, ...]
+    formula: Callable[[Site], Sequence[Scalar]]
 
 
 class Product(NamedTuple):
@@ -107,6 +117,9 @@ class Recipe:
     stages: in order.
     products: matrices, outputs after the vectors.
     strip: a matrix of strips, the last output.
+    grid: the results are the "rows" or the "columns" of one matrix, the only output.
+    ending: the only output, of what the loops have left behind.
+    reload: operations of a loop over samples after which what is in memory is loaded again; 0: never.
     turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
     base: of a robot on a free joint, how many of an input's first entries are that joint's. They are for `start` alone,
         as "q0", "q1", ...; the six links of that joint find zeros in their places.
@@ -124,6 +137,9 @@ class Recipe:
     pairs: Mapping[str, Kind] = field(default_factory=dict)
     products: tuple[Product, ...] = ()
     strip: Strip | None = None
+    grid: Literal["rows", "columns"] | None = None
+    ending: Ending | None = None
+    reload: int = 0
     turning: str | None = None
     base: Mapping[str, int] = field(default_factory=dict)
 
@@ -155,22 +171,25 @@ class Recipe:
             stage.formula(changing)
         known = Known(frozenset(place.at for place in changing.written if place.where == "parent"))
         ways: list[Way] = []
-        bodies: list[list[Site]] = []
+        bodies: list[Site] = []
         for stage in self.stages:
-            if not ways or not _joins(ways[-1], stage.way, fused):
+            if not ways or stage.alone or not _joins(ways[-1], stage.way, fused):
                 ways.append(stage.way)
-                bodies.append([Site(self, known)])
+                bodies.append(Site(self, known))
             elif ways[-1] == "each":
                 ways[-1] = stage.way
-            if stage.apart:
-                bodies[-1].append(Site(self, known))
-            stage.formula(bodies[-1][-1])
-        sites = [site for body in bodies for site in body]
-        records = ("own", "parent", "world")
-        needed = {place.at for site in sites for place in site.read.values() if place.where in records}
-        return tuple(
-            Loop(way, tuple(site.part(needed) for site in body)) for way, body in zip(ways, bodies, strict=True)
-        )
+            stage.formula(bodies[-1])
+        records = ("own", "parent", "world", "chosen")
+        read = [place for site in bodies for place in site.read.values()] + [*self.ended.inputs.values()]
+        needed = {place.at for place in read if place.where in records}
+        return tuple(Loop(way, site.part(needed)) for way, site in zip(ways, bodies, strict=True))
+
+    @cached_property
+    def ended(self) -> Part:
+        """The ending; results are numbered as the entries of the output."""
+        site = Site(self)
+        values = self.ending.formula(site) if self.ending else ()
+        return Part(site.read, tuple((Place("result", k), node) for k, node in enumerate(map(_node, values))))
 
 
 def _places(kinds: Mapping[str, Kind]) -> dict[str, int]:
@@ -204,7 +223,7 @@ class Known:
 
 
 class Site:
-    """One link, seen by the stages of one part of a loop. known: what earlier parts have found."""
+    """One link, seen by the stages of one loop. known: what earlier loops have found."""
 
     def __init__(self, recipe: Recipe, known: Known | None = None) -> None:
         self.recipe, self.known = recipe, known or Known()
@@ -239,6 +258,10 @@ class Site:
     def world(self, name: str) -> Any:
         """A quantity of the world."""
         return self._recalled("world", name)
+
+    def chosen(self, name: str) -> Any:
+        """A quantity of the link that is chosen, after the loop that computes it."""
+        return self._recalled("chosen", name)
 
     def put(self, **values: Any) -> None:
         """Set quantities of the link."""
@@ -309,7 +332,12 @@ def entries(kind: Kind, value: Any) -> list[Node]:
     listed: Iterable[Scalar] = [value] if kind == "scalar" else value
     if isinstance(value, Mat3):
         listed = value.upper() if kind == "symmetric" else [entry for row in value.rows for entry in row]
-    nodes = [as_node(entry) for entry in listed]
-    found = [node for node in nodes if node is not None]
-    assert len(found) == len(nodes) == SIZES[kind], f"not a {kind}: {value!r}"
-    return found
+    nodes = [_node(entry) for entry in listed]
+    assert len(nodes) == SIZES[kind], f"not a {kind}: {value!r}"
+    return nodes
+
+
+def _node(value: Scalar) -> Node:
+    node = as_node(value)
+    assert node is not None, f"not a scalar: {value!r}"
+    return node

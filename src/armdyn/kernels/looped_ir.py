@@ -1,15 +1,12 @@
 """From a recipe to LLVM assembly: loops over links, whose number the code finds in memory.
 
-Records of links lie in blocks of four, [block][quantity][link], for one sample (`@single`: serial loops take one link
-at a time, the others four), and one after the other, [link][quantity][sample], for four samples (`@block`). Tables of
-links lie in blocks of four in both cases. The world's record precedes those of the links: a link whose parent is -1
-finds it there. What a robot is to the code are the globals of `GLOBALS`, filled when the code is loaded.
+`@single` takes one sample: serial loops take one link at a time, the others four. `@block` takes four samples. What a
+robot is to the code are the globals of `GLOBALS`, filled when the code is loaded; memory: see `looped_memory`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
@@ -21,21 +18,23 @@ from armdyn.kernels.ir import completed
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+from armdyn.kernels.looped_memory import Cursor, Layout
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
+from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 from armdyn.kernels.streaming import BEHIND, leave, trickle
 from armdyn.kernels.strip_ir import strips
 
-BASE = 64
-"""Bytes for the numbers of a free joint in one input."""
+Steps = tuple[str, str, str]
 STREAMED = 2**22
 """Bytes of results from which they are written past the caches."""
-GLOBALS = ("n", "links", "parents", "robot", "scratch", "tiles", "masks", "carries", "tile_count", "batch_bytes")
-"""n: number of links; links: their numbers; parents: their parents; robot: its own numbers; scratch: memory for one
-sample; tiles, masks, tile_count: which blocks of matrices have which entries; carries: which links carry
-which; batch_bytes: memory for four samples."""
+NUMBERS = ("n", "chosen", "tile_count", "batch_bytes")
+GLOBALS = ("links", "parents", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)
+"""n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
+robot: its own numbers; scratch: memory for one sample; tiles, masks, tile_count: which blocks of matrices have which
+entries; carries: which links carry which; batch_bytes: memory for four samples."""
 
 
 def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
@@ -49,9 +48,7 @@ def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
         many(ports, Loaded(ports)),
         exact_lanes(reduction.limit),
         COPY,
-        _copy_row(),
-        _gather(),
-        _scatter(),
+        row_copies(),
     ]
     if recipe.products:
         parts.append(pairs(recipe))
@@ -60,117 +57,9 @@ def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
     if _matrices(recipe):
         parts.append(leave() + trickle())
     for name in GLOBALS:
-        kind = "i64" if name in ("n", "tile_count", "batch_bytes") else "ptr"
+        kind = "i64" if name in NUMBERS else "ptr"
         parts.append(f"@{name} = global {kind} {'0' if kind == 'i64' else 'null'}\n")
     return completed([*parts, constants.text])
-
-
-class Layout:
-    """Addresses in scratch memory; samples: how many at a time, 1 or 4."""
-
-    def __init__(self, w: LoopWriter, recipe: Recipe, samples: int, scratch: str) -> None:
-        self.w, self.recipe, self.samples = w, recipe, samples
-        self.n = w.fixed("n")
-        self.blocks = w.put(f"lshr i64 {w.plus(self.n, LANES - 1)}, 2")
-        row = w.times(self.blocks, WIDE * samples)
-        self.base = [w.offset(scratch, BASE * samples * i) for i in range(len(recipe.inputs))]
-        scratch = w.offset(scratch, BASE * samples * len(recipe.inputs))
-        self.inputs = [w.offset(scratch, w.times(row, i)) for i in range(len(recipe.inputs))]
-        place = w.offset(scratch, w.times(row, len(recipe.inputs)))
-        self.results = [w.offset(place, w.times(row, i)) for i in range(len(recipe.results))]
-        place = w.offset(place, w.times(row, len(recipe.results)))
-        self.state = place
-        self.world = w.offset(place, 0 if samples > 1 else 8 * (LANES - 1))
-        place = w.offset(place, w.times(w.plus(self.blocks, 1), WIDE * samples * recipe.own_size))
-        self.pairs = place
-        pair_bytes = w.times(self.blocks, WIDE * samples * recipe.pair_size)
-        self.turned = w.offset(place, pair_bytes) if samples > 1 else place
-        self.pair_bytes = w.times(self.blocks, WIDE * recipe.pair_size)
-        self.strips = w.offset(place, w.times(pair_bytes, 1 if samples == 1 else 2))
-        strip_bytes = w.times(self.blocks, WIDE * samples * recipe.strip_size)
-        self.strips_turned = w.offset(self.strips, strip_bytes) if samples > 1 else self.strips
-        self.strip_bytes = w.times(self.blocks, WIDE * recipe.strip_size)
-        self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
-
-
-def scratch_bytes(recipe_sizes: Sequence[int], n: int, samples: int) -> int:
-    """Memory that a Layout needs; recipe_sizes: inputs, results, own quantities, those of pairs and strips."""
-    inputs, results, own, pair, strip = recipe_sizes
-    blocks = -(-n // LANES)
-    copies = 1 if samples == 1 else 2
-    records = WIDE * samples * (blocks * (inputs + results + copies * (pair + strip)) + (blocks + 1) * own)
-    return BASE * samples * inputs + records
-
-
-class Cursor:
-    """Addresses of one link (or of four), and what a body reads and writes there."""
-
-    def __init__(self, layout: Layout, index: str, four_links: bool) -> None:
-        w, recipe = layout.w, layout.recipe
-        self.w, self.layout, self.four = w, layout, four_links
-        self.samples = layout.samples
-        self.vector = four_links or self.samples > 1
-        if four_links:
-            block, lane = index, None
-        else:
-            block, lane = w.put(f"lshr i64 {index}, 2"), w.times(w.put(f"and i64 {index}, 3"), 8)
-        self.link = self._in_block(layout.links, block, lane, len(recipe.numbers))
-        if self.samples > 1:
-            self.own = w.offset(layout.state, w.times(w.plus(index, 1), WIDE * recipe.own_size))
-            self.pair = w.offset(layout.pairs, w.times(index, WIDE * recipe.pair_size))
-        else:
-            self.own = self._in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
-            self.pair = self._in_block(layout.pairs, block, lane, recipe.pair_size)
-        self.row = w.times(index, WIDE if self.vector else 8)
-        self.strip_step = WIDE if self.samples > 1 else 8
-        self.strip = w.offset(layout.strips, w.times(index, self.strip_step * recipe.strip_size))
-        if not four_links:
-            parent = w.put(f"load i64, ptr {w.offset(layout.parents, w.times(index, 8))}, align 8, !invariant.load !1")
-            self.parent = self._slot(parent)
-
-    def _slot(self, link: str) -> str:
-        """The record of a link by its index, -1 for the world's."""
-        w, size = self.w, self.layout.recipe.own_size
-        if self.samples > 1:
-            return w.offset(self.layout.state, w.times(w.plus(link, 1), WIDE * size))
-        place = w.plus(link, LANES)
-        lane = w.times(w.put(f"and i64 {place}, 3"), 8)
-        return self._in_block(self.layout.state, w.put(f"lshr i64 {place}, 2"), lane, size)
-
-    def _in_block(self, base: str, block: str, lane: str | None, size: int) -> str:
-        place = self.w.offset(base, self.w.times(block, WIDE * size))
-        return place if lane is None else self.w.offset(place, lane)
-
-    def read(self, place: Place) -> str:
-        w, where, k = self.w, place.where, place.at
-        if where in ("link", "robot"):
-            constant = ", !invariant.load !1"
-            if where == "link" and self.four:
-                return w.put(f"load {V4}, ptr {w.offset(self.link, WIDE * k)}, align {WIDE}{constant}")
-            address = w.offset(self.link, WIDE * k) if where == "link" else w.offset(self.layout.robot, 8 * k)
-            value = w.put(f"load double, ptr {address}, align 8{constant}")
-            return w.splat(value) if self.vector else value
-        if where == "world" and self.four:
-            return w.splat(w.load("double", self._address(place)))
-        return w.load(V4, self._address(place), WIDE) if self.vector else w.load("double", self._address(place))
-
-    def write(self, place: Place, value: str) -> None:
-        kind, align = (V4, WIDE) if self.vector else ("double", 8)
-        self.w.store(kind, value, self._address(place), align)
-
-    def _address(self, place: Place) -> str:
-        w, where, k = self.w, place.where, place.at
-        if where == "joint":
-            return w.offset(self.layout.inputs[k], self.row)
-        if where == "result":
-            return w.offset(self.layout.results[k], self.row)
-        if where == "strip":
-            assert not self.four, "strips are made one link at a time"
-            return w.offset(self.strip, self.strip_step * k)
-        if where == "world":
-            return w.offset(self.layout.world, WIDE * k)
-        base = {"own": lambda: self.own, "parent": lambda: self.parent, "pair": lambda: self.pair}[where]()
-        return w.offset(base, WIDE * k)
 
 
 def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, constants: Constants) -> None:
@@ -182,26 +71,54 @@ def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, consta
         if loop.way == "inward":
             index = w.put(f"sub i64 {w.plus(layout.n, -1)}, {counter}")
         cursor = Cursor(layout, index, four)
-        for part in loop.parts:
-            _part(cursor, part, reduction, constants)
+        _part(cursor, loop.body, reduction, constants)
 
 
 def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants) -> None:
     """Straight-line code; results are stored as soon as they are known."""
     nodes = [node for _, node in part.outputs]
     program = plan(ordered(nodes), nodes)
-    body = Body(cursor.w, LANES if cursor.vector else 1, program, lambda node: cursor.read(part.inputs[node]),
-                reduction, constants)  # fmt: skip
+    where = dict(part.inputs)
+    body = Body(cursor.w, LANES if cursor.vector else 1, program, lambda node: cursor.read(where[node]), reduction,
+                constants)  # fmt: skip
     waiting: dict[Node, list[Place]] = {}
     for place, node in part.outputs:
         waiting.setdefault(node, []).append(place)
-    for node in program.order:
+    every = cursor.layout.recipe.reload if cursor.samples > 1 else 0
+    for k, node in enumerate(program.order):
+        if every and k and k % every == 0:
+            cursor.renew()
+            body.forget()
         body.write(node)
         for place in waiting.pop(node, ()):
             cursor.write(place, body.value(node))
+            if every and place.where in ("own", "pair"):
+                where[node] = place
+                body.in_memory.add(node)
     for node, places in waiting.items():
         for place in places:
             cursor.write(place, body.value(node))
+
+
+def _ended(layout: Layout, reduction: Reduction, constants: Constants, target: str) -> None:
+    """The ending's entries, row by row, at the target: of one sample, or of four side by side."""
+    w, part, lanes = layout.w, layout.recipe.ended, layout.samples
+    nodes = [node for _, node in part.outputs]
+    program = plan(ordered(nodes), nodes)
+
+    def read(node: Node) -> str:
+        place = part.inputs[node]
+        if place.where == "robot":
+            value = w.load("double", w.offset(layout.robot, 8 * place.at))
+            return value if lanes == 1 else w.splat(value)
+        assert place.where == "chosen", place
+        return w.load(vector(lanes), w.offset(layout.chosen, WIDE * place.at), 8 * lanes)
+
+    body = Body(w, lanes, program, read, reduction, constants)
+    for node in program.order:
+        body.write(node)
+    for k, node in enumerate(nodes):
+        w.store(vector(lanes), body.value(node), w.offset(target, 8 * lanes * k))
 
 
 def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> None:
@@ -272,6 +189,14 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
         _written(layout, loop, f"stage{k}", reduction, constants)
     for i in range(recipe.outputs):
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
+    if recipe.ending:
+        _ended(layout, reduction, constants, f"%p{inputs}")
+    if recipe.grid:
+        rows, columns = _grid_sizes(recipe, layout)
+        source = _grid_steps(recipe, layout.row, "8")
+        _copied(
+            w, f"%p{inputs}", layout.results[0], ("0", w.times(columns, 8), "8"), ("0", *source), ("1", rows, columns)
+        )
     targets = [f"%p{inputs + recipe.outputs + i}" for i in _matrices(recipe)]
     if recipe.products:
         w.do(f"call void @overlap(ptr {layout.pairs})")
@@ -279,6 +204,21 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
     return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
+
+
+def _grid_sizes(recipe: Recipe, layout: Layout) -> tuple[str, str]:
+    sizes = str(len(recipe.results)), layout.n
+    return sizes if recipe.grid == "rows" else sizes[::-1]
+
+
+def _grid_steps(recipe: Recipe, result: str, joint: str) -> tuple[str, str]:
+    """Distances in memory of rows and of columns, from those of results and of joints."""
+    return (result, joint) if recipe.grid == "rows" else (joint, result)
+
+
+def _copied(w: LoopWriter, target: str, source: str, to: Steps, of: Steps, sizes: Steps) -> None:
+    """A copy of an array of three axes."""
+    w.do(f"call void @copy(ptr {target}, ptr {source}, {', '.join(f'i64 {x}' for x in (*to, *of, *sizes))})")
 
 
 def _matrices(recipe: Recipe) -> range:
@@ -321,6 +261,8 @@ def _block(recipe: Recipe, reduction: Reduction, constants: Constants) -> str:
         _turned(w, recipe, layout)
     if recipe.strip:
         _turned_strips(w, recipe, layout)
+    if recipe.ending:
+        _ended(layout, reduction, constants, layout.ending)
     w.do("ret void")
     return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'
 
@@ -380,7 +322,7 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
     layout = Layout(w, recipe, LANES, scratch)
     buffer = w.offset(scratch, w.fixed("batch_bytes"))
     whole = []
-    for i in range(inputs + vectors, len(ports.all)):
+    for i in (inputs + vectors + k for k in _matrices(recipe)):
         tidy = [w.put(f"icmp eq i64 {strides[i][0]}, {row}"), w.put(f"icmp eq i64 {strides[i][1]}, 8")]
         whole.append(w.put(f"and i1 {tidy[0]}, {tidy[1]}"))
     streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {STREAMED}")
@@ -404,6 +346,15 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
             i = inputs + k
             sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {n}, i64 {taken}"
             w.do(f"call void @scatter(ptr {here[i]}, ptr {layout.results[k]}, {sizes})")
+        if recipe.ending:
+            shape = ("1", "1", *map(str, recipe.ending.shape))[-2:]
+            own = ("0", "0", *strides[inputs])[-2:]
+            _copied(w, here[inputs], layout.ending, (steps[inputs], own[0], own[1]),
+                    ("8", str(WIDE * int(shape[1])), str(WIDE)), (taken, shape[0], shape[1]))  # fmt: skip
+        if recipe.grid:
+            rows, columns = _grid_sizes(recipe, layout)
+            _copied(w, here[inputs], layout.results[0], (steps[inputs], strides[inputs][0], strides[inputs][1]),
+                    ("8", *_grid_steps(recipe, layout.row, str(WIDE))), (taken, rows, columns))  # fmt: skip
         if _matrices(recipe):
             with w.counting("sample", taken) as sample:
                 odd = w.put(f"and i64 {sample}, 1")
@@ -436,80 +387,9 @@ def _matrices_of_sample(
     _products(w, recipe, layout, where, w.times(sample, 8), WIDE, targets, "%behind")
     for k in _matrices(recipe):
         with w.when(w.put(f"xor i1 {whole[k]}, true"), f"gaps{k}"):
-            numbers = ", ".join(f"i64 {x}" for x in (0, *strides[first + k], 0, row, 8, 1, layout.n, columns))
-            w.do(f"call void @copy(ptr {outside[k]}, ptr {targets[k]}, {numbers})")
+            own = strides[first + k]
+            _copied(w, outside[k], targets[k], ("0", own[0], own[1]), ("0", row, "8"), ("1", layout.n, columns))
         with w.when(w.put(f"and i1 {whole[k]}, {streaming}"), f"streamed{k}"):
             state = w.offset("%behind", BEHIND * k)
             w.do(f"call void @trickle(ptr {state}, i64 {2**60})")
             w.do(f"call void @leave(ptr {state}, ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(layout.n, columns)})")
-
-
-@contextmanager
-def _in_fours(w: LoopWriter) -> Iterator[str]:
-    """Starts of fours of %n entries, at least 4; the last four overlap those before where n is no multiple."""
-    last = w.plus("%n", -LANES)
-    blocks = w.put(f"lshr i64 {w.plus('%n', LANES - 1)}, 2")
-    with w.counting("b", blocks) as block:
-        yield w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
-
-
-def _fast_where_plain(w: LoopWriter) -> None:
-    """Go to `fast` for four samples with adjacent entries, else to `slow`; `fast` follows."""
-    w.label("entry")
-    full = w.put(f"icmp eq i64 %taken, {LANES}")
-    plain = w.put(f"and i1 {full}, {w.put('icmp eq i64 %stride, 8')}")
-    w.do(f"br i1 {plain}, label %fast, label %slow")
-    w.label("fast")
-
-
-def _copy_row() -> str:
-    """`@copy_row`: n doubles, n at least 4, the last four perhaps twice."""
-    w = LoopWriter()
-    w.label("entry")
-    with _in_fours(w) as start:
-        place = w.times(start, 8)
-        w.store(V4, w.load(V4, w.offset("%from", place)), w.offset("%to", place))
-    w.do("ret void")
-    return f"define internal void @copy_row(ptr %to, ptr %from, i64 %n) {{\n{w.text}\n}}\n"
-
-
-def _gather() -> str:
-    """`@gather`: rows of up to four samples to [joint][sample]; samples that are missing repeat the last."""
-    w = LoopWriter()
-    _fast_where_plain(w)
-    with _in_fours(w) as start:
-        place = w.offset("%from", w.times(start, 8))
-        rows = [w.load(V4, w.offset(place, w.times("%step", sample))) for sample in range(LANES)]
-        for joint, column in enumerate(transposed(w, rows)):
-            w.store(V4, column, w.offset(w.offset("%to", w.times(start, WIDE)), WIDE * joint), WIDE)
-    w.do("ret void")
-    w.label("slow")
-    final = w.plus("%taken", -1)
-    with w.counting("j", "%n") as j, w.counting("s", str(LANES)) as s:
-        given = w.put(f"call i64 @llvm.smin.i64(i64 {s}, i64 {final})")
-        source = w.offset(w.offset("%from", w.times(given, "%step")), w.times(j, "%stride"))
-        target = w.offset(w.offset("%to", w.times(j, WIDE)), w.times(s, 8))
-        w.store("double", w.load("double", source), target)
-    w.do("ret void")
-    head = "define internal void @gather(ptr %to, ptr %from, i64 %step, i64 %stride, i64 %n, i64 %taken)"
-    return f"{head} noinline {{\n{w.text}\n}}\n"
-
-
-def _scatter() -> str:
-    """`@scatter`: [joint][sample] to rows of up to four samples."""
-    w = LoopWriter()
-    _fast_where_plain(w)
-    with _in_fours(w) as start:
-        place = w.offset("%from", w.times(start, WIDE))
-        rows = [w.load(V4, w.offset(place, WIDE * joint), WIDE) for joint in range(LANES)]
-        for sample, column in enumerate(transposed(w, rows)):
-            w.store(V4, column, w.offset(w.offset("%to", w.times(start, 8)), w.times("%step", sample)))
-    w.do("ret void")
-    w.label("slow")
-    with w.counting("s", "%taken") as s, w.counting("j", "%n") as j:
-        source = w.offset(w.offset("%from", w.times(j, WIDE)), w.times(s, 8))
-        target = w.offset(w.offset("%to", w.times(s, "%step")), w.times(j, "%stride"))
-        w.store("double", w.load("double", source), target)
-    w.do("ret void")
-    head = "define internal void @scatter(ptr %to, ptr %from, i64 %step, i64 %stride, i64 %n, i64 %taken)"
-    return f"{head} noinline {{\n{w.text}\n}}\n"

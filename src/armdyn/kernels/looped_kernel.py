@@ -23,6 +23,7 @@ from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.link_loops import FREE, SIZES, Recipe
 from armdyn.kernels.loop_writer import LANES
+from armdyn.kernels.looped_memory import scratch_bytes
 from armdyn.kernels.pair_ir import CROSS, DIAGONAL, EMPTY, FULL, TILE
 from armdyn.kernels.ports import Ports
 from armdyn.typing import Array
@@ -39,11 +40,13 @@ class Tables:
     parents: of every link, -1 for the world; parents before children.
     links: (n, k) numbers of the links, in the order of the recipe.
     robot: its own numbers.
+    chosen: the link of a frame; -1: the world.
     """
 
     parents: tuple[int, ...]
     links: Array
     robot: tuple[float, ...]
+    chosen: int = -1
 
     @cached_property
     def carries(self) -> Array:
@@ -124,6 +127,11 @@ def _ports(recipe: Recipe, n: int) -> Ports:
     inputs = tuple(Port(name, (n + max(recipe.base.get(name, 0) - FREE, 0),)) for name in recipe.inputs)
     vectors = tuple(Port(name, (n,)) for name in recipe.results[: recipe.outputs])
     matrices = tuple(Port(f"out{k + 1}", (n, n)) for k in range(len(recipe.products)))
+    if recipe.ending:
+        return Ports(inputs, (Port("out", recipe.ending.shape),))
+    if recipe.grid:
+        count = len(recipe.results)
+        return Ports(inputs, (Port("out", (count, n) if recipe.grid == "rows" else (n, count)),))
     strips = (Port("out", (n, recipe.strip.width * n)),) if recipe.strip else ()
     return Ports(inputs, (*vectors, *matrices, *strips))
 
@@ -137,12 +145,12 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
         "links": tables.blocked(),
         "parents": np.array(tables.parents, dtype=np.int64),
         "robot": np.array([*tables.robot, 0.0]),
-        "scratch": _aligned(np.zeros(looped_ir.scratch_bytes(sizes, n, 1) // 8)),
+        "scratch": _aligned(np.zeros(scratch_bytes(sizes, n, 1) // 8)),
         "tiles": tiles,
         "masks": masks,
         "carries": tables.carries.astype(np.uint8),
     }
-    numbers = {"n": n, "tile_count": len(tiles), "batch_bytes": looped_ir.scratch_bytes(sizes, n, LANES)}
+    numbers = {"n": n, "chosen": tables.chosen, "tile_count": len(tiles), "batch_bytes": scratch_bytes(sizes, n, LANES)}
     for name, array in arrays.items():
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
     for name, number in numbers.items():
@@ -156,8 +164,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
 
 def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
     """(of a link, of a pair)."""
-    parts = [part for loop in recipe.loops(fused=True) for part in loop.parts]
-    nodes = [tuple(node for _, node in part.outputs) for part in parts]
+    nodes = [tuple(node for _, node in loop.body.outputs) for loop in recipe.loops(fused=True)]
     counts = [count_operations(group) for group in nodes]
     link = _sum([*((count, 1) for count in counts), (Operations(trigonometric=2), 1)])
     sides = [side for product in recipe.products for side in (product.upper, product.lower) if side]

@@ -1,0 +1,84 @@
+"""Copies of rows of doubles between samples one after the other and samples side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+
+
+def row_copies() -> str:
+    """`@copy_row`, `@gather` and `@scatter`."""
+    return _copy_row() + _gather() + _scatter()
+
+
+@contextmanager
+def _in_fours(w: LoopWriter) -> Iterator[str]:
+    """Starts of fours of %n entries, at least 4; the last four overlap those before where n is no multiple."""
+    last = w.plus("%n", -LANES)
+    blocks = w.put(f"lshr i64 {w.plus('%n', LANES - 1)}, 2")
+    with w.counting("b", blocks) as block:
+        yield w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
+
+
+def _fast_where_plain(w: LoopWriter) -> None:
+    """Go to `fast` for four samples with adjacent entries, else to `slow`; `fast` follows."""
+    w.label("entry")
+    full = w.put(f"icmp eq i64 %taken, {LANES}")
+    plain = w.put(f"and i1 {full}, {w.put('icmp eq i64 %stride, 8')}")
+    w.do(f"br i1 {plain}, label %fast, label %slow")
+    w.label("fast")
+
+
+def _copy_row() -> str:
+    """`@copy_row`: n doubles, n at least 4, the last four perhaps twice."""
+    w = LoopWriter()
+    w.label("entry")
+    with _in_fours(w) as start:
+        place = w.times(start, 8)
+        w.store(V4, w.load(V4, w.offset("%from", place)), w.offset("%to", place))
+    w.do("ret void")
+    return f"define internal void @copy_row(ptr %to, ptr %from, i64 %n) {{\n{w.text}\n}}\n"
+
+
+def _gather() -> str:
+    """`@gather`: rows of up to four samples to [joint][sample]; samples that are missing repeat the last."""
+    w = LoopWriter()
+    _fast_where_plain(w)
+    with _in_fours(w) as start:
+        place = w.offset("%from", w.times(start, 8))
+        rows = [w.load(V4, w.offset(place, w.times("%step", sample))) for sample in range(LANES)]
+        for joint, column in enumerate(transposed(w, rows)):
+            w.store(V4, column, w.offset(w.offset("%to", w.times(start, WIDE)), WIDE * joint), WIDE)
+    w.do("ret void")
+    w.label("slow")
+    final = w.plus("%taken", -1)
+    with w.counting("j", "%n") as j, w.counting("s", str(LANES)) as s:
+        given = w.put(f"call i64 @llvm.smin.i64(i64 {s}, i64 {final})")
+        source = w.offset(w.offset("%from", w.times(given, "%step")), w.times(j, "%stride"))
+        target = w.offset(w.offset("%to", w.times(j, WIDE)), w.times(s, 8))
+        w.store("double", w.load("double", source), target)
+    w.do("ret void")
+    head = "define internal void @gather(ptr %to, ptr %from, i64 %step, i64 %stride, i64 %n, i64 %taken)"
+    return f"{head} noinline {{\n{w.text}\n}}\n"
+
+
+def _scatter() -> str:
+    """`@scatter`: [joint][sample] to rows of up to four samples."""
+    w = LoopWriter()
+    _fast_where_plain(w)
+    with _in_fours(w) as start:
+        place = w.offset("%from", w.times(start, WIDE))
+        rows = [w.load(V4, w.offset(place, WIDE * joint), WIDE) for joint in range(LANES)]
+        for sample, column in enumerate(transposed(w, rows)):
+            w.store(V4, column, w.offset(w.offset("%to", w.times(start, 8)), w.times("%step", sample)))
+    w.do("ret void")
+    w.label("slow")
+    with w.counting("s", "%taken") as s, w.counting("j", "%n") as j:
+        source = w.offset(w.offset("%from", w.times(j, WIDE)), w.times(s, 8))
+        target = w.offset(w.offset("%to", w.times(s, "%step")), w.times(j, "%stride"))
+        w.store("double", w.load("double", source), target)
+    w.do("ret void")
+    head = "define internal void @scatter(ptr %to, ptr %from, i64 %step, i64 %stride, i64 %n, i64 %taken)"
+    return f"{head} noinline {{\n{w.text}\n}}\n"
