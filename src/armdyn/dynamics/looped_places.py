@@ -37,7 +37,7 @@ PATH = "on_path"
 """Number of a link: 1 if its joint carries the frame, else 0."""
 MASS = "mass"
 """Number of the robot: the mass of all links."""
-ROWS = ("vx", "vy", "vz", "wx", "wy", "wz")
+TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 POSED: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector"}
 POSING = (Stage("each", posed), Stage("outward", placed))
 
@@ -99,11 +99,11 @@ def jacobian(shape: Shape) -> Recipe:
         if shape.mixed:
             turning, sliding = map(site.number, SIGMA)
             linear, z = turning * linear + sliding * z, turning * z
-        for name, value in zip(ROWS, (*linear, *z), strict=True):
+        for name, value in zip(TWIST, (*linear, *z), strict=True):
             site.result(name, value)
 
     stages = (*POSING, Stage("each", column, alone=True))
-    made = _made("jacobian", shape._replace(terms=False), FRAME, POSED, inputs=("q",), results=ROWS, stages=stages,
+    made = _made("jacobian", shape._replace(terms=False), FRAME, POSED, inputs=("q",), results=TWIST, stages=stages,
                  grid="rows")  # fmt: skip
     return replace(made, numbers=(*made.numbers, PATH))
 
