@@ -17,8 +17,10 @@ from support.fences import FENCE, fences
 
 TEXT = (Path(__file__).parents[1] / "docs" / "start" / "use_it_from.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M))
-TOOLS = {"C": "cc", "C++": "c++", "MATLAB and Octave": "octave-cli", "JavaScript and WebAssembly": "node"}
+TOOLS = {"C": "cc", "C++": "c++", "MATLAB and Octave": "octave-cli", "JavaScript and WebAssembly": "node",
+         "Simulation tools: FMU": "fmpy"}  # fmt: skip
 FILE = re.compile(r"^(?:/\* (\S+) \*/|(?://|%|#) (\S+\.\w+))\n")
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 NUMBER = re.compile(r"^-?\d+\.\d{3}$", re.M)
 
 
@@ -35,7 +37,7 @@ def test_the_numbers_of_the_page_are_the_library_s() -> None:
 @pytest.mark.parametrize("section", TOOLS)
 def test_a_section_gets_a_new_user_to_a_torque(section: str, tmp_path: Path) -> None:
     tool = TOOLS[section]
-    if not shutil.which(tool):
+    if not shutil.which(tool, path=PATH):
         pytest.skip(f"{tool} is not installed")
     commands = tmp_path / "bin"
     commands.mkdir()
@@ -46,7 +48,7 @@ def test_a_section_gets_a_new_user_to_a_torque(section: str, tmp_path: Path) -> 
     output = ""
     for language, block in FENCE.findall(SECTIONS[section]):
         if language == "sh":
-            path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
+            path = os.pathsep.join([str(commands), PATH])
             ran = subprocess.run(["sh", "-e", "-c", block], cwd=folder, env={**os.environ, "PATH": path},
                                  capture_output=True, text=True, check=False, timeout=300)  # fmt: skip
             assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -23,6 +23,7 @@ class Language(StrEnum):
     cpp = "cpp"
     matlab = "matlab"
     wasm = "wasm"
+    fmu = "fmu"
     python = "python"
     latex = "latex"
     casadi = "casadi"
@@ -33,7 +34,8 @@ class Language(StrEnum):
 def export(
     robot: Robot,
     to: Annotated[
-        Language, typer.Option("--to", metavar="LANGUAGE", help="c, cpp, matlab, wasm, python, latex, casadi or jax.")
+        Language,
+        typer.Option("--to", metavar="LANGUAGE", help="c, cpp, matlab, wasm, fmu, python, latex, casadi or jax."),
     ] = Language.c,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files; created if necessary.")] = Path(),
     functions: Annotated[
@@ -55,12 +57,11 @@ def export(
     """
     with working("tracing the functions") as say:
         from armdyn.dynamics.quantities import QUANTITIES
-        from armdyn.export import DEFAULT, model
-        from armdyn.export.export_files import contents, save
+        from armdyn.export.export_files import contents, model_for, save
         from armdyn.tables import Column, Section
 
-        names = parse.words(functions) if functions else DEFAULT
-        built = model(robot, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
+        names = parse.words(functions) if functions else None
+        built = model_for(to, robot, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
         say("writing")
         written = contents(built, to)
         paths = save(written, out)

@@ -103,6 +103,8 @@ class SymbolicSource(Source):
 
     @cached_property
     def views(self) -> Views:
+        if self.robot.compounds:  # parameters of free and ball joints are not grouped by name
+            return Views(self.robot, self.robot, self.robot)
         torques = grouped(self.robot, rotors=not coordinates(self.robot).doubled)
         return Views(torques, torques, self.robot)
 

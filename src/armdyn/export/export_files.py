@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 
 from armdyn.errors import ArmdynError, unknown_name
+from armdyn.export import fmu_source
 from armdyn.export.functions import DEFAULT, Model, model
 from armdyn.files import require_free, write_bytes, write_text
 from armdyn.robot import Robot
@@ -20,6 +21,7 @@ TARGETS = {
     "cpp": "C++17: one header with a class over std::array and Eigen, test program, CMake file",
     "matlab": "MATLAB and Octave: functions, a class, a test, MEX source",
     "wasm": "WebAssembly with a JavaScript wrapper, TypeScript types and a test",
+    "fmu": "FMI 3.0: units with C sources for Model Exchange and Co-Simulation, a test through FMPy",
     "python": "a module over NumPy arrays",
     "latex": "the program as equations",
     "casadi": "files for casadi.Function.load",
@@ -33,7 +35,7 @@ def write(
     robot: Robot,
     to: str = "c",
     out: str | os.PathLike[str] = ".",
-    functions: Iterable[str] = DEFAULT,
+    functions: Iterable[str] | None = None,
     prefix: str | None = None,
     *,
     parameters: bool = False,
@@ -43,7 +45,7 @@ def write(
     robot: with at least one movable joint.
     to: language, one of TARGETS (default "c").
     out: folder, made if it does not exist (default: the current one).
-    functions: names from QUANTITIES.
+    functions: names from QUANTITIES (default: DEFAULT; for "fmu" inverse and forward dynamics).
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
 
@@ -54,9 +56,24 @@ def write(
     ...     [path.name for path in write(armdyn.load("scara5"), "python", folder, ["gravity"])]
     ['scara5.py']
     """
+    return save(contents(model_for(to, robot, functions, prefix, parameters=parameters), to), Path(out))
+
+
+def model_for(
+    to: str,
+    robot: Robot,
+    functions: Iterable[str] | None = None,
+    prefix: str | None = None,
+    *,
+    parameters: bool = False,
+) -> Model:
+    """What is written in a language: the functions, of a robot with a payload as parameters if it is for an FMU."""
     if to not in TARGETS:
         raise unknown_name("language", to, TARGETS, where="export")
-    return save(contents(model(robot, functions, prefix, parameters=parameters), to), Path(out))
+    if to != "fmu":
+        return model(robot, DEFAULT if functions is None else functions, prefix, parameters=parameters)
+    loaded = fmu_source.prepared(robot, parameters=parameters)
+    return model(loaded, fmu_source.DEFAULT if functions is None else functions, prefix, parameters=True)
 
 
 def contents(model: Model, to: str) -> dict[PurePath, Content]:
