@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import armdyn
-from support.command import Run
+from support.command import Run, plain
 
 BROKEN = """
 name = "broken"
@@ -218,3 +218,14 @@ def test_verbs_say_on_stderr_that_a_robot_is_impossible(run: Run, tmp_path: Path
     assert err.startswith("Warning: robot 'broken', body 'turn': its mass is -2 kg")
     assert "armdyn check" in err
     assert "Warning" not in out
+
+
+def test_check_proposes_repairs(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "rounded.urdf"
+    armdyn.load("ur5").save(path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("1.5707963267948966", "1.5707963268"), encoding="utf-8")
+    assert "armdyn fix" in run("check", path).out
+    proposed = run("check", path, "--fix")
+    assert proposed.status == 0
+    assert "exact multiples of pi/2" in plain(proposed.out)

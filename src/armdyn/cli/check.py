@@ -33,6 +33,7 @@ def check(
     lock: parse.LockOption = None,
     without: parse.WithoutOption = None,
     json: parse.JsonOption = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Also propose repairs, as `armdyn fix` does.")] = False,
 ) -> None:
     """Report what is invalid or suspicious in robot files.
 
@@ -48,6 +49,10 @@ def check(
     else:
         for file, result in results:
             _print(out, file, result, several=len(files) > 1)
+            if fix and not isinstance(result, Exception):
+                _propose(file)
+            elif Path(file).is_file() and not isinstance(result, Exception) and result.findings:
+                out.print(f"Repairs, where there is only one: armdyn fix {file}", soft_wrap=True, markup=False)
     raise typer.Exit(max(_status(result) for _, result in results))
 
 
@@ -74,6 +79,18 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any, without: 
         return (robot.chain(base=base, tip=tip) if tip or base else robot).checkup()
     except ArmdynError as error:
         return error
+
+
+def _propose(file: str) -> None:
+    from armdyn.cli.fix import show_repairs
+    from armdyn.diagnosis import fix
+    from armdyn.errors import ArmdynError
+    from armdyn.formats import read
+
+    try:
+        show_repairs(fix(read(file)))
+    except ArmdynError as error:  # a description that contradicts itself is a finding above
+        show_error(error)
 
 
 def _advice(error: ArmdynError) -> str:
