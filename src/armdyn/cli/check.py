@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, print_json, show_error, show_findings
+from armdyn.cli.console import console, print_json, show_error, show_findings, show_repairs
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check(
         for file, result in results:
             _print(out, file, result, several=len(files) > 1)
             if fix and not isinstance(result, Exception):
-                _propose(file)
+                _propose(out, file)
             elif Path(file).is_file() and not isinstance(result, Exception) and result.findings:
                 out.print(f"Repairs, where there is only one: armdyn fix {file}", soft_wrap=True, markup=False)
     raise typer.Exit(max(_status(result) for _, result in results))
@@ -81,14 +81,13 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any, without: 
         return error
 
 
-def _propose(file: str) -> None:
-    from armdyn.cli.fix import show_repairs
+def _propose(out: Console, file: str) -> None:
     from armdyn.diagnosis import fix
     from armdyn.errors import ArmdynError
     from armdyn.formats import read
 
     try:
-        show_repairs(fix(read(file)))
+        show_repairs(out, fix(read(file)))
     except ArmdynError as error:  # a description that contradicts itself is a finding above
         show_error(error)
 

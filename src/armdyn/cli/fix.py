@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, print_json, show, show_path, working
+from armdyn.cli.console import console, print_json, show_path, show_repairs, working
 from armdyn.cli.verb import takes
-
-if TYPE_CHECKING:
-    from armdyn.diagnosis import Fixed
 
 CLEAN, FOUND = 0, 1
 
@@ -38,15 +35,9 @@ def fix(
         from armdyn.formats import read
 
         result = run(read(file))
-    print_json(result.record()) if json else show_repairs(result)
+    print_json(result.record()) if json else show_repairs(console(), result)
     if out is not None and result.repairs:
         result.robot.save(out)
         if not json:
             show_path(console(), "repaired", out)
     raise typer.Exit(FOUND if result.repairs or result.left else CLEAN)
-
-
-def show_repairs(result: Fixed) -> None:
-    """Print the proposed repairs, and what is left alone."""
-    out, sections = console(), result.sections()
-    show(out, *sections) if sections else out.print(str(result))

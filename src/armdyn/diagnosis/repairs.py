@@ -29,8 +29,8 @@ Confidence = Literal["high", "medium"]
 STANDARD_GRAVITY = (9.7, 9.9)
 """m/s^2: between these lies free fall anywhere on the earth."""
 GRAVITY_UNITS = {"cm/s^2": 0.01, "mm/s^2": 0.001, "in/s^2": 0.0254, "ft/s^2": 0.3048}
-MOST_DECIMALS = 8
-"""A multiple of pi/2 written with more decimals is exact enough to be left alone."""
+MOST_DECIMALS = 15
+"""Decimals to which a double can give a multiple of pi/2 and still differ from the nearest one."""
 WHOLE = ("product_sign", "entry_order", "inertia_point", "units_tensor", "units_mass", "units_length")
 """Mistakes that concern all entries at once; a single entry is looked at only if none of these explains the finding."""
 MORE_LIKELY = 3.0
