@@ -13,7 +13,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from armdyn.algebra import ZERO
-from armdyn.dynamics.graphs import FORWARD, Forward, GraphMaker, Near, Source, SymbolicSource, Variant, parameterless
+from armdyn.dynamics.derived_graphs import derived
+from armdyn.dynamics.graphs import (
+    FORWARD,
+    Derived,
+    Forward,
+    GraphMaker,
+    Near,
+    Source,
+    SymbolicSource,
+    Variant,
+    parameterless,
+)
 from armdyn.dynamics.looped_programs import FRAMES, can_be_looped, looped, pays
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import Composed, Loaded, Program, finite, program
@@ -65,7 +76,7 @@ class Dynamics(Shown, Quantities):
     cache: bool
     checked: bool
     _programs: dict[str, Program]
-    _graphs: dict[tuple[str, Variant | Near | None, bool], Graph]
+    _graphs: dict[tuple[str, Variant | Near | Derived | None, bool], Graph]
 
     def __init__(self, robot: Robot, *, forward: Forward, group: bool, cache: bool, checked: bool) -> None:
         values = {"robot": robot, "forward": forward, "group": group, "cache": cache, "checked": checked}
@@ -100,7 +111,7 @@ class Dynamics(Shown, Quantities):
         """What has been compiled so far, by function name (and variant)."""
         return MappingProxyType(self._programs)
 
-    def graph(self, name: str, variant: Variant | Near | None = None, *, parameters: bool = False) -> Graph:
+    def graph(self, name: str, variant: Variant | Near | Derived | None = None, *, parameters: bool = False) -> Graph:
         """The expression graph of a function, its results named as in `QUANTITIES`.
 
         name: of the function.
@@ -110,6 +121,8 @@ class Dynamics(Shown, Quantities):
         definition = self._definition(name)
         key = name, variant, parameters
         with _MAKING:
+            if key not in self._graphs and isinstance(variant, Derived):
+                self._graphs[key] = derived(self.graph(name, variant.other, parameters=parameters), variant.order)
             if key not in self._graphs:
                 made = self._maker(definition)(self._source(parameters), definition.inputs, variant)
                 outputs = dict(zip(definition.results, made.outputs.values(), strict=True))
@@ -150,10 +163,12 @@ class Dynamics(Shown, Quantities):
         """Operations of one call of a function."""
         return self.graph(name, variant).operations
 
-    def program(self, name: str, variant: Variant | Near | None = None) -> Program:
+    def program(self, name: str, variant: Variant | Near | Derived | None = None) -> Program:
         """The compiled function behind a name: a Kernel, with signature, operations, compile time and source."""
         label = self._definition(name).name + " near" * isinstance(variant, Near)
-        other = variant.other if isinstance(variant, Near) else variant
+        if isinstance(variant, Derived):
+            label += f" derivative {variant.order}"
+        other = variant.other if isinstance(variant, Near | Derived) else variant
         if other is not None:
             label += f"({other})" if isinstance(other, str) else f"(wrench on {', '.join(other)})"
         with _MAKING:
@@ -161,8 +176,8 @@ class Dynamics(Shown, Quantities):
                 self._programs[label] = self._made(name, variant, label)
         return self._programs[label]
 
-    def _made(self, name: str, variant: Variant | Near | None, label: str) -> Program:
-        if name == "forward_dynamics_derivatives" and self.n > LONG:
+    def _made(self, name: str, variant: Variant | Near | Derived | None, label: str) -> Program:
+        if name == "forward_dynamics_derivatives" and self.n > LONG and variant is None:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
         if self.cache:
             found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
@@ -175,7 +190,7 @@ class Dynamics(Shown, Quantities):
                 self._cache.keep(name, variant, made)
         return made
 
-    def _looped(self, name: str, frame: Variant | Near | None = None) -> Program | None:
+    def _looped(self, name: str, frame: Variant | Near | Derived | None = None) -> Program | None:
         """Code with loops over the links, where there is such code and it is the better choice."""
         if (name, self.forward) == ("forward_dynamics", "composite") or not can_be_looped(self.robot, name):
             return None
@@ -189,9 +204,9 @@ class Dynamics(Shown, Quantities):
                 self._cache.keep_looped(name, where)
         return looped(self.robot, name, where, cache=self.cache)
 
-    def _with_wrench(self, name: str, variant: Variant | Near) -> Program | None:
+    def _with_wrench(self, name: str, variant: Variant | Near | Derived) -> Program | None:
         """Inverse or forward dynamics with wrenches, where without them they are looped: J^T w comes apart."""
-        if isinstance(variant, Near):
+        if isinstance(variant, Near | Derived):
             return None
         core = self._looped(name)
         if core is None:

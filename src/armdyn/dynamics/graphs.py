@@ -54,6 +54,14 @@ class Near:
     other: Variant | None = None
 
 
+@dataclass(frozen=True)
+class Derived:
+    """A variant that is a derivative of the function by its inputs, see `derived_graphs`; other: its variant."""
+
+    order: Literal[1, 2]
+    other: Variant | None = None
+
+
 class Source:
     """What the graphs of one robot are traced from: equivalent views of it, chosen when they are first needed.
 

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -121,9 +122,12 @@ class Code:
 
     kept: object = None
 
-    def __init__(self, image: bytes, names: tuple[str, ...] = NAMES, slots: int = 0) -> None:
+    def __init__(
+        self, image: bytes, names: tuple[str, ...] = NAMES, slots: int = 0, outside: Mapping[str, int] | None = None
+    ) -> None:
+        """outside: addresses of other functions that the code calls (default: what every kernel uses)."""
         builder = llvm.JITLibraryBuilder().add_object_img(image)
-        for name, address in _outside().items():
+        for name, address in (_outside() if outside is None else outside).items():
             builder.import_symbol(name, address)
         for name in names:
             builder.export_symbol(name)

@@ -44,6 +44,7 @@ class Kernel:
     fast: Callable[..., Any] | None
     record: KernelRecord
     _source: Callable[[], str] = field()
+    code: jit.Code | None = None
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.call(*arguments, **options)
@@ -139,7 +140,7 @@ def bound(
         fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
-    return Kernel(*facts, fast or general, ufunc, fast, record, source)
+    return Kernel(*facts, fast or general, ufunc, fast, record, source, code)
 
 
 def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
