@@ -121,7 +121,8 @@ class _Function:
         @jax.custom_jvp
         def value(*x: Any) -> Any:
             results = _evaluated(differential.value, x)
-            flat = [each.reshape(*each.shape[: x[0].ndim - 1], -1) for each in results]
+            sizes = [prod(shape) for shape in differential.shapes]
+            flat = [each.reshape(*each.shape[: x[0].ndim - 1], size) for each, size in zip(results, sizes, strict=True)]
             return flat[0] if len(flat) == 1 else jax.numpy.concatenate(flat, axis=-1)
 
         def rule(x: Any, tangents: Any) -> Any:
@@ -130,9 +131,7 @@ class _Function:
             primal = value(*x)
             if not wrt:
                 return primal, jax.numpy.zeros_like(primal)
-            return primal, _primitives().push.bind(
-                *x, *(tangents[k] for k in wrt), differential=differential, wrt=wrt
-            )
+            return primal, _primitives().push.bind(*x, *(tangents[k] for k in wrt), differential=differential, wrt=wrt)
 
         value.defjvp(rule, symbolic_zeros=True)
         return value

@@ -15,6 +15,7 @@ PACKAGES = (
     "diagnosis",
     "export",
     "identification",
+    "jax",
     "mechanics",
     "motion",
     "parameters",

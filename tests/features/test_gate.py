@@ -23,7 +23,7 @@ from armdyn.robot.features import FEATURES, SUPPORT, model_line, require, suppor
 from support.feature_robots import ROBOTS
 
 MATRIX = Path(__file__).with_name("matrix.txt")
-PACKAGES = ("analysis", "control", "dynamics", "equations", "export", "identification", "kinematics", "motion",
+PACKAGES = ("analysis", "control", "dynamics", "equations", "export", "identification", "jax", "kinematics", "motion",
             "parameters", "simulation", "share", "simulation.studies", "studio", "sweeps", "trajectory",
             "report.pages.study_page")  # fmt: skip
 DESCRIPTIONS = {

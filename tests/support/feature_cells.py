@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -22,7 +23,7 @@ from armdyn.analysis.motion_box import motion_box
 from armdyn.control.law import Desired
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.equations import coriolis_matrices
-from armdyn.errors import FeatureError, NotApplicable
+from armdyn.errors import FeatureError, MissingExtra, NotApplicable
 from armdyn.export.export_files import texts
 from armdyn.graph import to_float
 from armdyn.identification.excitation import Search
@@ -1001,6 +1002,35 @@ def _run(c: Case, module: str) -> None:
     space: dict[str, Any] = {"__name__": "exported"}
     exec(module, space)
     close(space["inverse_dynamics"](c.x, c.xd, c.xdd), c.tau)
+
+
+@cell("jax.wrap")
+def _jax(c: Case) -> None:
+    try:
+        functions = _double(lambda: armdyn.jax.wrap(c.dyn))
+    except MissingExtra:
+        return  # the gate has let the robot pass; what follows needs JAX
+    import jax
+
+    state = (c.x, c.xd, c.xdd)
+    close(functions.inverse_dynamics(*state), c.tau)
+    along = jax.jvp(functions.inverse_dynamics, state, (c.xd, c.xdd, c.x))[1]
+    close(along, _along(c), DIFFERENCES)
+
+
+def _double(make: Callable[[], Any]) -> Any:
+    """With JAX in double precision, if it is there."""
+    if find_spec("jax"):
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+    return make()
+
+
+def _along(c: Case) -> Any:
+    """How the torques of the second model change along (xd, xdd, x)."""
+    states = [np.concatenate(each) for each in ((c.x, c.xd, c.xdd), (c.xd, c.xdd, c.x))]
+    return c.difference(lambda s: c.model.inverse_dynamics(*np.split(s, 3)), *states)
 
 
 @cell("sweeps.sweep")

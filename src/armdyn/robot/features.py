@@ -199,6 +199,7 @@ DECLARING = (
     "export",
     "formats",
     "identification",
+    "jax",
     "kinematics",
     "mechanics.registry",
     "motion",
