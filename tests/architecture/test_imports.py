@@ -34,6 +34,7 @@ LEVEL = {
     "dynamics": 6,
     "kinematics": 7,
     "export": 7,
+    "jax": 8,
     "trajectory": 8,
     "control": 8,
     "motion": 9,
