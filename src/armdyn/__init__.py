@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         diagnosis as diagnosis,
         export as export,
         identification as identification,
+        jax as jax,
         mechanics as mechanics,
         motion as motion,
         parameters as parameters,
