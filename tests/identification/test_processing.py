@@ -12,6 +12,7 @@ from armdyn.errors import ArmdynError, ShapeError, UnknownName
 from armdyn.identification.log import Log
 from armdyn.identification.processing import Processing, decimated, decimated_keep, low_passed, process
 from armdyn.trajectory.fourier import Fourier, fourier
+from support.logs import excitation, rubbing
 
 METHODS = ("central", "spline", "savgol")
 N = 3
@@ -209,3 +210,29 @@ def test_wrong_settings_and_logs() -> None:
         Processing(cutoff=-1)
     with pytest.raises(ShapeError, match="5 samples"):
         process(Log(log.t[:5], log.q[:5], log.tau[:5]))
+
+
+def test_a_motion_repeated_for_minutes_is_not_taken_for_noise() -> None:
+    """Its spectrum is lines with noise between them: the cut-off is that of one period of it, and all joints count."""
+    robot = rubbing("rx90")
+    course = excitation(robot, 3)
+    rng = np.random.default_rng(0)
+    t = np.arange(0, 300, 0.004)
+    once = np.arange(0, course.duration, 0.004)
+    q = np.tile(course(once, 0), (30, 1)) + 2e-5 * rng.standard_normal((len(t), robot.n))
+    alone, repeated = (process(Log(t[:N], q[:N], q[:N]), robot) for N in (len(once), len(t)))
+    assert 0.5 < repeated.cutoff / alone.cutoff < 1.5
+    assert (repeated.keep.mean(axis=0) > 0.95).all()
+
+
+def test_a_fast_log_is_thinned_to_what_its_motion_needs() -> None:
+    """Motion as filtered at the rate of the log; torques with everything that such a motion can cause."""
+    t = np.arange(0, 10, 1e-4)
+    q = np.sin(2 * np.pi * 0.7 * t)[:, None]
+    log = Log(t, q, np.cos(2 * np.pi * 3 * t)[:, None])
+    fine, thin = process(log, processing=Processing(cutoff=5.0, decimation=1)), process(log, None, Processing(cutoff=5.0))
+    step = round((thin.t[1] - thin.t[0]) / 1e-4)
+    assert step == 50 and "thinning" in thin.steps and "thinning" not in fine.steps
+    for name in ("t", "q", "qd", "qdd"):
+        assert np.array_equal(getattr(thin, name), getattr(fine, name)[::step])
+    assert np.abs(thin.tau - fine.tau[::step])[5:-5].max() < 2e-3

@@ -8,18 +8,19 @@ masses may be unknown. Wrong columns, signs or units leave a large residual in s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
 from armdyn.algebra import Vec3
 from armdyn.dynamics import compile as compiled
 from armdyn.identification.processing import decimated, decimated_keep
-from armdyn.identification.samples import Samples
+from armdyn.identification.samples import Samples, excerpts
 from armdyn.parameters.regressor import regressor
 from armdyn.robot import Robot
 from armdyn.typing import Array
@@ -29,6 +30,10 @@ MOST = 2000
 """Samples at which the regressor is evaluated, at most."""
 DECIMATION = 4
 """Decimation factor of torque and regressor after that."""
+RESOLVED = 8.0
+"""Samples to the period of the cut-off that the regressor needs; a log too long for it is judged by excerpts."""
+EXCERPTS, SETTLED = 8, 1.0
+"""Number of excerpts of a long log, and periods of the cut-off at their ends that do not count."""
 FEWEST = 50
 """Samples of a joint below which it is not judged."""
 SINGULAR = 1e-11
@@ -90,6 +95,17 @@ class Rows:
     square: Array
 
 
+def resolved(samples: Samples) -> Samples:
+    """The samples; of a log so long that MOST samples do not resolve its motion, excerpts."""
+    if not samples.cutoff:
+        return samples
+    rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
+    stride = max(1, math.floor(rate / (RESOLVED * samples.cutoff)))
+    if len(samples) <= 2 * MOST * stride:
+        return samples
+    return excerpts(samples, EXCERPTS, MOST * stride // EXCERPTS, math.ceil(SETTLED * rate / samples.cutoff))
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """A processed log, seen by the robot's regressor."""
@@ -102,11 +118,16 @@ class Evidence:
     def stride(self) -> int:
         return max(1, math.ceil(len(self.samples) / MOST))
 
-    def torques(self, lag: int = 0) -> Array:
-        """(m, n) decimated torques, each as measured `lag` samples later."""
-        tau = self.samples.tau
-        index = np.clip(np.arange(len(tau)) + lag, 0, len(tau) - 1)
-        return decimated(decimated(tau[index], self.stride), DECIMATION)
+    def torques(self, lag: float = 0.0) -> Array:
+        """(m, n) decimated torques, each as measured `lag` samples later; parts of a sample are interpolated."""
+        coarse, moved = self._coarse, np.arange(-(-len(self.samples) // self.stride)) + lag / self.stride
+        return decimated(coarse(np.clip(moved, 0, len(moved) - 1)) if lag else coarse(moved), DECIMATION)
+
+    @cached_property
+    def _coarse(self) -> Callable[[Array], Array]:
+        """Torques low-passed at every stride-th sample, as a function of the number of the sample."""
+        tau = decimated(self.samples.tau, self.stride)
+        return make_interp_spline(np.arange(len(tau)), tau, k=3)
 
     @cached_property
     def tau(self) -> Array:
@@ -261,4 +282,4 @@ def _least(gram: Array, product: Array) -> tuple[Array, Array]:
     return root @ (root.T @ product), root
 
 
-__all__ = ["Evidence", "Reading", "with_gravity"]
+__all__ = ["Evidence", "Reading", "resolved", "with_gravity"]

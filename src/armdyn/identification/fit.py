@@ -25,7 +25,7 @@ from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.methods import Method, estimator_of
 from armdyn.identification.observation import Observation, observe
-from armdyn.identification.processing import Processing, process
+from armdyn.identification.processing import PER_PERIOD, RATE, Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import rebuilt
@@ -321,15 +321,13 @@ def identify(
 def _processed(robot: Robot, data: _Data, processing: Processing | None) -> list[tuple[float, Samples]]:
     """The data for estimation, low-passed with several cut-off frequencies."""
     own, settings = data.training, processing or Processing()
-    if data.log is None:
-        return [(own.cutoff, own)]
+    found = [(own.cutoff, own)]
+    if data.log is None or settings.cutoff is not None or len(data.log) > LARGEST_TRIED:
+        return found
     rate = 1 / data.log.period
-    tried = [own.cutoff]
-    if settings.cutoff is None and len(own) < LARGEST_TRIED:
-        tried += [c for c in CUTOFFS if c < rate / 5 and not 1 / ALIKE < c / own.cutoff < ALIKE]
-    found = []
-    for cutoff in tried:
-        samples = process(data.log, robot, replace(settings, cutoff=cutoff, dead_band=0.0, decimation=1))
+    for cutoff in (c for c in CUTOFFS if c < rate / 5 and not 1 / ALIKE < c / own.cutoff < ALIKE):
+        least = settings.rate or max(RATE, PER_PERIOD * cutoff)
+        samples = process(data.log, robot, replace(settings, cutoff=cutoff, dead_band=0.0, decimation=1, rate=least))
         inside = np.flatnonzero((samples.t >= own.t[0]) & (samples.t <= own.t[-1]))
         found.append((cutoff, _part(samples, slice(int(inside[0]), int(inside[-1]) + 1))))
     return found

@@ -16,6 +16,7 @@ linear in their coefficients: widths and distances are a fixed bank, and the coe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +75,10 @@ class Bank:
         """(N, n) class of speed: 0 at rest, 1 slow, 2 fast."""
         return self.moving(qd).astype(int) + (np.abs(qd) > 5 * ROUNDED * self.scale)
 
+    def sign(self, qd: Array) -> Array:
+        """(N, n) sign of the velocity, rounded."""
+        return np.tanh(qd / (ROUNDED * self.scale))
+
     def plain(self, qd: Array, j: int) -> Array:
         """(N, 2) columns of Fv and Fc of joint j."""
         return np.column_stack([qd[:, j], np.tanh(qd[:, j] / (ROUNDED * self.scale[j]))])
@@ -84,19 +89,33 @@ class Bank:
         q, qd: (N, n) consecutive samples
         load: (N,) torque of bodies and rotors on the joint
         """
-        S = np.tanh(qd[:, j] / (ROUNDED * self.scale[j]))
-        own = _shapes(q[:, j], qd[:, j], float(self.scale[j]), float(self.fastest[j]))
-        motors = [
-            _shapes(q @ row, qd @ row, 1.0, fastest) * (row[j] != 0)
-            for row, fastest in zip(self.shared, self.fastest_shared, strict=True)
-        ]
-        return np.hstack([own, (np.abs(load) * S)[:, None], *motors])
+        return self.all_columns(qd, self.states(q, j), load, j)[:, 2:]
 
+    def states(self, q: Array, joint: int | None = None) -> list[Array]:
+        """Presliding states, (N, distances), along positions (N, n): of every joint, then of the shared motors.
 
-def _shapes(q: Array, qd: Array, scale: float, fastest: float) -> Array:
-    S = np.tanh(qd / (ROUNDED * scale))
-    wide = [np.tanh(qd / (w * fastest)) - S for w in WIDTHS]
-    return np.column_stack([*wide, *(presliding(q, d * scale) - S for d in DISTANCES)])
+        joint: the only one whose states are wanted; the others are empty
+        """
+        paths = [(q[:, j], float(self.scale[j]), joint in (None, j)) for j in range(q.shape[1])]
+        paths += [(q @ row, 1.0, joint is None or row[joint] != 0) for row in self.shared]
+        return [
+            np.column_stack([presliding(path, d * scale) for d in DISTANCES])
+            if wanted else np.zeros((len(q), len(DISTANCES)))
+            for path, scale, wanted in paths
+        ]  # fmt: skip
+
+    def all_columns(self, qd: Array, states: Sequence[Array], load: Array, j: int) -> Array:
+        """(N, 2 + k) columns of Fv, Fc and the terms of joint j, with the presliding states given."""
+        n, parts = qd.shape[1], self.plain(qd, j)
+        S = parts[:, 1:]
+        wide = np.tanh(qd[:, j : j + 1] / (np.array(WIDTHS) * self.fastest[j]))
+        blocks = [parts, wide - S, states[j] - S, np.abs(load)[:, None] * S]
+        for k, (row, fastest) in enumerate(zip(self.shared, self.fastest_shared, strict=True)):
+            rate = (qd @ row)[:, None]
+            sign = np.tanh(rate / ROUNDED)
+            shapes = np.hstack([np.tanh(rate / (np.array(WIDTHS) * fastest)) - sign, states[n + k] - sign])
+            blocks.append(shapes * (row[j] != 0))
+        return np.hstack(blocks)
 
 
 def presliding(q: Array, distance: float) -> Array:

@@ -5,6 +5,7 @@ stay as measured: they and the columns of the regressor go through the same filt
 changes no solution of tau = Y pi. What is not given is chosen from the log:
 
     cut-off       smallest error of the acceleration: what the filter takes of the motion plus the noise it passes
+    rate          as many samples as the filtered motion needs; a faster log is thinned first, its torques low-passed
     decimation    as far as the cut-off allows
     dead band     a few standard deviations of the velocity noise: below it the sign of friction is a guess
 """
@@ -33,6 +34,8 @@ JITTER = 0.01
 """Logs whose time steps differ by more than this share from their median are resampled first."""
 SIGNIFICANT = 1e3
 """Peak power density over that of the noise above which a joint counts as moving."""
+LINES = 1000
+"""Lines of a spectrum that are closer than this part of their frequency are averaged: long logs have many."""
 BAND = 2**0.125
 """Ratio of the ends of a frequency band: eight bands to the octave."""
 SAFETY = 1.5
@@ -43,6 +46,9 @@ FAR = 15.0
 """Largest cut-off over the frequency below which 99 % of the acceleration lie: beyond it nothing is gained."""
 ENOUGH = 500
 """Samples that decimation leaves at least, if there are as many."""
+RATE, PER_PERIOD = 200.0, 20.0
+"""Rate, Hz, and samples to the period of the cut-off, whichever is more, to which a faster log is thinned: the torques
+of such a motion have nothing above, and the instant at which a velocity changes its sign is known to a few ms."""
 SETTLING = 3.0
 """Periods of the cut-off after which the start of a 4th-order Butterworth filter has decayed below 0.1 %."""
 DEAD_BAND = 5.0
@@ -69,6 +75,8 @@ class Processing:
     dead_band: velocity below which samples are left out, rad/s or m/s, for all joints or one each; 0: none (default:
                chosen from the noise)
     decimation: decimation factor, 1 for none (default: chosen from the cut-off frequency)
+    rate: Hz, to which a faster log is thinned after its derivatives were taken (default: chosen from the cut-off
+          frequency; that of the log if `decimation` is given)
     """
 
     cutoff: float | None = None
@@ -78,18 +86,19 @@ class Processing:
     edges: float | None = None
     dead_band: float | Sequence[float] | None = None
     decimation: int | None = None
+    rate: float | None = None
 
     def __post_init__(self) -> None:
         if self.derivative not in get_args(Derivative):
             raise unknown_name("derivative", self.derivative, get_args(Derivative), where="processing")
-        for name, least in (("cutoff", 0.0), ("edges", -1.0), ("order", 0.0), ("decimation", 0.0)):
+        for name, least in (("cutoff", 0.0), ("edges", -1.0), ("order", 0.0), ("decimation", 0.0), ("rate", 0.0)):
             value = getattr(self, name)
             if value is not None and not least < value < math.inf:
                 raise ArmdynError(f"{name} = {value}", where="processing", expected="a positive number, or None")
 
 
 def process(log: Log, robot: Robot | None = None, processing: Processing | None = None) -> Samples:
-    """Samples for the regressor: filtered q, its derivatives, tau as measured, at the rate of the log.
+    """Samples for the regressor: filtered q, its derivatives, tau as measured, thinned if the log is faster than needed.
 
     Args:    log: joint side, SI units
              robot: gives the names of the joints (default: those of the log)
@@ -115,10 +124,23 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
         steps["gaps"] = text
     keep = ((np.abs(qd) >= band) & ~bad[:, None])[inner]
     steps["dead band"] = f"{chosen}: {_bands_text(names, band, keep)}"
+    thin = _thinning(rate, cutoff, settings)
+    if thin > 1:
+        steps["thinning"] = f"every {thin}th sample, {rate / thin:.4g} Hz, torques low-passed at {0.4 * rate / thin:.4g} Hz"
+    motion = (x[inner][::thin] for x in (q, qd, qdd))
+    tau, keep = decimated(log.tau[inner], thin), decimated_keep(keep, thin)
+    rate /= thin
     factor = settings.decimation or _decimation(rate, cutoff, len(keep))
     steps["decimation"] = _decimation_text(rate, factor)
-    motion = (q[inner], qd[inner], qdd[inner], log.tau[inner])
-    return Samples(log.t[inner], *motion, keep, factor, steps, log.findings, cutoff)
+    return Samples(log.t[inner][::thin], *motion, tau, keep, factor, steps, log.findings, cutoff)
+
+
+def _thinning(rate: float, cutoff: float, settings: Processing) -> int:
+    """Every how many samples one is taken."""
+    least = settings.rate
+    if least is None:
+        least = rate if settings.decimation is not None else max(RATE, PER_PERIOD * cutoff)
+    return max(1, math.floor(rate / least * (1 + 1e-9)))
 
 
 def _names(log: Log, robot: Robot | None) -> tuple[str, ...]:
@@ -221,11 +243,17 @@ class Spectrum:
         # A line through both ends is subtracted and the window is a high power of a sine: ends that do not meet would
         # leak into all frequencies, many decades above the noise of an encoder.
         line = np.linspace(x[0], x[-1], len(x))
-        f, power = signal.periodogram(x - line, rate, window=np.sin(np.linspace(0, np.pi, len(x))) ** 4)
+        window = np.sin(np.linspace(0, np.pi, len(x))) ** 4
+        whole = np.abs(np.fft.rfft((x - line) * window)) ** 2 * (2 / (rate * float(window @ window)))
+        f, power = _thinned(np.fft.rfftfreq(len(x), 1 / rate), whole)
         centre, density = _banded(f[1:], power[1:] * (2 * np.pi * f[1:]) ** 2)
         peak = int(np.argmax(density))
-        valley = float(centre[peak + np.argmin((density * centre**2)[peak:])])
-        floor = float(power[(f >= valley / BAND) & (f <= valley * BAND)].mean())
+        # A motion that is repeated has lines with noise between them: where lines follow, the motion has not ended.
+        level = density / (2 * np.pi * centre) ** 2
+        ahead = np.append(np.maximum.accumulate(level[:0:-1])[::-1], 0.0)
+        ended = (np.arange(len(level)) >= peak) & (ahead <= SIGNIFICANT * level)
+        lowest = int(np.argmin(np.where(ended, density * centre**2, np.inf)))
+        valley, floor = float(centre[lowest]), float(level[lowest : lowest + 2].mean())
         below = f < valley
         moves = centre[peak] < rate / 8 and float(power.max()) > SIGNIFICANT * floor
         return Spectrum(f, np.where(below, power, 0.0), np.where(below, floor, power), valley, moves)
@@ -238,6 +266,16 @@ class Spectrum:
         """Mean square of what a filter takes from the acceleration plus the noise it passes."""
         weight = (2 * np.pi * self.f) ** 4
         return float(np.trapezoid(weight * ((1 - gain) ** 2 * self.motion + gain**2 * self.noise), self.f))
+
+
+def _thinned(f: Array, power: Array) -> tuple[Array, Array]:
+    """A spectrum with lines no closer than a share 1 / LINES of their frequency: closer ones are averaged."""
+    ends = [0]
+    while ends[-1] < len(f):
+        ends.append(ends[-1] + max(1, ends[-1] // LINES))
+    starts = np.array(ends[:-1])
+    counts = np.diff([*starts, len(f)])
+    return np.add.reduceat(f, starts) / counts, np.add.reduceat(power, starts) / counts
 
 
 def _banded(f: Array, density: Array) -> tuple[Array, Array]:
@@ -344,7 +382,10 @@ def _continued(q: Array, period: float) -> tuple[Array, int]:
 
 def central_differences(q: Array, h: float) -> tuple[Array, Array]:
     """First and second derivative by central differences over five points, error of order h^4; fewer at the ends."""
-    qd, qdd = np.gradient(q, h, axis=0, edge_order=2), np.gradient(np.gradient(q, h, axis=0), h, axis=0)
+    qd, qdd = np.empty_like(q), np.empty_like(q)
+    for end, kept in ((slice(None, 8), slice(None, 2)), (slice(-8, None), slice(-2, None))):
+        qd[kept] = np.gradient(q[end], h, axis=0, edge_order=2)[kept]
+        qdd[kept] = np.gradient(np.gradient(q[end], h, axis=0), h, axis=0)[kept]
     a, b, c, d, e = q[:-4], q[1:-3], q[2:-2], q[3:-1], q[4:]
     qd[2:-2] = (a - e + 8 * (d - b)) / (12 * h)
     qdd[2:-2] = (16 * (b + d) - a - e - 30 * c) / (12 * h * h)

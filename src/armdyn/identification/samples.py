@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from armdyn.findings import Finding
 from armdyn.typing import Array
@@ -10,7 +12,7 @@ from armdyn.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Filtered motion and torques at the rate of the log, which of them count, and how they were processed.
+    """Filtered motion and torques at an even rate, which of them count, and how they were processed.
 
     t: (N,) s
     q, qd, qdd: (N, n) rad or m, per s, per s^2
@@ -36,3 +38,22 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.t)
+
+
+def excerpts(samples: Samples, count: int, length: int, edge: int) -> Samples:
+    """So many excerpts of a long log, evenly spread in time, one after the other; a log that is not longer as it is.
+
+    length: samples of one excerpt
+    edge: samples at both ends of an excerpt that do not count: filters and presliding states settle there
+    """
+    if len(samples) <= count * length:
+        return samples
+    starts = np.linspace(0, len(samples) - length, count).astype(int)
+    index = (starts[:, None] + np.arange(length)).ravel()
+    place = np.arange(length)
+    inside = np.tile((place >= edge) & (place < length - edge), count)
+    arrays = {name: getattr(samples, name)[index] for name in ("t", "q", "qd", "qdd", "tau")}
+    return replace(samples, **arrays, keep=samples.keep[index] & inside[:, None])
+
+
+__all__ = ["Samples", "excerpts"]

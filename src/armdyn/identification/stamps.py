@@ -25,8 +25,8 @@ WHOLE, CLEARER = 0.15, 0.5
 error of the stamps."""
 MOVES = 0.01
 """Share of the largest squared velocity above which the positions tell the time."""
-SMOOTHED = 20
-"""Samples on either side over which the velocity is smoothed, at least."""
+SMOOTHED, SMOOTHED_TIME = 20, 0.05
+"""Samples on either side over which the velocity is smoothed, at least, and time, s, at most beyond that."""
 REBUILT = "clock rebuilt"
 FEWEST = 20
 """Smallest number of samples that can be processed."""
@@ -152,7 +152,8 @@ def rebuilt(log: Log) -> Log:
     stamps = np.diff(log.t) / h
     ticks = stamps
     for _ in range(3):
-        k, fast = _periods(log.q, np.concatenate([[0.0], np.cumsum(ticks)]))
+        width = max(SMOOTHED, min(len(log) // 400, round(SMOOTHED_TIME / h)))
+        k, fast = _periods(log.q, np.concatenate([[0.0], np.cumsum(ticks)]), width)
         if fast.sum() < FEWEST:
             return log
         by_stamps, by_ticks = _spread(k - stamps, fast), _spread(k - np.round(k), fast)
@@ -178,16 +179,16 @@ def rebuilt(log: Log) -> Log:
                    findings=(*log.findings, found))  # fmt: skip
 
 
-def _periods(q: Array, ticks: Array) -> tuple[Array, Array]:
+def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:
     """(periods between neighbouring samples by their positions, (N - 1,) bool where the robot moves).
 
     ticks: (N,) times of the samples, in periods
+    width: samples on either side over which the velocity is smoothed
     """
     scale = np.maximum(np.ptp(q, axis=0), 1e-12)
     there = np.concatenate([[True], np.diff(ticks) > 0])
     grid = np.arange(ticks[0], ticks[-1] + 1)
     even = np.column_stack([np.interp(grid, ticks[there], column[there]) for column in (q / scale).T])
-    width = max(3, len(grid) // 400, SMOOTHED)
     window = np.hanning(2 * width + 1)
     padded = np.pad(even, ((width, width), (0, 0)), mode="reflect", reflect_type="odd")
     smooth = signal.oaconvolve(padded, (window / window.sum())[:, None], mode="valid", axes=0)

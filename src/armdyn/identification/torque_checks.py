@@ -15,7 +15,7 @@ import numpy as np
 
 from armdyn.findings import Finding, listed
 from armdyn.identification.deviations import Deviation, Deviations
-from armdyn.identification.evidence import BETTER, FEWEST, INCLUDE, Evidence, Reading, with_gravity
+from armdyn.identification.evidence import BETTER, FEWEST, INCLUDE, Evidence, Reading, resolved, with_gravity
 from armdyn.identification.log import Log
 from armdyn.identification.samples import Samples
 from armdyn.parameters.standard import parameter_names, standard_parameters
@@ -54,6 +54,7 @@ def torque_findings(robot: Robot, log: Log, samples: Samples, *, sound: bool = T
 
     sound: whether the signals by themselves are good enough to look for small deviations
     """
+    samples = resolved(samples)
     missing = _gravity_of_the_model(robot, samples)
     if missing:
         return missing

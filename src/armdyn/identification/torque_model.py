@@ -22,7 +22,7 @@ from armdyn.identification.estimation import autocorrelation_time
 from armdyn.identification.friction_terms import Bank
 from armdyn.identification.observation import base_regressor, observe
 from armdyn.identification.processing import decimated
-from armdyn.identification.samples import Samples
+from armdyn.identification.samples import Samples, excerpts
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
 from armdyn.tables import Column, Section
@@ -31,7 +31,9 @@ from armdyn.typing import Array
 DECIMATED_RATE = 25.0
 """Rate to which torque and columns are decimated, Hz; they are low-passed at 10 Hz."""
 MOST = 6000
-"""Decimated samples that are used at most, evenly spread."""
+"""Decimated samples (4 min) that are used at most: of a longer log one excerpt for each block of the cross-validation."""
+WARM_UP = 1.0
+"""Time at both ends of an excerpt that does not count, s."""
 FREEDOM = 4.0
 """Degrees of freedom of the Student distribution of the errors."""
 DISCOUNT = 3.0
@@ -39,8 +41,9 @@ DISCOUNT = 3.0
 from effects that the terms are there to model."""
 PRIOR = {"load": 0.2}
 """Prior standard deviation of the load term; that of the others is the joint's Coulomb friction."""
-PASSES, REFRESHED = 12, 2
-"""Iterations of weights and scales; repetitions with the load of the solution before."""
+PASSES, FEWER, REFRESHED = 12, 4, 2
+"""Iterations of weights and scales, from the start and from a solution of nearly the same data; repetitions with the
+load of the solution before."""
 BLOCKS, GUARD = 8, 0.3
 """Blocks of the cross-validation, and the time left out beside the held-out one, s."""
 GAIN = 0.98
@@ -87,28 +90,33 @@ class TorqueModel:
 
     def predict(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(N, n) torques along consecutive samples of a motion, (N, n) each."""
-        return self._predicted(q, qd, qdd, band=False)[0]
+        return self.predicted(q, qd, qdd, None)[0]
 
     def predict_std(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(N, n) standard deviation of torques, low-passed at 10 Hz, about the prediction; twice it is a 95 % band."""
-        return self._predicted(q, qd, qdd, band=True)[1]
+        return self.predicted(q, qd, qdd, 1)[1]
 
-    def _predicted(self, q: Array, qd: Array, qdd: Array, *, band: bool) -> tuple[Array, Array]:
-        Y_of, n, bodies = base_regressor(self.base), q.shape[1], _bodies(self.base)
-        spans = [slice(start, start + CHUNK) for start in range(0, len(q), CHUNK)]
-        rigid, load = np.zeros(q.shape), np.zeros(q.shape)
-        for span in spans:
+    def predicted(self, q: Array, qd: Array, qdd: Array, every: int | None) -> tuple[Array, Array]:
+        """Torques, and at every so many samples (None: nowhere) their standard deviation."""
+        Y_of, bodies, (N, n) = base_regressor(self.base), _bodies(self.base), q.shape
+        own = np.hstack([self.friction, self.terms])
+        tau, std = np.zeros((N, n)), np.zeros((0 if every is None else -(-N // every), n))
+        roots = [_root(C) for C in self.covariance] if every else []
+        states = self.bank.states(q)
+        step = CHUNK // (every or 1) * (every or 1) or every or CHUNK
+        for start in range(0, N, step):
+            span = slice(start, start + step)
             Y = Y_of(q[span], qd[span], qdd[span])
-            rigid[span], load[span] = Y @ self.values, Y[:, :, bodies] @ self.values[bodies]
-        tau, std = rigid, np.zeros(q.shape)
-        speed = self.bank.classes(qd)
-        for j in range(n):
-            Z = np.hstack([self.bank.plain(qd, j), self.bank.columns(q, qd, load[:, j], j)])
-            tau[:, j] += Z @ np.concatenate([self.friction[j], self.terms[j]])
-            for span in spans if band else ():
-                phi = np.hstack([Y_of(q[span], qd[span], qdd[span])[:, j], Z[span]])
-                unsure = np.einsum("ma,ab,mb->m", phi, self.covariance[j], phi, optimize=True)
-                std[span, j] = self.scale[j] * np.sqrt(np.maximum(unsure, 0) + self.sigma[j, speed[span, j]] ** 2)
+            load = Y[:, :, bodies] @ self.values[bodies]
+            tau[span] = Y @ self.values
+            for j in range(n):
+                Z = self.bank.all_columns(qd[span], [z[span] for z in states], load[:, j], j)
+                tau[span, j] += Z @ own[j]
+                if every:
+                    unsure = ((np.hstack([Y[::every, j], Z[::every]]) @ roots[j]) ** 2).sum(axis=1)
+                    speed = self.bank.classes(qd[span][::every])[:, j]
+                    part = slice(start // every, start // every + len(unsure))
+                    std[part, j] = self.scale[j] * np.sqrt(unsure + self.sigma[j, speed] ** 2)
         return tau, std
 
     @cached_property
@@ -153,6 +161,15 @@ class TorqueModel:
         }
 
 
+def _root(covariance: Array) -> Array:
+    """(p, r) whose product with its transpose is a covariance of rank r."""
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    good = values > 1e-12 * values[-1]
+    root: Array = scale[:, None] * vectors[:, good] * np.sqrt(values[good])
+    return root
+
+
 def _bodies(base: BaseParameters) -> Array:
     """(p,) bool: parameters of bodies and rotors."""
     return np.array([not place.startswith(("off", "Fv", "Fc", "Ks", "Mc")) for place in base.places])
@@ -186,6 +203,7 @@ class _Data:
     def of(robot: Robot, base: BaseParameters, samples: Samples) -> _Data:
         rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
         factor = max(1, round(rate / DECIMATED_RATE))
+        samples = excerpts(samples, BLOCKS, MOST * factor // BLOCKS, round(WARM_UP * rate))
         whole = replace(samples, keep=np.ones(samples.q.shape, dtype=bool), decimation=factor)
         rows = list(observe(robot, whole, base).rows())
         t, Y, tau = (np.concatenate([getattr(part, name) for part in rows]) for name in ("t", "Y", "tau"))
@@ -196,15 +214,26 @@ class _Data:
         keep: Array = np.asarray(moving.any(axis=1) & samples.keep[::factor].any(axis=1))
         return _Data(base, whole, bank, t, Y, Z, tau, keep, bank.classes(qd), moving)
 
+    @cached_property
+    def shapes(self) -> Array:
+        """(m, n, k) the terms of the bank without load."""
+        s, unloaded = self.samples, np.zeros(len(self.samples))
+        columns = [self.bank.columns(s.q, s.qd, unloaded, j) for j in range(self.tau.shape[1])]
+        return np.stack([decimated(each, s.decimation) for each in columns], axis=1)
+
     def terms(self, values: Array) -> Array:
         """(m, n, k) the terms of the bank, with the load of base parameters."""
         s, bodies = self.samples, _bodies(self.base)
-        load = self.Y[:, :, bodies] @ values[bodies]
-        parts = []
-        for j in range(self.tau.shape[1]):
-            fine = np.interp(s.t, self.t, load[:, j])
-            parts.append(decimated(self.bank.columns(s.q, s.qd, fine, j), s.decimation))
-        return np.stack(parts, axis=1)
+        load = np.abs(self.Y[:, :, bodies] @ values[bodies])
+        fine = np.column_stack([np.interp(s.t, self.t, column) for column in load.T])
+        terms = self.shapes.copy()
+        terms[:, :, self.bank.groups.index("load")] = decimated(fine * self.bank.sign(s.qd), s.decimation)
+        return terms
+
+    @cached_property
+    def active(self) -> list[Array]:
+        """By joint: the parameters on which its torque depends."""
+        return [np.flatnonzero(self.Y[:, j].any(axis=0)) for j in range(self.tau.shape[1])]
 
     @cached_property
     def blocks(self) -> list[tuple[float, float]]:
@@ -213,72 +242,87 @@ class _Data:
         ends[-1] += 1.0
         return list(pairwise(ends.tolist()))
 
-    @cached_property
-    def chosen(self) -> Array:
-        """(m,) bool: samples that are used, at most MOST."""
-        used = np.flatnonzero(self.keep)
-        chosen = np.zeros(len(self.t), dtype=bool)
-        chosen[used[:: max(1, math.ceil(len(used) / MOST))]] = True
-        return chosen
-
 
 # Estimation ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Solution:
-    """values: (p,); own: (n, 2 + k) of each joint; covariance of both by joint; residuals: (m, n)."""
+    """values: (p,); own: (n, 2 + k) of each joint; covariance of both by joint; residuals: (m, n).
+
+    sigma: (n, 3) by class of speed; alpha: (n, 2 + k) scales of the priors
+    """
 
     values: Array
     own: Array
     covariance: tuple[Array, ...]
     residuals: Array
+    sigma: Array
+    alpha: Array
 
 
-def _solved(data: _Data, X: Array, use: Array, discount: Array, prior: Array, groups: Sequence[str]) -> _Solution:
+def _solved(
+    data: _Data, X: Array, use: Array, discount: Array, prior: Array, groups: Sequence[str], near: _Solution | None = None
+) -> _Solution:
     """Parameters and terms of largest posterior probability, iterated with weights and scales.
 
     X: (m, n, 2 + k) viscous, Coulomb and terms
     use: (m,) bool
     discount: (n,) by which information is divided
     prior: (n, 2 + k) standard deviations; infinite: free, 0: left out
+    near: a solution to start from
     """
-    Y, tau, speed = data.Y[use], data.tau[use], data.speed[use]
-    X = X[use]
-    (m, n, p), k = Y.shape, X.shape[2]
+    tau, speed = data.tau[use], data.speed[use]
+    (m, n), p, k = tau.shape, data.Y.shape[2], X.shape[2]
     labels = np.array([*groups])
     kinds = [labels == g for g in dict.fromkeys(groups)]
-    alpha = np.ones((n, k))
+    places = [np.r_[data.active[j], p + j * k + np.arange(k)] for j in range(n)]
+    columns = [np.hstack([data.Y[use, j][:, data.active[j]], X[use, j]]) for j in range(n)]
     spread = np.sqrt((tau**2).mean(axis=0))
-    sigma = np.tile(np.maximum(spread, 1e-9)[:, None], (1, SPEEDS))
-    weight = np.ones((m, n))
     least = 1e-9 * max(float(spread.max()), 1e-300)
-    for _ in range(PASSES):
-        H, b = np.zeros((p + n * k, p + n * k)), np.zeros(p + n * k)
-        places = [np.r_[np.arange(p), p + j * k + np.arange(k)] for j in range(n)]
-        for j, place in enumerate(places):
-            A = np.hstack([Y[:, j], X[:, j]])
-            weighted = A * (weight[:, j] / sigma[j, speed[:, j]] ** 2 / discount[j])[:, None]
-            H[np.ix_(place, place)] += weighted.T @ A
-            b[place] += weighted.T @ tau[:, j]
-        finite = (prior > 0) & np.isfinite(prior)
+    alpha = np.ones((n, k)) if near is None else near.alpha
+    sigma = np.tile(np.maximum(spread, 1e-9)[:, None], (1, SPEEDS)) if near is None else near.sigma
+    weight = np.ones((m, n))
+    if near is not None:
+        theta = np.concatenate([near.values, near.own.ravel()])
+        weight = _weights(tau - _predicted(columns, places, theta), sigma, speed)
+    finite = (prior > 0) & np.isfinite(prior)
+    out = np.concatenate([np.zeros(p, dtype=bool), (prior == 0).ravel()])
+    for _ in range(PASSES if near is None else FEWER):
+        H, b = np.zeros((len(out), len(out))), np.zeros(len(out))
+        for j, (place, A) in enumerate(zip(places, columns, strict=True)):
+            root = np.sqrt(weight[:, j] / discount[j]) / sigma[j, speed[:, j]]
+            rows = A * root[:, None]
+            H[np.ix_(place, place)] += rows.T @ rows  # a symmetric product: half the work
+            b[place] += rows.T @ (root * tau[:, j])
         penalty = np.where(finite, alpha / np.where(finite, prior, 1.0) ** 2, 0.0)
         H[np.arange(p, len(H)), np.arange(p, len(H))] += penalty.ravel()
-        out = np.concatenate([np.zeros(p, dtype=bool), (prior == 0).ravel()])
         C = _inverse(H, out)
         theta = C @ b
-        values, own = theta[:p], theta[p:].reshape(n, k)
-        residuals = tau - Y @ values - np.einsum("mnk,nk->mn", X, own)
+        own = theta[p:].reshape(n, k)
+        residuals = tau - _predicted(columns, places, theta)
         sigma = np.maximum(_by_speed(np.sqrt(weight) * residuals, speed), least)
-        weight = (FREEDOM + 1) / (FREEDOM + (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2)
+        weight = _weights(residuals, sigma, speed)
         variance = np.diag(C)[p:].reshape(n, k)
+        alpha = alpha.copy()
         for kind in kinds:
             some = finite[:, kind]
             sd = np.where(some, prior[:, kind], 1.0)
             known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
             size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
             alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
-    return _Solution(values, own, tuple(C[np.ix_(x, x)] for x in places), residuals)
+    whole = [np.r_[np.arange(p), p + j * k + np.arange(k)] for j in range(n)]
+    return _Solution(theta[:p], own, tuple(C[np.ix_(x, x)] for x in whole), residuals, sigma, alpha)
+
+
+def _predicted(columns: Sequence[Array], places: Sequence[Array], theta: Array) -> Array:
+    return np.column_stack([A @ theta[place] for A, place in zip(columns, places, strict=True)])
+
+
+def _weights(residuals: Array, sigma: Array, speed: Array) -> Array:
+    """(m, n) weights of a Student distribution."""
+    weight: Array = (FREEDOM + 1) / (FREEDOM + (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2)
+    return weight
 
 
 def _inverse(H: Array, out: Array) -> Array:
@@ -318,9 +362,9 @@ class _Problem:
     def of(data: _Data) -> _Problem:
         n = data.tau.shape[1]
         free = np.full((n, 2), np.inf)
-        plain = _solved(data, data.Z, data.chosen, np.ones(n), free, ("free", "free"))
+        plain = _solved(data, data.Z, data.keep, np.ones(n), free, ("free", "free"))
         times = np.full((len(data.t), n), np.nan)
-        times[data.chosen] = plain.residuals
+        times[data.keep] = plain.residuals
         discount = np.minimum(autocorrelation_time(times), DISCOUNT)
         coulomb = np.maximum(np.abs(plain.own[:, 1]), 1e-3 * np.sqrt((data.tau**2).mean(axis=0)))
         groups = data.bank.groups
@@ -329,12 +373,13 @@ class _Problem:
         prior = np.hstack([free, np.maximum(prior, 1e-12)])
         for _ in range(REFRESHED):
             X = np.concatenate([data.Z, data.terms(values)], axis=2)
-            values = _solved(data, X, data.chosen, discount, prior, labels).values
+            values = _solved(data, X, data.keep, discount, prior, labels).values
         X = np.concatenate([data.Z, data.terms(values)], axis=2)
         return _Problem(data, X, discount, prior, labels)
 
-    def solved(self, use: Array) -> _Solution:
-        return _solved(self.data, self.X, use, self.discount, self.prior, self.groups)
+    @cached_property
+    def solution(self) -> _Solution:
+        return _solved(self.data, self.X, self.data.keep, self.discount, self.prior, self.groups)
 
     def without(self, joints: Array) -> _Problem:
         """The problem in which some joints, (n,) bool, have no terms."""
@@ -346,9 +391,9 @@ class _Problem:
         """(m, n) residuals of blocks of time that were held out; NaN for samples that are not used."""
         data, left = self.data, np.full(self.data.tau.shape, np.nan)
         for low, high in data.blocks:
-            block = (data.t >= low) & (data.t < high) & data.chosen
-            others = data.chosen & ~((data.t >= low - GUARD) & (data.t < high + GUARD))
-            found = self.solved(others)
+            block = (data.t >= low) & (data.t < high) & data.keep
+            others = data.keep & ~((data.t >= low - GUARD) & (data.t < high + GUARD))
+            found = _solved(data, self.X, others, self.discount, self.prior, self.groups, self.solution)
             predicted = data.Y[block] @ found.values + np.einsum("mnk,nk->mn", self.X[block], found.own)
             left[block] = data.tau[block] - predicted
         return left
@@ -383,7 +428,7 @@ def torque_model(robot: Robot, base: BaseParameters, processed: Sequence[tuple[f
     tried = []
     for cutoff, samples in processed:
         data = _Data.of(robot, base, samples)
-        if data.chosen.sum() < FEWEST:
+        if data.keep.sum() < FEWEST:
             return None
         problem = _Problem.of(data)
         left = problem.held_out()
@@ -399,7 +444,7 @@ def torque_model(robot: Robot, base: BaseParameters, processed: Sequence[tuple[f
         problem = problem.without(harmful)
         left = problem.held_out()
         errors = problem.errors(left)
-    found = problem.solved(problem.data.chosen)
+    found = problem.solution
     sigma, scale = _band(problem, found, left)
     return TorqueModel(base, problem.data.bank, found.values, found.own[:, :2], found.own[:, 2:], found.covariance,
                        sigma, scale, cutoff, (errors, before))  # fmt: skip
@@ -408,7 +453,7 @@ def torque_model(robot: Robot, base: BaseParameters, processed: Sequence[tuple[f
 def _band(problem: _Problem, found: _Solution, left: Array) -> tuple[Array, Array]:
     """(sigma by class of speed, factor by joint) so that 95 % of the held-out residuals are within two deviations."""
     data = problem.data
-    use = data.chosen
+    use = data.keep
     sigma = _by_speed(left[use], data.speed[use])
     scale = np.ones(len(sigma))
     for j in range(len(sigma)):

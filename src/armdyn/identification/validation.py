@@ -164,7 +164,8 @@ def validate_model(
     factor = max(1, round(rate / DECIMATED_RATE))
     motion = samples.q, samples.qd, samples.qdd
     keep = model.bank.moving(samples.qd[::factor])
-    predicted, std = decimated(model.predict(*motion), factor), model.predict_std(*motion)[::factor]
+    tau, std = model.predicted(*motion, factor)
+    predicted = decimated(tau, factor)
     return Validation(joints, samples.t[::factor], decimated(samples.tau, factor), predicted, std, keep, None, held_out,
                       source, "with the friction terms, low-passed at 10 Hz")  # fmt: skip
 
