@@ -91,7 +91,7 @@ def test_edges_are_left_out() -> None:
     course = motion(2)
     log = logged(course, 1000, 1e-5)
     chosen = process(log)
-    everything = process(log, processing=Processing(edges=0.0))
+    everything = process(log, processing=Processing(edges=0.0, rate=1000.0))
     assert len(everything) == len(log)
     assert chosen.t[0] > log.t[0] and chosen.t[-1] < log.t[-1]
     error = np.abs(everything.qdd - course(everything.t, 2)).max()
@@ -132,7 +132,7 @@ def test_slow_rows_are_left_out_joint_by_joint() -> None:
     assert samples.keep[:, [0, 2]].mean() > 0.9
     signs = np.sign(samples.qd) == np.sign(course(samples.t, 1))
     assert signs[samples.keep].all(), "a sign of friction is wrong outside the dead band"
-    given = process(log, processing=Processing(dead_band=[0.0, 0.5, 1e9]))
+    given = process(log, processing=Processing(dead_band=[0.0, 0.5, 1e9], rate=500.0))
     assert given.keep[:, 0].all() and not given.keep[:, 2].any()
     assert (given.keep[:, 1] == (np.abs(given.qd[:, 1]) >= 0.5)).all()
 
@@ -196,7 +196,7 @@ def test_measured_velocities() -> None:
 
 def test_steps_say_what_was_done() -> None:
     samples = process(logged(motion(), 1000, 1e-4))
-    assert set(samples.steps) == {"samples", "low-pass", "derivatives", "edges", "dead band", "decimation"}
+    assert set(samples.steps) == {"samples", "low-pass", "derivatives", "edges", "dead band", "thinning", "decimation"}
     assert samples.decimation > 1 and len(decimated(samples.tau, samples.decimation)) >= 500
 
 

@@ -94,8 +94,8 @@ class Deviations:
             return NOTHING
         return _explained(C, self._left(self._stacked(self.torques)), self._free.shape[1])
 
-    def rest(self, lag: int = 0) -> float:
-        """Power of what no parameters explain, with torques `lag` samples of the log later."""
+    def rest(self, lag: float = 0.0) -> float:
+        """Power of what no parameters explain, with torques taken `lag`, s, later."""
         return float(np.sum(self._left(self._stacked(self._read(self.evidence.torques(lag)))) ** 2))
 
     def tilt(self) -> Deviation:

@@ -119,8 +119,9 @@ class Evidence:
         return max(1, math.ceil(len(self.samples) / MOST))
 
     def torques(self, lag: float = 0.0) -> Array:
-        """(m, n) decimated torques, each as measured `lag` samples later; parts of a sample are interpolated."""
-        coarse, moved = self._coarse, np.arange(-(-len(self.samples) // self.stride)) + lag / self.stride
+        """(m, n) decimated torques, each as measured `lag`, s, later."""
+        step = self.stride * float(self.samples.t[1] - self.samples.t[0])
+        coarse, moved = self._coarse, np.arange(-(-len(self.samples) // self.stride)) + lag / step
         return decimated(coarse(np.clip(moved, 0, len(moved) - 1)) if lag else coarse(moved), DECIMATION)
 
     @cached_property

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from armdyn.findings import Finding, listed
 from armdyn.identification.deviations import Deviation, Deviations
@@ -114,17 +115,17 @@ def _residual(robot: Robot, j: int, before: Array, after: Array) -> str:
 
 def _deviations(robot: Robot, deviations: Deviations, log: Log) -> list[Finding]:
     """The deviation that explains most of the residual: delay, tilt, gain or zero; none below their thresholds."""
-    tilt, gains, (lag, share) = deviations.tilt(), deviations.gains(), _delay(deviations, 1 / log.period)
+    tilt, gains, (lag, share) = deviations.tilt(), deviations.gains(), _delay(deviations)
     large: dict[str | int, Deviation] = {"tilt": tilt} if float(np.linalg.norm(tilt.values)) > TILTED else {}
     large |= {j: gain for j, gain in enumerate(gains) if abs(float(gain.values[0])) > GAIN}
     found = {key: each.share for key, each in large.items() if each.certainty > CERTAIN and each.share > EXPLAINED}
-    if abs(lag) > LEAST_DELAY and share > DELAYED:
+    if abs(lag) > LEAST_DELAY * log.period and share > DELAYED:
         found["delay"] = share
     best = max(found, key=lambda each: found[each], default=None)
     if best is None:
         return _zeros(robot, deviations)
     if best == "delay":
-        return [_late(lag * log.period)]
+        return [_late(lag)]
     if best == "tilt":
         angle = float(np.degrees(np.linalg.norm(tilt.values)))
         return [_direction(f"the torques fit gravity at about {angle:.0f} degrees to the model's", angle)]
@@ -145,19 +146,17 @@ def _gain(joint: str, gain: float) -> Finding:
                    advice="Check the drive gain of the joint, and declare it by `gains`.")  # fmt: skip
 
 
-def _delay(deviations: Deviations, rate: float) -> tuple[int, float]:
-    """Lag of the torques, samples, that fits best, and the share of the residual's power that it explains.
+def _delay(deviations: Deviations) -> tuple[float, float]:
+    """Lag of the torques, s, that fits best, and the share of the residual's power that it explains.
 
     Presliding friction is free, because it lags behind the velocity too.
     """
-    most = max(2, math.ceil(DELAY * rate))
-    step = max(1, most // 20)
-    lags = [*range(-most, 0, step), 0, *range(step, most + 1, step)]
-    rest = {lag: deviations.rest(lag) for lag in lags}
-    best = min(rest, key=lambda lag: rest[lag])
-    rest |= {lag: deviations.rest(lag) for lag in range(best - step + 1, best + step) if lag not in rest}
-    lag = min(rest, key=lambda lag: rest[lag])
-    return lag, 1 - rest[lag] / max(rest[0], 1e-300)
+    lags = np.linspace(-DELAY, DELAY, 21)
+    rest = [deviations.rest(float(lag)) for lag in lags]
+    best = int(np.argmin(rest))
+    ends = (float(lags[max(best - 1, 0)]), float(lags[min(best + 1, len(lags) - 1)]))
+    found = minimize_scalar(deviations.rest, bounds=ends, method="bounded", options={"xatol": 1e-5})
+    return float(found.x), 1 - float(found.fun) / max(deviations.rest(0.0), 1e-300)
 
 
 def _late(delay: float) -> Finding:
