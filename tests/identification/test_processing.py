@@ -230,7 +230,10 @@ def test_a_fast_log_is_thinned_to_what_its_motion_needs() -> None:
     t = np.arange(0, 10, 1e-4)
     q = np.sin(2 * np.pi * 0.7 * t)[:, None]
     log = Log(t, q, np.cos(2 * np.pi * 3 * t)[:, None])
-    fine, thin = process(log, processing=Processing(cutoff=5.0, decimation=1)), process(log, None, Processing(cutoff=5.0))
+    fine, thin = (
+        process(log, processing=Processing(cutoff=5.0, decimation=1)),
+        process(log, None, Processing(cutoff=5.0)),
+    )
     step = round((thin.t[1] - thin.t[0]) / 1e-4)
     assert step == 50 and "thinning" in thin.steps and "thinning" not in fine.steps
     for name in ("t", "q", "qd", "qdd"):

@@ -124,7 +124,9 @@ def _velocities(robot: Robot, log: Log, samples: Samples, still: Array) -> list[
     if log.qd is None:
         return []
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
-    derived = central_differences(samples.q, float(np.median(np.diff(samples.t))))[0]  # samples.qd may be the velocity of the log itself
+    derived = central_differences(samples.q, float(np.median(np.diff(samples.t))))[
+        0
+    ]  # samples.qd may be the velocity of the log itself
     found = []
     for j, joint in enumerate(robot.joints):
         x, y = derived[:, j], log.qd[inner, j]

@@ -98,7 +98,7 @@ class Processing:
 
 
 def process(log: Log, robot: Robot | None = None, processing: Processing | None = None) -> Samples:
-    """Samples for the regressor: filtered q, its derivatives, tau as measured, thinned if the log is faster than needed.
+    """Samples for the regressor: filtered q, its derivatives, tau; a log that is faster than needed is thinned.
 
     Args:    log: joint side, SI units
              robot: gives the names of the joints (default: those of the log)
@@ -126,7 +126,9 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
     steps["dead band"] = f"{chosen}: {_bands_text(names, band, keep)}"
     thin = _thinning(rate, cutoff, settings)
     if thin > 1:
-        steps["thinning"] = f"every {thin}th sample, {rate / thin:.4g} Hz, torques low-passed at {0.4 * rate / thin:.4g} Hz"
+        steps["thinning"] = (
+            f"every {thin}th sample, {rate / thin:.4g} Hz, torques low-passed at {0.4 * rate / thin:.4g} Hz"
+        )
     motion = (x[inner][::thin] for x in (q, qd, qdd))
     tau, keep = decimated(log.tau[inner], thin), decimated_keep(keep, thin)
     rate /= thin

@@ -32,7 +32,7 @@ from armdyn.typing import Array
 DECIMATED_RATE = 25.0
 """Rate to which torque and columns are decimated, Hz; they are low-passed at 10 Hz."""
 MOST = 6000
-"""Decimated samples (4 min) that are used at most: of a longer log one excerpt for each block of the cross-validation."""
+"""Decimated samples (4 min) that are used at most: of a longer log an excerpt for each block of cross-validation."""
 WARM_UP = 1.0
 """Time at both ends of an excerpt that does not count, s."""
 FREEDOM = (3.0, 4.0, 6.0, 9.0, 15.0, 40.0)
@@ -50,10 +50,10 @@ BLOCKS, GUARD = 8, 0.3
 GAIN = 0.98
 """Cross-validated error over that without the terms, below which the terms of a joint clearly help."""
 HARM = 2.0
-"""Standard errors over the blocks. Evidence decides on terms; where they help one joint of a robot, they are left out of
-another only if they certainly raise its cross-validated error: held-out blocks of a short log take away so many of its
-reversals that they are too severe with friction terms (of a real log, the first half estimating and the next fifth judging,
-a limit of 1 raised the error from 6.8 to 7.6 %)."""
+"""Standard errors over the blocks. Evidence decides on terms; where they help one joint of a robot, they are left out
+of another only if they certainly raise its cross-validated error: held-out blocks of a short log take away so many of
+its reversals that they are too severe with friction terms (of a real log, the first half estimating and the next fifth
+judging, a limit of 1 raised the error from 6.8 to 7.6 %)."""
 RANK = 1e-10
 """Eigenvalues of the scaled information below this share of the largest count as zero."""
 FEWEST = 100
@@ -265,7 +265,13 @@ class _Solution:
 
 
 def _solved(
-    data: _Data, X: Array, use: Array, discount: Array, prior: Array, groups: Sequence[str], near: _Solution | None = None
+    data: _Data,
+    X: Array,
+    use: Array,
+    discount: Array,
+    prior: Array,
+    groups: Sequence[str],
+    near: _Solution | None = None,
 ) -> _Solution:
     """Parameters and terms of largest posterior probability, iterated with weights and scales.
 
@@ -327,7 +333,9 @@ def _weights(residuals: Array, sigma: Array, speed: Array) -> Array:
     squares = (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2
     nu = np.array(FREEDOM)[:, None]
     norm = gammaln((nu + 1) / 2) - gammaln(nu / 2) - np.log(nu) / 2
-    likelihood = [n - (f + 1) / 2 * np.log1p(squares / f).mean(axis=0) for n, f in zip(norm[:, 0], FREEDOM, strict=True)]
+    likelihood = [
+        n - (f + 1) / 2 * np.log1p(squares / f).mean(axis=0) for n, f in zip(norm[:, 0], FREEDOM, strict=True)
+    ]
     best = nu[np.argmax(likelihood, axis=0), 0]
     weight: Array = (best + 1) / (best + squares)
     return weight
