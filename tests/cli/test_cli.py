@@ -228,4 +228,4 @@ def test_check_proposes_repairs(tmp_path: Path, run: Run) -> None:
     assert "armdyn fix" in run("check", path).out
     proposed = run("check", path, "--fix")
     assert proposed.status == 0
-    assert "exact multiples of pi/2" in plain(proposed.out)
+    assert "exact multiples" in plain(proposed.out)
