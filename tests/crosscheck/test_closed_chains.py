@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,11 +17,13 @@ from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.kinematics import frame_pose, link_poses
 from armdyn.robot import Robot
 from support import pinocchio_model
+from support.assembly_modes import STARTS, another_mode
 from support.pinocchio_model import pin, se3
 
 MECHANISMS = {"parallelogram": 1.0, "palletiser": 0.5, "five_bar": 0.3, "bricard": 0.8, "delta": 0.4, "stewart": 0.06}
 """How far from the assembly the independent joints go, rad or m."""
 COUNT = 100
+FUNCTIONS = ("closed", "inverse_dynamics", "forward_dynamics", "mass_matrix")
 
 
 class Engine:
@@ -59,6 +60,12 @@ class Engine:
         found = pin.constraintDynamics(self.model, self.data, x, v, f, self.contacts, self.states, self.settings)
         return np.asarray(found)[self.at]
 
+    def gap_rates(self, qd: np.ndarray) -> np.ndarray:
+        """Velocities at which the ends of the cuts part, at the configuration of the last accelerations."""
+        v = np.zeros(self.model.nv)
+        v[self.at] = qd
+        return np.asarray(pin.getConstraintsJacobian(self.model, self.data, self.contacts, self.states)) @ v
+
     def loop_forces(self, robot: Robot, q: np.ndarray) -> np.ndarray:
         """(loops, 3) forces of the last accelerations on the second bodies, world axes."""
         tree = robot.opened
@@ -70,21 +77,25 @@ class Engine:
         return np.array(found)
 
 
-def compare(robot: Robot, dyn: armdyn.Dynamics, q: np.ndarray, closed: Callable[..., Any]) -> None:
-    chain, engine, rng = dependent_joints(robot), Engine(robot), np.random.default_rng(7)
-    for place in q:
-        qd, qdd, push = rng.uniform(-1, 1, (3, robot.n))
-        q_all = np.asarray(closed("closed", place))
-        assert np.abs(closed_chain.constraints(robot, q_all)).max() < 1e-12
-        velocity = np.asarray(closed_chain.velocities(robot, q_all, qd))
-        tau = np.asarray(closed("inverse_dynamics", place, qd, qdd))
-        scale = np.abs(tau).max() + 1
-        for force, wanted in ((tau, qdd), (tau + push, closed("forward_dynamics", place, qd, tau + push))):
-            forces = np.zeros(len(q_all))
+def compare(robot: Robot, q: np.ndarray, **mode: Any) -> None:
+    """Torques that produce an acceleration, and accelerations that torques produce; mode: near="""
+    dyn, chain, engine, rng = armdyn.compile(robot), dependent_joints(robot), Engine(robot), np.random.default_rng(7)
+    function: dict[str, Any] = {name: getattr(dyn, name) for name in FUNCTIONS}
+    qd, qdd, push = rng.uniform(-1, 1, (3, len(q), robot.n))
+    q_all = function["closed"](q, **mode)
+    assert np.abs(closed_chain.constraints(robot, q_all)).max() < 1e-12
+    tau = function["inverse_dynamics"](q, qd, qdd, **mode)
+    accelerations = function["forward_dynamics"](q, qd, tau + push, **mode)
+    inertia = function["mass_matrix"](q, **mode)
+    for k, place in enumerate(q_all):
+        rates = np.asarray(chain.projection(place.tolist()), dtype=float) @ qd[k]
+        scale = np.abs(tau[k]).max() + 1
+        for force, wanted in ((tau[k], qdd[k]), (tau[k] + push[k], accelerations[k])):
+            forces = np.zeros(len(place))
             forces[chain.independent] = force
-            found = engine.accelerations(q_all, velocity, forces)[chain.independent]
-            inertia = np.asarray(closed("mass_matrix", place))
-            assert np.abs(inertia @ (found - wanted)).max() < 1e-9 * scale
+            found = engine.accelerations(place, rates, forces)[chain.independent]
+            assert np.abs(inertia[k] @ (found - wanted)).max() < 1e-9 * scale
+        assert np.abs(engine.gap_rates(rates)).max() < 1e-11 * (1 + np.abs(rates).max())
 
 
 @pytest.mark.parametrize("name", ["parallelogram", "five_bar", "delta", "stewart"])
@@ -110,36 +121,21 @@ def test_forces_of_closing_joints(name: str) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_against_the_constraint_solver(name: str) -> None:
-    """Torques that produce an acceleration, and accelerations that torques produce."""
     robot = armdyn.load(name)
-    dyn, chain = armdyn.compile(robot), dependent_joints(robot)
+    chain = dependent_joints(robot)
     home = np.array([chain.assembly[k] for k in chain.independent])
-    count = COUNT if name != "stewart" else 30  # its Python side takes 20 ms a configuration
-    q = home + np.random.default_rng(3).uniform(-1, 1, (count, robot.n)) * MECHANISMS[name]
-    compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state))[0])
-
-
-STARTS = {
-    "five_bar": {"left_elbow": 1.4, "right_elbow": -1.4},
-    "delta": {"platform_z": 0.467, **{f"swing{k}": 0.615 for k in (1, 2, 3)}, **{f"tilt{k}": 3.14 for k in (1, 2, 3)}},
-    "stewart": {"platform_z": -0.7, **{f"turn{k}": 3.0 for k in range(1, 7)}},
-}
-"""Other ways to put the mechanisms together: the elbows inwards, the platform on the other side."""
+    compare(robot, home + np.random.default_rng(3).uniform(-1, 1, (COUNT, robot.n)) * MECHANISMS[name])
 
 
 @pytest.mark.parametrize("name", STARTS)
 def test_another_assembly_mode(name: str) -> None:
     robot = armdyn.load(name)
-    dyn, chain = armdyn.compile(robot), dependent_joints(robot)
+    chain, other = dependent_joints(robot), another_mode(robot)
     home = np.array([chain.assembly[k] for k in chain.independent])
-    names = [joint.name for joint in robot.opened.joints]
-    start = [STARTS[name].get(joint, x) for joint, x in zip(names, chain.assembly, strict=True)]
-    other = np.asarray(closed_chain.close(robot, home, start))
-    assert np.abs(other - chain.assembly).max() > 1
-    q = home + np.random.default_rng(3).uniform(-1, 1, (5, robot.n)) * MECHANISMS[name] / 2
-    compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state), near=other)[0])
-    function: Any = dyn.closed  # `near` belongs to closed chains alone, so the declaration does not have it
-    assert np.abs(function(q, near=other) - dyn.closed(q)).max() > 1
+    q = home + np.random.default_rng(3).uniform(-1, 1, (COUNT, robot.n)) * MECHANISMS[name] / 2
+    compare(robot, q, near=other)
+    function: Any = armdyn.compile(robot).closed  # `near` belongs to closed chains alone: it is not declared
+    assert np.abs(function(q, near=other) - function(q)).max() > 1
 
 
 @pytest.mark.parametrize(("name", "crossed"), [
@@ -154,9 +150,8 @@ def test_crossed_parallelograms(name: str, crossed: dict[str, float]) -> None:
     assert len(chain.linear) < len(dependent_joints(straight).linear)
     home = np.array([chain.assembly[k] for k in chain.independent])
     assert np.abs(np.array(chain.assembly) - dependent_joints(straight).continued(home.tolist())).max() > 0.3
-    q = home + np.random.default_rng(3).uniform(-0.1, 0.1, (20, robot.n))
-    dyn = armdyn.compile(robot)
-    compare(robot, dyn, q, lambda function, *state: getattr(dyn, function)(*(x[None] for x in state))[0])
+    q = home + np.random.default_rng(3).uniform(-0.1, 0.1, (COUNT, robot.n))
+    compare(robot, q)
     function: Any = armdyn.compile(straight).closed
     with pytest.raises(NotApplicable, match="home"):
         function(q, near=np.array(chain.assembly))

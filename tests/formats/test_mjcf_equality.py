@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from armdyn.formats import mjcf
 from armdyn.mechanics import closed_chain
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import Robot
+from support.assembly_modes import STARTS, another_mode
 from support.mujoco_constrained import Constrained
 
 INERTIAL = '<inertial pos="0.1 0.02 0.03" mass="1.3" fullinertia="0.02 0.03 0.04 0.001 0.002 0.003"/>'
@@ -30,21 +32,27 @@ def text(equality: str, world: str = CHAIN, more: str = "") -> str:
     return f'<mujoco><compiler angle="radian"/>{parts}</mujoco>'
 
 
-def agrees(text: str, robot: Robot, spread: float = 0.3, count: int = 5, tolerance: float = 1e-9) -> None:
-    """Accelerations under random torques on the independent joints, friction and springs included."""
-    dyn, chain, engine = armdyn.compile(robot), dependent_joints(robot), Constrained(text, robot)
+def agrees(text: str, robot: Robot, spread: float = 0.3, count: int = 5, tolerance: float = 1e-9, **mode: Any) -> None:
+    """Accelerations under random torques on the independent joints, friction and springs included; mode: near="""
+    dyn: Any = armdyn.compile(robot)
+    chain, engine = dependent_joints(robot), Constrained(text, robot)
     home = np.array([chain.assembly[k] for k in chain.independent])
     rng = np.random.default_rng(1)
-    for _ in range(count):
-        q = home + rng.uniform(-spread, spread, robot.n)
-        qd, tau = rng.uniform(-1, 1, (2, robot.n))
-        q_all = np.asarray(dyn.closed(q[None]))[0]
-        forces = np.zeros(len(q_all))
-        forces[chain.independent] = tau
-        rates = np.asarray(closed_chain.velocities(robot, q_all, qd))
-        found = engine.accelerations(q_all, rates, forces)[chain.independent]
-        expected = dyn.forward_dynamics(q[None], qd[None], tau[None])[0]
-        assert np.abs(found - expected).max() < tolerance * (1 + np.abs(expected).max())
+    q = home + rng.uniform(-spread, spread, (count, robot.n))
+    qd, tau = rng.uniform(-1, 1, (2, count, robot.n))
+    q_all, expected = dyn.closed(q, **mode), dyn.forward_dynamics(q, qd, tau, **mode)
+    accelerations = np.empty_like(tau)
+    for k, place in enumerate(q_all):
+        forces = np.zeros(len(place))
+        forces[chain.independent] = tau[k]
+        rates = np.asarray(chain.projection(place.tolist()), dtype=float) @ qd[k]
+        found = engine.accelerations(place, rates, forces)[chain.independent]
+        scale = 1 + np.abs(expected[k]).max()
+        assert np.abs(found - expected[k]).max() < tolerance * scale
+        accelerations[k] = found
+    torques = dyn.inverse_dynamics(q, qd, accelerations, **mode)
+    scale = (1 + np.abs(expected).max()) * (1 + np.abs(dyn.mass_matrix(q, **mode)).max())
+    assert np.abs(torques - tau).max() < tolerance * scale
 
 
 @pytest.mark.parametrize("equality", [
@@ -140,8 +148,14 @@ def test_errors(equality: str) -> None:
 
 CATALOG = {"parallelogram": 1.0, "palletiser": 0.5, "five_bar": 0.3, "bricard": 0.8, "delta": 0.4, "stewart": 0.06}
 """How far from the assembly the independent joints go, rad or m."""
-COUNT = {"delta": 40, "stewart": 20}
-"""Configurations: of these, our closing and MuJoCo's solver take 0.1 s each."""
+
+
+@pytest.mark.parametrize("name", STARTS)
+@pytest.mark.filterwarnings("ignore::armdyn.ModelWarning")
+def test_another_assembly_mode_in_mujoco(name: str, tmp_path: Path) -> None:
+    robot = armdyn.load(name).without("friction", "rotors_on_links")
+    path = robot.save(tmp_path / "robot.xml")
+    agrees(path.read_text(encoding="utf-8"), robot, CATALOG[name] / 2, 100, near=another_mode(robot))
 
 
 @pytest.mark.parametrize("name", CATALOG)
@@ -150,7 +164,7 @@ def test_the_catalog_in_mujoco(name: str, tmp_path: Path) -> None:
     """Closed chains written as MJCF: MuJoCo's accelerations are ours, and so is what is read back."""
     robot = armdyn.load(name).without("friction", "rotors_on_links")
     path = robot.save(tmp_path / "robot.xml")
-    agrees(path.read_text(encoding="utf-8"), robot, CATALOG[name], COUNT.get(name, 100))
+    agrees(path.read_text(encoding="utf-8"), robot, CATALOG[name], 100)
     again = armdyn.load(path)
     assert [joint.name for joint in again.joints] == [joint.name for joint in robot.joints]
     chain, other = dependent_joints(robot), dependent_joints(again)
