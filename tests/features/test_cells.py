@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from armdyn.cli.command import VERBS, app
+from armdyn import formats
+from armdyn.cli.command import app
 from armdyn.errors import FeatureError
-from armdyn.robot.features import FEATURES as ALL_FEATURES
-from armdyn.robot.features import SUPPORT, support
+from armdyn.report.pages.study_page import study
+from armdyn.robot.features import FEATURES, SUPPORT, support
+from armdyn.share import share
 from support.feature_cells import CELLS, Case
 from support.feature_robots import ROBOTS
+from support.free_model import FreeCase
 
 VERB_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "identify": ("log.csv",),
@@ -50,11 +53,6 @@ DESCRIBING = {"cli.check", "cli.show", "cli.plan"}
 ROWS = set(support())
 
 
-ELSEWHERE = {"free_joints": ("crosscheck/test_free_joints.py", "simulation/test_free_motion.py")}
-"""Features whose cells have tests of their own, against other engines: their positions are not coordinates."""
-FEATURES = [name for name in ALL_FEATURES if name not in ELSEWHERE]
-
-
 @cache
 def alone(feature: str) -> Case:
     """The robot of a feature, with as little else as possible."""
@@ -63,21 +61,24 @@ def alone(feature: str) -> Case:
     return Case(robot.without(*(set(robot.features) - implied - {feature})))
 
 
+@cache
+def right(feature: str) -> Case:
+    """The case with which functions that take the feature into account are called."""
+    return FreeCase(alone(feature).robot) if feature == "free_joints" else alone(feature)
+
+
 def test_every_function_has_a_check() -> None:
     assert {*CELLS, *BUILT_FROM, *DESCRIBING} == ROWS
-    tests = Path(__file__).parents[1]
-    assert all((tests / name).is_file() for names in ELSEWHERE.values() for name in names)
 
 
 @pytest.mark.parametrize("what", CELLS)
 def test_what_is_declared_is_right_and_the_rest_is_refused(what: str) -> None:
     for feature in FEATURES:
-        case = alone(feature)
-        if set(case.robot.features) <= SUPPORT[what]:
-            CELLS[what](case)
+        if set(alone(feature).robot.features) <= SUPPORT[what]:
+            CELLS[what](right(feature))
         else:
             with pytest.raises(FeatureError, match=f"--without {feature}"):
-                CELLS[what](case)
+                CELLS[what](alone(feature))
 
 
 @pytest.mark.parametrize("what", BUILT_FROM)
@@ -89,8 +90,8 @@ def test_what_is_built_from_functions_declares_what_all_of_them_do(what: str) ->
 def test_a_deleted_declaration_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any one of its features a function refuses the robot that its check calls it with."""
     declared = SUPPORT[what]
-    for feature in declared - ELSEWHERE.keys():
-        case = copy(alone(feature))
+    for feature in declared:
+        case = copy(right(feature))
         vars(case).pop("dyn", None)  # nothing compiled yet
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
         with pytest.raises(FeatureError, match=f"--without {feature}"):
@@ -98,14 +99,39 @@ def test_a_deleted_declaration_is_noticed(what: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(SUPPORT, what, declared)
 
 
-@pytest.mark.parametrize("feature", [name for name in FEATURES if name != "payload"])  # files hold it as a body
+GATED_INSIDE = {"cli.explain": "diagnosis.explain", "cli.fix": "diagnosis.fix"}
+"""Verbs that hand names of files to one function, whose gate is theirs: both declare the same."""
+
+
+def test_verbs_without_a_gate_of_their_own_declare_what_their_function_does() -> None:
+    for verb, function in GATED_INSIDE.items():
+        assert SUPPORT[verb] == SUPPORT[function]
+
+
+@pytest.mark.parametrize("feature", FEATURES)
 def test_verbs_refuse_what_they_do_not_declare(feature: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the declaration taken away, every verb that reads one robot refuses it by name before it does anything."""
-    path = alone(feature).robot.save(tmp_path / "robot.toml")
-    verbs = [verb.__name__ for group in VERBS.values() for verb in group]
+    """With the declaration taken away, every verb refuses the robot by name before it does anything."""
+    robot = alone(feature).robot
+    path = robot.save(tmp_path / "robot.toml")
+    if feature == "payload":  # files hold it as a body
+        for name in ("load", "read"):
+            monkeypatch.setattr(formats, name, lambda *args, **options: robot)
     for what in sorted(set(BUILT_FROM) | DESCRIBING):
         verb = what.removeprefix("cli.")
-        if verb in verbs and verb not in ("check", "explain", "fix"):  # these read several files, or a file as it is
+        if what.startswith("cli.") and what not in GATED_INSIDE:
             monkeypatch.setitem(SUPPORT, what, SUPPORT[what] - {feature})
             outcome = CliRunner().invoke(app, [verb, str(path), *VERB_ARGUMENTS.get(verb, ())])
-            assert isinstance(outcome.exception, FeatureError) or f"--without {feature}" in outcome.output, verb
+            shown = " ".join((outcome.output + outcome.stderr).replace("│", " ").split())
+            assert isinstance(outcome.exception, FeatureError) or f"--without {feature}" in shown, (verb, shown)
+
+
+@pytest.mark.parametrize("what", sorted(name for name in BUILT_FROM if not name.startswith("cli.")))
+def test_functions_built_from_others_refuse_what_they_do_not_declare(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = {"share.share": share, "report.study": study}[what]
+    declared = SUPPORT[what]
+    for feature in FEATURES:
+        monkeypatch.setitem(SUPPORT, what, declared - {feature})
+        with pytest.raises(FeatureError, match=f"--without {feature}"):
+            function(alone(feature).robot, tmp_path / "page")

@@ -169,5 +169,5 @@ def test_page_operations() -> None:
 
 
 def test_texts_without_a_file_are_written_plainly() -> None:
-    with pytest.warns(armdyn.ModelWarning, match="rotors"):  # the reduction of the transmission
+    with pytest.warns(armdyn.ModelWarning, match="gear ratios"):  # the reduction of the transmission
         assert urdf.dumps(urdf.loads(ARM)).count("<visual>") == 0

@@ -14,8 +14,9 @@ import pytest
 import armdyn
 from armdyn import catalog
 from armdyn.algebra import CentralInertia, Inertia, Mat3, Vec3
-from armdyn.errors import RobotError
+from armdyn.errors import FeatureError, NotApplicable, RobotError
 from armdyn.formats import urdf
+from armdyn.formats.expressible import saved_with_all
 from armdyn.mechanics import newton_euler
 from armdyn.robot import (
     Body,
@@ -30,6 +31,7 @@ from armdyn.robot import (
     Rotor,
     StandardDH,
 )
+from armdyn.robot.parts import Motor
 from armdyn.robot.random import random_robot
 
 TOLERANCE = 1e-12
@@ -47,12 +49,12 @@ def written(robot: Robot) -> str:
     """The text; what it loses is checked elsewhere."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", armdyn.ModelWarning)
-        return urdf.dumps(robot)
+        return urdf.dumps(sayable(robot))
 
 
 def sayable(robot: Robot) -> Robot:
     """The robot without the parts of which URDF knows nothing."""
-    robot = robot.without("rotors")
+    robot = robot.without("rotors", "static_friction")
     plain = [joint.friction and replace(joint.friction, static=0, stribeck=0) for joint in robot.tree]
     return replace(robot, tree=tuple(replace(j, friction=f) for j, f in zip(robot.tree, plain, strict=True)))
 
@@ -191,15 +193,10 @@ def branched() -> Robot:
 
 
 LOSSES = {
-    "rotors (elbow)": with_part(rotor=Rotor(inertia=0.01, ratio=50)),
-    "static friction (elbow)": with_part(friction=Friction(1, 2, 3, 0.1)),
+    "gear ratios (elbow)": with_part(rotor=Rotor(ratio=50)),
     "acceleration limits (elbow)": with_part(limits=Limits(acceleration=3)),
     "mimic couplings (elbow)": with_part(notes=("mimics 'other' (1 q + 0): read as an independent joint",)),
-    "first moments of bodies without mass (elbow)": with_part(
-        body=Body("upper arm", Inertia(0, Vec3(1, 0, 0), Mat3.zero()))
-    ),
     "gravity (0 0 -3.7); readers take their own": arm(gravity=Vec3(0, 0, -3.7)),
-    "loops (bar)": arm(loops=(Loop("bar", "upper arm", "probe"),)),
     "the tool frame, because a body is already called 'tool'": replace(
         arm(), root=Body("tool"), tree=tuple(replace(j, parent=j.parent.replace("base", "tool")) for j in arm().tree)
     ),
@@ -215,6 +212,36 @@ def test_what_urdf_cannot_say_is_named(loss: str) -> None:
     assert [str(w.message) for w in caught] == [
         f"robot {name!r}: URDF cannot express, so the file does not contain: {loss}."
     ]
+
+
+REFUSED = {
+    "rotors": with_part(rotor=Rotor(inertia=0.01, ratio=50)),
+    "static_friction": with_part(friction=Friction(1, 2, 3, 0.1)),
+    "offsets": with_part(friction=Friction(1, 2, offset=0.1)),
+    "motors": with_part(motor=Motor(viscous=0.1)),
+    "loops": arm(loops=(Loop("bar", "upper arm", "probe"),)),
+}
+"""What changes the torques and has no place in URDF, by the name for `without`."""
+
+
+@pytest.mark.parametrize("feature", REFUSED)
+def test_what_changes_the_torques_is_refused_by_name(feature: str, tmp_path: Path) -> None:
+    robot = REFUSED[feature]
+    with pytest.raises(FeatureError, match=rf'formats.urdf does not .*robot.without\("{feature}"\)') as caught:
+        robot.save(tmp_path / "robot.urdf")
+    assert caught.value.feature == feature and "formats.toml" in str(caught.value)
+    assert not (tmp_path / "robot.urdf").exists()
+    again = armdyn.load(robot.without(feature).save(tmp_path / "robot.urdf"))
+    assert [joint.name for joint in again.joints] == [joint.name for joint in robot.opened.joints]
+    saved = saved_with_all(robot, tmp_path / "other.urdf")
+    assert saved.left_out == (feature,) and saved.complete == tmp_path / "other.toml"
+    if feature != "loops":  # its passive joints are not marked
+        assert armdyn.load(tmp_path / "other.toml").features == robot.features
+
+
+def test_first_moments_without_mass_are_refused() -> None:
+    with pytest.raises(NotApplicable, match=r"first moments of mass \(upper arm\)"):
+        urdf.dumps(with_part(body=Body("upper arm", Inertia(0, Vec3(1, 0, 0), Mat3.zero()))))
 
 
 def test_nothing_lost_nothing_said() -> None:

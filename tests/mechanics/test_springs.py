@@ -120,7 +120,7 @@ def test_files_keep_springs_and_counterbalances() -> None:
         assert again.features == robot.features
         q = states(3)[0]
         assert springs_of(again, q) == pytest.approx(springs_of(robot, q), rel=1e-12, abs=1e-12)
-    with pytest.warns(armdyn.ModelWarning, match=r"springs \(shoulder, elbow, slide\).*gravity compensation"):
+    with pytest.raises(armdyn.errors.FeatureError, match=r"springs across joints \(shoulder, elbow, slide\)"):
         urdf.dumps(robot)
     assert "rest position" in str(robot)
 

@@ -58,9 +58,11 @@ def check(
 
 def _examined(file: str, tip: str | None, base: str | None, lock: Any, without: list[str]) -> Checkup | ArmdynError:
     """The check-up of one file, or the error that makes it unreadable."""
+    import armdyn.cli.declarations  # noqa: F401 (enters what the verbs declare)
     from armdyn.errors import ArmdynError, RobotError, UnknownName
     from armdyn.findings import Checkup, Finding
     from armdyn.formats import FORMATS, read
+    from armdyn.robot.features import SUPPORT, require
 
     try:
         robot = read(file)
@@ -76,6 +78,7 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any, without: 
         return error
     try:
         robot = (robot.locked(lock) if lock else robot).without(*without)
+        require(robot, "armdyn check", SUPPORT["cli.check"])
         return (robot.chain(base=base, tip=tip) if tip or base else robot).checkup()
     except ArmdynError as error:
         return error

@@ -109,6 +109,17 @@ MOST_ROWS = 80
 _STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
+def save_robot(screen: Console, robot: Robot, path: Path) -> None:
+    """Save a robot that was computed, and say which file has all of it if its format has no place for something."""
+    from armdyn.formats.expressible import saved_with_all
+
+    saved = saved_with_all(robot, path)
+    show_path(screen, "Written", saved.path)
+    if saved.complete is not None:
+        screen.print(f"Its format has no place for: {', '.join(saved.left_out)}.", style="yellow")
+        show_path(screen, "The complete robot", saved.complete)
+
+
 def show_changes(screen: Console, robot: Robot, path: Path) -> None:
     """Print what a saved file changes in the user's own file."""
     from armdyn.formats import changes

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, first_warning, show, show_changes, show_findings, show_path, working
+from armdyn.cli.console import (
+    console,
+    first_warning,
+    save_robot,
+    show,
+    show_changes,
+    show_findings,
+    show_path,
+    working,
+)
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
@@ -145,8 +154,11 @@ def identify(
     screen = console()
     if out is not None:
         with first_warning(str(out)):
-            fit.save(out)
-        show_path(screen, "Written", out)
+            if out.suffix.lower() == ".json":
+                fit.save(out)
+                show_path(screen, "Written", out)
+            else:
+                save_robot(screen, fit.robot, out)
         show_changes(screen, robot, out)
         _print_consistency(screen, fit)
     if report is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, first_warning, show_path, working
+from armdyn.cli.console import console, first_warning, save_robot, working
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
@@ -55,5 +55,4 @@ def payload(
     screen.print(str(found), highlight=False, markup=False)
     if out is not None:
         with first_warning(str(out)):
-            found.added_to(robot).save(out)
-        show_path(screen, "Written", out)
+            save_robot(screen, found.added_to(robot), out)

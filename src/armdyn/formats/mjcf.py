@@ -6,7 +6,8 @@ armature, damping, friction loss, springs, gravity compensation, ranges, the for
 mimic joints and loops. What a Robot cannot represent (tendons that act, plugins) is named in notes, which `load` turns
 into warnings; fluids and flexible bodies are refused. A file whose root is <robot> is read as URDF.
 
-Written: any Robot; what MJCF cannot express is named in a `ModelWarning`.
+Written: any Robot; what MJCF cannot express is a `FeatureError` if it changes the torques, and named in a
+`ModelWarning` if not.
 """
 
 from __future__ import annotations

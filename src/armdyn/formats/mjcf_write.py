@@ -6,7 +6,6 @@ keeps its frame, also where that lies off the joint axis (standard DH with a != 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import matmul
@@ -14,13 +13,15 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
-from armdyn.errors import ModelWarning, NotApplicable
+from armdyn.errors import FeatureError, NotApplicable
 from armdyn.files import write_text
+from armdyn.formats.expressible import require_expressible, warn_of_loss
 from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.mjcf_values import place
 from armdyn.formats.urdf_write import depth_first, needs_tool_link
 from armdyn.formats.xml_values import texts, written
 from armdyn.robot.compounds import collapsed, position_names
+from armdyn.robot.features import listed
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Placement
 from armdyn.robot.robot import Robot
 
@@ -39,13 +40,12 @@ def write(robot: Robot, path: Path) -> None:
 def dumps(robot: Robot) -> str:
     """The robot as MJCF; `loads` gives back the same frames, masses, ranges, torque limits, friction and gravity.
 
-    What MJCF cannot express is left out and named in a ModelWarning.
+    Raises FeatureError for what MJCF cannot express and changes the torques; names the rest of it in a ModelWarning.
     """
     robot = robot.bound()
-    lost = list(_lost(robot))
-    if lost:
-        message = f"robot {robot.name!r}: MJCF cannot express, so the file does not contain: {'; '.join(lost)}."
-        warnings.warn(message, ModelWarning, stacklevel=2)
+    require_expressible(robot, "mjcf")
+    _refuse_loops(robot)
+    warn_of_loss(robot, "mjcf", list(_lost(robot)))
     root = Element("mujoco", model=robot.name)
     SubElement(root, "compiler", angle="radian")
     SubElement(root, "option", gravity=texts(robot.gravity))
@@ -123,8 +123,6 @@ def _equalities(root: Element, robot: Robot, bodies: Mapping[str, Element]) -> N
         SubElement(section, "joint", joint1=joint.name, joint2=law.joint,
                    polycoef=f"{written(apart)} {written(law.ratio)} 0 0 0")  # fmt: skip
     for loop in robot.loops:
-        if loop.kind not in CLOSING:
-            continue
         for number, point in enumerate(CLOSING[loop.kind]):
             names = [f"{loop.name} {end} end {number + 1}" for end in ("first", "second")]
             ends = ((loop.first, loop.first_placement), (loop.second, loop.second_placement))
@@ -207,14 +205,21 @@ def _rubbing(friction: Friction | None) -> dict[str, str]:
     return {"damping": written(friction.viscous), "frictionloss": written(friction.coulomb)}
 
 
+def _refuse_loops(robot: Robot) -> None:
+    """MJCF has equalities for some closing joints only."""
+    others = tuple(loop.name for loop in robot.loops if loop.kind not in CLOSING)
+    if others:
+        raise FeatureError(
+            f"formats.mjcf does not take into account: loops of these kinds ({listed(others)})",
+            where=f"robot {robot.name!r}", expected=f"loops of type {', '.join(CLOSING)}",
+            advice='Save a .toml file, or cut these loops at another joint. To leave loops out on purpose: '
+            'robot.without("loops"), or --without loops on the command line.', feature="loops", joints=others,
+        )  # fmt: skip
+
+
 def _lost(robot: Robot) -> Iterator[str]:
     tests: dict[str, Callable[[Joint], bool]] = {
-        "rotors as bodies": lambda j: j.rotor is not None and j.rotor.model == "full",
-        "static friction": lambda j: j.friction is not None and (j.friction.static != 0 or j.friction.stribeck != 0),
-        "torque offsets": lambda j: j.friction is not None and j.friction.offset != 0,
-        "friction laws": lambda j: j.friction is not None and j.friction.law not in (None, "viscous", "coulomb"),
         "motors": lambda j: j.motor is not None,
-        "elastic joints": lambda j: j.elastic is not None,
         "limits of velocity and acceleration": lambda j: (
             j.limits is not None and (j.limits.velocity is not None or j.limits.acceleration is not None)
         ),
@@ -223,11 +228,6 @@ def _lost(robot: Robot) -> Iterator[str]:
         found = [joint.name for joint in robot.movable if test(joint)]
         if found:
             yield f"{what} ({', '.join(found)})"
-    open_loops = [loop.name for loop in robot.loops if loop.kind not in CLOSING]
-    if open_loops:
-        yield f"loops ({', '.join(open_loops)})"
-    if robot.coupling:
-        yield "the coupling of motors and joints"
     moving = [joint.name for joint in depth_first(robot) if joint.kind != "fixed"]
     if moving != [joint.name for joint in robot.movable]:
         yield f"the order of the joints, which on reading will be {', '.join(moving)}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from armdyn.errors import ArmdynError, FileError
 from armdyn.files import write_text
+from armdyn.formats.expressible import require_expressible
 from armdyn.formats.text import read_text
 from armdyn.robot.record import robot_from_record
 from armdyn.robot.record_writer import record_from_robot
@@ -53,6 +54,7 @@ def _refuse_bombs(text: str, where: str) -> None:
 
 def dumps(robot: Robot) -> str:
     """The robot as TOML; `loads` gives it back."""
+    require_expressible(robot, "toml")
     record = record_from_robot(robot)
     lines = [f"{key} = {_value(value)}" for key, value in record.items() if not _is_section(key)]
     if "parameters" in record:

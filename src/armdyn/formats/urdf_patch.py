@@ -15,10 +15,11 @@ from armdyn.algebra import CentralInertia, rot_rpy
 from armdyn.errors import ModelWarning, NotApplicable, UnknownName
 from armdyn.files import write_text
 from armdyn.formats import urdf_read
+from armdyn.formats.expressible import require_expressible, warn_of_loss
 from armdyn.formats.patch import Page, Tag
-from armdyn.formats.urdf_write import dumps, lost_parts, plain, warn_of_loss
+from armdyn.formats.urdf_write import dumps, lost_parts, plain
 from armdyn.formats.xml_values import texts, written
-from armdyn.robot.parts import Body, Rotor
+from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
 
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -42,13 +43,10 @@ def rewritten(robot: Robot) -> str:
         warnings.warn(message, ModelWarning, stacklevel=4)
         return dumps(robot)
     again = urdf_read.loads(text)
-    known = lost_parts(again) if _rotors(again) == _rotors(robot) else []
-    warn_of_loss(robot, [part for part in lost_parts(robot) if part not in known])
+    require_expressible(robot, "urdf", again)
+    known = lost_parts(again)
+    warn_of_loss(robot, "urdf", [part for part in lost_parts(robot) if part not in known])
     return text
-
-
-def _rotors(robot: Robot) -> list[Rotor | None]:
-    return [joint.rotor for joint in robot.movable]
 
 
 def patched(text: str, robot: Robot, where: str = "URDF text") -> str:

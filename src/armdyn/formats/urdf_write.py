@@ -7,14 +7,14 @@ fixed. All other bodies are links as they are. The joint's offset goes into its 
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Inertia, Mat3, Scalar, Vec3
 from armdyn.conventions import GRAVITY
-from armdyn.errors import ModelWarning, NotApplicable, RobotError
+from armdyn.errors import NotApplicable, RobotError
+from armdyn.formats.expressible import require_expressible, warn_of_loss
 from armdyn.formats.text import MIMIC
 from armdyn.formats.urdf_read import TOOL, UNLIMITED
 from armdyn.formats.xml_values import texts, written
@@ -32,19 +32,14 @@ def plain(robot: Robot) -> Element:
 def dumps(robot: Robot) -> str:
     """The robot as URDF; `loads` gives back the same frames, masses, limits and friction.
 
-    What URDF cannot express is left out and named in a ModelWarning.
+    Raises FeatureError for what URDF cannot express and changes the torques; names the rest of it in a ModelWarning.
     """
     robot = robot.bound()
-    warn_of_loss(robot, lost_parts(robot))
+    require_expressible(robot, "urdf")
+    warn_of_loss(robot, "urdf", lost_parts(robot))
     root = plain(robot)
     indent(root, "  ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
-
-
-def warn_of_loss(robot: Robot, lost: Sequence[str]) -> None:
-    if lost:
-        message = f"robot {robot.name!r}: URDF cannot express, so the file does not contain: {'; '.join(lost)}."
-        warnings.warn(message, ModelWarning, stacklevel=3)
 
 
 class _Page:
@@ -193,16 +188,12 @@ def needs_tool_link(robot: Robot) -> bool:
 
 
 def lost_parts(robot: Robot) -> list[str]:
-    """What the file cannot express, in words."""
+    """What the file cannot express beside features, in words."""
     lost = list(_lost_of_joints(robot))
     if robot.gravity != Vec3(*GRAVITY):
         lost.append(f"gravity ({texts(robot.gravity)}); readers take their own")
     if not _tool_understood(robot) and not needs_tool_link(robot):
         lost.append(f"the tool frame, because a body is already called {TOOL!r}")
-    if robot.loops:
-        lost.append(f"loops ({_listed(loop.name for loop in robot.loops)})")
-    if robot.coupling:
-        lost.append("the coupling of motors and joints")
     moving = [joint.name for joint in depth_first(robot) if joint.kind != "fixed"]
     if moving != [joint.name for joint in robot.movable]:
         lost.append(f"the order of the joints, which on reading will be {_listed(moving)}")
@@ -212,25 +203,14 @@ def lost_parts(robot: Robot) -> list[str]:
 def _lost_of_joints(robot: Robot) -> Iterator[str]:
     joints = robot.movable
     tests = {
-        "rotors": [j for j in joints if j.rotor is not None],
-        "static friction": [j for j in joints if j.friction and (j.friction.static != 0 or j.friction.stribeck != 0)],
-        "torque offsets": [j for j in joints if j.friction and j.friction.offset != 0],
-        "friction laws": [j for j in joints if j.friction and j.friction.law not in (None, "viscous", "coulomb")],
+        "gear ratios": [j for j in joints if j.rotor is not None],
         "motors": [j for j in joints if j.motor is not None],
-        "elastic joints": [j for j in joints if j.elastic is not None],
-        "springs": [j for j in joints if j.spring is not None],
-        "gravity compensation": [j for j in robot.tree if j.body.gravity_compensation != 0],
         "acceleration limits": [j for j in joints if j.limits and j.limits.acceleration is not None],
         "mimic couplings": [j for j in joints if any(note.startswith(MIMIC) for note in j.notes)],
-        "first moments of bodies without mass": [j for j in robot.tree if _massless_moment(j.body.inertia)],
     }
     for what, found in tests.items():
         if found:
             yield f"{what} ({_listed(joint.name for joint in found)})"
-
-
-def _massless_moment(inertia: CentralInertia | Inertia) -> bool:
-    return isinstance(inertia, Inertia) and inertia.mass == 0 and inertia.moment != ZERO
 
 
 # Numbers and names ------------------------------------------------------------------------------------------------
