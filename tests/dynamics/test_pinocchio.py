@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.graph import Graph
 from armdyn.robot import Robot
 from support import pinocchio_model
@@ -24,8 +24,11 @@ from support.wheel import MISSING, wheel_files
 
 pin = pinocchio_model.pin
 FULL = bool(os.environ.get("ARMDYN_FULL"))
-TOLERANCE, OF_DERIVATIVES = 1e-10, 1e-8  # relative to the largest entry
+TOLERANCE, OF_DERIVATIVES, OF_DIFFERENCES = 1e-10, 1e-8, 1e-7  # relative to the largest entry
 COMPARED = sorted(set(QUANTITIES) - {"friction", "regressor", "coriolis_matrix", "closed"})  # no counterpart there
+
+LARGE = ("forward_dynamics_derivatives", *HESSIANS)
+"""The largest graphs: on short arms only."""
 
 
 class Oracle:
@@ -87,6 +90,26 @@ class Oracle:
         inverse = np.array(inverse).reshape(self.robot.n, self.robot.n)
         return self.square(dq), self.square(dqd), self.square(np.triu(inverse) + np.triu(inverse, 1).T)
 
+    def inverse_dynamics_hessian(self, q: Any, qd: Any, qdd: Any, weights: Any) -> Any:
+        M = self.weighted(lambda x: self.mass_matrix(x), q, weights)
+        slopes = self.inverse_dynamics_derivatives
+        q_q, q_qd = (self.weighted(lambda x, k=k: slopes(x, qd, qdd)[k], q, weights) for k in range(2))
+        return q_q, q_qd, self.weighted(lambda x: slopes(q, x, qdd)[1], qd, weights), M
+
+    def forward_dynamics_hessian(self, q: Any, qd: Any, tau: Any, weights: Any) -> Any:
+        slopes = self.forward_dynamics_derivatives
+        q_q, q_qd, q_tau = (self.weighted(lambda x, k=k: slopes(x, qd, tau)[k], q, weights) for k in range(3))
+        return q_q, q_qd, self.weighted(lambda x: slopes(q, x, tau)[1], qd, weights), q_tau
+
+    @staticmethod
+    def weighted(slopes: Callable[[Any], Any], at: Any, weights: Any) -> Any:
+        """Rows: derivatives of weights.slopes by each coordinate, by differences of fourth order."""
+        h, rows = 2e-3, []
+        for unit in np.eye(len(at)):
+            near, far = ((weights @ slopes(at + k * h * unit) - weights @ slopes(at - k * h * unit)) for k in (1, 2))
+            rows.append((8 * near - far) / (12 * h))
+        return np.array(rows)
+
     def joint_reactions(self, q: Any, qd: Any, qdd: Any) -> Any:
         pin.rnea(self.model, self.data, *self.to(q, qd, qdd))
         return np.array([self.data.f[self.model.getJointId(link.name)].vector for link in self.robot.links])
@@ -109,6 +132,7 @@ def compare(robot: Robot, function: Callable[[str], Callable[..., Any]], names: 
     rng = np.random.default_rng(seed)
     q, qd, qdd = rng.uniform(-2, 2, (3, robot.n))
     state = {"q": q, "qd": qd, "qdd": qdd, "tau": oracle.inverse_dynamics(q, qd, qdd)}
+    state["weights"] = rng.uniform(-1, 1, robot.n)
     # Errors of accelerations are errors of torques times the inverse of M, so its condition enters.
     condition = np.linalg.cond(oracle.mass_matrix(q))
     for name in names:
@@ -117,6 +141,7 @@ def compare(robot: Robot, function: Callable[[str], Callable[..., Any]], names: 
         values = [state[each] for each in QUANTITIES[name].inputs]
         found, expected = function(name)(*values), getattr(oracle, name)(*values)
         tolerance = OF_DERIVATIVES if name.endswith("derivatives") else TOLERANCE
+        tolerance = OF_DIFFERENCES if name.endswith("hessian") else tolerance
         tolerance *= max(1.0, condition / 1e4) if name.startswith("forward") else 1.0
         for a, b in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, expected)), strict=True):
             scale = np.abs(b).max() + 1e-3 * np.abs(state["tau"]).max() * (not name.startswith(("pose", "jac")))
@@ -153,7 +178,7 @@ def test_graphs_of_random_robots(seed: int) -> None:
     robot = random_robot(seed)
     forward: Any = ("auto", "composite", "articulated")[seed % 3]
     dyn = armdyn.compile(robot, forward=forward, group=seed % 5 != 4)
-    names = COMPARED if robot.n < 7 or FULL else [name for name in COMPARED if name != "forward_dynamics_derivatives"]
+    names = COMPARED if robot.n < 7 or FULL else [name for name in COMPARED if name not in LARGE]
     compare(robot, lambda name: evaluated(dyn.graph(name)), names, seed)
 
 
@@ -202,8 +227,7 @@ def test_arms_of_example_robot_data(name: str) -> None:
         warnings.simplefilter("ignore", armdyn.ModelWarning)
         robot = armdyn.load(wheel_file(name), **ARMS[name]).without("friction", "rotors").opened
     dyn = armdyn.compile(robot)
-    slow = "forward_dynamics_derivatives"  # the largest graph: on the short arms only
-    names = [each for each in COMPARED if robot.n < 8 or each != slow]
+    names = [each for each in COMPARED if robot.n < 8 or each not in LARGE]
     compare(robot, lambda each: evaluated(dyn.graph(each)), names)
     if FULL or name == "kinova.urdf":
         compare(robot, lambda each: getattr(dyn, each), names if FULL else ["inverse_dynamics", "mass_matrix"])

@@ -83,6 +83,28 @@ def test_first_derivatives_of_random_robots(seed: int, name: str) -> None:
     assert np.abs(jacobian - jax.vmap(jax.jacrev(call))(q, qd, last)).max() < 1e-12 * np.abs(jacobian).max()
 
 
+@pytest.mark.parametrize("name", STATE)
+def test_second_derivatives(name: str) -> None:
+    """Forward and backward, in every order."""
+    robot = armdyn.random_robot(2, 4, branching=0.3, rotors=True, friction=True)
+    call = getattr(armdyn.jax.wrap(armdyn.compile(robot)), name)
+    state = tuple(states(4))
+    check_grads(call, state, order=2, modes=("fwd", "rev"), atol=1e-4, rtol=1e-4)  # of differences
+    weights = np.arange(1.0, 5.0)
+
+    def weighted(x: Any) -> Any:
+        return call(*jnp.split(x, 3)) @ weights
+
+    x = np.concatenate(state)
+    ways = [outer(inner(weighted))(x) for outer in (jax.jacfwd, jax.jacrev) for inner in (jax.jacfwd, jax.jacrev)]
+    for way in ways[1:]:
+        assert np.abs(way - ways[0]).max() < 1e-12 * np.abs(ways[0]).max()
+    batch = np.stack([x, 2 * x, 3 * x])
+    assert np.abs(jax.jit(jax.vmap(jax.hessian(weighted)))(batch)[0] - ways[0]).max() < 1e-12 * np.abs(ways[0]).max()
+    with pytest.raises(NotApplicable, match="third"):
+        jax.jacfwd(jax.hessian(weighted))(x)
+
+
 @pytest.mark.parametrize("name", POSITION)
 def test_derivatives_of_functions_of_the_position(name: str) -> None:
     call = getattr(armdyn.jax.wrap(armdyn.compile(armdyn.load("planar3r"))), name)

@@ -52,6 +52,9 @@ EXACT = 1e-9
 DIFFERENCES = 2e-6
 """Where the comparison is by central differences of the model: half their step's digits."""
 
+SECOND_DIFFERENCES = 1e-4
+"""And by differences of differences."""
+
 
 def close(found: Any, expected: Any, tolerance: float = EXACT) -> None:
     found, expected = np.asarray(found, dtype=float), np.real(np.asarray(expected))
@@ -256,6 +259,37 @@ def _forward_slopes(c: Case) -> None:
     close(by_q @ d, c.difference(lambda x: c.model.forward_dynamics(x, c.xd, c.xdd), c.x, d), DIFFERENCES)
     close(by_qd @ d, c.difference(lambda x: c.model.forward_dynamics(c.x, x, c.xdd), c.xd, d), DIFFERENCES)
     close(by_tau, np.linalg.inv(c.M))
+
+
+@cell("dynamics.inverse_dynamics_hessian")
+def _curvature(c: Case) -> None:
+    _curved(c, c.dyn.inverse_dynamics_hessian, "inverse_dynamics")
+
+
+@cell("mechanics.second_derivatives")
+def _second_derivatives(c: Case) -> None:
+    found = mechanics.second_derivatives.inverse_dynamics_hessian
+    _curved(c, lambda *state: found(c.robot, *state), "inverse_dynamics")
+
+
+@cell("dynamics.forward_dynamics_hessian")
+def _forward_curvature(c: Case) -> None:
+    _curved(c, c.dyn.forward_dynamics_hessian, "forward_dynamics")
+
+
+def _curved(c: Case, hessian: Callable[..., Any], name: str) -> None:
+    """Second derivatives along a direction in q and qd, by second differences of the second model."""
+    a, b, weights = np.random.default_rng(5).normal(size=(3, len(c.x)))
+    q_q, q_qd, qd_qd, q_last = hessian(c.x, c.xd, c.xdd, weights)
+
+    def along(x: Any) -> Any:
+        function = getattr(c.model, name)
+        q, qd, last = c.x + x[0] * a, c.xd + x[0] * b, c.xdd
+        return c.difference(lambda s: function(*np.split(s, 3)), np.concatenate([q, qd, last]),
+                            np.concatenate([a, b, a])) @ weights  # fmt: skip
+
+    second = c.difference(along, np.zeros(1), np.ones(1))
+    close(a @ q_q @ a + 2 * a @ q_qd @ b + b @ qd_qd @ b + a @ q_last @ a, second, SECOND_DIFFERENCES)
 
 
 def _masses(c: Case) -> tuple[float, Any]:

@@ -3,8 +3,8 @@
 Results of the function are taken as one vector y, row by row, one after the other. With inputs a, b, ...:
 
 order 1: dy/da, dy/db, ..., each (size of y, size of the input);
-order 2: with one more input w, of the size of y, the second derivatives of w.y by each pair of inputs, a a, a b, ...,
-    b b, ..., each (size of the first, size of the second).
+order 2: with one more input, weights of the size of y, the second derivatives of weights.y by each pair of inputs, a a,
+    a b, ..., b b, ..., each (size of the first, size of the second).
 
 The derivatives of inverse and forward dynamics, which are used most, are quantities of their own with fewer operations.
 """
@@ -18,7 +18,7 @@ from armdyn.graph import Graph, Node, derivative, gradient, symbols
 from armdyn.graph.node import ZERO
 from armdyn.graph.structure import leaves
 
-WEIGHTS = "w"
+WEIGHTS = "weights"
 """The input that second derivatives are contracted with."""
 
 

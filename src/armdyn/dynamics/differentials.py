@@ -28,7 +28,7 @@ class Part(NamedTuple):
     """A compiled function that gives some of the derivatives.
 
     program: the function.
-    takes: places of its inputs among those of the function that is differentiated; w, if it is taken, is the last.
+    takes: places of its inputs among those of the differentiated function; the weights, if any, come last.
     gives: which derivatives its results are: by which input, or by which pair of inputs.
     shapes: of its results.
     label: names it, in this process and in others; the same label means the same numbers.
@@ -46,12 +46,15 @@ SLOPES: dict[str, tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...]] = {
     "forward_dynamics": (("forward_dynamics_derivatives", (0, 1, 2), (0, 1, 2)),),
 }
 """First derivatives that are quantities of their own: (name, its inputs, by which inputs its results are)."""
-CURVATURE: dict[str, tuple[str, tuple[Pair, ...]]] = {}
-"""Second derivatives, contracted with w, that are quantities of their own: (name, by which pairs of inputs)."""
+CURVATURE: dict[str, tuple[str, tuple[Pair, ...]]] = {
+    "inverse_dynamics": ("inverse_dynamics_hessian", ((0, 0), (0, 1), (1, 1), (0, 2))),
+    "forward_dynamics": ("forward_dynamics_hessian", ((0, 0), (0, 1), (1, 1), (0, 2))),
+}
+"""Second derivatives, contracted with weights, that are quantities of their own: (name, by which pairs of inputs)."""
 
 
 class Differential:
-    """A function of Dynamics, the derivatives of its results by its inputs, and those of w.results by pairs of them.
+    """A function of Dynamics, first derivatives of its results, and second ones of weights.results.
 
     Results are taken as one vector, row by row: derivatives are (..., size, size of the input). Compiled at first use.
     """
@@ -89,10 +92,11 @@ class Differential:
 
     @cached_property
     def curvature(self) -> Part:
-        """The part that gives the second derivatives of w.results; it `gives` pairs of inputs, the others are zero."""
+        """The part that gives second derivatives of weights.results, by pairs of inputs; other pairs: zero."""
         places = tuple(range(len(self.inputs) + 1))
         if self.name in CURVATURE and self.variant is None:
             name, gives = CURVATURE[self.name]
+            definition_of(self.dynamics, name)  # refuses what it does not take into account
             return self._part(name, None, places, gives)
         self._require_explicit("second derivatives")
         pairs = tuple(itertools.combinations_with_replacement(places[:-1], 2))

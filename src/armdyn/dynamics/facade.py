@@ -27,8 +27,8 @@ from armdyn.dynamics.graphs import (
 )
 from armdyn.dynamics.looped_programs import FRAMES, can_be_looped, looped, pays
 from armdyn.dynamics.program_cache import ProgramCache
-from armdyn.dynamics.programs import Composed, Loaded, Program, finite, program
-from armdyn.dynamics.quantities import QUANTITIES, Definition, Quantities
+from armdyn.dynamics.programs import COMPOSING, Composed, ComposedHessian, Loaded, Program, finite, program
+from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
@@ -179,6 +179,8 @@ class Dynamics(Shown, Quantities):
     def _made(self, name: str, variant: Variant | Near | Derived | None, label: str) -> Program:
         if name == "forward_dynamics_derivatives" and self.n > LONG and variant is None:
             return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
+        if name == "forward_dynamics_hessian" and self.n > LONG:
+            return ComposedHessian(self.program("forward_dynamics_derivatives"), *map(self.program, COMPOSING))
         if self.cache:
             found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
             if found is not None:
@@ -270,7 +272,7 @@ class Dynamics(Shown, Quantities):
         for name in (*taken, *extra):
             made = self._programs.get(name)
             label = name if name in extra else f"{name}({', '.join(QUANTITIES[name].inputs)})"
-            if made is None and name not in known and self.n > LONG:
+            if made is None and name not in known and (self.n > LONG or name in HESSIANS):
                 lines.append(f"{label:<46}  at first use")
                 continue
             count = self.operations(name) if made is None else made.operations
@@ -534,6 +536,7 @@ def _how(made: Program) -> str:
     kind = {
         "Split": "several kernels, ",
         "Composed": "from other functions, ",
+        "ComposedHessian": "from other functions, ",
         "Loaded": "from other functions, ",
         "Interpreted": "NumPy, ",
     }.get(type(made).__name__, "")

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from armdyn.algebra import Scalar
+from armdyn.algebra.ops import add, mul, sub, total
 from armdyn.dynamics.model_choice import Bound, Kept, Views, cheapest, cheapest_views, has_parallel_axes, traced
 from armdyn.errors import ArmdynError, PhysicsError
 from armdyn.graph import Graph, derivative
@@ -22,6 +23,7 @@ from armdyn.mechanics import (
     gim_christoffel,
     linear,
     newton_euler,
+    second_derivatives,
 )
 from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
 from armdyn.mechanics.matrices import plus
@@ -247,6 +249,47 @@ def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | No
         inverse = solved(unit)
         symmetric = [[inverse[max(i, j)][min(i, j)] for j in n] for i in n]
         return {"dqdd_dq": solved(dq), "dqdd_dqd": solved(dqd), "dqdd_dtau": symmetric}
+
+    return source.traced(source.views.torques, formula, inputs)
+
+
+def inverse_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
+    """Second derivatives of weighted torques."""
+
+    def formula(robot: Robot, *values: Any) -> dict[str, Any]:
+        names = ("H_q_q", "H_q_qd", "H_qd_qd", "H_q_qdd")
+        return dict(zip(names, second_derivatives.inverse_dynamics_hessian.formula(robot, *values), strict=True))
+
+    return source.traced(source.views.torques, formula, inputs)
+
+
+def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
+    """Second derivatives of weighted accelerations, from those of the torques at the qdd that the torques produce.
+
+    Let u = M^-1 weights, A the second derivatives of u.tau, G those by (q, qdd), a_q = dqdd/dq, ...: differentiating
+    ID(q, qd, qdd(q, qd, tau)) = tau twice gives -(A_qq + G a_q + (G a_q)^T), -(A_qqd + G a_qd), -A_qdqd, -G a_tau.
+    """
+    require_inertia(source.robot.bound())
+    n = range(source.robot.n)
+
+    def formula(robot: Robot, q: Any, qd: Any, tau: Any, weights: Any) -> dict[str, Any]:
+        factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
+        rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
+        qdd, u = linear.solve(factors, rest), linear.solve(factors, list(weights))
+        dq, dqd = derivatives.inverse_dynamics_derivatives.formula(robot, q, qd, qdd)
+        q_q, q_qd, qd_qd, q_qdd = second_derivatives.inverse_dynamics_hessian.formula(robot, q, qd, qdd, u)
+        rates = [linear.solve(factors, row) for row in q_qdd]  # G M^-1
+
+        def product(matrix: Any) -> list[list[Scalar]]:
+            return [[total(mul(row[k], matrix[k][j]) for k in n) for j in n] for row in rates]
+
+        by_q, by_qd = product(dq), product(dqd)  # -G a_q, -G a_qd
+        return {
+            "H_q_q": [[sub(add(by_q[i][j], by_q[j][i]), q_q[i][j]) for j in n] for i in n],
+            "H_q_qd": [[sub(by_qd[i][j], q_qd[i][j]) for j in n] for i in n],
+            "H_qd_qd": [[-entry for entry in row] for row in qd_qd],
+            "H_q_tau": [[-entry for entry in row] for row in rates],
+        }
 
     return source.traced(source.views.torques, formula, inputs)
 

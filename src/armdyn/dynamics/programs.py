@@ -87,8 +87,29 @@ class Interpreted:
         return general_call("function", ports, Interpreter(self.graph, ports))
 
 
+class Several:
+    """Made of other programs, `parts`; operations of the linear algebra between them are not counted."""
+
+    @property
+    def parts(self) -> tuple[Program, ...]:
+        raise NotImplementedError
+
+    @property
+    def operations(self) -> Operations:
+        counts = [program.operations for program in self.parts]
+        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
+
+    @property
+    def compile_seconds(self) -> float:
+        return sum(program.compile_seconds for program in self.parts)
+
+    @property
+    def from_cache(self) -> bool:
+        return all(program.from_cache for program in self.parts)
+
+
 @dataclass(frozen=True)
-class Composed:
+class Composed(Several):
     """Derivatives of forward dynamics of a long chain, from three other programs and NumPy's linear algebra."""
 
     forward: Program
@@ -96,18 +117,8 @@ class Composed:
     inertia: Program
 
     @property
-    def operations(self) -> Operations:
-        """Of the three programs; those of the linear algebra are not counted."""
-        counts = [program.operations for program in (self.forward, self.slopes, self.inertia)]
-        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
-
-    @property
-    def compile_seconds(self) -> float:
-        return self.forward.compile_seconds + self.slopes.compile_seconds + self.inertia.compile_seconds
-
-    @property
-    def from_cache(self) -> bool:
-        return self.forward.from_cache and self.slopes.from_cache and self.inertia.from_cache
+    def parts(self) -> tuple[Program, ...]:
+        return self.forward, self.slopes, self.inertia
 
     def __call__(self, q: Any, qd: Any, tau: Any, out: Any = None, **options: Any) -> Any:
         dq, dqd = self.slopes(q, qd, self.forward(q, qd, tau, **options), **options)
@@ -118,8 +129,32 @@ class Composed:
         return delivered([-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()], out)
 
 
+COMPOSING = ("forward_dynamics", "inverse_dynamics_hessian")
+
+
 @dataclass(frozen=True)
-class Loaded:
+class ComposedHessian(Several):
+    """Second derivatives of forward dynamics of a long chain; see `graphs.forward_dynamics_hessian`."""
+
+    slopes: Program
+    forward: Program
+    hessian: Program
+
+    @property
+    def parts(self) -> tuple[Program, ...]:
+        return self.slopes, self.forward, self.hessian
+
+    def __call__(self, q: Any, qd: Any, tau: Any, weights: Any, out: Any = None, **options: Any) -> Any:
+        by_q, by_qd, inverse = self.slopes(q, qd, tau, **options)
+        u = (inverse @ np.asarray(weights, dtype=float)[..., None])[..., 0]
+        q_q, q_qd, qd_qd, q_qdd = self.hessian(q, qd, self.forward(q, qd, tau, **options), u, **options)
+        turned = q_qdd @ by_q
+        results = [-(q_q + turned + turned.swapaxes(-1, -2)), -(q_qd + q_qdd @ by_qd), -qd_qd, -(q_qdd @ inverse)]
+        return delivered(results, out)
+
+
+@dataclass(frozen=True)
+class Loaded(Several):
     """Inverse or forward dynamics with wrenches on frames, from those without and the Jacobians of the frames.
 
     core: without wrenches.
@@ -132,18 +167,8 @@ class Loaded:
     inverse: bool
 
     @property
-    def operations(self) -> Operations:
-        """Of the programs; those of the products J^T w are not counted."""
-        counts = [program.operations for program in (self.core, *self.jacobians)]
-        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
-
-    @property
-    def compile_seconds(self) -> float:
-        return sum(program.compile_seconds for program in (self.core, *self.jacobians))
-
-    @property
-    def from_cache(self) -> bool:
-        return all(program.from_cache for program in (self.core, *self.jacobians))
+    def parts(self) -> tuple[Program, ...]:
+        return self.core, *self.jacobians
 
     def __call__(self, q: Any, qd: Any, last: Any, *wrenches: Any, out: Any = None, **options: Any) -> Any:
         loads: Any = 0.0

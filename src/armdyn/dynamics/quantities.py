@@ -40,6 +40,7 @@ from armdyn.mechanics import (
     kinematics,
     newton_euler,
     newton_euler_base,
+    second_derivatives,
 )
 from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
@@ -464,6 +465,55 @@ class Quantities:
         """
 
     @row(
+        "H_q_q H_q_qd H_qd_qd H_q_qdd",
+        graphs.inverse_dynamics_hessian,
+        second_derivatives.differentiated_newton_euler,
+        takes=RIGID,
+    )
+    def inverse_dynamics_hessian(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, weights: ArrayLike, *,
+        out: Out = None, threads: int | None = None,
+    ) -> tuple[Floats, Floats, Floats, Floats]:  # fmt: skip
+        """Second derivatives of the weighted sum of torques, weights . tau; by (qd, qdd) and (qdd, qdd) they are zero.
+
+        Included: all terms of inverse_dynamics. At qd = 0 the jump of dry friction is left out.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
+        weights: (..., n) weight of each joint's result, of any unit
+        Returns H_q_q: (..., n, n) weight times torque per unit of q_i and q_j; symmetric
+        Returns H_q_qd: (..., n, n) the same by q_i and qd_j
+        Returns H_qd_qd: (..., n, n) the same by qd_i and qd_j; symmetric
+        Returns H_q_qdd: (..., n, n) the same by q_i and qdd_j
+        """
+
+    @row(
+        "H_q_q H_q_qd H_qd_qd H_q_tau",
+        graphs.forward_dynamics_hessian,
+        second_derivatives.differentiated_composite_body,
+        inverts=True,
+        takes=RIGID,
+    )
+    def forward_dynamics_hessian(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, weights: ArrayLike, *,
+        out: Out = None, threads: int | None = None,
+    ) -> tuple[Floats, Floats, Floats, Floats]:  # fmt: skip
+        """Second derivatives of the weighted sum of accelerations, weights . qdd; by (qd, tau) and (tau, tau) zero.
+
+        Included: all terms of forward_dynamics. At qd = 0 the jump of dry friction is left out.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        tau: (..., n) joint torques, N m (revolute) or N (prismatic), exerted by the actuators on +q
+        weights: (..., n) weight of each joint's result, of any unit
+        Returns H_q_q: (..., n, n) weight times acceleration per unit of q_i and q_j; symmetric
+        Returns H_q_qd: (..., n, n) the same by q_i and qd_j
+        Returns H_qd_qd: (..., n, n) the same by qd_i and qd_j; symmetric
+        Returns H_q_tau: (..., n, n) the same by q_i and tau_j
+        """
+
+    @row(
         "F",
         on_loaded_robot(joint_reactions),
         joint_reactions,
@@ -579,5 +629,7 @@ class Quantities:
         """
 
 
+HESSIANS = ("inverse_dynamics_hessian", "forward_dynamics_hessian")
+"""Quantities that few need and that take longest to make."""
 QUANTITIES: dict[str, Definition] = {name: row for name, row in vars(Quantities).items() if isinstance(row, Definition)}
 """The table, by name."""

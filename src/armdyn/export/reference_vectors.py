@@ -57,7 +57,7 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
     q = rng.uniform(low, high, (count, robot.n))
     q = np.transpose(where.joined(q.T, q.T + rng.uniform(-STRETCH, STRETCH, (robot.n, count))))
     qd, qdd, tau = (rng.uniform(-size, size, (count, where.size)) for size in (2, 5, 20))
-    made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": rng.uniform(-1, 1, (count, where.size))}
     if robot.compounds:
         made["q"] = robot.integrate(robot.neutral, np.vstack([np.zeros((1, robot.n)), q[1:]]))
     for name, values in made.items():

@@ -28,6 +28,7 @@ from armdyn.mechanics import (
     newton_euler_base,
     registry,
     rotors,
+    second_derivatives,
     springs,
 )
 
@@ -56,5 +57,6 @@ __all__ = [
     "newton_euler_base",
     "registry",
     "rotors",
+    "second_derivatives",
     "springs",
 ]

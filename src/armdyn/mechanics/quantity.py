@@ -23,7 +23,7 @@ from armdyn.robot.robot import Robot
 from armdyn.typing import Array, Floats
 
 JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u", "theta", "thetad", "thetadd",
-                 "qddd", "qdddd")  # fmt: skip
+                 "qddd", "qdddd", "weights")  # fmt: skip
 ACTIVE_VECTORS = ("q_active", "qd_active", "qdd_active", "tau_active")
 """One entry per active joint: those named by the argument `active`, or all independent ones."""
 ALL_JOINTS = ("q_all", "near")

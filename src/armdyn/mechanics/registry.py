@@ -90,6 +90,7 @@ AROUND: dict[str, tuple[str, ...]] = {
     "friction": ALL,
     "kinematics": ("elastic", *ALL),
     "moving_base": TREE,
+    "second_derivatives": TREE,
     "springs": ("elastic", *ALL),
 }
 """The modules around the formulations, and the features that they take into account."""
