@@ -118,3 +118,14 @@ def test_the_result_prints_and_is_json() -> None:
     assert "Payload" in str(found) or "payload" in str(found)
     assert found.record()["status"] == "explained" and found.exit_status == 1
     assert "<table>" in found._repr_html_()
+
+
+def test_continuous_joints_of_pinocchio(tmp_path: Path) -> None:
+    """Pinocchio has the cosine and the sine of a continuous joint in its configuration."""
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is the other engine of this test")
+    robot = armdyn.load("ur5").without("friction", "limits")
+    model = pin.buildModelFromUrdf(str(robot.save(tmp_path / "ur5.urdf")))
+    assert model.nq > model.nv
+    assert explain(robot, model).status == "equal"
+    heavier = robot.with_payload(1.0)
+    assert explain(model, heavier).causes

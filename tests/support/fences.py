@@ -15,8 +15,8 @@ from typer.main import get_command
 
 from armdyn.cli import app
 
-NEEDED = r"^(?:import|from) (casadi|jax|torch)\b"
-"""Libraries without which a block is left out: no test installs them."""
+NEEDED = r"^(?:import|from) (casadi|jax|torch|pinocchio|mujoco)\b"
+"""Libraries without which a block is left out."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 
 

@@ -31,6 +31,8 @@ ORDERS = {
 DECIMALS = (10.0, 0.1, 100.0, 0.01)
 LENGTH_UNITS = {1000.0: "mm", 0.001: "mm"}
 MASS_UNITS = {1000.0: "g", 0.001: "g"}
+RADII = {10.0: "ten times the radius", 0.1: "a tenth of the radius", 2.0: "the diameter as radius",
+         0.5: "half of the radius"}  # fmt: skip
 TENSOR_UNITS = {1e6: "kg mm^2", 1e-6: "kg mm^2", 1e4: "kg cm^2", 1e-4: "kg cm^2", 1e3: "g m^2", 1e-3: "g m^2",
                 1e9: "g mm^2", 1e-9: "g mm^2"}  # fmt: skip
 
@@ -238,6 +240,23 @@ def _turn(a: Floats, b: Floats) -> float:
     signs = [np.diag([x, y, x * y * (np.sign(np.linalg.det(R)) or 1.0)]) for x in (1, -1) for y in (1, -1)]
     traces = [np.trace(np.linalg.eigh(b)[1] @ s @ V.T) for s in signs]
     return float(np.degrees(np.arccos(np.clip((max(traces) - 1) / 2, -1, 1))))
+
+
+@rule
+def _radius(body: Entries, wanted: Entries | None) -> Iterator[Change]:
+    """The tensor of a cylinder whose radius was mistaken: diameter for radius, or a decimal."""
+    for axis in range(3):
+        across = [k for k in range(3) if k != axis]
+        moments = np.diag(body.tensor)
+        along, side = moments[axis], moments[across[0]]
+        round_ = abs(side - moments[across[1]]) <= CLOSE * abs(side) and not body.tensor[~np.eye(3, dtype=bool)].any()
+        if not round_ or along <= 0 or side < along / 2:  # side = m (3 r^2 + l^2) / 12, along = m r^2 / 2
+            continue
+        for factor, words in RADII.items():
+            more = (factor**2 - 1) * along
+            moved = np.diag([more if k == axis else more / 2 for k in range(3)])
+            yield Change("wrong_radius", f"the tensor is that of a cylinder with {words}",
+                         _with(body, tensor=body.tensor + moved), options=len(RADII))  # fmt: skip
 
 
 @rule

@@ -79,7 +79,7 @@ def pinocchio_view(model: Any, name: str) -> View | None:
     joints = tuple(joint.name for joint in robot.joints) if robot else tuple(model.names)[1:]
 
     def torques(states: States) -> Floats:
-        q = to_pinocchio(robot, states.q) if robot is not None else states.q
+        q = _unbounded(model, to_pinocchio(robot, states.q)) if robot is not None else states.q
         rows = zip(q, states.qd, states.qdd, strict=True)
         return np.array([pin.rnea(model, data, a, b, c).copy() for a, b, c in rows])
 
@@ -89,12 +89,23 @@ def pinocchio_view(model: Any, name: str) -> View | None:
     return _checked(name or f"{model.name} in Pinocchio", joints, torques, robot and uniform(robot), tuple(notes))
 
 
+def _unbounded(model: Any, q: Floats) -> Floats:
+    """Positions with continuous joints as Pinocchio has them: (cos, sin)."""
+    columns, at = [], 0
+    for joint in list(model.joints)[1:]:
+        size = 1 if (joint.nq, joint.nv) == (2, 1) else joint.nq
+        part = q[..., at : at + size]
+        columns.append(part if size == joint.nq else np.concatenate([np.cos(part), np.sin(part)], axis=-1))
+        at += size
+    return np.concatenate(columns, axis=-1)
+
+
 def _from_pinocchio(model: Any) -> Robot | None:
     tree: list[Joint] = []
     bodies = ["world"]
     for k in range(1, model.njoints):
         joint, placement, inertia = model.joints[k], model.jointPlacements[k], model.inertias[k]
-        if (joint.nq, joint.nv) not in ((1, 1), (7, 6), (4, 3)):
+        if (joint.nq, joint.nv) not in ((1, 1), (2, 1), (7, 6), (4, 3)):
             return None
         load = CentralInertia(float(inertia.mass), Vec3(*map(float, inertia.lever)), _tensor(inertia.inertia))
         bodies.append(f"{model.names[k]}_body")
@@ -110,7 +121,8 @@ def _from_pinocchio(model: Any) -> Robot | None:
         kind: Kind = "revolute" if np.abs(S[3:]).max() > 0 else "prismatic"
         axis = S[3:] if kind == "revolute" else S[:3]
         armature = float(model.armature[joint.idx_v])
-        limits = Limits(*(_finite(x[joint.idx_q]) for x in (model.lowerPositionLimit, model.upperPositionLimit)))
+        ends = (model.lowerPositionLimit, model.upperPositionLimit) if joint.nq == 1 else ()
+        limits = Limits(*(_finite(x[joint.idx_q]) for x in ends))
         tree.append(replace(part, kind=kind, geometry=replace(part.geometry, axis=Vec3(*map(float, axis))),  # type: ignore[arg-type]
                             rotor=Rotor(inertia=armature) if armature else None, limits=limits))  # fmt: skip
     gravity = Vec3(*map(float, model.gravity.linear))

@@ -285,7 +285,8 @@ def _body_repair(robot: Robot, finding: Finding, shapes: Shapes) -> _Proposal | 
             return _proposal(finding, joint, found[index], f"of {len(found)} mistakes that explain it, only this one "
                              "agrees with the body's shape at uniform density", "medium")  # fmt: skip
     kinds = ", ".join(dict.fromkeys(_word(change) for change in found))
-    return f"several mistakes explain it ({kinds}), and nothing tells which"
+    several = "several mistakes explain it" if "," in kinds else "it can be undone in several ways"
+    return f"{several} ({kinds}), and nothing tells which"
 
 
 def _word(change: Change) -> str:

@@ -1,0 +1,41 @@
+"""fix on the files of the wheel: what it repairs is gone in the repaired file, and nothing else changes."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from armdyn.diagnosis import fix
+from armdyn.errors import ArmdynError
+from armdyn.formats import read
+from support.wheel import MISSING, wheel_files
+
+FILES = wheel_files()
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+@pytest.mark.skipif(not FILES, reason=MISSING)
+@pytest.mark.parametrize("path", FILES if os.environ.get("ARMDYN_FULL") else FILES[::7], ids=lambda path: path.stem)
+def test_repairs_are_proved(path: Path, tmp_path: Path) -> None:
+    try:
+        robot = read(path)
+    except ArmdynError:
+        pytest.skip("not a complete robot")
+    found = fix(robot)
+    for left in found.left:
+        assert left.reason
+    if not found.repairs:
+        return
+    copy = tmp_path / path.name
+    found.robot.save(copy)
+    remaining = {(finding.rule, finding.where) for finding in read(copy).checkup().findings}
+    assert not {(repair.rule, repair.where) for repair in found.repairs} & remaining
+    before, after = (file.read_bytes().decode("utf-8", "replace").split("\n") for file in (path, copy))
+    assert len(before) == len(after)
+    for old, new in zip(before, after, strict=True):
+        if old != new:  # numbers alone
+            assert NUMBER.sub("0", old) == NUMBER.sub("0", new), "\n".join(difflib.ndiff([old], [new]))
