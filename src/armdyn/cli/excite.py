@@ -46,6 +46,13 @@ def excite(
     v_max: parse.VelocityOption = None,
     a_max: parse.AccelerationOption = None,
     tau_max: parse.TorqueOption = None,
+    floor: Annotated[
+        float | None,
+        typer.Option(metavar="Z", help="Height of the floor, m; links also stay clear of each other."),
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option(metavar="R", help="Radius of the links, m (alone: links clear of each other only).")
+    ] = None,
     noise: Annotated[
         str | None, typer.Option(metavar="N", help="Standard deviation of the measured torques, N m or N.")
     ] = None,
@@ -57,7 +64,9 @@ def excite(
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
 ) -> None:
     """Design an exciting motion for identification within the robot's limits, and predict the error bars."""
-    from armdyn.identification import Harmonics, Search, predicted_std
+    import numpy as np
+
+    from armdyn.identification import Harmonics, Search, Surroundings, predicted_std
     from armdyn.identification import excite as optimised
 
     parse.check_extension(plot, parse.PICTURES, "--plot")
@@ -77,6 +86,7 @@ def excite(
             a_max=steepest,
             tau_max=strongest,
             share=share,
+            surroundings=None if floor is None and radius is None else Surroundings(floor=floor, radius=radius),
             resume=resume,
             progress=say,
         )
@@ -86,6 +96,8 @@ def excite(
     screen = console()
     show(screen, _uses(robot, found), prediction.section())
     screen.print(str(found))
+    if np.isfinite(found.clearance):
+        screen.print(f"Smallest distance between links, and from the floor: {1e3 * found.clearance:.0f} mm.")
     for note in found.notes:
         screen.print(f"[yellow]{note}[/]")
     if noise is None:

@@ -7,6 +7,7 @@ Before it: `excite`, the motion to log. After it: `consistent`, `select_friction
 from __future__ import annotations
 
 from armdyn.identification.checks import check_log
+from armdyn.identification.clearance import Surroundings
 from armdyn.identification.estimation import (
     Damped,
     Estimate,
@@ -56,6 +57,7 @@ __all__ = [
     "Samples",
     "Search",
     "Sequential",
+    "Surroundings",
     "TorqueModel",
     "Total",
     "Validation",

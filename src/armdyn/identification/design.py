@@ -20,6 +20,7 @@ from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.programs import program
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, gradient, trace
+from armdyn.identification.clearance import Clearance
 from armdyn.identification.criteria import criterion_named
 from armdyn.identification.harmonics import Harmonics
 from armdyn.identification.observation import base_regressor, closing, state_sizes
@@ -39,19 +40,22 @@ RELAXED = 1e-3
 FINE = 400
 """Samples per period of the highest harmonic at which the limits of a finished motion are checked: between two of them
 a sine rises by 1 - cos(pi/400) = 3e-5 at most."""
+EVERY, MARGIN = 4, 1e-3
+"""Every how many of these samples the clearance is checked, and the share of it kept free for what is between them."""
 BETWEEN = 5e-5
 """Share of the limits kept free for what happens between samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A robot, the base parameters to identify, the kind of motion, its limits, and the samples per period."""
+    """A robot, base parameters to identify, kind of motion, its limits, samples per period, what to keep clear of."""
 
     robot: Robot
     base: BaseParameters
     harmonics: Harmonics
     limits: MotionLimits
     samples: int
+    clearance: Clearance | None = None
 
     @cached_property
     def dynamics(self) -> Dynamics:
@@ -152,6 +156,11 @@ class Design:
         by_q, by_qd = self.dynamics.inverse_dynamics_derivatives(q, qd, qdd)
         for slope, by in zip(slopes, (by_q, by_qd, self.dynamics.mass_matrix(q)), strict=False):
             slope += np.einsum("ki,kij->kj", slopes[3], by)
+        if self.clearance is not None:
+            near, by_q_of = self.clearance.shares(q)
+            b, slope = barrier(1 - near * near)
+            cost += float(b.sum()) / len(q)
+            slopes[0] += by_q_of(slope * (-2 * near) / len(q))
         return cost, slopes[:3]
 
     @cached_property
@@ -197,7 +206,10 @@ class Design:
     def _shares(self, x: Array) -> list[Array]:
         q, qd, qdd = (np.ascontiguousarray(S @ x.T) for S in self._fine)
         tau = self.dynamics.inverse_dynamics(q, qd, qdd)
-        return [np.abs((v - m) / h).max(axis=0) for v, (m, h) in zip((q, qd, qdd, tau), self.bands, strict=True)]
+        shares = [np.abs((v - m) / h).max(axis=0) for v, (m, h) in zip((q, qd, qdd, tau), self.bands, strict=True)]
+        if self.clearance is not None:
+            shares.append((1 + MARGIN) * self.clearance.shares(q[::EVERY])[0].max(axis=0, initial=0.0))
+        return shares
 
     def shrunk(self, x: Array, share: float = 1.0) -> Array | None:
         """The motion of x, scaled down about its mean until it keeps all limits; None if even rest does not."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from scipy.optimize import minimize
 
 from armdyn.errors import ArmdynError
 from armdyn.findings import listed
+from armdyn.identification.clearance import Clearance, Surroundings
 from armdyn.identification.criteria import condition_number, criterion_named, scaled_condition_number
 from armdyn.identification.design import Design
 from armdyn.identification.harmonics import Harmonics
@@ -88,6 +89,14 @@ class Excitation:
         return scaled_condition_number(self.observation)
 
     @cached_property
+    def clearance(self) -> float:
+        """Smallest distance between links, and of links from the floor, m; infinite if neither was asked for."""
+        if self.design.clearance is None:
+            return float("inf")
+        t = np.linspace(0, self.motion.duration, 2000)
+        return float(self.design.clearance.distances(self.motion(t)).min(initial=np.inf))
+
+    @cached_property
     def feasibility(self) -> Feasibility:
         """The motion against its limits."""
         limits = self.design.limits
@@ -135,6 +144,7 @@ def excite(
     a_max: Any = None,
     tau_max: Any = None,
     share: float = 1.0,
+    surroundings: Surroundings | None = None,
     resume: str | Path | None = None,
     progress: Progress = quiet,
 ) -> Excitation:
@@ -149,6 +159,7 @@ def excite(
              a_max: largest accelerations, (n,) or one for all, rad/s^2 or m/s^2 (default: the robot's)
              tau_max: largest torques, (n,) or one for all, N m or N (default: the robot's)
              share: share of every limit that may be used (default 1)
+             surroundings: floor and links to keep clear of (default: neither)
              resume: file in which finished work is kept; if it exists, the search continues from it
              progress: called with what is being done and the share of the work done
     Raises:  ArmdynError if no motion keeps the limits, or the file belongs to another problem.
@@ -156,7 +167,9 @@ def excite(
     base = base_parameters(robot, include)
     limits, notes = excitation_limits(robot, share, v_max=v_max, a_max=a_max, tau_max=tau_max)
     kind, search = harmonics or Harmonics(), search or Search()
-    design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count))
+    clearance = None if surroundings is None else Clearance(base.robot, surroundings)
+    notes += () if clearance is not None else ("Neither a floor nor other links are kept clear of.",)
+    design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count), clearance)
     criterion_named(criterion)
     run = _Run(design, criterion, search, progress)
     record = ProgressFile.opened(resume, run.problem())
@@ -227,6 +240,7 @@ class _Run:
             "harmonics": d.harmonics.count, "period": d.harmonics.period, "rest": d.harmonics.rest,
             "seed": self.search.seed, "iterations": self.search.iterations,
             "parameters": [round(x, 12) for x in d.base.values.tolist()],
+            "surroundings": None if d.clearance is None else asdict(d.clearance.surroundings),
             "limits": [[round(x, 12) if np.isfinite(x) else None for x in (*m, *h)] for m, h in d.bands],
         }  # fmt: skip
 
