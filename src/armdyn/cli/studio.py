@@ -18,17 +18,17 @@ def studio(
     robot: Robot,
     port: Annotated[int, typer.Option(help="Port on this machine; 0 chooses a free one.", min=0, max=65535)] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+    dark: Annotated[bool, typer.Option("--dark", help="Dark colours.")] = False,
 ) -> None:
-    """Open a robot in the browser: move it, and see torques, inertia, ellipsoids, motions and equations.
+    """Open a robot in the browser: look at it, move it, plan and simulate motions, read its equations.
 
-    The page is served to this machine only and needs no network. Press Ctrl-C to stop.
+    The page is served to this machine only, needs no network, and opens with the address that is printed: it contains a
+    token. Needs the extra `studio`. Press Ctrl-C to stop.
     """
     with working("compiling"):
         from armdyn.studio import serve
 
-        running = serve(robot, port)
-        answers = running.server.answers
-        answers.state(answers.about()["start"])  # compiled before the page asks
+        running = serve(robot, port, dark=dark)
     screen = console()
     screen.print(f"{robot.name} is at [bold green]{running.address}[/]. Press Ctrl-C to stop.", soft_wrap=True)
     if browser:

@@ -1,41 +1,91 @@
-"""Answers to the requests of the page, as values that fit into JSON: lists, numbers, texts."""
+"""What the studio shows of a robot at one configuration: limits, torques, the dragged tool, ellipsoids.
+
+Nothing here knows the browser: arguments and results are numbers and texts.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, manipulability, velocity_ellipsoid
-from armdyn.analysis.ellipsoids import Ellipsoid
-from armdyn.control import ComputedTorque
-from armdyn.control.computed_torque import NoControl
+from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
+from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.holding import holding_torques
-from armdyn.equations import derive
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.kinematics.closable import pulled_in
-from armdyn.kinematics.reach import reach
+from armdyn.kinematics.compiled_frame import Place
+from armdyn.kinematics.inverse import all_solutions
+from armdyn.kinematics.numeric_inverse import Bounds, Problem, levenberg_marquardt
 from armdyn.kinematics.task_rows import linear_rows
-from armdyn.motion import torque_breakdown
-from armdyn.report.figures.robot_figures import skeleton
-from armdyn.report.pages.equations_block import equations_block
 from armdyn.robot import Robot
-from armdyn.robot.limits import joint_names, joint_units, start_position, torque_limits, working_range
-from armdyn.simulation import simulate
-from armdyn.trajectory import point_to_point
-from armdyn.trajectory.profiles import PROFILES
+from armdyn.robot.limits import joint_units, position_limits, start_position, torque_limits, working_range
 from armdyn.typing import Array
 
-FRAMES = 150
-"""Frames of a motion."""
-LONGEST, HEAVIEST = 60.0, 1000.0
-"""Largest duration, s, and payload, kg, that the page may request."""
+HEAVIEST = 1000.0
+"""Largest payload, kg."""
+ELLIPSOIDS = {"velocity": velocity_ellipsoid, "force": force_ellipsoid, "acceleration": acceleration_ellipsoid}
+ITERATIONS = 12
+"""Of inverse kinematics while the tool is dragged."""
+NEAR = 1e-6
+"""Distance from its target at which the dragged tool has arrived, m or rad."""
+
+
+class StudioJoint(NamedTuple):
+    """A joint: its name, units, and the range that it moves in, rad or m."""
+
+    name: str
+    revolute: bool
+    unit: str
+    torque_unit: str
+    lower: float
+    upper: float
+    torque: float
+    """Limit, N m or N; infinite if none is known."""
+    endless: bool
+    """Whether it may turn on and on: a revolute joint without position limits."""
+
+    def shown(self, x: float, degrees: bool) -> float:
+        """A position in the unit that is shown."""
+        return math.degrees(x) if degrees and self.revolute else x
+
+    def range_shown(self, degrees: bool, digits: int) -> tuple[float, float]:
+        """The range in the unit that is shown, rounded inwards."""
+        scale = 10.0**digits
+        low, high = (scale * self.shown(x, degrees) for x in (self.lower, self.upper))
+        return math.ceil(low - 1e-6) / scale, math.floor(high + 1e-6) / scale
+
+    def unit_shown(self, degrees: bool) -> str:
+        """Degrees or radians; metres."""
+        return "°" if degrees and self.revolute else self.unit
+
+
+class Load(NamedTuple):
+    """The torque that holds one joint, beside its limit.
+
+    torque:  N m or N, payload included.
+    payload: what of it holds the payload.
+    bodies:  what of it each link asks for, by name; springs and counterbalances are not among them.
+    """
+
+    joint: StudioJoint
+    torque: float
+    payload: float
+    bodies: dict[str, float]
+
+    @property
+    def share(self) -> float:
+        """Of the limit; 0 if there is none."""
+        return abs(self.torque) / self.joint.torque if math.isfinite(self.joint.torque) else 0.0
+
+    @property
+    def too_large(self) -> bool:
+        return self.share > 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,164 +98,154 @@ class Answers:
     def dyn(self) -> Dynamics:
         return compiled(self.robot)
 
-    def about(self) -> dict[str, Any]:
-        """What does not change: joints with their ranges and limits, reach, profiles, check-up."""
+    @cached_property
+    def _carrying(self) -> Dynamics:
+        """The robot with 1 kg at the tool. Torques are linear in the payload, so this serves every payload."""
+        return compiled(self.robot.with_payload(1.0))
+
+    def loaded(self, payload: float) -> Dynamics:
+        """The dynamics with a payload, kg, at the tool."""
+        mass = within(payload, "payload", HEAVIEST, 0.0)
+        return compiled(self.robot.with_payload(mass)) if mass else self.dyn
+
+    @cached_property
+    def joints(self) -> tuple[StudioJoint, ...]:
+        """The joints with their limits; joints without position limits have a working range."""
         low, high = working_range(self.robot)
-        joints = [
-            {
-                "name": joint.name,
-                "kind": joint.kind,
-                "unit": unit[0],
-                "torque_unit": unit[3],
-                "lower": lower,
-                "upper": upper,
-                "torque": torque if math.isfinite(torque) else None,
-            }
-            for joint, unit, lower, upper, torque in zip(
-                self.robot.joints,
-                joint_units(self.robot),
-                low.tolist(),
-                high.tolist(),
-                torque_limits(self.robot).tolist(),
-                strict=True,
+        endless = ~np.isfinite(position_limits(self.robot)).any(axis=0)
+        return tuple(
+            StudioJoint(joint.name, joint.kind == "revolute", *unit[::3], float(a), float(b), float(torque), bool(free))
+            for joint, unit, a, b, torque, free in zip(
+                self.robot.joints, joint_units(self.robot), low, high, torque_limits(self.robot), endless, strict=True
             )
-        ]
-        return {
-            "name": self.robot.name,
-            "source": self.robot.source,
-            "joints": joints,
-            "start": pulled_in(self.dyn, start_position(self.robot)[None])[0].tolist(),
-            "profiles": list(PROFILES),
-            "reach": reach(self.robot),
-            "findings": self.robot.checkup().summary,
-        }
-
-    def state(self, q: Any) -> dict[str, Any]:
-        """The robot at q: its pose, holding torques, mass matrix, ellipsoids."""
-        at = self._vector(q, "q")
-        J = self.dyn.jacobian(at)
-        values = np.linalg.svd(J, compute_uv=False)
-        return {
-            "arm": self._arm(at),
-            "gravity": _plain(holding_torques(self.dyn, at)),
-            "mass_matrix": _plain(self.dyn.mass_matrix(at)),
-            "pose": _plain(self.dyn.pose(at)),
-            "singular_values": _plain(values),
-            "manipulability": _plain(manipulability(self.dyn, at)),
-            "potential_energy": _plain(self.dyn.potential_energy(at)),
-            "ellipsoids": self._ellipsoids(at),
-        }
-
-    def motion(self, q0: Any, q1: Any, profile: str = "quintic", duration: float = 2.0) -> dict[str, Any]:
-        """A point-to-point motion, and its torques split by physical effect."""
-        if profile not in PROFILES:
-            raise unknown_name("profile", profile, PROFILES)
-        course = point_to_point(
-            self._vector(q0, "q0"),
-            self._vector(q1, "q1"),
-            profile=profile,
-            duration=_within(duration, "duration", LONGEST),
         )
-        parts = torque_breakdown(self.dyn, course, dt=course.duration / FRAMES)
-        return self._film(parts.t, parts.q, parts.tau) | {
-            "parts": {name: _plain(part) for name, part in parts.by_effect.items()}
-        }
 
-    def simulation(
-        self, q0: Any, q1: Any, law: str = "computed_torque", payload: float = 0.0, duration: float = 2.0
-    ) -> dict[str, Any]:
-        """The robot under a control law, with a payload that the law does not know; or without actuation."""
-        start, end = self._vector(q0, "q0"), self._vector(q1, "q1")
-        length = _within(duration, "duration", LONGEST)
-        load = _within(payload, "payload", HEAVIEST, least=0.0)
-        plant = compiled(self.robot.with_payload(load)) if load else self.dyn
-        laws = {"computed_torque": ComputedTorque(self.dyn, kp=400, kd=40), "none": NoControl(self.robot.n)}
-        if law not in laws:
-            raise unknown_name("law", law, laws)
-        course = point_to_point(start, end, profile="quintic", duration=length)
-        run = simulate(plant, laws[law], course, duration=length, dt=1e-3, q0=start)
-        picked = np.linspace(0, len(run.t) - 1, FRAMES + 1).astype(int)
-        film = self._film(run.t[picked], run.q[picked], run.tau[picked])
-        error = run.error[picked] if law != "none" else np.zeros_like(run.q[picked])
-        return film | {"error": _plain(error), "status": run.status.name.lower(), "detail": run.detail}
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """The lower and upper ends of the joints' ranges, (n,) each."""
+        return np.array([j.lower for j in self.joints]), np.array([j.upper for j in self.joints])
 
-    def equations(self) -> dict[str, Any]:
-        """M, C and g, typeset."""
-        return {"html": equations_block(derive(self.robot))}
+    @cached_property
+    def start(self) -> Array:
+        """A configuration to begin with."""
+        begin: Array = pulled_in(self.dyn, start_position(self.robot)[None])[0]
+        return self.kept(begin)
 
-    # Parts ----------------------------------------------------------------------------------------------------------
+    # Configurations -------------------------------------------------------------------------------------------------
 
-    def _vector(self, values: Any, name: str) -> Array:
+    def configuration(self, values: Any) -> Array:
+        """A configuration (n,) that was given from outside, checked."""
         try:
             q: Array = np.asarray(values, dtype=float)
-        except (TypeError, ValueError):
-            raise ArmdynError(f"{name} is not a list of numbers", where="studio") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ArmdynError("the configuration is not a list of numbers", where="studio") from None
         if q.shape != (self.robot.n,):
-            raise ShapeError(f"{name} has shape {q.shape}", where="studio", expected=f"({self.robot.n},)")
+            raise ShapeError(f"a configuration of shape {q.shape}", where="studio", expected=f"({self.robot.n},)")
         if not np.isfinite(q).all():
-            raise ArmdynError(f"{name} is not finite", where="studio", expected="finite numbers")
-        self.dyn.closed(q[None])  # an error that names the loop where it does not close
+            raise ArmdynError("the configuration is not finite", where="studio", expected="finite numbers")
         return q
 
-    def _arm(self, q: Array) -> dict[str, Any]:
-        joints, segments, tool = skeleton(self.robot, q)
-        return {
-            "joints": [{"kind": kind, "at": _plain(p), "axis": _plain(z)} for kind, p, z in joints],
-            "segments": [[_plain(a), _plain(b)] for a, b in segments],
-            "tool": _plain(tool),
-        }
+    def kept(self, q: Any) -> Array:
+        """The configuration with every joint within its range; an error names the loop that does not close there."""
+        inside: Array = np.clip(self.configuration(q), *self.bounds)
+        if self.robot.loops:
+            self.dyn.closed(inside[None])
+        return inside
 
-    def _film(self, t: Array, q: Array, tau: Array) -> dict[str, Any]:
-        return {
-            "t": _plain(t),
-            "q": _plain(q),
-            "tau": _plain(tau),
-            "arms": [self._arm(row) for row in q],
-            "joints": list(joint_names(self.robot)),
-        }
+    def wrapped(self, q: Array) -> Array:
+        """The same configuration with the angles of endless joints within half a turn."""
+        turns = np.array([joint.revolute and joint.endless for joint in self.joints])
+        return np.where(turns, (q + np.pi) % (2 * np.pi) - np.pi, q)
 
-    def _ellipsoids(self, q: Array) -> dict[str, Any]:
-        """Ellipsoids of the tool position; one that does not exist at q is left out."""
-        rows = linear_rows(self.dyn)
-        kinds: Mapping[str, Any] = {
-            "velocity": velocity_ellipsoid,
-            "force": force_ellipsoid,
-            "acceleration": acceleration_ellipsoid,
-        }
-        found = {}
-        for name, kind in kinds.items():
+    def dragged(self, q: Any, target: Any, rotation: Any = None) -> Array:
+        """The configuration near q whose tool is at the target, or as near to it as ranges and reach allow.
+
+        target:   (3,) position of the tool, m.
+        rotation: (3, 3) of the tool; None: any.
+        """
+        at, goal = self.kept(q), np.asarray(target, dtype=float)
+        if goal.shape != (3,) or not np.isfinite(goal).all():
+            raise ArmdynError("the target of the tool is not three finite numbers", where="studio")
+        turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+        rows = np.array([True] * 3 + [rotation is not None] * 3)
+
+        def place(x: Array) -> Place:
+            T = self.dyn.pose(x)
+            return Place(T[..., :3, :3], T[..., :3, 3], self.dyn.jacobian(x))
+
+        problem = Problem(place, turn[None], goal[None], rows, Bounds(*self.bounds, *self.bounds), NEAR)
+        found: Array = levenberg_marquardt(problem, at[None].copy(), ITERATIONS).q[0]
+        try:
+            return self.kept(found)
+        except ArmdynError:  # a loop does not close there
+            return at
+
+    def branches(self, q: Any) -> list[Array]:
+        """All configurations of the closed form with the tool where it is at q, q itself first; only q without one."""
+        at = self.kept(q)
+        T = self.dyn.pose(at)
+        found = [at]
+        for pose in (T, T[:3, 3]):  # some planar arms reach a position in two ways, with another rotation
             try:
-                found[name] = _axes(kind(self.dyn, q, rows=rows))
+                solutions = all_solutions(self.robot, pose, q0=at)
             except ArmdynError:
                 continue
+            for q_other in solutions:
+                inside = bool((np.clip(q_other, *self.bounds) == q_other).all())
+                if inside and all(np.abs(q_other - known).max() > 1e-4 for known in found):
+                    found.append(q_other)
         return found
 
+    # Torques and ellipsoids -----------------------------------------------------------------------------------------
 
-def _axes(ellipsoid: Ellipsoid) -> dict[str, Any]:
-    """Half axes as vectors in world axes, (m, 3); unlimited directions have length 0."""
-    place = [["x", "y", "z"].index(row) for row in ellipsoid.rows]
-    lengths = np.where(np.isfinite(ellipsoid.lengths), ellipsoid.lengths, 0.0)
-    axes = np.zeros((3, len(place)))
-    axes[place] = ellipsoid.axes * lengths
-    centre = np.zeros(3)
-    centre[place] = ellipsoid.centre
-    return {"axes": _plain(axes.T), "centre": _plain(centre)}
+    def loads(self, q: Any, payload: float = 0.0) -> list[Load]:
+        """The torques that hold the arm at q with a payload, kg, at the tool."""
+        at, mass = self.configuration(q), within(payload, "payload", HEAVIEST, 0.0)
+        empty = holding_torques(self.dyn, at)
+        more = mass * (holding_torques(self._carrying, at) - empty) if mass else np.zeros_like(empty)
+        bodies = self._by_body(at)
+        return [
+            Load(joint, float(a + b), float(b), {name: float(x) for name, x in zip(self.links, parts, strict=True)})
+            for joint, a, b, parts in zip(self.joints, empty, more, bodies, strict=True)
+        ]
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Names of the moving links."""
+        return tuple(joint.body.name for joint in self.robot.movable)
+
+    def _by_body(self, q: Array) -> Array:
+        """(n, links) gravity torques by link: torques are linear in the parameters, each of which belongs to a link."""
+        count, rest = len(self.links), np.zeros(self.robot.n)
+        share = (self.dyn.regressor(q, rest, rest) * self.dyn.parameters)[:, : count * len(STANDARD_PARAMETERS)]
+        parts: Array = share.reshape(self.robot.n, count, len(STANDARD_PARAMETERS))[:, :, :10].sum(axis=2)
+        return parts
+
+    def ellipsoid(self, kind: str, q: Any) -> tuple[Array, Array] | None:
+        """Half axes as columns (3, 3) in world axes and centre (3,) from the tool; None where it does not exist.
+
+        A direction without bound has length 0.
+        """
+        if kind not in ELLIPSOIDS:
+            raise unknown_name("ellipsoid", kind, ELLIPSOIDS)
+        try:
+            found = ELLIPSOIDS[kind](self.dyn, self.configuration(q), rows=linear_rows(self.dyn))
+        except ArmdynError:
+            return None
+        place = [("x", "y", "z").index(row) for row in found.rows]
+        axes, centre = np.zeros((3, 3)), np.zeros(3)
+        axes[place, : len(place)] = found.axes * np.where(np.isfinite(found.lengths), found.lengths, 0.0)
+        centre[place] = found.centre
+        return axes, centre
 
 
-def _plain(value: Any) -> Any:
-    """Lists and floats; infinity and NaN, which JSON does not have, become None."""
-    array: Array = np.asarray(value, dtype=float)
-    if array.ndim == 0:
-        number = float(array)
-        return number if math.isfinite(number) else None
-    return [_plain(entry) for entry in array] if not np.isfinite(array).all() else array.tolist()
-
-
-def _within(value: Any, name: str, most: float, least: float = 1e-3) -> float:
+def within(value: Any, name: str, most: float, least: float = 1e-3) -> float:
+    """A number from outside, checked."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not least <= number <= most:
-        raise ArmdynError(f"{name} = {value}", where="studio", expected=f"a number from {least:g} to {most:g}")
+        raise ArmdynError(f"{name} = {str(value)[:40]}", where="studio",
+                          expected=f"a number from {least:g} to {most:g}")  # fmt: skip
     return number

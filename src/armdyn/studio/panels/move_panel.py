@@ -1,0 +1,122 @@
+"""Move: sliders, the tool dragged in the view, torques against their limits, ellipsoids."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from armdyn.studio.answers import ELLIPSOIDS, HEAVIEST
+from armdyn.studio.panel_pages import bodies_page, text_page, torque_page, words_page
+from armdyn.studio.panels.panel import Panel
+from armdyn.typing import Array
+
+
+class MovePanel(Panel):
+    """Sliders and torques."""
+
+    title = "Move"
+
+    def build(self) -> None:
+        gui, studio = self.gui, self.studio
+        self.torques = gui.add_html("")
+        self.message = gui.add_html("")
+        self.joints = gui.add_folder("Joints", expand_by_default=True)
+        self.sliders: list[Any] = []
+        self._add_sliders()
+        self.payload = gui.add_slider("Payload (kg)", 0.0, _most(studio), 0.1, min(studio.payload, _most(studio)))
+        self.unit = gui.add_dropdown("Angles", ("degrees", "radians"), initial_value="degrees" if studio.degrees else "radians")
+        self.shape = gui.add_dropdown("Ellipsoid", ("none", *ELLIPSOIDS), initial_value="none",
+                                      hint="What the tool can do in each direction: velocity, force or acceleration.")  # fmt: skip
+        self.turn = gui.add_checkbox("Turn the tool too", False, hint="The gizmo keeps and changes the tool's rotation.")
+        self.branch = gui.add_button("Other branch of the inverse kinematics")
+        self.home = gui.add_button("Back to the start")
+        with gui.add_folder("Torques by link", expand_by_default=False):
+            self.bodies = gui.add_html("")
+        gui.add_html(text_page("Drag the arrows or squares at the tool: the joints follow within their ranges."))
+        self.payload.on_update(self.guarded(self._carry))
+        self.unit.on_update(self.guarded(self._change_unit))
+        self.shape.on_update(self.guarded(self._choose_shape))
+        self.turn.on_update(self.guarded(self._choose_turn))
+        self.branch.on_click(self.guarded(self._other_branch))
+        self.home.on_click(self.guarded(lambda event: studio.move(studio.answers.start)))
+
+    # Joints ---------------------------------------------------------------------------------------------------------
+
+    def _add_sliders(self) -> None:
+        for handle in self.sliders:
+            handle.remove()
+        self.sliders, degrees = [], self.studio.degrees
+        with self.joints:
+            for joint, x in zip(self.studio.answers.joints, self.studio.q, strict=True):
+                digits = 1 if joint.unit_shown(degrees) == "°" else 3
+                low, high = joint.range_shown(degrees, digits)
+                value = min(max(joint.shown(float(x), degrees), low), high)
+                handle = self.gui.add_slider(joint.name, low, high, 10.0**-digits, value,
+                                             hint=f"{low:g} to {high:g} {joint.unit_shown(degrees)}")  # fmt: skip
+                handle.on_update(self.guarded(self._slid))
+                self.sliders.append(handle)
+
+    def _slid(self, event: Any) -> None:
+        studio = self.studio
+        with studio.lock:
+            degrees, joints = studio.degrees, studio.answers.joints
+            values = [math.radians(h.value) if joint.unit_shown(degrees) == "°" else h.value
+                      for h, joint in zip(self.sliders, joints, strict=True)]  # fmt: skip
+            self.say("")
+            studio.move(values, sliders=False)
+
+    def moved(self) -> None:
+        studio = self.studio
+        loads = studio.answers.loads(studio.q, studio.payload)
+        title = "Torques that hold the arm" + (f" with {studio.payload:g} kg" if studio.payload else "")
+        torques = (load.torque for load in loads)
+        self.torques.content = torque_page(title, studio.answers.joints, torques, studio.q, studio.degrees)
+        self.bodies.content = bodies_page(loads)
+        if self.shape.value != "none" and not studio.stage.show_ellipsoid(self.shape.value, studio.q):
+            self.say(words_page(False, [f"There is no {self.shape.value} ellipsoid at this configuration."]))
+
+    def set_sliders(self, q: Array) -> None:
+        """Show q on the sliders."""
+        degrees = self.studio.degrees
+        for handle, joint, x in zip(self.sliders, self.studio.answers.joints, q, strict=True):
+            value = min(max(joint.shown(float(x), degrees), handle.min), handle.max)
+            if abs(handle.value - value) > 1e-9:
+                handle.value = value
+
+    # Other controls -------------------------------------------------------------------------------------------------
+
+    def _carry(self, event: Any) -> None:
+        self.studio.payload = min(max(float(self.payload.value), 0.0), HEAVIEST)
+        self.studio.move(self.studio.q)
+
+    def _change_unit(self, event: Any) -> None:
+        with self.studio.lock:
+            self.studio.degrees = self.unit.value == "degrees"
+            self._add_sliders()
+        self.studio.move(self.studio.q)
+
+    def _choose_shape(self, event: Any) -> None:
+        self.say("")
+        self.studio.stage.show_ellipsoid("none", self.studio.q)
+        self.studio.move(self.studio.q)
+
+    def _choose_turn(self, event: Any) -> None:
+        self.studio.stage.gizmo.disable_rotations = not self.turn.value
+
+    def _other_branch(self, event: Any) -> None:
+        studio = self.studio
+        found = studio.answers.branches(studio.q)
+        if len(found) < 2:
+            self.say(words_page(False, ["There is no other branch in closed form with the tool here."]))
+            return
+        order = sorted(found, key=lambda q: tuple(q))  # the same round whichever branch is shown
+        here = next(k for k, q in enumerate(order) if q is found[0])
+        there = (here + 1) % len(order)
+        studio.move(order[there])
+        self.say(words_page(True, [f"Branch {there + 1} of {len(order)} with the tool at the same place."]))
+
+
+def _most(studio: Any) -> float:
+    """The end of the payload slider, kg: half of the moving mass, in round numbers."""
+    mass = sum(float(joint.body.inertia.mass) for joint in studio.answers.robot.opened.tree)
+    return float(max(1.0, min(round(mass / 2), 50.0), math.ceil(studio.payload)))

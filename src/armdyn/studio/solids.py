@@ -1,0 +1,239 @@
+"""What is drawn of a robot: the shapes of its file, or solid links between its joints; its surroundings; its bodies.
+
+Places are in the frames of the moving links, so that they are sent to the page once; -1 is the ground.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.formats.visuals import Visual, visuals
+from armdyn.mechanics.kinematics import link_poses
+from armdyn.robot import Robot
+from armdyn.robot.limits import total_length
+from armdyn.robot.links import WORLD
+from armdyn.typing import Array
+
+Color = tuple[int, int, int]
+LINK, REVOLUTE, PRISMATIC, BASE, PLAIN = (111, 143, 192), (229, 138, 60), (42, 157, 143), (138, 147, 163), (190, 196, 204)
+GROUND = -1
+MOST_MESH = 50_000_000
+"""Bytes of a mesh file that is drawn."""
+THICK = 0.024
+"""Half the thickness of a solid link, of the robot's size."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A shape on a link.
+
+    link:  index of the moving link; GROUND for what does not move.
+    kind:  box (size: three edges), ball (three semi-axes), cylinder (radius, length along z), mesh (scale by axis).
+    T:     (4, 4) its pose in the link's frame.
+    mesh:  trimesh object, for a mesh.
+    """
+
+    link: int
+    kind: Literal["box", "ball", "cylinder", "mesh"]
+    size: tuple[float, ...]
+    T: Array
+    color: Color | None = None
+    opacity: float = 1.0
+    mesh: Any = None
+
+
+class Weight(NamedTuple):
+    """A body's centre of mass (3,) and inertia ellipsoid in its link's frame: semi-axes (3,) and axes (3, 3) of the
+    homogeneous ellipsoid with the same inertia; None where no body has that inertia.
+    """
+
+    body: str
+    link: int
+    mass: float
+    com: Array
+    semi_axes: Array | None
+    axes: Array
+
+
+class Surroundings(NamedTuple):
+    """Where the robot stands: up, a point in its middle, its size, height of the floor, where it is seen from."""
+
+    up: Array
+    middle: Array
+    size: float
+    floor: float
+    gravity: float
+    away: Array
+
+
+def poses(dyn: Dynamics, q: Array) -> Array:
+    """(links, 4, 4) of all moving links in the world, at the positions q (n,) of the independent joints."""
+    robot = dyn.robot
+    full = [float(x) for x in (dyn.closed(q) if robot.constrained else q)]
+    return np.array([pose.array() for pose in link_poses(robot.opened, full)], dtype=float).reshape(-1, 4, 4)
+
+
+def solids(robot: Robot, size: float) -> tuple[Solid, ...]:
+    """The shapes of a URDF or MJCF file as far as they can be drawn, or solid links. size: of the robot, m."""
+    shapes = [solid for shape in visuals(robot) if (solid := _of_file(robot, shape)) is not None]
+    return tuple(shapes) or tuple(_links(robot, THICK * size))
+
+
+def surroundings(dyn: Dynamics, q: Array) -> Surroundings:
+    """How the scene is set: gravity points down, planar arms are seen from the front.
+
+    q: (n,) the configuration to begin with.
+    """
+    robot, tool = dyn.robot, dyn.pose(q)
+    g = np.array([float(x) for x in robot.gravity])
+    strength = float(np.linalg.norm(g))
+    up = -g / strength if strength else np.array([0.0, 0.0, 1.0])
+    where = poses(dyn, q)
+    base = np.array([float(x) for x in robot.base.xyz])
+    points = np.array([base, *where[:, :3, 3], tool[:3, 3]])
+    size = max(float(np.ptp(points, axis=0).max()), 0.3)
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    upright = len(where) == 0 or abs(float(where[0, :3, 2] @ up)) > 0.9  # the first axis is vertical: it stands
+    floor = float((points @ up).min()) if upright else float(base @ up) - total_length(robot)
+    return Surroundings(up, middle, size, floor, strength, _away(up, where))
+
+
+def weights(robot: Robot) -> tuple[Weight, ...]:
+    """The bodies that have mass and move, with their inertia ellipsoids."""
+    found = []
+    for joint in robot.opened.tree:
+        frame, body = robot.opened.frame(joint.body.name), joint.body.inertia.about_com()
+        mass = float(body.mass)
+        if mass <= 0 or frame.link == WORLD:
+            continue
+        T = np.asarray(frame.pose.array(), dtype=float)
+        com = T @ np.array([*(float(x) for x in body.com), 1.0])
+        values, axes = np.linalg.eigh(np.array([[float(x) for x in row] for row in body.tensor.rows]))
+        # A homogeneous ellipsoid with semi-axes a, b, c has the moments m (b^2 + c^2)/5, ...
+        squares = 2.5 / mass * (values.sum() - 2 * values)
+        real = bool((squares > -1e-9 * max(squares.max(), 1e-30)).all()) and squares.max() > 0
+        semi = np.sqrt(np.maximum(squares, 0.0)) if real else None
+        found.append(Weight(joint.body.name, frame.link, mass, com[:3], semi, T[:3, :3] @ axes))
+    return tuple(found)
+
+
+# Parts --------------------------------------------------------------------------------------------------------------
+
+
+def _of_file(robot: Robot, shape: Visual) -> Solid | None:
+    frame = robot.opened.frame(shape.body)
+    link = GROUND if frame.link == WORLD else frame.link
+    T = np.asarray((frame.pose @ shape.pose).array(), dtype=float)
+    r, g, b, a = shape.color or (*(x / 255 for x in PLAIN), 1.0)
+    color, opacity = (round(255 * r), round(255 * g), round(255 * b)), float(a)
+    if shape.kind == "box":
+        return Solid(link, "box", shape.size, T, color, opacity)
+    if shape.kind in ("sphere", "ellipsoid"):
+        return Solid(link, "ball", (shape.size * 3)[:3], T, color, opacity)
+    if shape.kind in ("cylinder", "capsule"):
+        return Solid(link, "cylinder", shape.size, T, color, opacity)
+    mesh = _mesh(shape) if shape.kind == "mesh" else None
+    return None if mesh is None else Solid(link, "mesh", shape.size, T, color if shape.color else None, opacity, mesh)
+
+
+def _mesh(shape: Visual) -> Any:
+    """The mesh of a file as trimesh reads it; None if it cannot be read."""
+    try:
+        import trimesh
+    except ImportError:
+        return None
+    if shape.mesh is None or shape.mesh.stat().st_size > MOST_MESH:
+        return None
+    try:
+        mesh = trimesh.load(shape.mesh, force="mesh")
+        mesh.apply_scale(shape.size)
+    except Exception:  # whatever is wrong with a stranger's file, the other shapes are drawn
+        return None
+    return mesh if len(mesh.faces) else None
+
+
+def _links(robot: Robot, thick: float) -> list[Solid]:
+    """Cylinders for revolute joints, boxes for prismatic ones, and links between them."""
+    links = robot.opened.links
+    ends: dict[int, list[Array]] = {k: [] for k in range(GROUND, len(links))}
+    found = []
+    base = np.array([float(x) for x in robot.base.xyz])
+    for k, link in enumerate(links):
+        if link.kind == "revolute":
+            found.append(Solid(k, "cylinder", (1.4 * thick, 3.8 * thick), np.eye(4), REVOLUTE))
+        else:
+            found.append(Solid(k, "box", (2.4 * thick, 2.4 * thick, 3.8 * thick), np.eye(4), PRISMATIC))
+        foot = np.array([float(x) for x in link.placement.p])
+        ends[GROUND if link.parent == WORLD else link.parent].append(foot)
+    tool = robot.opened.frame("tool")
+    if tool.link != WORLD:
+        ends[tool.link].append(np.asarray(tool.pose.array(), dtype=float)[:3, 3])
+    for k, places in ends.items():
+        start = base if k == GROUND else np.zeros(3)
+        for end in places:
+            tube = _tube(k, start, end, 0.7 * thick, BASE if k == GROUND else LINK)
+            found += [tube] if tube is not None else []
+    return found
+
+
+def _tube(link: int, start: Array, end: Array, radius: float, color: Color) -> Solid | None:
+    length = float(np.linalg.norm(end - start))
+    if length < 1e-6:
+        return None
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = frame_along((end - start) / length), (start + end) / 2
+    return Solid(link, "cylinder", (radius, length), T, color)
+
+
+def slides(robot: Robot, where: Array) -> Array:
+    """(k, 2, 3) the ways of prismatic joints from their zero to where they are, in the world. where: `poses`."""
+    found = []
+    for link, T in zip(robot.opened.links, where, strict=True):
+        if link.kind == "prismatic":
+            start = np.eye(4) if link.parent == WORLD else where[link.parent]
+            found.append([(start @ np.array([*(float(x) for x in link.placement.p), 1.0]))[:3], T[:3, 3]])
+    return np.array(found, dtype=float).reshape(-1, 2, 3)
+
+
+def _away(up: Array, where: Array) -> Array:
+    """Direction from which the arm is seen: planar arms from the front, others from the side and above."""
+    axes = where[:, :3, 2]
+    flat = len(axes) > 0 and float(np.abs(np.abs(axes @ axes[0]) - 1).max()) < 1e-6 and abs(float(axes[0] @ up)) < 0.1
+    if flat:
+        return np.asarray(0.97 * axes[0] + 0.25 * up)
+    x, y = across(up)
+    return np.asarray(0.75 * x - 0.55 * y + 0.4 * up)
+
+
+def across(z: Array) -> tuple[Array, Array]:
+    """Two unit vectors that make a right-handed frame with z."""
+    x = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    x = x - z * float(x @ z)
+    x /= np.linalg.norm(x)
+    return x, np.cross(z, x)
+
+
+def frame_along(z: Array) -> Array:
+    """(3, 3) rotation whose third column is the unit vector z."""
+    return np.column_stack([*across(z), z])
+
+
+def quaternion(R: Array) -> Array:
+    """(4,) w, x, y, z of a rotation (3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = Rotation.from_matrix(R).as_quat()
+    return np.array([w, x, y, z])
+
+
+def rotation(wxyz: Array) -> Array:
+    """(3, 3) of a quaternion w, x, y, z."""
+    from scipy.spatial.transform import Rotation
+
+    w, x, y, z = wxyz
+    R: Array = Rotation.from_quat([x, y, z, w]).as_matrix()
+    return R

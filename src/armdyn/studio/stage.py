@@ -1,0 +1,203 @@
+"""The robot in space: its links, the tool's gizmo, gravity, ellipsoids, centres of mass. Sends to viser's scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from armdyn.studio.answers import Answers
+from armdyn.studio.solids import (
+    GROUND,
+    Solid,
+    Surroundings,
+    across,
+    poses,
+    quaternion,
+    slides,
+    solids,
+    surroundings,
+    weights,
+)
+from armdyn.typing import Array
+
+GRAVITY, ELLIPSOID, FINDING, MASS, PULL, PATH = (
+    (138, 92, 194),
+    (194, 82, 139),
+    (209, 73, 91),
+    (43, 48, 56),
+    (224, 130, 20),
+    (59, 125, 216),
+)
+Dragged = Callable[[str, Array, Array], None]
+"""Called with the phase (start, update, end), the position (3,) and the quaternion (4,) of the gizmo."""
+
+
+class Stage:
+    """The scene of one robot. `place` moves it; the rest is sent once."""
+
+    def __init__(self, server: Any, answers: Answers, q: Array, dragged: Dragged) -> None:
+        self.server, self.answers, self.scene = server, answers, server.scene
+        tool = answers.dyn.pose(q)
+        self.set = surroundings(answers.dyn, q)
+        self.scene.reset()
+        self._set_scene()
+        self.links = [
+            self.scene.add_frame(f"/arm/link{k}", show_axes=False, axes_length=0.13 * self.set.size,
+                                 axes_radius=0.006 * self.set.size)
+            for k in range(len(answers.robot.opened.links))
+        ]  # fmt: skip
+        for k, solid in enumerate(solids(answers.robot, self.set.size)):
+            self._add(f"{_node(solid.link)}/solid{k}", solid)
+        self.slides = self._line("/slides", slides(answers.robot, poses(answers.dyn, q)), (111, 143, 192), 0.03)
+        self.gizmo = self.scene.add_transform_controls(
+            "/tool", scale=0.2 * self.set.size, disable_rotations=True, depth_test=False, position=tool[:3, 3]
+        )
+        self.gizmo.on_update(lambda event: dragged(event.phase, *self.gizmo_pose()))
+        self.masses: list[Any] = []
+        self.inertias: list[Any] = []
+        self.ellipsoid: Any = None
+        self.pull: Any = None
+        self.path: Any = None
+
+    def gizmo_pose(self) -> tuple[Array, Array]:
+        """Position (3,) and quaternion (4,) of the gizmo."""
+        return np.array(self.gizmo.position, dtype=float), np.array(self.gizmo.wxyz, dtype=float)
+
+    # Once -----------------------------------------------------------------------------------------------------------
+
+    def _set_scene(self) -> None:
+        where, scene = self.set, self.scene
+        scene.set_up_direction(tuple(where.up))
+        turned = np.column_stack([*across(where.up), where.up])
+        floor = where.middle - where.up * (float(where.middle @ where.up) - where.floor + 0.03 * where.size)
+        scene.add_grid(
+            "/floor", width=3.0 * where.size, height=3.0 * where.size, cell_size=0.15 * where.size,
+            section_size=0.75 * where.size, plane="xy", position=floor, wxyz=quaternion(turned), cell_color=(190, 194, 200),
+            section_color=(150, 155, 163),
+        )  # fmt: skip
+        if where.gravity:
+            self._add_gravity(where)
+        camera = self.server.initial_camera
+        camera.position = tuple(where.middle + 1.7 * where.size * where.away)
+        camera.look_at, camera.up = tuple(where.middle), tuple(where.up)
+
+    def _add_gravity(self, where: Surroundings) -> None:
+        """An arrow with its strength beside the arm, on the left as it is seen first."""
+        left = np.cross(where.away, where.up)
+        top = where.middle + 0.7 * where.size * left / np.linalg.norm(left) + 0.3 * where.size * where.up
+        thick = 0.012 * where.size
+        self.scene.add_arrows(
+            "/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
+            head_radius=3 * thick, head_length=6 * thick,
+        )  # fmt: skip
+        self.scene.add_label("/gravity/label", f"gravity {where.gravity:.3g} m/s²", position=top + 0.05 * where.size * where.up)
+
+    def look(self, client: Any) -> None:
+        """Turn one page's camera to where the arm is seen first."""
+        with client.atomic():
+            client.camera.up_direction = self.set.up
+            client.camera.look_at = self.set.middle
+            client.camera.position = self.set.middle + 1.7 * self.set.size * self.set.away
+
+    def _add(self, name: str, solid: Solid) -> Any:
+        place = {"position": solid.T[:3, 3], "wxyz": quaternion(solid.T[:3, :3])}
+        paint: dict[str, Any] = {"color": solid.color, "opacity": solid.opacity if solid.opacity < 1 else None}
+        if solid.kind == "box":
+            return self.scene.add_box(name, dimensions=solid.size, **paint, **place)
+        if solid.kind == "ball":
+            return self.scene.add_icosphere(name, radius=1.0, scale=solid.size, **paint, **place)
+        if solid.kind == "cylinder":
+            return self.scene.add_cylinder(name, radius=solid.size[0], height=solid.size[1], **paint, **place)
+        if solid.color is None:
+            return self.scene.add_mesh_trimesh(name, solid.mesh, **place)
+        vertices, faces = np.asarray(solid.mesh.vertices), np.asarray(solid.mesh.faces)
+        return self.scene.add_mesh_simple(name, vertices, faces, flat_shading=False, **paint, **place)
+
+    # Each configuration ---------------------------------------------------------------------------------------------
+
+    def place(self, q: Array, *, gizmo: bool = True) -> None:
+        """Show the arm at q. gizmo: whether the gizmo follows the tool."""
+        where = poses(self.answers.dyn, q)
+        for handle, T in zip(self.links, where, strict=True):
+            handle.position, handle.wxyz = T[:3, 3], quaternion(T[:3, :3])
+        if self.slides is not None:
+            self.slides.points = slides(self.answers.robot, where).astype(np.float32)
+        if gizmo:
+            T = self.answers.dyn.pose(q)
+            self.gizmo.position, self.gizmo.wxyz = T[:3, 3], quaternion(T[:3, :3])
+
+    def show_ellipsoid(self, kind: str, q: Array) -> bool:
+        """Draw an ellipsoid at the tool, "none" for none; False where it does not exist."""
+        found = self.answers.ellipsoid(kind, q) if kind != "none" else None
+        longest = float(np.linalg.norm(found[0], axis=0).max()) if found else 0.0
+        if found is None or longest == 0.0:
+            self.ellipsoid = _removed(self.ellipsoid)
+            return kind == "none"
+        scale = 0.35 * self.set.size / longest
+        U, s, _ = np.linalg.svd(scale * found[0])
+        U[:, 2] *= np.sign(np.linalg.det(U))
+        size, wxyz = np.maximum(s, 2e-3 * self.set.size), quaternion(U)
+        centre = self.answers.dyn.pose(q)[:3, 3] + scale * found[1]
+        if self.ellipsoid is None:
+            self.ellipsoid = self.scene.add_icosphere(
+                "/ellipsoid", radius=1.0, color=ELLIPSOID, opacity=0.35, cast_shadow=False, receive_shadow=False
+            )
+        self.ellipsoid.scale, self.ellipsoid.wxyz, self.ellipsoid.position = size, wxyz, centre
+        return True
+
+    def show_frames(self, shown: bool) -> None:
+        """Draw the frames of the links."""
+        for handle in self.links:
+            handle.show_axes = shown
+
+    def show_weights(self, centres: bool, ellipsoids: bool, wrong: Collection[str]) -> None:
+        """Draw centres of mass and inertia ellipsoids; those of bodies with a finding in red, always."""
+        for handle in (*self.masses, *self.inertias):
+            handle.remove()
+        self.masses, self.inertias = [], []
+        bodies = weights(self.answers.robot)
+        heaviest = max((body.mass for body in bodies), default=1.0)
+        for k, body in enumerate(bodies):
+            found = body.body in wrong
+            radius = 0.04 * self.set.size * max(0.3, (body.mass / heaviest) ** (1 / 3))
+            if centres or found:
+                self.masses.append(self.scene.add_icosphere(
+                    f"{_node(body.link)}/mass{k}", radius=radius, color=FINDING if found else MASS, position=body.com,
+                ))  # fmt: skip
+            if ellipsoids and body.semi_axes is not None:
+                axes = body.axes * np.sign(np.linalg.det(body.axes))
+                self.inertias.append(self.scene.add_icosphere(
+                    f"{_node(body.link)}/inertia{k}", radius=1.0, scale=np.maximum(body.semi_axes, 2e-3 * self.set.size),
+                    color=FINDING if found else PULL, opacity=0.4, position=body.com, wxyz=quaternion(axes),
+                    cast_shadow=False,
+                ))  # fmt: skip
+
+    def show_pull(self, tool: Array, target: Array | None) -> None:
+        """Draw the line from the tool to where it is pulled."""
+        self.pull = _removed(self.pull)
+        if target is not None and float(np.linalg.norm(target - tool)) > 1e-3 * self.set.size:
+            thick = 0.008 * self.set.size
+            self.pull = self.scene.add_arrows("/pull", np.array([[tool, target]]), PULL, shaft_radius=thick,
+                                              head_radius=3 * thick, head_length=5 * thick)  # fmt: skip
+
+    def show_path(self, tools: Array | None) -> None:
+        """Draw the way of the tool, (k, 3), and remove the last one."""
+        self.path = _removed(self.path)
+        if tools is not None and len(tools) > 1 and float(np.ptp(tools, axis=0).max()) > 1e-6:
+            self.path = self._line("/path", np.stack([tools[:-1], tools[1:]], axis=1), PATH, 0.008)
+
+    def _line(self, name: str, points: Array, color: tuple[int, int, int], thick: float) -> Any:
+        if not len(points):
+            return None
+        return self.scene.add_line_segments(name, points.astype(np.float32), color, thickness=thick * self.set.size)
+
+
+def _removed(handle: Any) -> None:
+    if handle is not None:
+        handle.remove()
+
+
+def _node(link: int) -> str:
+    return "/ground" if link == GROUND else f"/arm/link{link}"

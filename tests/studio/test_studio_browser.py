@@ -1,0 +1,351 @@
+"""The studio answers nobody else, and a browser drives every panel.
+
+The browser is Debian's Chromium, driven by Playwright; both may be absent.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.errors import ArmdynError, MissingExtra
+from armdyn.studio import Studio, serve
+from armdyn.studio.gate import COOKIE, MOST_CONNECTIONS, Gate
+from armdyn.studio.saved_state import read_address
+
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+         "--disable-background-networking", "--disable-component-update"]  # fmt: skip
+"""Software rendering, and no contact with other machines."""
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def test_the_gate() -> None:
+    gate = Gate(token="secret", port=8000)
+    here, cookie = "127.0.0.1:8000", f"a=b; {COOKIE}=secret"
+    assert gate.refusal("/?token=secret", here, None, None) == ""
+    assert gate.refusal("/", here, f"http://{here}", cookie) == ""
+    assert gate.refusal("/", "evil.example:8000", None, cookie)
+    assert gate.refusal("/", here, "http://evil.example", cookie)
+    assert gate.refusal("/", here, "null", cookie)
+    assert gate.refusal("/", here, None, None) and gate.refusal("/?token=guess", here, None, f"{COOKIE}=guess")
+    assert gate.refusal("/?token=gehéim", here, None, f"{COOKIE}=gehéim")
+
+
+def test_without_viser_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "viser", None)
+    with pytest.raises(MissingExtra, match="armdyn\\[studio\\]"):
+        serve(armdyn.load("pendulum"))
+
+
+@pytest.fixture(scope="module")
+def studio() -> Iterator[Studio]:
+    pytest.importorskip("viser", reason="viser is not installed: pip install armdyn[studio]")
+    running = serve(armdyn.load("planar2r"))
+    yield running
+    running.stop()
+
+
+def asked(studio: Studio, path: str, **headers: str) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", studio.gate.port, timeout=30)
+    connection.request("GET", path, headers=headers)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_only_the_own_page_is_answered(studio: Studio) -> None:
+    token, here = f"/?token={studio.gate.token}", f"http://127.0.0.1:{studio.gate.port}"
+    assert asked(studio, token) == 200
+    assert asked(studio, "/") == 403
+    assert asked(studio, "/", Cookie=f"{COOKIE}={studio.gate.token}") == 200
+    assert asked(studio, token, Host="evil.example") == 403
+    assert asked(studio, token, Origin="http://evil.example") == 403
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+               "Sec-WebSocket-Key": "A" * 22 + "=="}  # fmt: skip
+    cookie = {"Cookie": f"{COOKIE}={studio.gate.token}"}
+    assert asked(studio, "/", **upgrade, Origin=here) == 403, "without the token"
+    assert asked(studio, "/", **upgrade, **cookie) == 403, "without an origin"
+    assert asked(studio, "/", **upgrade, **cookie, Origin="http://evil.example") == 403
+    assert asked(studio, "/../serving.py", **cookie) == 404
+    assert studio.server.request_share_url() is None
+    assert studio.server.get_host() == "127.0.0.1"
+
+
+def test_a_port_in_use_is_reported(studio: Studio) -> None:
+    with pytest.raises(ArmdynError, match="in use"):
+        serve(armdyn.load("pendulum"), studio.gate.port)
+
+
+def test_idle_and_broken_connections_do_not_stop_it(studio: Studio) -> None:
+    idle = [socket.create_connection(("127.0.0.1", studio.gate.port), timeout=5) for _ in range(200)]
+    for k, connection in enumerate(idle):
+        if k % 2:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: " + b"x" * 1000)
+    assert asked(studio, f"/?token={studio.gate.token}") == 200
+    for connection in idle:
+        connection.close()
+    assert asked(studio, f"/?token={studio.gate.token}") == 200
+    assert 0 <= studio.gate.connections < MOST_CONNECTIONS
+
+
+def test_from_slider_to_torques(studio: Studio, capsys: pytest.CaptureFixture[str]) -> None:
+    """How long the studio takes from a new value to the message with the torques. Printed, not asserted."""
+    times = []
+    for angle in np.linspace(0.0, 1.0, 100):
+        begin = time.perf_counter()
+        studio.move([angle, 0.2])
+        times.append(time.perf_counter() - begin)
+    with capsys.disabled():
+        print(f"\nstudio: value to torques {1e3 * np.median(times):.1f} ms (median)")
+    expected = studio.answers.dyn.gravity(np.array([1.0, 0.2]))
+    assert f"{expected[0]:.2f}" in studio.move_panel.torques.content
+
+
+def test_the_state_is_restored(studio: Studio) -> None:
+    studio.payload = 2.0
+    studio.move([0.5, -0.4])
+    studio.points = [np.array([0.0, 0.1]), np.array([0.2, 0.3])]
+    kept, link = studio.state(), studio.link()
+    studio.open(armdyn.load("pendulum"))
+    studio.restore(kept)
+    assert studio.answers.robot.name == "planar2r" and studio.state() == kept
+    assert read_address(link.partition("&state=")[2]) == kept
+    with pytest.raises(ArmdynError, match="not open"):
+        studio.restore(type(kept)("unheard_of", (0.0,)))
+    studio.open(armdyn.load("planar2r"))
+
+
+# In a browser -------------------------------------------------------------------------------------------------------
+
+
+class Page:
+    """The studio's page in Chromium, with the console's errors."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page, self.errors = page, []
+        page.set_default_timeout(120_000)
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.goto(address)
+        page.wait_for_selector("[data-torques]", state="attached")
+
+    def tab(self, name: str) -> None:
+        self.page.get_by_role("tab", name=name).click()
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def set_number(self, label: str, value: str) -> None:
+        """Type a value into the field beside a slider."""
+        field = self.page.locator(f"xpath=//label[normalize-space()='{label}']/following::input[@type='text'][1]")
+        field.fill(value)
+        field.press("Enter")
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose from a dropdown."""
+        self.page.locator(f"xpath=//label[normalize-space()='{label}']/following::input[1]").first.click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
+    def wait(self, what: Any, seconds: float = 60.0) -> None:
+        """Until something holds in the studio."""
+        end = time.monotonic() + seconds
+        while not what():
+            assert time.monotonic() < end, "nothing happened"
+            self.page.wait_for_timeout(50)
+
+    def text(self, selector: str) -> str:
+        found = self.page.locator(f"{selector} >> visible=true")  # other tabs are there, hidden
+        return str(found.first.inner_text()) if found.count() else ""
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: no page is driven")
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("Chromium is not installed: no page is driven")
+    with playwright.sync_playwright() as driver:
+        window = driver.chromium.launch(executable_path=browser, args=FLAGS)
+        yield window
+        window.close()
+
+
+def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
+    page = Page(window.new_page(viewport={"width": 900, "height": 640}), studio.address)
+
+    # Move: type, slide, exceed a range, payload, drag the tool.
+    page.set_number("shoulder", "30")
+    page.wait(lambda: abs(studio.q[0] - np.radians(30)) < 1e-9)
+    held = studio.answers.dyn.gravity(studio.q)[0]
+    page.wait(lambda: f"{held:.2f}" in page.text("[data-torques]"))
+    page.page.get_by_role("slider").nth(1).focus()
+    page.page.keyboard.press("ArrowRight")
+    page.wait(lambda: studio.q[1] > 0)
+    page.set_number("shoulder", "99999")
+    page.wait(lambda: studio.q[0] > 3.1)
+    assert studio.q[0] <= np.pi
+    page.set_number("Payload (kg)", "10")
+    page.wait(lambda: "with 10 kg" in page.text("[data-torques]"))
+    page.press("Back to the start")
+    page.set_number("elbow", "60")
+    page.wait(lambda: abs(studio.q[1] - np.radians(60)) < 1e-9)
+    before = studio.answers.dyn.pose(studio.q)[:3, 3]
+    drag_the_tool(studio, page)
+    page.wait(lambda: np.linalg.norm(studio.answers.dyn.pose(studio.q)[:3, 3] - before) > 0.02)
+    page.press("Other branch of the inverse kinematics")
+    page.wait(lambda: "Branch" in page.text("[data-verdict]"))
+
+    # Equations: the value follows the arm.
+    page.tab("Equations")
+    page.press("Read this entry")
+    page.page.wait_for_selector("[data-entry='M11'] math")
+    now = studio.answers.dyn.mass_matrix(studio.q)[0, 0]
+    page.wait(lambda: f"{now:.5g}" in page.text("[data-value]"))
+
+    # Plan: two points, then the verdict in words.
+    page.tab("Plan")
+    page.press("add this one")
+    page.wait(lambda: len(studio.points) == 1)
+    studio.move([0.2, 0.4])
+    page.press("add this one")
+    page.wait(lambda: len(studio.points) == 2)
+    page.press("Plan and play")
+    page.wait(lambda: "Largest load" in page.text("[data-verdict]"))
+    assert "N m" in page.text("[data-verdict]")
+    page.wait(lambda: page.page.locator(".uplot").count() >= 2)
+
+    # Simulate: held, pulled, stopped.
+    page.tab("Simulate")
+    page.press("Start")
+    page.wait(lambda: studio.simulate_panel.live is not None and studio.simulate_panel.live.t > 0.05)
+    goal = studio.simulate_panel.live.goal
+    drag_the_tool(studio, page, release=False)
+    page.wait(lambda: studio.simulate_panel.live.pull is not None)
+    page.wait(lambda: np.abs(studio.simulate_panel.live.q - goal).max() > 1e-3)
+    page.page.mouse.up()
+    page.wait(lambda: studio.simulate_panel.live.pull is None)
+    page.wait(lambda: page.page.locator("[data-phase]").count() == 1)
+    page.press("Stop")
+    page.wait(lambda: studio.simulate_panel.live is None)
+
+    # Model: another robot, then the state of before by its address.
+    studio.move([0.25, 0.75])
+    link, kept = studio.link(), studio.q.copy()
+    page.choose("Robot", "pendulum")
+    page.wait(lambda: studio.answers.robot.name == "pendulum")
+    page.tab("Model")
+    page.page.wait_for_selector("[data-model]")
+    assert "pendulum" in page.text("[data-model]")
+    page.page.goto(link)
+    page.wait(lambda: studio.answers.robot.name == "planar2r" and np.allclose(studio.q, kept))
+    page.page.wait_for_selector("[data-torques]", state="attached")
+    page.wait(lambda: "43.0°" in page.text("[data-torques]"))
+    assert page.errors == []
+    page.page.close()
+
+
+def drag_the_tool(studio: Studio, page: Page, *, release: bool = True) -> None:
+    """Drag the gizmo's middle square by 60 pixels. Where it is on the page follows from the camera."""
+    (client,) = list(studio.server.get_clients().values())[-1:]
+    canvas = page.page.locator("canvas").first.bounding_box()
+    x, y = on_canvas(client, studio.stage.gizmo_pose()[0] + handle_of(studio), canvas)
+    mouse = page.page.mouse
+    mouse.move(x, y)
+    page.page.wait_for_timeout(200)
+    mouse.down()
+    for step in range(1, 7):
+        mouse.move(x - 10 * step, y - 6 * step)
+        page.page.wait_for_timeout(50)
+    if release:
+        mouse.up()
+
+
+def handle_of(studio: Studio) -> np.ndarray:
+    """From the gizmo's origin to its square between x and y, in the world."""
+    from armdyn.studio.solids import rotation
+
+    R = rotation(studio.stage.gizmo_pose()[1])
+    return R @ np.array([1.0, 1.0, 0.0]) * 0.33 * studio.stage.gizmo.scale
+
+
+def on_canvas(client: Any, point: np.ndarray, box: dict[str, float]) -> tuple[float, float]:
+    """Pixels of a point of the world."""
+    from armdyn.studio.solids import rotation
+
+    camera = client.camera
+    local = rotation(np.array(camera.wxyz)).T @ (point - np.array(camera.position))
+    focal = box["height"] / 2 / np.tan(camera.fov / 2)
+    u, v = focal * local[:2] / local[2]
+    return float(box["x"] + box["width"] / 2 + u), float(box["y"] + box["height"] / 2 + v)
+
+
+def test_slider_to_torques_in_the_browser(studio: Studio, window: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """From a key on a slider to the torques in the page, and the time of a frame: printed, not asserted."""
+    page = Page(window.new_page(viewport={"width": 900, "height": 640}), studio.address)
+    page.page.get_by_role("slider").first.focus()
+    times = page.page.evaluate(
+        """async () => {
+            const place = document.querySelector('[data-torques]').parentElement, times = [];
+            let begin = 0, done = null;
+            new MutationObserver(() => done && done(performance.now() - begin)).observe(place, {childList: true, subtree: true});
+            const slider = document.activeElement;
+            for (let k = 0; k < 40; k++) {
+                const waiting = new Promise((resolve) => { done = resolve; setTimeout(() => resolve(NaN), 3000); });
+                begin = performance.now();
+                slider.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', code: 'ArrowRight', bubbles: true}));
+                times.push(await waiting);
+                done = null;
+                await new Promise((resolve) => setTimeout(resolve, 30));
+            }
+            return times;
+        }"""
+    )
+    frames = page.page.evaluate(
+        """async () => {
+            const times = []; let last = performance.now();
+            for (let k = 0; k < 30; k++) {
+                await new Promise(requestAnimationFrame);
+                const now = performance.now(); times.push(now - last); last = now;
+            }
+            return times;
+        }"""
+    )
+    found = np.array([x for x in times if x is not None], dtype=float)
+    with capsys.disabled():
+        print(f"\nstudio in Chromium, software rendering: key on a slider to torques {np.nanmedian(found):.1f} ms (median "
+              f"of {np.isfinite(found).sum()}); frame {np.median(frames):.1f} ms")  # fmt: skip
+    assert np.isfinite(found).sum() > 20
+    assert page.errors == []
+    page.page.close()
+
+
+@pytest.mark.skipif("ARMDYN_PICTURES" not in os.environ, reason="pictures are drawn if ARMDYN_PICTURES names a folder")
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1440, 1024, 420])
+def test_pictures(studio: Studio, window: Any, width: int, dark: bool) -> None:
+    """Each panel at three widths, light and dark, to be looked at."""
+    folder = Path(os.environ["ARMDYN_PICTURES"])
+    studio.open(armdyn.load("scara5"), [0.1, 0.4, 0.5, 0.2, 0.05])
+    studio.themed(dark)
+    page = Page(window.new_page(viewport={"width": width, "height": 800}), studio.address)
+    for name in ("Move", "Model", "Equations", "Plan", "Simulate"):
+        page.tab(name)
+        button = {"Equations": "Read this entry", "Plan": "Plan and play", "Simulate": "Start"}.get(name)
+        if button:
+            page.press(button)
+        page.page.wait_for_timeout(4000)
+        page.page.screenshot(path=folder / f"{name.lower()}_{width}_{'dark' if dark else 'light'}.png")
+    page.press("Stop")
+    assert page.errors == []
+    page.page.close()
+    studio.themed(False)
