@@ -252,7 +252,7 @@ def test_a_released_arm_keeps_its_energy(planar: Answers) -> None:
 def test_the_hand_pulls_the_tool_and_the_law_brings_it_back(planar: Answers) -> None:
     running = live(planar, Setting(kp=25.0, kd=10.0), [-1.0, 0.5])
     tool = planar.dyn.pose(running.q)[:3, 3]
-    running.pull = tool + [0.3, 0.1, 0.0]
+    running.pull = tool + np.array([0.3, 0.1, 0.0])
     for _ in range(40):
         running.advance(0.05)
     pulled = planar.dyn.pose(running.q)[:3, 3]
@@ -301,7 +301,9 @@ def test_the_microscope_shows_one_entry(planar: Answers, name: str) -> None:
     assert names[name] == pytest.approx(value)
     assert found.lowest <= value <= found.highest and "multiplication" in found.operations
     assert found.latex.startswith(name[0]) and found.c.startswith(f"double {name}") and "<msub>" in found.mathml
-    assert "LaTeX" in entry_page(found) and found.unit in value_page(name, value, found.lowest, found.highest, found.unit)
+    assert "LaTeX" in entry_page(found) and found.unit in value_page(
+        name, value, found.lowest, found.highest, found.unit
+    )
 
 
 def test_names_and_units_of_entries() -> None:
@@ -369,8 +371,8 @@ def test_states_go_through_text_and_address() -> None:
     assert all(letter.isalnum() or letter in "-_" for letter in state.address())
     deep = b"[" * 50_000
     for bad in (b"{", b"[]", b"{}", deep, b'{"robot": 1, "q": []}', b'{"robot": "x", "q": [NaN]}', b"x" * 200_000,
-                b'{"robot": "x", "q": [1e999]}', b'{"robot": "x", "q": ["1"]}', b'{"robot": "x", "q": [0], "points": 3}',
-                b'{"robot": "x", "q": [' + b"9" * 400 + b"]}"):  # fmt: skip
+                b'{"robot": "x", "q": [1e999]}', b'{"robot": "x", "q": ["1"]}',
+                b'{"robot": "x", "q": [0], "points": 3}', b'{"robot": "x", "q": [' + b"9" * 400 + b"]}"):  # fmt: skip
         with pytest.raises(ArmdynError, match="state"):
             read_state(bad)
     for bad_address in ("", "a", "AAAA", "_" * 200_000):

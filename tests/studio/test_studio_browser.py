@@ -9,6 +9,7 @@ import http.client
 import os
 import shutil
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,7 @@ def test_the_gate() -> None:
 
 
 def test_without_viser_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "viser", None)
+    monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(MissingExtra, match="armdyn\\[studio\\]"):
         serve(armdyn.load("pendulum"))
 
@@ -106,7 +107,7 @@ def test_from_slider_to_torques(studio: Studio, capsys: pytest.CaptureFixture[st
         studio.move([angle, 0.2])
         times.append(time.perf_counter() - begin)
     with capsys.disabled():
-        print(f"\nstudio: value to torques {1e3 * np.median(times):.1f} ms (median)")
+        sys.stdout.write(f"\nstudio: value to torques {1e3 * np.median(times):.1f} ms (median)\n")
     expected = studio.answers.dyn.gravity(np.array([1.0, 0.2]))
     assert f"{expected[0]:.2f}" in studio.move_panel.torques.content
 
@@ -297,12 +298,14 @@ def test_slider_to_torques_in_the_browser(studio: Studio, window: Any, capsys: p
         """async () => {
             const place = document.querySelector('[data-torques]').parentElement, times = [];
             let begin = 0, done = null;
-            new MutationObserver(() => done && done(performance.now() - begin)).observe(place, {childList: true, subtree: true});
+            const seen = new MutationObserver(() => done && done(performance.now() - begin));
+            seen.observe(place, {childList: true, subtree: true});
             const slider = document.activeElement;
             for (let k = 0; k < 40; k++) {
                 const waiting = new Promise((resolve) => { done = resolve; setTimeout(() => resolve(NaN), 3000); });
                 begin = performance.now();
-                slider.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', code: 'ArrowRight', bubbles: true}));
+                const key = {key: 'ArrowRight', code: 'ArrowRight', bubbles: true};
+                slider.dispatchEvent(new KeyboardEvent('keydown', key));
                 times.push(await waiting);
                 done = null;
                 await new Promise((resolve) => setTimeout(resolve, 30));
@@ -322,8 +325,8 @@ def test_slider_to_torques_in_the_browser(studio: Studio, window: Any, capsys: p
     )
     found = np.array([x for x in times if x is not None], dtype=float)
     with capsys.disabled():
-        print(f"\nstudio in Chromium, software rendering: key on a slider to torques {np.nanmedian(found):.1f} ms (median "
-              f"of {np.isfinite(found).sum()}); frame {np.median(frames):.1f} ms")  # fmt: skip
+        sys.stdout.write(f"\nstudio in Chromium, software rendering: slider to torques {np.nanmedian(found):.1f} ms "
+                         f"(median of {np.isfinite(found).sum()}); frame {np.median(frames):.1f} ms\n")  # fmt: skip
     assert np.isfinite(found).sum() > 20
     assert page.errors == []
     page.page.close()

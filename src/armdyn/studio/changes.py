@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import unknown_name
-from armdyn.dynamics import compile as compiled
 from armdyn.kinematics.reach import reach
 from armdyn.parameters import standard_parameters, with_standard_parameters
 from armdyn.robot import Robot
@@ -34,7 +34,9 @@ def with_changed(robot: Robot, name: str, factor: float) -> Robot:
         return robot.with_parameters(**{name: times * float(robot.parameters[name])})
     number = name.removeprefix(LINK)
     known = standard_parameters(robot.opened).as_dict()
-    values = {f"{kind}{number}": times * float(known[f"{kind}{number}"]) for kind in INERTIAL if f"{kind}{number}" in known}
+    values = {
+        f"{kind}{number}": times * float(known[f"{kind}{number}"]) for kind in INERTIAL if f"{kind}{number}" in known
+    }
     return with_standard_parameters(robot, values)
 
 

@@ -1,8 +1,8 @@
 """Who may talk to the studio: the page that this process opened, on this machine, and nobody else.
 
-viser answers anyone who can reach its port. Every request passes here first: it must name this machine as its host, come
-from this page, and carry the token of this process, which arrives once in the address and is then kept in a cookie that
-no script and no other site can use.
+viser answers anyone who can reach its port. Every request passes here first: it must name this machine as its host,
+come from this page, and carry the token of this process, which arrives once in the address and is then kept in a cookie
+that no script and no other site can use.
 """
 
 from __future__ import annotations

@@ -112,7 +112,11 @@ def _some(answers: Answers, symbol: str) -> Array:
 
 def _matrix(answers: Answers, symbol: str, q: Array, qd: Array) -> Array:
     dyn = answers.dyn
-    found: Array = {"M": lambda: dyn.mass_matrix(q), "C": lambda: dyn.coriolis_matrix(q, qd), "g": lambda: dyn.gravity(q)}[symbol]()
+    found: Array = {
+        "M": lambda: dyn.mass_matrix(q),
+        "C": lambda: dyn.coriolis_matrix(q, qd),
+        "g": lambda: dyn.gravity(q),
+    }[symbol]()
     return found
 
 
@@ -127,4 +131,3 @@ class _C(Dialect):
     """C with doubles."""
 
     exact = False
-

@@ -48,10 +48,11 @@ def _torque_row(joint: StudioJoint, torque: float, x: float, degrees: bool) -> s
         if math.isfinite(joint.torque)
         else "<span style='opacity:.6'>no limit known</span>"
     )
+    value = f"<b style='color:{BAD if share > 1 else 'inherit'}'>{_even(torque, 2):.2f}</b> {limit}"
     return (
         f"<tr><td style='{_CUT}' title='{escape(joint.name)}'>{escape(joint.name)}</td>"
         f"<td style='{_NUMBER};opacity:.75;padding:0 .5em'>{position}</td>"
-        f"<td style='{_NUMBER}'><b style='color:{BAD if share > 1 else 'inherit'}'>{_even(torque, 2):.2f}</b> {limit}</td>"
+        f"<td style='{_NUMBER}'>{value}</td>"
         f"<td style='width:26%;padding-left:.5em'>{bar}</td></tr>"
     )
 
@@ -104,7 +105,8 @@ def error_page(error: ArmdynError) -> str:
 def model_page(title: str, facts: Sequence[tuple[str, str]], checkup: Checkup, tables: Sequence[Section]) -> str:
     """The robot in words: facts, check-up, geometry."""
     found = "".join(
-        f"<tr><td style='opacity:.7;padding-right:.8em;vertical-align:top;white-space:nowrap'>{escape(a)}</td><td>{escape(b)}</td></tr>"
+        f"<tr><td style='opacity:.7;padding-right:.8em;vertical-align:top;white-space:nowrap'>{escape(a)}</td>"
+        f"<td>{escape(b)}</td></tr>"
         for a, b in facts
     )
     mark, color = ("✓", GOOD) if checkup.ok else ("✗", BAD)
@@ -150,7 +152,8 @@ def value_page(name: str, value: float, lowest: float, highest: float, unit: str
         f"<div style='position:relative;height:6px;margin:.5em 0;border-radius:3px;background:rgba(128,128,128,.25)'>"
         f"<div style='position:absolute;left:calc({place:.1f}% - 4px);top:-3px;width:8px;height:12px;border-radius:3px;"
         f"background:{GOOD}'></div></div><div style='display:flex;justify-content:space-between'>"
-        f"<span>{lowest:.4g}</span><span style='opacity:.7'>range over the workspace</span><span>{highest:.4g}</span></div></div>"
+        f"<span>{lowest:.4g}</span><span style='opacity:.7'>range over the workspace</span><span>{highest:.4g}</span>"
+        "</div></div>"
     )
 
 

@@ -19,7 +19,13 @@ from armdyn.robot.links import WORLD
 from armdyn.typing import Array
 
 Color = tuple[int, int, int]
-LINK, REVOLUTE, PRISMATIC, BASE, PLAIN = (111, 143, 192), (229, 138, 60), (42, 157, 143), (138, 147, 163), (190, 196, 204)
+LINK, REVOLUTE, PRISMATIC, BASE, PLAIN = (
+    (111, 143, 192),
+    (229, 138, 60),
+    (42, 157, 143),
+    (138, 147, 163),
+    (190, 196, 204),
+)
 GROUND = -1
 MOST_MESH = 50_000_000
 """Bytes of a mesh file that is drawn."""

@@ -74,8 +74,8 @@ class Stage:
         floor = where.middle - where.up * (float(where.middle @ where.up) - where.floor + 0.03 * where.size)
         scene.add_grid(
             "/floor", width=3.0 * where.size, height=3.0 * where.size, cell_size=0.15 * where.size,
-            section_size=0.75 * where.size, plane="xy", position=floor, wxyz=quaternion(turned), cell_color=(190, 194, 200),
-            section_color=(150, 155, 163),
+            section_size=0.75 * where.size, plane="xy", position=floor, wxyz=quaternion(turned),
+            cell_color=(190, 194, 200), section_color=(150, 155, 163),
         )  # fmt: skip
         if where.gravity:
             self._add_gravity(where)
@@ -92,7 +92,9 @@ class Stage:
             "/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
             head_radius=3 * thick, head_length=6 * thick,
         )  # fmt: skip
-        self.scene.add_label("/gravity/label", f"gravity {where.gravity:.3g} m/s²", position=top + 0.05 * where.size * where.up)
+        self.scene.add_label(
+            "/gravity/label", f"gravity {where.gravity:.3g} m/s²", position=top + 0.05 * where.size * where.up
+        )
 
     def look(self, client: Any) -> None:
         """Turn one page's camera to where the arm is seen first."""
@@ -168,8 +170,9 @@ class Stage:
                 ))  # fmt: skip
             if ellipsoids and body.semi_axes is not None:
                 axes = body.axes * np.sign(np.linalg.det(body.axes))
+                semi_axes = np.maximum(body.semi_axes, 2e-3 * self.set.size)
                 self.inertias.append(self.scene.add_icosphere(
-                    f"{_node(body.link)}/inertia{k}", radius=1.0, scale=np.maximum(body.semi_axes, 2e-3 * self.set.size),
+                    f"{_node(body.link)}/inertia{k}", radius=1.0, scale=semi_axes,
                     color=FINDING if found else PULL, opacity=0.4, position=body.com, wxyz=quaternion(axes),
                     cast_shadow=False,
                 ))  # fmt: skip

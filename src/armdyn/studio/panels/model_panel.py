@@ -97,18 +97,14 @@ class ModelPanel(Panel):
 
     def _link(self, event: Any) -> None:
         link = self.studio.link()
-        self.address.content = (
-            f"<div style='font-size:.75em;padding:0 .9em;overflow-wrap:anywhere'><a data-link href='{link}'>{link}</a></div>"
-        )
+        style = "font-size:.75em;padding:0 .9em;overflow-wrap:anywhere"
+        self.address.content = f"<div style='{style}'><a data-link href='{link}'>{link}</a></div>"
 
 
 def _picture(client: Any) -> bytes:
     """The view as PNG, 1600 pixels wide."""
-    import io
+    from imageio.v3 import imwrite
 
-    from matplotlib.image import imsave
-
-    pixels: Any = client.get_render(height=1000, width=1600, transport_format="png")
-    buffer = io.BytesIO()
-    imsave(buffer, np.ascontiguousarray(pixels), format="png")
-    return buffer.getvalue()
+    pixels = np.ascontiguousarray(client.get_render(height=1000, width=1600, transport_format="png"))
+    picture: bytes = imwrite("<bytes>", pixels, extension=".png")
+    return picture

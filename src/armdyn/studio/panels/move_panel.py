@@ -24,10 +24,12 @@ class MovePanel(Panel):
         self.sliders: list[Any] = []
         self._add_sliders()
         self.payload = gui.add_slider("Payload (kg)", 0.0, _most(studio), 0.1, min(studio.payload, _most(studio)))
-        self.unit = gui.add_dropdown("Angles", ("degrees", "radians"), initial_value="degrees" if studio.degrees else "radians")
-        self.shape = gui.add_dropdown("Ellipsoid", ("none", *ELLIPSOIDS), initial_value="none",
-                                      hint="What the tool can do in each direction: velocity, force or acceleration.")  # fmt: skip
-        self.turn = gui.add_checkbox("Turn the tool too", False, hint="The gizmo keeps and changes the tool's rotation.")
+        units = ("degrees", "radians")
+        self.unit = gui.add_dropdown("Angles", units, initial_value=units[0 if studio.degrees else 1])
+        hint = "What the tool can do in each direction: velocity, force or acceleration."
+        self.shape = gui.add_dropdown("Ellipsoid", ("none", *ELLIPSOIDS), initial_value="none", hint=hint)
+        hint = "The tool keeps its rotation, or is turned by the gizmo."
+        self.turn = gui.add_checkbox("Turn the tool too", False, hint=hint)
         self.branch = gui.add_button("Other branch of the inverse kinematics")
         self.home = gui.add_button("Back to the start")
         with gui.add_folder("Torques by link", expand_by_default=False):

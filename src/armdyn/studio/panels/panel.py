@@ -65,19 +65,19 @@ class Curves:
             chart.remove()
         self.charts = []
 
-    def add(self, title: str, x: Array, curves: dict[str, Array], *, dashed: tuple[str, ...] = (), across: str = "t, s") -> Any:
-        """Draw curves over x; those named in `dashed` are limits."""
-        series = [{"label": across}]
+    def add(self, title: str, t: Array, curves: dict[str, Array], *, dashed: tuple[str, ...] = ()) -> Any:
+        """Draw curves over time, s; those named in `dashed` are limits."""
+        series: list[dict[str, Any]] = [{"label": "t, s"}]
         for k, name in enumerate(curves):
             line: dict[str, Any] = {"label": name, "stroke": COLORS[k % len(COLORS)], "width": 1.6}
             if name in dashed:
                 line |= {"dash": (6, 4), "width": 1.0, "stroke": "#d1495b"}
             series.append(line)
-        axes = ({"stroke": "#888", "label": across, "labelSize": 18, "size": 34, "grid": {"stroke": "rgba(128,128,128,.2)"}},
-                {"stroke": "#888", "size": 52, "grid": {"stroke": "rgba(128,128,128,.2)"}})  # fmt: skip
-        data = tuple(np.ascontiguousarray(values, dtype=float) for values in (x, *curves.values()))
+        grid = {"stroke": "#888", "grid": {"stroke": "rgba(128,128,128,.2)"}}  # seen on light and on dark
+        axes = ({**grid, "label": "t, s", "labelSize": 18, "size": 34}, {**grid, "size": 52})
+        data = tuple(np.ascontiguousarray(values, dtype=float) for values in (t, *curves.values()))
         with self.folder:
-            chart = self.gui.add_uplot(data, tuple(series), title=title, scales={"x": {"time": False}}, aspect=1.5, axes=axes,
-                                       legend={"show": True})  # fmt: skip
+            chart = self.gui.add_uplot(data, tuple(series), title=title, scales={"x": {"time": False}}, aspect=1.5,
+                                       axes=axes, legend={"show": True})  # fmt: skip
         self.charts.append(chart)
         return chart
