@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         torque_breakdown as torque_breakdown,
     )
     from armdyn.parameters import base_parameters as base_parameters
+    from armdyn.parameters import convert_parameters as convert_parameters
     from armdyn.progress import ProgressBar as ProgressBar
     from armdyn.robot import Robot as Robot
     from armdyn.robot.random import random_robot as random_robot

@@ -49,7 +49,7 @@ HOME = {
     "armdyn.identification": ("excite", "identify", "read_log"),
     "armdyn.mechanics.registry": ("formulations",),
     "armdyn.motion": ("feasibility", "scale_to_torque", "sizing", "time_optimal", "torque_breakdown"),
-    "armdyn.parameters": ("base_parameters",),
+    "armdyn.parameters": ("base_parameters", "convert_parameters"),
     "armdyn.progress": ("ProgressBar",),
     "armdyn.robot": ("Robot",),
     "armdyn.robot.random": ("random_robot",),

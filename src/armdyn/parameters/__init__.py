@@ -3,6 +3,7 @@
 from armdyn.parameters.base import BaseParameters, base_parameters
 from armdyn.parameters.consistency import PhysicalConsistency, physical_consistency
 from armdyn.parameters.grouping import grouped
+from armdyn.parameters.other_conventions import PARAMETER_CONVENTIONS, convert_parameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import (
     StandardParameters,
@@ -13,10 +14,12 @@ from armdyn.parameters.standard import (
 )
 
 __all__ = [
+    "PARAMETER_CONVENTIONS",
     "BaseParameters",
     "PhysicalConsistency",
     "StandardParameters",
     "base_parameters",
+    "convert_parameters",
     "grouped",
     "parameter_names",
     "physical_consistency",
