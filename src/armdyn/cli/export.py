@@ -56,12 +56,12 @@ def export(
     (gravity compensation), pose and Jacobian of the tool.
     """
     with working("tracing the functions") as say:
-        from armdyn.dynamics.quantities import QUANTITIES
         from armdyn.export.export_files import contents, model_for, save
+        from armdyn.export.functions import applicable
         from armdyn.tables import Column, Section
 
         names = parse.words(functions) if functions else None
-        built = model_for(to, robot, QUANTITIES if names == ("all",) else names, prefix, parameters=parameters)
+        built = model_for(to, robot, applicable(robot) if names == ("all",) else names, prefix, parameters=parameters)
         say("writing")
         written = contents(built, to)
         paths = save(written, out)

@@ -89,6 +89,11 @@ class Model:
         return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
 
 
+def applicable(robot: Robot) -> tuple[str, ...]:
+    """All functions that take every feature of the robot into account."""
+    return tuple(name for name, row in QUANTITIES.items() if set(robot.features) <= row.takes)
+
+
 @takes(*CLOSED, "elastic", *TREE, *FREE)
 def model(
     robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False

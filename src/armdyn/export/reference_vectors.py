@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError
 from armdyn.export.functions import PARAMETERS, Function, Model
-from armdyn.mechanics import closed_chain, kane
+from armdyn.mechanics import closed_chain, kane, loop_forces
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import Robot
@@ -111,6 +111,15 @@ def closed_reference(robot: Robot, name: str, *arguments: Array) -> Array:
         return closed_chain.inverse_dynamics(robot, q_all, inputs["qd"], inputs["qdd"], by=kane)
     if name in ("coriolis_matrix", "coriolis"):
         return np.asarray(getattr(closed_chain, name)(robot, q_all, inputs["qd"]))
+    if name == "joint_reactions":
+        return np.asarray(loop_forces.joint_reactions(robot, q_all, inputs["qd"], inputs["qdd"]))
+    if name == "inverse_dynamics_derivatives":
+        return _slopes(robot, q_all, G, inputs["qd"], inputs["qdd"])
+    if name == "forward_dynamics_derivatives":
+        qdd = closed_chain.forward_dynamics(robot, q_all, inputs["qd"], inputs["tau"])
+        inverse = np.linalg.inv(closed_chain.mass_matrix(robot, q_all))
+        slopes = -inverse[:, None] @ _slopes(robot, q_all, G, inputs["qd"], qdd)
+        return np.concatenate([slopes, inverse[:, None]], axis=1)
     motion = [q_all]
     if "qd" in inputs:
         motion.append(closed_chain.velocities(robot, q_all, inputs["qd"]))
@@ -124,6 +133,19 @@ def closed_reference(robot: Robot, name: str, *arguments: Array) -> Array:
         drift = closed_chain.accelerations(robot, q_all, inputs["qd"], np.zeros_like(inputs["qd"]))
         found = found + (reference(tree, "jacobian", q_all) @ drift[..., None])[..., 0]
     return np.asarray(found)
+
+
+COMPLEX_STEP = 1e-30
+"""Small enough for its square to vanish beside one."""
+
+
+def _slopes(robot: Robot, q_all: Array, G: Array, qd: Array, qdd: Array) -> Array:
+    """(..., 2, n, n) derivatives of the torques by q, along which dependent joints follow, and by qd: complex steps."""
+    along = 1j * COMPLEX_STEP * np.moveaxis(np.asarray(G), -1, 0)
+    torques = closed_chain.inverse_dynamics
+    by_q = [np.imag(torques(robot, q_all + step, qd, qdd)) for step in along]
+    by_qd = [np.imag(torques(robot, q_all + 0j, qd + 1j * COMPLEX_STEP * unit, qdd)) for unit in np.eye(robot.n)]
+    return np.stack([np.stack(by_q, axis=-1), np.stack(by_qd, axis=-1)], axis=1) / COMPLEX_STEP
 
 
 def _turned(values: Array, G: Array) -> Array:
