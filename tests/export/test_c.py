@@ -14,7 +14,7 @@ import armdyn
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.export import DEFAULT, model, write
 from armdyn.export.c_source import header, source
-from armdyn.export.functions import PARAMETERS, Model
+from armdyn.export.functions import PARAMETERS, Model, applicable
 from armdyn.export.reference_vectors import TOLERANCE, reference, states
 from armdyn.graph import Operations
 from armdyn.robot import Robot
@@ -196,3 +196,16 @@ def test_elastic_joints_pass_their_vectors(tmp_path: Path) -> None:
     done = run(build(tmp_path, "arm", COMPILERS[0], *STRICT), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count(" pass ") == len(DEFAULT) + 2
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["parallelogram", "five_bar"])
+def test_all_functions_of_a_closed_chain(name: str, tmp_path: Path) -> None:
+    """Loops that are solved exactly, and by Newton steps."""
+    robot = armdyn.load(name)
+    functions = applicable(robot)
+    assert set(functions) == set(QUANTITIES)
+    write(robot, "c", tmp_path, functions, "arm")
+    done = run(build(tmp_path, "arm", COMPILERS[0], "-std=c99"), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count(" pass ") == len(QUANTITIES)

@@ -13,6 +13,7 @@ from armdyn.cli.console import console, show, working
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
+    from armdyn.export.functions import Real
     from armdyn.robot.robot import Robot
 
 
@@ -48,6 +49,16 @@ def export(
     parameters: Annotated[
         bool, typer.Option("--parameters", help="Keep the named parameters of the robot file as arguments.")
     ] = False,
+    loops: Annotated[
+        bool | None,
+        typer.Option(
+            "--loops/--no-loops",
+            help="C and C++: loops over a table of links, of the same size for any number of joints, or straight-line "
+            "code (default: loops from 24 joints on).",
+            show_default=False,
+        ),
+    ] = None,
+    float32: Annotated[bool, typer.Option("--float32", help="C: numbers of 32 bits.")] = False,
 ) -> None:
     """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, Python, LaTeX, CasADi, JAX.
 
@@ -56,29 +67,39 @@ def export(
     (gravity compensation), pose and Jacobian of the tool.
     """
     with working("tracing the functions") as say:
-        from armdyn.export.export_files import contents, model_for, save
+        from armdyn.export.c_source import stack_bytes
+        from armdyn.export.export_files import LOOPING, contents, model_for, save
         from armdyn.export.functions import applicable
         from armdyn.tables import Column, Section
 
         names = parse.words(functions) if functions else None
-        built = model_for(to, robot, applicable(robot) if names == ("all",) else names, prefix, parameters=parameters)
+        chosen = applicable(robot) if names == ("all",) else names
+        real: Real = "float" if float32 else "double"
+        built = model_for(to, robot, chosen, prefix, parameters=parameters, loops=loops, real=real)
         say("writing")
         written = contents(built, to)
         paths = save(written, out)
     screen = console()
-    heads = ("function", "x", "+", "/", "sin, cos", "other", "of parameters")
+    heads = ["function", "x", "+", "/", "sin, cos", "other"]
+    notes = ["Operations of one call."]
+    if parameters:
+        heads.append("of parameters")
+        notes.append("Of parameters: operations that depend on named parameters only.")
+    if to in LOOPING:
+        heads.append("stack, bytes")
+        notes.append("Stack: a bound that holds without optimisation too.")
     rows = []
     for function in built.functions:
-        count = function.graph.operations
-        offline = count.offline.total if count.offline else 0
+        count = function.operations
         other = count.square_roots + count.others + count.negations
-        values = (count.multiplications, count.additions, count.divisions, count.trigonometric, other, offline)
+        values = [count.multiplications, count.additions, count.divisions, count.trigonometric, other]
+        if parameters:
+            values.append(count.offline.total if count.offline else 0)
+        if to in LOOPING:
+            values.append(stack_bytes(built, function))
         rows.append((function.name, *map(str, values)))
-    note = "Operations of one call. Of parameters: operations that depend on named parameters only."
-    width = len(heads) if parameters else len(heads) - 1
-    section = Section(f"Functions of {robot.name}", tuple(Column(head) for head in heads[:width]),
-                      tuple(row[:width] for row in rows), note if parameters else "")  # fmt: skip
-    show(screen, section)
+    columns = tuple(Column(head) for head in heads)
+    show(screen, Section(f"Functions of {robot.name}", columns, tuple(rows), " ".join(notes)))
     for path, content in zip(paths, written.values(), strict=True):
         size = f"{len(content.splitlines())} lines" if isinstance(content, str) else f"{len(content)} bytes"
         screen.print(f"Wrote {path} ({size}).", soft_wrap=True, markup=False)

@@ -110,6 +110,12 @@ def floats(robot: Robot) -> bool:
 
 def looped(robot: Robot, name: str, frame: str = "tool", *, cache: bool = True) -> Kernel | None:
     """The looped kernel of a quantity, or of one of a frame; None if there is none for it or for this robot."""
+    found = recipe_and_tables(robot, name, frame)
+    return found and build_looped(*found, name, sources.version(*FOLDERS), cache=cache)
+
+
+def recipe_and_tables(robot: Robot, name: str, frame: str = "tool") -> tuple[Recipe, Tables] | None:
+    """What looped code of a quantity is made of: a recipe, and the robot's numbers; None if there is none."""
     terms = joint_numbers(robot) if can_be_looped(robot, name) else None
     if terms is None:
         return None
@@ -121,10 +127,8 @@ def looped(robot: Robot, name: str, frame: str = "tool", *, cache: bool = True) 
     chosen = robot.frame(frame).link if FRAME[0] in recipe.robot else WORLD
     path = [np.isin(np.arange(robot.n), robot.path(chosen))[:, None]] if PATH in recipe.numbers else []
     numbers = [_link_numbers(robot, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers), *path]
-    tables = Tables(
-        tuple(link.parent for link in robot.links), np.hstack(numbers), _own_numbers(robot, recipe, frame), chosen
-    )
-    return build_looped(recipe, tables, name, sources.version(*FOLDERS), cache=cache)
+    parents = tuple(link.parent for link in robot.links)
+    return recipe, Tables(parents, np.hstack(numbers), _own_numbers(robot, recipe, frame), chosen)
 
 
 def _own_numbers(robot: Robot, recipe: Recipe, frame: str) -> tuple[float, ...]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path, PurePath
 
+from armdyn.dynamics.looped_programs import CERTAIN, can_be_looped
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export import fmu_source
-from armdyn.export.functions import DEFAULT, Model, model
+from armdyn.export.functions import DEFAULT, Model, Real, model
 from armdyn.files import require_free, write_bytes, write_text
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
@@ -28,6 +30,8 @@ TARGETS = {
     "jax": "a module over JAX arrays",
 }
 """Languages by name; each is a module of this package."""
+LOOPING = ("c", "cpp")
+"""Languages in which functions may be loops over the links."""
 
 
 @takes(*CLOSED, "elastic", *TREE, *FREE)
@@ -39,6 +43,8 @@ def write(
     prefix: str | None = None,
     *,
     parameters: bool = False,
+    loops: bool | None = None,
+    real: Real = "double",
 ) -> list[Path]:
     """Write the robot's functions as code into a folder and return the paths of the files.
 
@@ -48,6 +54,9 @@ def write(
     functions: names from QUANTITIES (default: DEFAULT; for "fmu" inverse and forward dynamics).
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
+    loops: in C and C++, loops over a table of links instead of straight-line code, whose size does not depend on the
+        number of joints (default: from 24 joints on, where it is the faster code too).
+    real: in C, the type of numbers, "double" or "float" (default: "double").
 
     Raises UnknownName, ArmdynError (prefix), MissingExtra (casadi), FileError.
 
@@ -56,7 +65,9 @@ def write(
     ...     [path.name for path in write(armdyn.load("scara5"), "python", folder, ["gravity"])]
     ['scara5.py']
     """
-    return save(contents(model_for(to, robot, functions, prefix, parameters=parameters), to), Path(out))
+    return save(
+        contents(model_for(to, robot, functions, prefix, parameters=parameters, loops=loops, real=real), to), Path(out)
+    )
 
 
 def model_for(
@@ -66,14 +77,35 @@ def model_for(
     prefix: str | None = None,
     *,
     parameters: bool = False,
+    loops: bool | None = None,
+    real: Real = "double",
 ) -> Model:
-    """What is written in a language: the functions, of a robot with a payload as parameters if it is for an FMU."""
+    """What is written in a language; arguments as in `write`. For an FMU, the robot has a payload as parameters."""
     if to not in TARGETS:
         raise unknown_name("language", to, TARGETS, where="export")
-    if to != "fmu":
-        return model(robot, DEFAULT if functions is None else functions, prefix, parameters=parameters)
-    loaded = fmu_source.prepared(robot, parameters=parameters)
-    return model(loaded, fmu_source.DEFAULT if functions is None else functions, prefix, parameters=True)
+    _must_fit(to, robot, parameters, loops, real)
+    if to == "fmu":
+        loaded = fmu_source.prepared(robot, parameters=parameters)
+        return model(loaded, fmu_source.DEFAULT if functions is None else functions, prefix, parameters=True)
+    names = DEFAULT if functions is None else functions
+    if loops is None:
+        loops = to in LOOPING and robot.n >= CERTAIN
+    return replace(model(robot, names, prefix, parameters=parameters, loops=loops), real=real)
+
+
+def _must_fit(to: str, robot: Robot, parameters: bool, loops: bool | None, real: Real) -> None:
+    """Raise ArmdynError for options that a language does not have."""
+    if real != "double" and to != "c":
+        raise ArmdynError(f"32-bit numbers in {to}", where="export", expected="the language c")
+    if loops and to not in LOOPING:
+        raise ArmdynError(f"loops in {to}", where="export", expected=f"one of: {', '.join(LOOPING)}")
+    if loops and (parameters or not can_be_looped(robot, "inverse_dynamics")):
+        raise ArmdynError(
+            "named parameters together with loops" if parameters else "there is no looped code for this robot",
+            where=f"export of robot {robot.name!r}",
+            expected="numbers, and four joints or more without closed loops, elastic joints or special friction",
+            advice="Leave loops out: straight-line code takes everything into account.",
+        )
 
 
 def contents(model: Model, to: str) -> dict[PurePath, Content]:

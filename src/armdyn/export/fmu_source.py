@@ -136,7 +136,8 @@ class Unit:
             given = function.graph.inputs
             rates = position_rates(spans, list(given["q"]), list(given["qd"]))
             outputs = {**function.graph.outputs, RATES: nodes_of(tuple(rates))}
-            function = replace(function, graph=replace(function.graph, outputs=outputs))
+            wider = replace(function.graph, outputs=outputs)
+            function = replace(function, traced=lambda: wider)
         return replace(self.model, functions=(function,))
 
     @cached_property

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Literal
 
 from armdyn.dynamics import Dynamics, compile
+from armdyn.dynamics.looped_programs import recipe_and_tables
 from armdyn.dynamics.quantities import QUANTITIES, Definition
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.labels import labels_of
 from armdyn.export.naming import checked_prefix, file_stem, identifier
-from armdyn.graph import Graph, Node
+from armdyn.graph import Graph, Node, Operations
 from armdyn.graph.angle import natural_order
 from armdyn.graph.program import StraightLine, straight_line
 from armdyn.graph.structure import Port, ports
+from armdyn.kernels.link_loops import Recipe
+from armdyn.kernels.looped_kernel import Tables, operations_of, ports_of
+from armdyn.kernels.ports import Ports
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.parts import Kind
 
+Real = Literal["double", "float"]
+"""The type of numbers in C."""
 PARAMETERS = "parameters"
 """The argument that holds the named parameters, where they are kept."""
 
@@ -29,26 +36,67 @@ DEFAULT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "g
 
 
 @dataclass(frozen=True)
+class Loops:
+    """A function as loops over the links, for languages that have them: the steps, and the robot's numbers."""
+
+    recipe: Recipe
+    tables: Tables
+
+
+@dataclass(frozen=True)
 class Function:
-    """One quantity to be written: its row of the table, its graph, and names for intermediates."""
+    """One quantity to be written: its row of the table, its graph, names for intermediates; or loops over links."""
 
     definition: Definition
-    graph: Graph
-    labels: Mapping[Node, str]
+    traced: Callable[[], Graph]
+    labelled: Callable[[Graph], Mapping[Node, str]]
+    loops: Loops | None = None
 
     @property
     def name(self) -> str:
         return self.definition.name
 
     @cached_property
+    def graph(self) -> Graph:
+        """What straight-line code is written from."""
+        return self.traced()
+
+    @cached_property
+    def labels(self) -> Mapping[Node, str]:
+        """Names for intermediates of the graph."""
+        return self.labelled(self.graph)
+
+    @cached_property
+    def _looped_ports(self) -> Ports | None:
+        return self.loops and ports_of(self.loops.recipe, len(self.loops.tables.parents))
+
+    @cached_property
     def inputs(self) -> tuple[Port, ...]:
         """The arguments."""
-        return ports(self.graph.inputs, "input")
+        return self._looped_ports.inputs if self._looped_ports else ports(self.graph.inputs, "input")
 
     @cached_property
     def outputs(self) -> tuple[Port, ...]:
         """The results."""
-        return ports(self.graph.outputs, "output")
+        if not self._looped_ports:
+            return ports(self.graph.outputs, "output")
+        found = zip(self._looped_ports.outputs, self.definition.results, strict=True)
+        return tuple(replace(port, name=name) for port, name in found)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the arguments."""
+        return tuple(port.name for port in self.inputs)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of arguments and results."""
+        return (*self.arguments, *(port.name for port in self.outputs))
+
+    @cached_property
+    def operations(self) -> Operations:
+        """Operations of one call."""
+        return operations_of(self.loops.recipe, self.loops.tables) if self.loops else self.graph.operations
 
     def program(self, reserved: frozenset[str] = frozenset()) -> StraightLine:
         """The straight-line program; reserved: names that no variable may have."""
@@ -68,6 +116,7 @@ class Model:
     prefix: str
     functions: tuple[Function, ...]
     parameters: tuple[Node, ...] = ()
+    real: Real = "double"
 
     @cached_property
     def axes(self) -> tuple[tuple[str, Kind], ...]:
@@ -96,14 +145,20 @@ def applicable(robot: Robot) -> tuple[str, ...]:
 
 @takes(*CLOSED, "elastic", *TREE, *FREE)
 def model(
-    robot: Robot | Dynamics, functions: Iterable[str] = DEFAULT, prefix: str | None = None, *, parameters: bool = False
+    robot: Robot | Dynamics,
+    functions: Iterable[str] = DEFAULT,
+    prefix: str | None = None,
+    *,
+    parameters: bool = False,
+    loops: bool = False,
 ) -> Model:
-    """The graphs of the functions to export.
+    """The functions to export.
 
     robot: with at least one movable joint; or its Dynamics, which keep the graphs that they have traced.
     functions: names from QUANTITIES.
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
+    loops: write loops over the links, where there is such code for a function; not with parameters.
 
     Raises UnknownName for an unknown function, ArmdynError for a prefix that cannot be a name.
     """
@@ -115,15 +170,21 @@ def model(
         raise ArmdynError("no function to export", where="export", expected=f"some of: {', '.join(QUANTITIES)}")
     dynamics = compile(robot) if isinstance(robot, Robot) else robot
     stem = file_stem(dynamics.robot.name) if prefix is None else checked_prefix(prefix)
-    graphs = {name: dynamics.graph(name, parameters=parameters) for name in names}
+    looped = {name: recipe_and_tables(dynamics.robot, name) for name in names if loops and not parameters}
+    graphs = {name: dynamics.graph(name, parameters=parameters) for name in names if not looped.get(name)}
     free = tuple(sorted({node for graph in graphs.values() for node in graph.parameters}, key=natural_order))
     if free:
         graphs = {name: replace(graph, inputs={**graph.inputs, PARAMETERS: free}) for name, graph in graphs.items()}
     values = {node: float(dynamics.robot.parameters[node.value]) for node in free}
+    other = dynamics.robot.constrained or dynamics.robot.compounds or dynamics.coordinates.doubled
+
+    def labels(name: str, graph: Graph) -> Mapping[Node, str]:
+        """Names of a tree's recursion."""
+        return {} if other else labels_of(graph, dynamics.view(name, parameters=parameters), values)
+
     entries = []
-    for name, graph in graphs.items():
-        other = dynamics.robot.constrained or dynamics.robot.compounds or dynamics.coordinates.doubled
-        named = not other  # names of a tree's recursion
-        labels = labels_of(graph, dynamics.view(name, parameters=parameters), values) if named else {}
-        entries.append(Function(QUANTITIES[name], graph, labels))
+    for name in names:
+        found = looped.get(name)
+        traced = partial(dynamics.graph, name) if found else partial(graphs.__getitem__, name)
+        entries.append(Function(QUANTITIES[name], traced, partial(labels, name), found and Loops(*found)))
     return Model(dynamics.robot, stem, tuple(entries), free)

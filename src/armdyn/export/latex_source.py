@@ -82,7 +82,7 @@ def _section(function: Function) -> list[str]:
     return [
         rf"\subsection*{{{title[0].upper()}{title[1:]}}}",
         " ".join(_plain(word) for word in words),
-        rf"{_plain(str(function.graph.operations))}.",
+        rf"{_plain(str(function.operations))}.",
         *(_align(rows[start : start + MOST_ROWS]) for start in range(0, len(rows), MOST_ROWS)),
         "",
     ]

@@ -104,7 +104,7 @@ def _help(name: str, function: Function) -> Iterator[str]:
     for port in (*function.inputs, *function.outputs):
         rows, columns = _size(port)
         yield from _comment(f"{port.name} ({rows} x {columns}): {function.words(port.name)}")
-    yield from _comment(f"Operations: {c_source.operations_text(function.graph.operations)}.")
+    yield from _comment(f"Operations: {c_source.operations_text(function.operations)}.")
 
 
 def _checks(model: Model, function: Function) -> Iterator[str]:
@@ -145,8 +145,8 @@ def _class(model: Model) -> str:
     lines.append(f"{INDENT}methods (Static)")
     for function in model.functions:
         arguments = ", ".join(port.name for port in function.inputs if port.name != PARAMETERS)
-        given = "varargin{:}" if PARAMETERS in function.graph.inputs else arguments
-        formal = "varargin" if PARAMETERS in function.graph.inputs else arguments
+        given = "varargin{:}" if PARAMETERS in function.arguments else arguments
+        formal = "varargin" if PARAMETERS in function.arguments else arguments
         results = ", ".join(port.name for port in function.outputs)
         lines += [f"{INDENT * 2}function [{results}] = {function.name}({formal})",
                   f"{INDENT * 3}[{results}] = {name}_{function.name}({given});", f"{INDENT * 2}end"]  # fmt: skip
@@ -159,7 +159,7 @@ def _class(model: Model) -> str:
 def _test(model: Model) -> str:
     name = model.prefix
     lines = [f"function {name}_test()", f"%{name.upper()}_TEST Compare the functions with reference vectors."]
-    lines += [line for text in c_source.PURPOSE_OF_TEST if text for line in _comment(text.replace("`", "'"))]
+    lines += [line for text in c_source.purpose_of_test(model) if text for line in _comment(text.replace("`", "'"))]
     lines.append("failures = 0;")
     for function in model.functions:
         lines += _tested(model, function)

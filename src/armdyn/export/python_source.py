@@ -126,7 +126,7 @@ def _docstring(function: Function) -> Iterator[str]:
     for port in function.outputs:
         shape = ", ".join(["...", *map(str, port.shape)])
         yield f"{INDENT}Returns {port.name}: ({shape}), {function.words(port.name)}"
-    yield f"{INDENT}Operations per sample: {function.graph.operations}."
+    yield f"{INDENT}Operations per sample: {function.operations}."
     yield f'{INDENT}"""'
 
 

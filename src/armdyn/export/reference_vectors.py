@@ -29,6 +29,8 @@ TOLERANCE = 1e-12
 
 A result is a sum of some hundred rounded products: errors of up to some hundred times 1.1e-16 of its terms.
 """
+TOLERANCE_OF_FLOATS = 2e-5
+"""The same for numbers of 32 bits: some hundred times 6e-8 of the terms."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,13 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
 def vectors(model: Model, function: Function, count: int = STATES) -> Vectors:
     """Reference vectors of one function."""
     robot, state = model.robot, states(model.robot, count)
-    names = [name for name in function.graph.inputs if name != PARAMETERS]
+    if model.real == "float":  # results at the states that the code is given
+        state = {name: values.astype(np.float32).astype(float) for name, values in state.items()}
+    names = [name for name in function.arguments if name != PARAMETERS]
     expected = reference(robot, function.name, *(state[name] for name in names))
     parts = expected.reshape(count, len(function.definition.results), -1).transpose(1, 0, 2)
     inputs = {name: state[name] for name in names}
-    if PARAMETERS in function.graph.inputs:
+    if PARAMETERS in function.arguments:
         inputs[PARAMETERS] = np.tile(model.defaults, (count, 1))
     outputs = dict(zip(function.definition.results, parts, strict=True))
     return Vectors(inputs, outputs, scale(robot, function.name, state, expected))

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from armdyn.export import wasm_module
-from armdyn.export.c_source import PURPOSE_OF_TEST, comment, head, words
+from armdyn.export.c_source import comment, head, purpose_of_test, words
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.reference_vectors import TOLERANCE, vectors
 from armdyn.kernels.sincos import PLAIN
@@ -128,7 +128,7 @@ function shaped(numbers, shape) {
 def _types(model: Model) -> str:
     lines = ["export interface Robot {", "  joints: string[];", "  parameters: Record<string, number>;"]
     for function in model.functions:
-        lines += [f"  {line}" for line in comment(words(function))]
+        lines += [f"  {line}" for line in comment(words(model, function))]
         arguments = ", ".join(
             f"{port.name}{'?' if port.name == PARAMETERS else ''}: ArrayLike<number>" for port in function.inputs
         )
@@ -153,7 +153,7 @@ def _test(model: Model) -> str:
         inputs = {name: values.tolist() for name, values in found.inputs.items() if name != PARAMETERS}
         outputs = {name: values.tolist() for name, values in found.outputs.items()}
         data[function.name] = {"inputs": inputs, "outputs": outputs, "scale": found.scale.tolist()}
-    lines = [*comment(PURPOSE_OF_TEST), "", f'import {{ load }} from "./{model.prefix}.mjs";', ""]
+    lines = [*comment(purpose_of_test(model)), "", f'import {{ load }} from "./{model.prefix}.mjs";', ""]
     return "\n".join([*lines, f"const TOLERANCE = {TOLERANCE!r};", f"const DATA = {json.dumps(data)};", "", _RUN])
 
 

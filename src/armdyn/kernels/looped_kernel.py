@@ -100,7 +100,7 @@ def build_looped(recipe: Recipe, tables: Tables, name: str, version: str | None,
     """
     start = time.perf_counter()
     n = len(tables.parents)
-    ports = _ports(recipe, n)
+    ports = ports_of(recipe, n)
     keep = cache and version is not None
     key = disk.key("looped", version, recipe.name, jit.machine_description())
     image, note = (disk.load(key), disk.load(key, "note")) if keep else (None, None)
@@ -112,7 +112,7 @@ def build_looped(recipe: Recipe, tables: Tables, name: str, version: str | None,
         if keep:
             disk.save(key, image)
             disk.save(key, json.dumps([asdict(count) for count in per_link]).encode(), "note")
-    operations = _scaled(per_link, n, int(tables.carries.sum()))
+    operations = _scaled(per_link, n, tables)
     record = KernelRecord(key, LANES, operations, shapes(ports.inputs), shapes(ports.outputs))
     code = jit.Code(image, (*jit.NAMES, "extents", *looped_ir.GLOBALS), slots=slots(record))
     _fill(code, recipe, tables, ports)
@@ -123,7 +123,8 @@ def _text(recipe: Recipe, ports: Ports) -> str:
     return looped_ir.module(recipe, ports, jit.has_fma())
 
 
-def _ports(recipe: Recipe, n: int) -> Ports:
+def ports_of(recipe: Recipe, n: int) -> Ports:
+    """Arguments and results of a recipe for n joints."""
     inputs = tuple(Port(name, (n + max(recipe.base.get(name, 0) - FREE, 0),)) for name in recipe.inputs)
     vectors = tuple(Port(name, (n,)) for name in recipe.results[: recipe.outputs])
     matrices = tuple(Port(f"out{k + 1}", (n, n)) for k in range(len(recipe.products)))
@@ -174,8 +175,13 @@ def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
     return link, Operations(multiplications=terms, additions=terms - len(sides))
 
 
-def _scaled(counts: Sequence[Operations], links: int, pairs: int) -> Operations:
-    return _sum([(counts[0], links), (counts[1], pairs)])
+def _scaled(counts: Sequence[Operations], links: int, tables: Tables) -> Operations:
+    return _sum([(counts[0], links), (counts[1], int(tables.carries.sum()))])
+
+
+def operations_of(recipe: Recipe, tables: Tables) -> Operations:
+    """Operations of one call for a robot."""
+    return _scaled(_operations(recipe), len(tables.parents), tables)
 
 
 def _sum(parts: Sequence[tuple[Operations, int]]) -> Operations:
@@ -192,4 +198,4 @@ def _noted(note: bytes | None) -> tuple[Operations, Operations] | None:
         return None
 
 
-__all__ = ["SMALLEST", "Tables", "build_looped"]
+__all__ = ["SMALLEST", "Tables", "build_looped", "operations_of", "ports_of"]
