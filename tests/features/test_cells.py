@@ -22,6 +22,7 @@ from support.free_model import FreeCase
 VERB_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "identify": ("log.csv",),
     "payload": ("a.csv", "b.csv"),
+    "stiffness": ("log.csv",),
     "plan": ("--from", "0", "--to", "0"),
     "sweep": ("--vary", "payload=0,1"),
 }
@@ -40,6 +41,7 @@ BUILT_FROM = {
     "cli.prune": ("analysis.prune", "analysis.significance"),
     "cli.payload": ("identification.identify_payload",),
     "cli.share": ("share.share",),
+    "cli.stiffness": ("identification.identify_stiffness",),
     "cli.simulate": ("simulation.simulate",),
     "cli.studio": ("studio.serve",),
     "cli.study": ("report.study",),

@@ -1022,6 +1022,25 @@ def _identifiable(c: Case) -> None:
         close(base.matrix @ whole, np.zeros(base.count), 1e-9)
 
 
+@cell("identification.identify_stiffness")
+def _stiffness(c: Case) -> None:
+    """Motor torques of the second model along any motion of links and motors: links do not enter them."""
+    if not c.dyn.coordinates.doubled:
+        assert "elastic" in str(refusal(lambda: identification.identify_stiffness(c.robot, {})))
+        return
+    t = np.arange(0, 8, 0.01)
+    random = np.random.default_rng(2)
+    w, a, phase = random.uniform(2, 9, (c.model.size, 3)), random.uniform(0.1, 0.3), random.uniform(0, 6, (3,))
+    angle = t[:, None, None] * w + phase
+    x, xd, xdd = (np.sum(y, axis=2) for y in (a * np.sin(angle), a * w * np.cos(angle), -a * w**2 * np.sin(angle)))
+    motors = list(c.dyn.coordinates.motors)
+    tau = np.array([c.model.inverse_dynamics(*state)[motors] for state in zip(x, xd, xdd, strict=True)])
+    log = {"t": t, "q": x[:, : c.n], "theta": x[:, motors], "tau": tau}
+    for found in identification.identify_stiffness(c.robot, log).joints:
+        joint = next(joint for joint in c.robot.joints if joint.name == found.name)
+        close(found.stiffness / joint.elastic.stiffness, 1, 1e-3)  # of the low-pass
+
+
 @cell("identification.payload_from_sensor")
 def _sensor(c: Case) -> None:
     """Weight and inertia of 2 kg at the tool, in its axes."""

@@ -36,6 +36,7 @@ from armdyn.cli.robots import robots
 from armdyn.cli.share import share
 from armdyn.cli.show import show
 from armdyn.cli.simulate import simulate
+from armdyn.cli.stiffness_verb import stiffness
 from armdyn.cli.studio import studio
 from armdyn.cli.study import study
 from armdyn.cli.sweep import sweep
@@ -56,7 +57,7 @@ VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Model": (robots, show, check, fix, explain),
     "Equations": (derive, compare, certify, prune, formulations),
     "Motion": (plan, simulate, analyse, sweep),
-    "Data": (identifiable, excite, identify, payload),
+    "Data": (identifiable, excite, identify, payload, stiffness),
     "Results": (study, studio, share, export, reproduce, bench, cite),
 }
 """Panels of the help and their verbs."""

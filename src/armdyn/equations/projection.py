@@ -11,15 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from armdyn.algebra.ops import add
-from armdyn.errors import NotApplicable
+from armdyn.errors import FeatureError, NotApplicable
 from armdyn.graph import Node, symbols
 from armdyn.mechanics import doubled
 from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_torques
-from armdyn.mechanics.dependent_joints import Distances, Iteration, dependent_joints
+from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.matrices import Rows, product
 from armdyn.mechanics.registry import Formulation
 from armdyn.mechanics.springs import spring_torques
 from armdyn.robot.coordinates import coordinates
+from armdyn.robot.features import listed
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix
 
@@ -107,9 +108,14 @@ def must_be_derivable(robot: Robot) -> None:
             "elastic joints together with closed loops or mimic joints", where=f"robot {robot.name!r}",
             expected="one of them", advice='robot.without("elastic") has rigid joints.',
         )  # fmt: skip
-    if robot.constrained and any(isinstance(stage, Iteration | Distances) for stage in dependent_joints(robot).stages):
-        raise NotApplicable(
-            "the loops of this robot have no solution in closed form", where=f"robot {robot.name!r}",
-            expected="mimic joints, parallelograms and planar loops with two dependent joints",
-            advice="armdyn.compile solves any loop; robot.opened has the equations of the tree.",
+    if robot.constrained and dependent_joints(robot).stages:
+        chain = dependent_joints(robot)
+        joints = tuple(chain.tree.joints[k].name for stage in chain.stages for k in stage.joints)
+        raise FeatureError(
+            f"equations.derive takes only loops into account whose joints follow at constant rates; {listed(joints)} "
+            "follow by square roots or by iteration, which has no polynomial equations",
+            where=f"robot {robot.name!r}", expected="mimic joints and parallelograms",
+            advice="armdyn.compile and armdyn export solve any loop: M = G^T M_tree G, with G by "
+            'mechanics.closed_chain.projection. robot.without("loops"), or --without loops on the command line, has '
+            "the equations of the tree.", feature="loops", joints=joints,
         )  # fmt: skip

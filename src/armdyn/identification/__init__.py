@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from armdyn.identification.checks import check_log
 from armdyn.identification.clearance import Surroundings
+from armdyn.identification.elastic_fit import ElasticFit, ElasticJoint, identify_stiffness
 from armdyn.identification.estimation import (
     Damped,
     Estimate,
@@ -38,6 +39,8 @@ from armdyn.identification.validation import Validation, validate
 
 __all__ = [
     "Damped",
+    "ElasticFit",
+    "ElasticJoint",
     "Estimate",
     "Estimator",
     "Excitation",
@@ -68,6 +71,7 @@ __all__ = [
     "identifiable",
     "identify",
     "identify_payload",
+    "identify_stiffness",
     "observe",
     "payload_from_sensor",
     "predicted_std",

@@ -14,11 +14,13 @@ import numpy as np
 
 from armdyn import __version__
 from armdyn.equations import derive
+from armdyn.errors import FeatureError
 from armdyn.export import model
 from armdyn.export.functions import Model
 from armdyn.export.wasm_module import Code, module
 from armdyn.export.wasm_source import codes, description, functions_script
 from armdyn.files import require_free, write_text
+from armdyn.findings import sentence as plain_sentence
 from armdyn.graph import trace
 from armdyn.graph.program import straight_line
 from armdyn.graph.structure import ports
@@ -76,7 +78,10 @@ def page(robot: Robot) -> str:
 def _equations(robot: Robot) -> str:
     if robot.n > MOST_JOINTS:
         return f"<p>The equations of {robot.n} joints are too long to print.</p>"
-    return equations_block(derive(robot))
+    try:
+        return equations_block(derive(robot))
+    except FeatureError as error:  # loops whose joints follow by square roots or by iteration
+        return f"<p>{safe_text(plain_sentence(error.what))}</p>"
 
 
 def _file(name: str) -> str:
