@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,35 @@ def test_dropping_a_kernel_frees_its_code(codes: list[weakref.ref[Any]]) -> None
 def test_any_function_keeps_the_code(part: str, codes: list[weakref.ref[Any]]) -> None:
     function = getattr(build(graph()), part)
     gc.collect()
-    (code,) = codes
+    code = codes[-1]  # the code for batches comes after that for one sample
     assert code() is not None
     for _ in range(3):
         np.testing.assert_allclose(function(np.array([0.5, 2.0])), [2 * np.sin(0.5), 2.5])
     np.testing.assert_allclose(function([[0.5, 2.0]] * 9), [[2 * np.sin(0.5), 2.5]] * 9)
     del function
     gc.collect()
-    assert code() is None
+    assert [each() for each in codes] == [None, None]
+
+
+def test_code_for_batches_is_made_when_one_comes(codes: list[weakref.ref[Any]], tmp_path: Path,
+                                                monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setenv("ARMDYN_CACHE", str(tmp_path))
+    kernel = build(graph())
+    expected = [2 * np.sin(0.5), 2.5]
+    for one in (np.array([0.5, 2.0]), [0.5, 2.0], (0.5, 2), np.array([0.5, 2.0], dtype=np.float32)):
+        np.testing.assert_array_equal(kernel(one), kernel(np.array(one, dtype=float)))
+    assert len(codes) == len(list(tmp_path.glob("*.o"))) == 1
+    results: list[Any] = []
+    threads = [threading.Thread(target=lambda: results.append(kernel(np.array([[0.5, 2.0]] * 9)))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_allclose(results, [[expected] * 9] * 4)
+    assert len(codes) == len(list(tmp_path.glob("*.o"))) == 2
+    again = build(graph())
+    np.testing.assert_array_equal(again([[0.5, 2.0]] * 9), results[0])
+    assert again.from_cache and len(list(tmp_path.glob("*.o"))) == 2
 
 
 def test_results_outlive_their_kernel() -> None:

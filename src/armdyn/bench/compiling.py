@@ -19,10 +19,15 @@ from armdyn.robot import Robot
 
 PREPARED = "compile()"
 """Key of the seconds that `armdyn.compile` takes before any function is compiled."""
+BATCHES = "batches"
+"""Key of the seconds that the code for batches of all functions takes, which is made when a batch comes."""
 
 
 def compile_seconds(robot: Robot, functions: Sequence[str]) -> dict[str, float]:
-    """Seconds of `armdyn.compile` and of each function, in a fresh interpreter that uses this process's cache."""
+    """Seconds of `armdyn.compile`, of each function and of all code for batches, in a fresh interpreter.
+
+    It uses this process's cache.
+    """
     command = [sys.executable, "-W", "ignore", "-m", __name__, *functions]
     done = subprocess.run(command, input=pickle.dumps(robot), capture_output=True, check=False)
     if done.returncode:
@@ -37,7 +42,7 @@ def main(functions: Sequence[str]) -> None:
     """Compile and time in the fresh interpreter."""
     from armdyn.dynamics import compile
     from armdyn.graph import trace
-    from armdyn.kernels import build
+    from armdyn.kernels import Kernel, build
 
     robot: Robot = pickle.load(sys.stdin.buffer)  # written by the process that started this one
     build(trace(lambda q: [q[0].sin()], {"q": 1}), cache=False)
@@ -48,6 +53,12 @@ def main(functions: Sequence[str]) -> None:
         start = CLOCK()
         getattr(dynamics, name)
         seconds[name] = CLOCK() - start
+    start = CLOCK()
+    for name in functions:
+        made = dynamics.programs.get(name)
+        if isinstance(made, Kernel):
+            _ = made.ufunc
+    seconds[BATCHES] = CLOCK() - start
     json.dump(seconds, sys.stdout)
 
 

@@ -29,8 +29,8 @@ def _parts(report: Report) -> Iterator[str]:
         yield f"## {section.title}"
         yield table(section)
         yield table(work(robot, report.peak, report.bandwidth))
-        if robot.all_cold is not None and robot.all_warm is not None:
-            yield f"All functions of Dynamics: {robot.all_cold:.2f} s cold, {robot.all_warm:.3f} s warm."
+        if robot.compiled is not None:
+            yield robot.compiled
     yield "## How the figures were measured"
     yield "\n".join(f"- {name}: {note}" for name, note in NOTES.items())
     listed = list(remarks(report))

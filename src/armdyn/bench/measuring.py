@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.bench import sample_robots as robots
 from armdyn.bench.agreement import TOLERANCE, difference
 from armdyn.bench.calls import FUNCTIONS, Call, Inputs
-from armdyn.bench.compiling import compile_seconds
+from armdyn.bench.compiling import BATCHES, compile_seconds
 from armdyn.bench.engines import OTHERS, Engine, Maker
 from armdyn.bench.engines.own import OwnEngine, result_shapes
 from armdyn.bench.machine import facts
@@ -128,8 +128,9 @@ class _Work:
         functions = []
         for name in names:
             functions.append(self._function(name, dynamics, engines, cold[name], warm[name]))
-        totals = (sum(cold.values()), min(sum(times.values()) for times in again)) if everything else (None, None)
-        return RobotResult(self.robot.name, self.robot.n, self.without, tuple(functions), absent, skipped, *totals)
+        totals = (sum(cold.values()), cold[BATCHES], min(sum(times.values()) for times in again))
+        measured = totals if everything else (None, None, None)
+        return RobotResult(self.robot.name, self.robot.n, self.without, tuple(functions), absent, skipped, *measured)
 
     def _skipped(self, dynamics: Dynamics) -> dict[str, str]:
         longest = self.settings.longest

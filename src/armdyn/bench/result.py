@@ -98,6 +98,7 @@ class RobotResult:
     """One robot. without: omitted parts that not all engines support. absent: engines that cannot model it, and why.
 
     all_cold, all_warm: seconds of all functions of Dynamics, from the robot; None where they were not measured.
+    for_batches: the part of all_cold that is spent on code for batches, when the first batch of each function comes.
     """
 
     name: str
@@ -107,10 +108,20 @@ class RobotResult:
     absent: Mapping[str, str]
     skipped: Mapping[str, str]
     all_cold: float | None
+    for_batches: float | None
     all_warm: float | None
 
     def function(self, name: str) -> FunctionResult | None:
         return next((function for function in self.functions if function.name == name), None)
+
+    @property
+    def compiled(self) -> str | None:
+        """How long all functions took, in words."""
+        if self.all_cold is None or self.for_batches is None or self.all_warm is None:
+            return None
+        one = self.all_cold - self.for_batches
+        return (f"All functions of Dynamics: {self.all_cold:.2f} s cold ({one:.2f} s until each can be called, "
+                f"{self.for_batches:.2f} s when a batch comes), {self.all_warm:.3f} s warm.")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -178,7 +189,7 @@ class Report:
             "without": list(robot.without),
             "absent": dict(robot.absent),
             "skipped": dict(robot.skipped),
-            "all_functions": {"cold": robot.all_cold, "warm": robot.all_warm},
+            "all_functions": {"cold": robot.all_cold, "for_batches": robot.for_batches, "warm": robot.all_warm},
             "functions": [self._function_record(function) for function in robot.functions],
         }
 

@@ -78,8 +78,8 @@ def _print(report: Report) -> None:
         for section in (calls(robot), work(robot, report.peak, report.bandwidth)):
             for table in tables(section, screen.width):
                 screen.print(table)
-        if robot.all_cold is not None and robot.all_warm is not None:
-            screen.print(f"All functions of Dynamics: {robot.all_cold:.2f} s cold, {robot.all_warm:.3f} s warm.\n")
+        if robot.compiled is not None:
+            screen.print(f"{robot.compiled}\n")
     for label, note in NOTES.items():
         screen.print(Text.assemble((f"{label}: ", "bold"), (note, "dim")))
     facts = ", ".join(f"{name} {value}" for name, value in report.machine.items())

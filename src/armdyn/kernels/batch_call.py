@@ -19,7 +19,10 @@ SUMS = 4
 
 
 def many(ports: Ports, shapes: Fixed) -> str:
-    """`ptr @many(ptr args, i64 count, ptr names)`: the result, or null if the call is not one of the usual kind."""
+    """`ptr @many(ptr args, i64 count, ptr names)`: the result, or null if the call is not one of the usual kind.
+
+    It may be called from another module.
+    """
     w = LoopWriter()
     inputs, count = len(ports.inputs), len(ports.all)
     w.label("entry")
@@ -52,7 +55,7 @@ def many(ports: Ports, shapes: Fixed) -> str:
     w.do(f"ret ptr {target}")
     w.label("no")
     w.do("ret ptr null")
-    head = f"define internal ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}"
+    head = f"define ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}"
     return f"{head} {{\n{w.text}\n}}\n{_total()}"
 
 

@@ -113,8 +113,11 @@ class Loaded(Fixed):
         return f"@extents = global [{sum(len(port.shape) for port in self.ports)} x i64] zeroinitializer\n"
 
 
-def fast(ports: Ports, shapes: Fixed | None = None) -> str:
-    """`ptr @fast(ptr self, ptr args, i64 count, ptr names)`; `self` is the function that takes all other calls."""
+def fast(ports: Ports, shapes: Fixed | None = None, *, batches: bool = True) -> str:
+    """`ptr @fast(ptr self, ptr args, i64 count, ptr names)`; `self` is the function that takes all other calls.
+
+    batches: `@many` is in the same module; else its address is in `@batch` once there is such code.
+    """
     w = Writer()
     known = shapes or Fixed(ports)
     inputs = len(ports.inputs)
@@ -154,15 +157,20 @@ def fast(ports: Ports, shapes: Fixed | None = None) -> str:
     if arrays_only:
         _named_output(w, ports, known, pointers)
     w.label("slow")
-    batch = w.put("call ptr @many(ptr %args, i64 %count, ptr %names)")
+    many = "@many"
+    if not batches:
+        many = w.load("ptr", "@batch")
+        _require(w, w.put(f"icmp ne ptr {many}, null"), "linked", "other")
+    batch = w.put(f"call ptr {many}(ptr %args, i64 %count, ptr %names)")
     w.do(f"br i1 {w.put(f'icmp eq ptr {batch}, null')}, label %other, label %batch")
     w.label("batch")
     w.do(f"ret ptr {batch}")
     w.label("other")
     w.do(f"ret ptr {w.put('call ptr @PyObject_Vectorcall(ptr %self, ptr %args, i64 %count, ptr %names)')}")
-    kept = f"@slots = global [{SLOTS * len(ports.outputs)} x ptr] zeroinitializer\n@turn = internal global i64 0\n"
+    linked = "" if batches else "@batch = global ptr null\n"
+    linked += f"@slots = global [{SLOTS * len(ports.outputs)} x ptr] zeroinitializer\n@turn = internal global i64 0\n"
     head = "define ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names)"
-    return f"{known.definitions()}{kept}{head} {{\n{w.text}\n}}\n"
+    return f"{known.definitions()}{linked}{head} {{\n{w.text}\n}}\n"
 
 
 def _checked(w: Writer, port: Port, shapes: Fixed, array: str, i: int, *, written: bool = False) -> str:
@@ -182,8 +190,8 @@ def _checked(w: Writer, port: Port, shapes: Fixed, array: str, i: int, *, writte
     return w.load("ptr", w.offset(array, DATA))
 
 
-def _require(w: Writer, holds: str, label: str) -> None:
-    w.do(f"br i1 {holds}, label %{label}, label %slow")
+def _require(w: Writer, holds: str, label: str, otherwise: str = "slow") -> None:
+    w.do(f"br i1 {holds}, label %{label}, label %{otherwise}")
     w.label(label)
 
 

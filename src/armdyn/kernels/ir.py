@@ -1,9 +1,10 @@
 """From a graph to LLVM assembly: the text of one kernel's module.
 
-A module has `@loop` for NumPy and `@fast` for the single call from Python; both rest on `@single` (one sample) and
-`@rows` (blocks of samples). All of them execute the same plan with the same fused operations, so a sample's result
-does not depend on the batch it came in. No address of the running process is in the text: what lies outside is an
-external symbol, bound when the code is loaded.
+A kernel is two modules. One has `@fast` for the single call from Python. The other, made when the first batch comes,
+has `@loop` for NumPy and `@many` for plain batches. They rest on `@single` (one sample) and `@rows` (blocks of
+samples), which execute the same plan with the same fused operations, so a sample's result does not depend on the batch
+it came in. No address of the running process is in the text: what lies outside is an external symbol, bound when the
+code is loaded.
 """
 
 from __future__ import annotations
@@ -29,16 +30,21 @@ ARGUMENTS = {"fmuladd": 3, "copysign": 2}
 """Of intrinsics that take more than one."""
 
 
-def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, fused: bool = True) -> str:
-    """The module's text. `lanes` 1 means no blocks; `fused`: whether the machine has fused multiply-adds."""
+def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, batches: bool, fused: bool = True) -> str:
+    """The text of one of the two modules.
+
+    lanes: 1 means no blocks. batches: the module for batches. fused: whether the machine has fused multiply-adds.
+    """
     reduction = FUSED if fused else PLAIN
     program = plan(nodes, [node for port in ports.outputs for node in port.nodes])
     constants = Constants()
     parts = [single(ports, program, reduction, constants)]
-    if lanes > 1:
-        parts.append(rows(ports, program, lanes, reduction, constants))
-    parts.append(loop(ports, lanes))
-    parts += [fast(ports), many(ports, Fixed(ports))]
+    if not batches:
+        parts.append(fast(ports, batches=False))
+    else:
+        if lanes > 1:
+            parts.append(rows(ports, program, lanes, reduction, constants))
+        parts += [loop(ports, lanes), many(ports, Fixed(ports))]
     if program.angles:
         parts.append(exact_lanes(reduction.limit))
     return completed([*parts, constants.text])

@@ -110,10 +110,6 @@ def compiled(text: str) -> bytes:
             return bytes(_target().emit_object(module))
 
 
-NAMES = ("loop", "fast", "slots")
-"""What every kernel's code offers."""
-
-
 class Code:
     """Machine code in this process. It lives as long as this object; functions around it keep a reference.
 
@@ -123,7 +119,7 @@ class Code:
     kept: object = None
 
     def __init__(
-        self, image: bytes, names: tuple[str, ...] = NAMES, slots: int = 0, outside: Mapping[str, int] | None = None
+        self, image: bytes, names: tuple[str, ...], slots: int = 0, outside: Mapping[str, int] | None = None
     ) -> None:
         """outside: addresses of other functions that the code calls (default: what every kernel uses)."""
         builder = llvm.JITLibraryBuilder().add_object_img(image)
@@ -138,7 +134,8 @@ class Code:
             library = builder.link(engines[0], f"kernel{number}")
             engine = engines[0]
         self._addresses = {name: int(library[name]) for name in names}
-        self._loaded = _Loaded(number)
+        self._loaded = np.array([None], dtype=object)
+        self._loaded[0] = _Loaded(number)
         results = (ctypes.c_void_p * slots).from_address(self.address("slots")) if slots else ()
         self.records: list[MethodRecord] = []
         _parts[number] = engine, library, results, self.records
@@ -155,7 +152,8 @@ class _Loaded(int):
     """The number of a piece of code, which is unloaded when this number is gone.
 
     Code mostly ends in a cycle of references. Objects of a cycle are finalised in any order, and a finaliser may still
-    call the code, or save it. But the cycle collector does not see numbers: they go when nothing refers to them.
+    call the code, or save it. But the cycle collector does not look into arrays, and an array holds this number: it
+    goes when nothing refers to the array.
     """
 
     __slots__ = ()

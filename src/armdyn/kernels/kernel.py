@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import keyword
 import time
 from collections.abc import Callable
@@ -12,13 +13,15 @@ from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import cache as disk
 from armdyn.kernels import fastcall, ir, jit
+from armdyn.kernels.batches import Batches
 from armdyn.kernels.calling import general_call
 from armdyn.kernels.interpreted import Interpreter
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.ufunc import generalised_ufunc
 
 LANES = (1, 4, 8)
+ONE, MANY = ("fast", "slots", "batch"), ("loop", "many")
+"""What the code for one sample offers, and that for batches."""
 LARGEST = 25_000
 """Straight-line code of this size takes a quarter of a minute to compile (once, with the cache); beyond, minutes."""
 
@@ -40,11 +43,20 @@ class Kernel:
     from_cache: bool
     ports: Ports
     call: Callable[..., Any]
-    ufunc: Any
+    batches: Batches
     fast: Callable[..., Any] | None
     record: KernelRecord
     _source: Callable[[], str] = field()
-    code: jit.Code | None = None
+
+    @property
+    def ufunc(self) -> Any:
+        """The kernel as a NumPy ufunc, for batches of any shape."""
+        return self.batches.ufunc
+
+    @property
+    def code(self) -> jit.Code | None:
+        """The machine code for batches; None if there is none."""
+        return self.batches.code
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.call(*arguments, **options)
@@ -98,26 +110,52 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
     code = _loaded(record) if cache else None
-    if code is not None:
-        return bound(name, record, ports, code, lambda: _text(graph, width), start, from_cache=True)
-    image = jit.compiled(_text(graph, width))
-    code = jit.Code(image, slots=slots(record))
-    if cache:
-        disk.save(key, image)
-    return bound(name, record, ports, code, lambda: _text(graph, width), start, from_cache=False)
+    found = code is not None
+    if code is None:
+        image = jit.compiled(_text(graph, width, batches=False))
+        code = jit.Code(image, ONE, slots=slots(record))
+        if cache:
+            disk.save(key, image)
+    one = code
+    batches = Batches(made=lambda: _batch_code(one, record, lambda: graph, cache=cache))
+    return bound(name, record, ports, code, batches, lambda: _source(graph, width), start, from_cache=found)
 
 
-def _text(graph: Graph, lanes: int) -> str:
-    return ir.module(ports_of(graph), graph.nodes, lanes, fused=jit.has_fma())
+def _text(graph: Graph, lanes: int, *, batches: bool) -> str:
+    return ir.module(ports_of(graph), graph.nodes, lanes, batches=batches, fused=jit.has_fma())
+
+
+def _source(graph: Graph, lanes: int) -> str:
+    return "\n".join(_text(graph, lanes, batches=batches) for batches in (False, True))
+
+
+def _batch_code(one: jit.Code, record: KernelRecord, graph: Callable[[], Graph], *, cache: bool) -> jit.Code:
+    """The code for batches, from the disk or compiled, which the code for one sample knows from now on."""
+    key = disk.key("batches", record.image)
+    code = _usable(disk.load(key) if cache else None, MANY)
+    if code is None:
+        image = jit.compiled(_text(graph(), record.lanes, batches=True))
+        code = jit.Code(image, MANY)
+        if cache:
+            disk.save(key, image)
+    ctypes.c_int64.from_address(one.address("batch")).value = code.address("many")
+    one.kept = code
+    return code
 
 
 def reloaded(record: KernelRecord, name: str, graph: Callable[[], Graph]) -> Kernel | None:
-    """The kernel of a record, its code from the disk; None if it is not there. `graph` is called for `source` only."""
+    """The kernel of a record, its code from the disk; None if it is not there.
+
+    graph: called for `source`, and for batches if their code is not on the disk.
+    """
     start = time.perf_counter()
     code = _loaded(record)
     if code is None:
         return None
-    return bound(name, record, record.ports, code, lambda: _text(graph(), record.lanes), start, from_cache=True)
+    one = code
+    batches = Batches(made=lambda: _batch_code(one, record, graph, cache=True))
+    return bound(name, record, record.ports, code, batches, lambda: _source(graph(), record.lanes), start,
+                 from_cache=True)  # fmt: skip
 
 
 def bound(
@@ -125,6 +163,7 @@ def bound(
     record: KernelRecord,
     ports: Ports,
     code: jit.Code,
+    batches: Batches,
     source: Callable[[], str],
     start: float,
     from_cache: bool,
@@ -132,15 +171,14 @@ def bound(
     """Python functions around machine code."""
     function = _identifier(name)
     doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
-    counts = len(ports.inputs), len(ports.outputs)
-    ufunc = generalised_ufunc(code.address("loop"), function, doc, *counts, ports.signature, code)
-    general = general_call(function, ports, ufunc)
+    general = general_call(function, ports, batches)
     fast = None
     if fastcall.layout_holds():
         fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
+    batches.describe(function, doc, ports, fast)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
-    return Kernel(*facts, fast or general, ufunc, fast, record, source, code)
+    return Kernel(*facts, fast or general, batches, fast, record, source)
 
 
 def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
@@ -150,16 +188,17 @@ def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, 1, seconds, False, ports
     call = general_call(_identifier(name), ports, function)
-    return Kernel(*facts, call, function, None, record, lambda: _text(graph, 1))
+    return Kernel(*facts, call, Batches(function), None, record, lambda: _source(graph, 1))
 
 
 def _loaded(record: KernelRecord) -> jit.Code | None:
     """The machine code from the disk; None if there is none, or none that this process can use."""
-    image = disk.load(record.image)
-    if image is None:
-        return None
+    return _usable(disk.load(record.image), ONE, slots(record))
+
+
+def _usable(image: bytes | None, names: tuple[str, ...], slots: int = 0) -> jit.Code | None:
     try:
-        return jit.Code(image, slots=slots(record))
+        return None if image is None else jit.Code(image, names, slots=slots)
     except RuntimeError:  # sound file, but not for this process: compile again
         return None
 

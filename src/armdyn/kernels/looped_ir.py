@@ -28,7 +28,7 @@ from armdyn.kernels.streaming import BEHIND, leave, trickle
 from armdyn.kernels.strip_ir import strips
 
 Steps = tuple[str, str, str]
-STREAMED = 2**22
+STREAMED = 2**23
 """Bytes of results from which they are written past the caches."""
 NUMBERS = ("n", "chosen", "tile_count", "batch_bytes")
 GLOBALS = ("links", "parents", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)

@@ -19,6 +19,7 @@ from armdyn.graph import Operations, count_operations
 from armdyn.graph.structure import Port
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit, looped_ir
+from armdyn.kernels.batches import Batches
 from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.link_loops import FREE, SIZES, Recipe
@@ -114,9 +115,11 @@ def build_looped(recipe: Recipe, tables: Tables, name: str, version: str | None,
             disk.save(key, json.dumps([asdict(count) for count in per_link]).encode(), "note")
     operations = _scaled(per_link, n, tables)
     record = KernelRecord(key, LANES, operations, shapes(ports.inputs), shapes(ports.outputs))
-    code = jit.Code(image, (*jit.NAMES, "extents", *looped_ir.GLOBALS), slots=slots(record))
+    code = jit.Code(image, ("loop", "fast", "slots", "extents", *looped_ir.GLOBALS), slots=slots(record))
     _fill(code, recipe, tables, ports)
-    return bound(name, record, ports, code, lambda: _text(recipe, ports), start, from_cache=found)
+    return bound(
+        name, record, ports, code, Batches(made=lambda: code), lambda: _text(recipe, ports), start, from_cache=found
+    )
 
 
 def _text(recipe: Recipe, ports: Ports) -> str:
