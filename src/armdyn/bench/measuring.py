@@ -128,9 +128,10 @@ class _Work:
         functions = []
         for name in names:
             functions.append(self._function(name, dynamics, engines, cold[name], warm[name]))
-        totals = (sum(cold.values()), cold[BATCHES], min(sum(times.values()) for times in again))
-        measured = totals if everything else (None, None, None)
-        return RobotResult(self.robot.name, self.robot.n, self.without, tuple(functions), absent, skipped, *measured)
+        totals: tuple[float | None, ...] = (None, None, None)
+        if everything:
+            totals = sum(cold.values()), cold[BATCHES], min(sum(times.values()) for times in again)
+        return RobotResult(self.robot.name, self.robot.n, self.without, tuple(functions), absent, skipped, *totals)
 
     def _skipped(self, dynamics: Dynamics) -> dict[str, str]:
         longest = self.settings.longest
