@@ -85,7 +85,8 @@ class Page:
         if len(old) == len(new):
             new = [a if _number(a) == x else b for a, b, x in zip(old, new, numbers, strict=True)]
         if old != new:
-            self.set(tag, key, " ".join(new))
+            gaps = re.split(r"\S+", tag.values.get(key, "")) if len(old) == len(new) else []
+            self.set(tag, key, _spaced(new, gaps) if gaps else " ".join(new))
 
     def unset(self, tag: Tag, key: str) -> None:
         """Remove an attribute with the space in front of it."""
@@ -136,6 +137,11 @@ class Page:
         """Where a further attribute goes: behind the last one."""
         body = self.original[tag.start : tag.inside].rstrip(">").rstrip("/").rstrip()
         return tag.start + len(body)
+
+
+def _spaced(words: Sequence[str], gaps: Sequence[str]) -> str:
+    """Words with the spaces that stood around the old ones."""
+    return "".join(part for pair in zip(gaps, [*words, ""], strict=True) for part in pair)
 
 
 def difference(before: str, after: str, name: str) -> str:
