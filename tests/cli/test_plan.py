@@ -10,7 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.mechanics import kinematics
-from support.command import Run
+from support.command import Run, plain
 
 FROM, TO = "0,0,0.4,0.2,0", "0.2,60deg,-0.9,1.0,0.05"
 
@@ -217,3 +217,11 @@ def test_bad_requests_end_with_status_2_and_no_traceback(run: Run, arguments: tu
     flat = " ".join(re.sub(r"[│╭╮╰╯─]", " ", err).split())
     assert message.lower() in flat.lower()
     assert "Traceback" not in err
+
+
+def test_a_duration_too_short_for_given_limits_is_refused_with_via_too(run: Run) -> None:
+    via = ("plan", "planar2r", "--from", "0,0", "--via", "0.5,0.2", "--to", "1,0")
+    assert run(*via, "--duration", "20", "--v-max", "1", "--a-max", "1").status in (0, 1)
+    short = run(*via, "--duration", "0.5", "--v-max", "1", "--a-max", "1")
+    assert short.status == 2
+    assert "it needs more time" in plain(short.err)

@@ -143,7 +143,9 @@ def _joints(
         (fastest, note_v), (strongest, note_a) = _limit(robot, v, "velocity"), _limit(robot, a, "acceleration")
         motion = via_points(points, "blends", v_max=fastest, a_max=strongest)
         if duration is not None:
-            return retimed(motion, duration), ""
+            slower = retimed(motion, duration)
+            _require_given(robot, slower, v, a)
+            return slower, ""
         return motion, " ".join(filter(None, (note_v, note_a)))
     if duration is not None:  # sufficient on its own; limits given as well must hold
         v_max = None if v is None else parse.limits(v, robot.n, "--v-max")
@@ -152,6 +154,16 @@ def _joints(
     fastest, note_v = _limit(robot, v, "velocity")
     strongest, note_a = _limit(robot, a, "acceleration")
     return point_to_point(q0, q1, profile, v_max=fastest, a_max=strongest), " ".join(filter(None, (note_v, note_a)))
+
+
+def _require_given(robot: Robot, motion: Trajectory, v: str | None, a: str | None) -> None:
+    """Refuse a duration in which limits that were given as well cannot hold."""
+    for text, option, order in ((v, "--v-max", 1), (a, "--a-max", 2)):
+        limits = [math.inf] * robot.n if text is None else parse.limits(text, robot.n, option)
+        for joint, peak, limit in zip(robot.joints, motion.peak(order), limits, strict=True):
+            if peak > limit * (1 + 1e-9):
+                beyond = f"{joint.name} reaches {peak:.4g}, beyond {option} {limit:g}: it needs more time"
+                raise typer.BadParameter(beyond, param_hint="--duration")
 
 
 def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str]:
