@@ -8,20 +8,14 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
-from armdyn.identification.estimation import (
-    HUBER,
-    Damped,
-    Ordinary,
-    Robust,
-    Sequential,
-    Total,
-    Weighted,
-    autocorrelation_time,
-    essential_parameters,
-)
+from armdyn.identification.essential_parameters import essential_parameters
+from armdyn.identification.estimation import Damped, Ordinary, Weighted, autocorrelation_time
 from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.observation import observe
+from armdyn.identification.robust_estimation import HUBER, Robust
 from armdyn.identification.samples import Samples
+from armdyn.identification.sequential_estimation import Sequential
+from armdyn.identification.total_estimation import Total
 from armdyn.parameters import base_parameters
 
 EVERYTHING = ("inertial", "rotor", "friction", "offset")

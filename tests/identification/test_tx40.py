@@ -21,7 +21,8 @@ import pytest
 from scipy import signal
 
 import armdyn
-from armdyn.identification.estimation import Ordinary, Weighted, essential_parameters
+from armdyn.identification.essential_parameters import essential_parameters
+from armdyn.identification.estimation import Ordinary, Weighted
 from armdyn.identification.fit import identify
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.observation import Rows, base_regressor, condensed, observe

@@ -9,16 +9,7 @@ from __future__ import annotations
 from armdyn.identification.checks import check_log
 from armdyn.identification.clearance import Surroundings
 from armdyn.identification.elastic_fit import ElasticFit, ElasticJoint, identify_stiffness
-from armdyn.identification.estimation import (
-    Damped,
-    Estimate,
-    Estimator,
-    Ordinary,
-    Robust,
-    Sequential,
-    Total,
-    Weighted,
-)
+from armdyn.identification.estimation import Damped, Estimate, Estimator, Ordinary, Weighted
 from armdyn.identification.excitation import Excitation, Search, excite, predicted_std
 from armdyn.identification.fit import Fit, identify
 from armdyn.identification.friction_choice import select_friction
@@ -32,9 +23,12 @@ from armdyn.identification.payload import Payload, identify_payload, payload_fro
 from armdyn.identification.physical_fit import PhysicalParameters, consistent
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
+from armdyn.identification.robust_estimation import Robust
 from armdyn.identification.robust_timing import RobustTiming, robust_timing
 from armdyn.identification.samples import Samples
+from armdyn.identification.sequential_estimation import Sequential
 from armdyn.identification.torque_model import TorqueModel
+from armdyn.identification.total_estimation import Total
 from armdyn.identification.validation import Validation, validate
 
 __all__ = [

@@ -18,7 +18,8 @@ from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
 from armdyn.identification.checks import check_log
-from armdyn.identification.estimation import Estimate, Estimator, essential_parameters
+from armdyn.identification.essential_parameters import essential_parameters
+from armdyn.identification.estimation import Estimate, Estimator
 from armdyn.identification.identifiability import Identifiability, contained, group, identifiability
 from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log import Log

@@ -89,7 +89,7 @@ class Instrumental(Estimator):
         sigma = np.sqrt(
             np.nanmean(residuals**2, axis=0) * observation.counts / np.maximum(observation.counts - p / n, 1)
         )
-        times = self._times(residuals)
+        times = self.times(residuals)
         noise = np.einsum("j,jab->ab", w**2 * sigma**2 * times, ZZ)
         covariance = inverse @ noise @ inverse.T
         return Estimate(start.names, values, covariance, sigma, times, observation.counts, "instrumental")

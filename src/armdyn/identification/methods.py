@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Literal
 
 from armdyn.errors import unknown_name
-from armdyn.identification import estimation
-from armdyn.identification.estimation import Estimator
+from armdyn.identification.estimation import Damped, Estimator, Ordinary, Weighted
 from armdyn.identification.instrumental import Instrumental
+from armdyn.identification.robust_estimation import Robust
+from armdyn.identification.sequential_estimation import Sequential
+from armdyn.identification.total_estimation import Total
 
 Method = Literal["ordinary", "weighted", "robust", "sequential", "damped", "total", "instrumental"]
 ESTIMATORS: dict[Method, type[Estimator]] = {
-    "ordinary": estimation.Ordinary,
-    "weighted": estimation.Weighted,
-    "robust": estimation.Robust,
-    "sequential": estimation.Sequential,
-    "damped": estimation.Damped,
-    "total": estimation.Total,
+    "ordinary": Ordinary,
+    "weighted": Weighted,
+    "robust": Robust,
+    "sequential": Sequential,
+    "damped": Damped,
+    "total": Total,
     "instrumental": Instrumental,
 }
 

@@ -25,7 +25,7 @@ def rational(x: Any) -> Any:
     """A number as the rational its shortest decimal stands for; a literal 0 stays structure."""
     if type(x) is int and x == 0:
         return x
-    exact = Fraction(repr(x)) if isinstance(x, float) else Fraction(x)
+    exact = Fraction(repr(float(x))) if isinstance(x, float) else Fraction(x)
     return fmpq(exact.numerator, exact.denominator)
 
 
