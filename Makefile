@@ -33,7 +33,7 @@ $(VENV)/.test: pyproject.toml | $(VENV)/.core
 	@echo "Installing independent engines to compare with (Pinocchio, MuJoCo) ..."
 	@$(PIP) install --editable '.[engines]' || echo "Not available here: tests that compare with them will be skipped and say so."
 	@echo "Installing extras (Parquet, ROS bags, xacro, convex optimisation, Dask, notebooks, FMI, studio, documentation) ..."
-	@$(PIP) install --editable '.[parquet,ros,physical,sweep,notebook,docs,xacro,fmu,studio]' || echo "Not available here: tests that need them will be skipped and say so."
+	@$(PIP) install --editable '.[parquet,ros,physical,sweep,notebook,docs,xacro,fmu,studio,widget]' || echo "Not available here: tests that need them will be skipped and say so."
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.core

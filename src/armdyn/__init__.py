@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
     from armdyn.progress import ProgressBar as ProgressBar
     from armdyn.robot import Robot as Robot
     from armdyn.robot.random import random_robot as random_robot
+    from armdyn.share import view as view
     from armdyn.simulation import (
         Actuation as Actuation,
         Plant as Plant,

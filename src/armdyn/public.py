@@ -53,6 +53,7 @@ HOME = {
     "armdyn.progress": ("ProgressBar",),
     "armdyn.robot": ("Robot",),
     "armdyn.robot.random": ("random_robot",),
+    "armdyn.share": ("view",),
     "armdyn.simulation": ("Actuation", "Plant", "Run", "Sensors", "Solver", "simulate"),
     "armdyn.simulation.studies": ("imperfect_models", "monte_carlo"),
     "armdyn.sweeps": ("sweep",),

@@ -47,6 +47,7 @@ BUILT_FROM = {
     "cli.study": ("report.study",),
     "cli.sweep": ("sweeps.sweep",),
     "share.share": ("export.write", "equations.derive"),
+    "share.view": ("share.share",),
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
 }
 """Functions that hand the robot to others, and these: they declare no more than all of them."""

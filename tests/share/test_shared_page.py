@@ -24,7 +24,8 @@ from support.feature_robots import ROBOTS
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update", "--virtual-time-budget=20000")  # fmt: skip
+         "--disable-background-networking", "--disable-component-update", "--virtual-time-budget=20000",
+         "--disable-features=IsolateSandboxedIframes")  # fmt: skip
 
 
 def answered(page: Path, program: str, folder: Path) -> dict:
@@ -34,11 +35,16 @@ def answered(page: Path, program: str, folder: Path) -> dict:
     ending = f"\n{shown}\n</script>\n</body>"
     probe = folder / "probe.html"
     probe.write_text(text.replace("</script>\n</body>", ending), encoding="utf-8")
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", probe.as_uri()]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    found = re.search(r"<pre>(.*?)</pre>", ran.stdout, flags=re.DOTALL)
-    assert found, ran.stdout[-500:] + ran.stderr[-2000:]
+    shown_text = dumped(probe, folder)
+    found = re.search(r"<pre>(.*?)</pre>", shown_text, flags=re.DOTALL)
+    assert found, shown_text[-2000:]
     return json.loads(html.unescape(found[1]))
+
+
+def dumped(page: Path, folder: Path) -> str:
+    """The document that a page of the disk has become."""
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
 
 
 @needs_browser

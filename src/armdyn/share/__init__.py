@@ -1,5 +1,6 @@
-"""A robot on one page that works without server and network: `share(robot, "arm.html")`."""
+"""A robot on one page, without server and network: `share(robot, "arm.html")`; in notebooks: `view(robot)`."""
 
+from armdyn.share.notebook_widget import view
 from armdyn.share.shared_page import share
 
-__all__ = ["share"]
+__all__ = ["share", "view"]

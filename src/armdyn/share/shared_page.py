@@ -122,15 +122,13 @@ def _facts(robot: Robot, made: Model, poses: Code) -> dict[str, Any]:
          "upper": upper, "torque": most if math.isfinite(most) else None}
         for joint, unit, lower, upper, most in zip(robot.joints, joint_units(robot), low, high, limits, strict=True)
     ]  # fmt: skip
-    start = all_positions(robot, start_position(robot)) if robot.constrained else start_position(robot)
-    independent = [tree.joints.index(joint) for joint in robot.joints] if robot.constrained else range(robot.n)
     return known | {
         "name": safe_text(robot.name),
         "source": safe_text(robot.source or "", 300),
         "model": sentence(robot),
         "version": __version__,
         "axes": joints,
-        "start": [float(start[k]) for k in independent],
+        "start": start(robot),
         "gravity": [float(x) for x in robot.gravity],
         "reach": float(reach(robot)),
         "base": [float(x) for x in robot.base.xyz],
@@ -138,6 +136,14 @@ def _facts(robot: Robot, made: Model, poses: Code) -> dict[str, Any]:
         "segments": _segments(tree),
         "tool": _tool(tree),
     }
+
+
+def start(robot: Robot) -> list[float]:
+    """The configuration that is shown first."""
+    if not robot.constrained:
+        return [float(x) for x in start_position(robot)]
+    closed, joints = all_positions(robot, start_position(robot)), robot.opened.joints
+    return [float(closed[joints.index(joint)]) for joint in robot.joints]
 
 
 def _segments(tree: Robot) -> list[Any]:

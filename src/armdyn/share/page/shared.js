@@ -144,7 +144,20 @@ function play(share) {
   playing = requestAnimationFrame(step);
 }
 
-function stop() { cancelAnimationFrame(playing); playing = 0; find("play").textContent = "Play"; }
+function stop() {
+  if (playing) { cancelAnimationFrame(playing); playing = 0; tell(); }
+  find("play").textContent = "Play";
+}
+
+// Inside a frame, such as a notebook's: the configuration goes both ways.
+function tell() { if (window.parent !== window) window.parent.postMessage({ armdyn: "moved", q: [...q] }, "*"); }
+window.addEventListener("message", (event) => {
+  const given = event.data?.armdyn === "move" ? event.data.q : null;
+  if (event.source !== window.parent || !Array.isArray(given) || given.length !== n || !given.every(Number.isFinite)) return;
+  stop();
+  q = [...given];
+  show(q);
+});
 
 // Controls ------------------------------------------------------------------------------------------------------------
 
@@ -154,7 +167,7 @@ axes.forEach((axis, k) => {
   row.cells[0].title = axis.name;
   row.insertCell().className = "number";
   Object.assign(slider, { type: "range", min: axis.lower, max: axis.upper, step: (axis.upper - axis.lower) / 1000, value: q[k], ariaLabel: axis.name });
-  slider.addEventListener("input", () => { stop(); q[k] = Number(slider.value); show(q); });
+  slider.addEventListener("input", () => { stop(); q[k] = Number(slider.value); show(q); tell(); });
   row.insertCell().append(slider);
   row.insertCell().className = "number";
 });
@@ -166,7 +179,7 @@ find("bandwidth").addEventListener("input", omega);
 find("unit").addEventListener("change", () => { show(q); curves(); });
 find("curves").addEventListener("change", curves);
 find("target").addEventListener("click", () => { target = [...q]; say("The target is this configuration."); });
-find("home").addEventListener("click", () => { stop(); q = [...ROBOT.start]; show(q); });
+find("home").addEventListener("click", () => { stop(); q = [...ROBOT.start]; show(q); tell(); });
 find("run").addEventListener("click", run);
 find("play").addEventListener("click", () => { if (playing) stop(); else { const at = Number(find("time").value) / 1000; play(at < 1 ? at : 0); } });
 find("time").addEventListener("input", () => { stop(); frameAt(Number(find("time").value) / 1000); });
