@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from flint import fmpq
 
 import armdyn
 from armdyn.equations import certify
@@ -159,3 +161,52 @@ def test_a_wrong_rate_of_moving_axes_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(actuators, "less_frame_rates", lambda robot, C, M, v: C)
     assert not armdyn.certify(armdyn.random_robot(7, 1, ball=1.0), points=1).holds
+
+
+# Injected errors ------------------------------------------------------------------------------------------------------
+
+
+def last(value: Any, change: Any) -> Any:
+    """The same, its last number changed."""
+    return (*value[:-1], last(value[-1], change)) if isinstance(value, tuple | list) else change(value)
+
+
+def first(value: Any, change: Any) -> Any:
+    return (first(value[0], change), *value[1:]) if isinstance(value, tuple | list) else change(value)
+
+
+def negated(value: Any) -> Any:
+    return tuple(map(negated, value)) if isinstance(value, tuple | list) else -value
+
+
+ALMOST_ONE = fmpq(10**12 + 1, 10**12)
+ERRORS: dict[str, Any] = {
+    "sign": negated,
+    "factor": lambda value: last(value, lambda x: x * ALMOST_ONE if x != 0 else x + ALMOST_ONE - 1),
+    "offset": lambda value: first(value, lambda x: x + 1),
+    "order": lambda value: tuple(reversed(value)),
+    "term left out": lambda value: first(value, lambda x: 0 * x),
+}
+CASES = [
+    (entry.name, quantity, error)
+    for entry in FORMULATIONS
+    for quantity in entry.gives
+    for error in ERRORS
+    if not (quantity.endswith("energy") and error == "order")  # one number
+    and (quantity, error) != ("potential_energy", "offset")  # no error: it is defined up to a constant
+]
+DRAWN = CASES if os.environ.get("ARMDYN_FULL") else CASES[::7]
+
+
+def test_injected_errors_are_noticed() -> None:
+    """Every quantity of every formulation, wrong in one way at a time (all of them with ARMDYN_FULL)."""
+    robot, reference, missed = armdyn.load("planar2r").without("rotors"), FORMULATIONS[:1], []
+    for name, quantity, error in DRAWN:
+        entry = next(each for each in FORMULATIONS if each.name == name)
+        functions = {given: entry.function(given) for given in entry.gives}
+        right = functions[quantity]
+        functions[quantity] = lambda *arguments, right=right, error=error: ERRORS[error](right(*arguments))
+        spoilt = Spoilt("spoilt", "", "", entry.takes, SimpleNamespace(**functions))
+        if certify(robot, points=1, formulations=[*reference, spoilt]).holds:
+            missed.append((name, quantity, error))
+    assert not missed, f"{len(missed)} of {len(DRAWN)} injected errors were not noticed: {missed}"
