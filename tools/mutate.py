@@ -36,9 +36,9 @@ TESTS = ("mechanics", "parameters", "kernels", "dynamics", "crosscheck", "physic
          "equations/test_coriolis_matrices.py", "equations/test_derive.py", "equations/test_derive_elastic.py",
          "identification/test_physical.py", "identification/test_friction_laws.py")  # fmt: skip
 """What may notice a change in these packages."""
-GROUPS = (8, 40, 400)
+GROUPS = (6, 30, 400)
 """Tests of a mutant, by the number asked together; more are not asked."""
-LONGEST = 240.0
+LONGEST = 40.0
 """Seconds of tests per mutant, as measured without it; slower ones are not asked."""
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,

@@ -64,10 +64,10 @@ class Dynamics(Shown, Quantities):
     of the motors stand at `coordinates.motors`, those on the link side of elastic joints are zero unless something else
     acts on the links.
 
-    A wrong shape is always an error. NaN or infinity is an error in every call with batches or lists; a call with
-    single float arrays goes straight to machine code and answers NaN with NaN in every result that depends on it; a
-    result that does not depend on it (the mass matrix on the first joint, for example) stays a number.
-    `compile(robot, checked=True)` checks every input of that call too, at a few microseconds a call.
+    A wrong shape is always an error. NaN or infinity in a batch or a list is an error if a result depends on it. A call
+    with single float arrays goes straight to machine code and answers NaN with NaN in every result that depends on it.
+    Results that do not depend on it (gravity torques on a first joint with a vertical axis, for example) stay numbers.
+    After `compile(robot, checked=True)` every input of every call is looked at, at a few microseconds a call.
     """
 
     robot: Robot
