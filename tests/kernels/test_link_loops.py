@@ -19,4 +19,6 @@ def test_stages_share_a_loop_only_where_what_they_read_is_there(before: Way, the
     outwards reads what its parent has, which a loop inwards has not seen yet.
     """
     assert _joins(before, then, fused=False) == (before == then)
-    assert _joins(before, then, fused=True) == (before == then or then == "each" or (before, then) == ("each", "outward"))
+    assert _joins(before, then, fused=True) == (
+        before == then or then == "each" or (before, then) == ("each", "outward")
+    )

@@ -18,7 +18,7 @@ TILE = 4
 """Numbers of a tile in the table: block of rows, block of columns, place of its mask, kind."""
 FULL, CROSS, DIAGONAL, EMPTY = 0, 1, 2, 3
 """Kinds of tiles: all pairs, some pairs of different blocks, pairs of the same block, no pairs."""
-LINES = 4  # mutation: equivalent
+LINES = 4
 """Lines of the matrix before that are written after each tile: a tile and its mirror image fill four."""
 
 Terms = list[tuple[int, int]]

@@ -67,8 +67,8 @@ class AnglePair:
         """The angle within half a turn, rad."""
         t = ops.select(
             self.sine,
-            ops.select(self.cosine, math.pi / 4, 3 * math.pi / 4),  # mutation: equivalent (any start in the quadrant)
-            ops.select(self.cosine, -math.pi / 4, -3 * math.pi / 4),  # mutation: equivalent
+            ops.select(self.cosine, math.pi / 4, 3 * math.pi / 4),
+            ops.select(self.cosine, -math.pi / 4, -3 * math.pi / 4),
         )
         for _ in range(STEPS):
             t = t + (self.sine * ops.cos(t) - self.cosine * ops.sin(t))
