@@ -106,8 +106,9 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """Of the list of equivalent mutants; no line, which would change with every edit of the file."""
-        return f"{self.path.parent.name}/{self.path.name}: {self.change}"
+        """In the list of equivalent mutants: the text of the line, not its number, which changes with every edit."""
+        text = self.path.read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
+        return f"{self.path.parent.name}/{self.path.name}: {text}: {self.change}"
 
     def __str__(self) -> str:
         return f"{self.path.relative_to(ROOT)}:{self.line} {self.change}"
