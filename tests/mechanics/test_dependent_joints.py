@@ -103,3 +103,14 @@ def _mirrored(robot: Robot, chain: DependentJoints, place: list[float]) -> list[
 def test_orientations_are_those_of_the_loop_that_saw_them() -> None:
     pair = AnglePair(1.0, 0.0)
     assert pair.orientation(object()) is None and (pair + 0.3).orientation(object()) is None
+
+
+def test_overconstrained_loops_with_rounded_geometry_say_so() -> None:
+    """The six hinges of Bricard's linkage, one of them turned by 1e-4 rad: nothing closes it."""
+    exact = armdyn.load("bricard").bound()
+    loop = exact.loops[0]
+    turned = replace(
+        loop, second_placement=replace(loop.second_placement, rpy=loop.second_placement.rpy + Vec3(1e-4, 0, 0))
+    )
+    with pytest.raises(PhysicsError, match="overconstrained and its geometry does not fit.*Rounded numbers"):
+        armdyn.compile(replace(exact, loops=(turned,), expressions=None)).closed([[0.1]])

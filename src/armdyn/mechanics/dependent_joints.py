@@ -39,6 +39,8 @@ LARGEST_STEP = 0.5
 """Of Newton's method, rad or m (norm over the joints that are solved together)."""
 CLOSED = 1e-10
 """A loop is closed if its ends are this close: rad, or parts of the robot's length."""
+SETTLED, NEARLY = 1e-16, 0.01
+"""Square of the last step of a search that has come to rest, and what it may leave open to be called a misfit."""
 ALIKE = 1e-9
 """Rates of a linear joint differ by less between configurations."""
 SAMPLES = 3
@@ -395,16 +397,19 @@ class DependentJoints(LoopRates):
         """
         q: list[Scalar] = list(start)
         whole = self._whole()
+        length = math.inf
         try:
             for _ in range(MOST_STEPS):
-                if self._step(whole, q) < 1e-26:
+                length = self._step(whole, q)
+                if length < 1e-26:
                     break
         except (ZeroDivisionError, PhysicsError):
             pass
         gaps = {i: self._error(Iteration((i,), ()), q) for i in whole.loops}
         worst = max(gaps, key=lambda i: gaps[i])
         if not gaps[worst] <= CLOSED * CLOSED:
-            raise self.not_closed(self.loops[worst].loop.name, math.sqrt(gaps[worst]))
+            gap, name = math.sqrt(gaps[worst]), self.loops[worst].loop.name
+            raise self._nearly_closed(name, gap) if length < SETTLED and gap < NEARLY else self.not_closed(name, gap)
         return q
 
     def drawn(self, draws: random.Random, count: int, spread: float) -> list[list[float]]:
@@ -426,6 +431,17 @@ class DependentJoints(LoopRates):
                 except PhysicsError:
                     way = [x / 2 for x in way]
         return places
+
+    def _nearly_closed(self, loop: str, gap: float) -> PhysicsError:
+        """The error of a loop that is as closed as its joints can close it: there are more conditions than joints."""
+        return PhysicsError(
+            f"the loop is overconstrained and its geometry does not fit: its joints leave {gap:.1e} open (rad, or "
+            "parts of the robot's length), whatever they do",
+            where=f"robot {self.robot.name!r}, loop {loop!r}",
+            expected=f"lengths, axes and angles that close it to {CLOSED:.0e}",
+            advice="Rounded numbers are the usual cause: write angles as expressions (pi/2), make parallel axes "
+            "exactly parallel and repeated lengths equal, or compute the cut's second placement from a closed configuration.",
+        )
 
     def not_closed(self, loop: str, gap: float) -> PhysicsError:
         """The error of a loop that stays open."""

@@ -17,9 +17,13 @@ from armdyn.typing import Array
 
 LINK, REVOLUTE, PRISMATIC, BASE = "#6f8fc0", "#e58a3c", "#2a9d8f", "#8a93a3"
 GRAVITY = "#8a5cc2"
+BALL = "#c2566e"
+"""Ball and universal joints that close loops."""
 AXES = ("#d64545", "#3a9d4a", "#3b6fd4")
 _SIDES = 14
 _PANELS = 2
+_FEWEST = 3
+"""Joints from the base to a platform."""
 
 
 def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
@@ -63,11 +67,14 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
         faces += tube
         colors += [LINK] * len(tube)
     for kind, p, z in joints:
-        solid = (
-            _tube(p - 1.8 * thick * z, p + 1.8 * thick * z, 1.35 * thick) if kind == "revolute" else _box(p, z, thick)
-        )
+        if kind in ("spherical", "universal"):
+            solid, color = _tube(p - 1.2 * thick * z, p + 1.2 * thick * z, 1.2 * thick), BALL
+        elif kind == "revolute":
+            solid, color = _tube(p - 1.8 * thick * z, p + 1.8 * thick * z, 1.35 * thick), REVOLUTE
+        else:
+            solid, color = _box(p, z, thick), PRISMATIC
         faces += solid
-        colors += [REVOLUTE if kind == "revolute" else PRISMATIC] * len(solid)
+        colors += [color] * len(solid)
     base = R @ np.array([float(x) for x in robot.base.xyz])
     disc = _tube(base - [0, 0, thick], base, 3 * thick)
     faces += disc
@@ -134,14 +141,20 @@ def _azimuth(points: Array) -> float:
 
 
 def skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], list[tuple[Array, Array]], Array]:
-    """Joints as (kind, origin, axis), rigid segments between them, and the pose of the tool; all in the world."""
-    q = all_positions(robot, q)
+    """Joints as (kind, origin, axis), rigid segments between them, and the pose of the tool; all in the world.
+
+    The joints that close loops come last, with the kinds of loops.
+    """
+    q, loops = all_positions(robot, q), robot.loops
     robot = robot.opened
     poses = [pose.array().astype(float) for pose in link_poses(robot, [float(x) for x in q])]
     base = np.asarray(robot.base.pose().array(), dtype=float)
     joints: list[tuple[str, Array, Array]] = []
     segments: list[tuple[Array, Array]] = []
+    unseen = _platforms(robot) if loops else set()
     for link, T in zip(robot.links, poses, strict=True):
+        if link.index in unseen:
+            continue
         joints.append((link.kind, T[:3, 3], T[:3, 2]))
         if link.parent == WORLD:
             segments.append((base[:3, 3], T[:3, 3]))
@@ -150,12 +163,33 @@ def skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], li
             # A prismatic joint is drawn along its travel: from the parent's joint to its zero, then along its axis.
             foot = (start @ _homogeneous(link.placement.p))[:3]
             segments += [(start[:3, 3], foot), (foot, T[:3, 3])]
+    for loop in loops:
+        for body, placement in ((loop.first, loop.first_placement), (loop.second, loop.second_placement)):
+            held = robot.frame(body)
+            end = np.asarray((held.pose @ placement.pose()).array(), dtype=float)
+            T = end if held.link == WORLD else poses[held.link] @ end
+            segments.append((base[:3, 3] if held.link == WORLD else poses[held.link][:3, 3], T[:3, 3]))
+        joints.append((loop.kind, T[:3, 3], T[:3, 2]))
     frame = robot.frame("tool")
     local = np.asarray(frame.pose.array(), dtype=float)
     tool = local if frame.link == WORLD else poses[frame.link] @ local
     if frame.link != WORLD:
         segments.append((poses[frame.link][:3, 3], tool[:3, 3]))
     return joints, [(a, b) for a, b in segments if np.linalg.norm(a - b) > 0], tool
+
+
+def _platforms(robot: Robot) -> set[int]:
+    """Joints that only say where a platform is: passive ones from the base, three at least, up to the first mass."""
+    found: set[int] = set()
+    for first in robot.links:
+        chain = [first] if first.parent == WORLD and not first.revolute and robot.joints[first.index].passive else []
+        while chain and float(chain[-1].inertia.mass) == 0:
+            below = [link for link in robot.links if link.parent == chain[-1].index]
+            if len(below) != 1 or not robot.joints[below[0].index].passive:
+                break
+            chain.append(below[0])
+        found |= {link.index for link in chain} if len(chain) >= _FEWEST else set()
+    return found
 
 
 def _homogeneous(p: Any) -> Array:
