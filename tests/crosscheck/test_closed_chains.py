@@ -168,6 +168,21 @@ def test_far_from_the_assembly() -> None:
     assert np.abs(closed_chain.constraints(robot, q_all)).max() < 1e-12
 
 
+def test_along_a_trajectory() -> None:
+    """Every sample from the one before: the way of a continuation in small steps, and one error that names choices."""
+    robot = armdyn.load("bricard")
+    dyn, chain = armdyn.compile(robot), dependent_joints(robot)
+    q = 1.8 * np.sin(np.linspace(0, 6, 60))[:, None]
+    function: Any = dyn.closed
+    expected = np.array([chain.continued([x]) for x in q[:, 0]])
+    assert np.abs(function(q, near="previous") - expected).max() < 1e-9
+    torques: Any = dyn.inverse_dynamics
+    found = torques(q, 0.3 * q, q, near="previous")
+    assert np.abs(found - torques(q, 0.3 * q, q)).max() < 1e-9 * np.abs(found).max()
+    with pytest.raises(armdyn.ArmdynError, match="previous"):
+        function(q, near="last")
+
+
 def test_what_cannot_close_is_an_error_that_names_the_loop() -> None:
     dyn = armdyn.compile(armdyn.load("five_bar").with_parameters(l2=0.35))
     with pytest.raises(armdyn.ArmdynError, match="loop 'meeting'"):

@@ -14,6 +14,7 @@ import numpy as np
 
 from armdyn.algebra import ZERO
 from armdyn.dynamics.derived_graphs import derived
+from armdyn.dynamics.following import followed
 from armdyn.dynamics.graphs import (
     FORWARD,
     Derived,
@@ -347,6 +348,8 @@ class Function:
         values, choice = _sorted(self.dynamics, self.definition, arguments, named)
         variant, frames, wrenches = _variant(self.definition, choice)
         if near:
+            if isinstance(near[0], str):
+                near = (followed(self.dynamics, values[self.definition.inputs.index("q")], near[0]),)
             _must_be_of_this_mode(self.dynamics.robot, near[0])
             return self.variant(Near(variant), *frames)(*values, *wrenches, *near, **options)
         if variant is None:

@@ -187,7 +187,8 @@ class Quantities:
     All take two options by keyword: `out`, an array (or a tuple of arrays) to write the results into, and `threads`,
     the number of threads for a batch (default 1; 0: one per processor). Those of a robot with closed loops also take
     `near`, a closed configuration of all joints, (..., all), in whose assembly mode the loops are closed (default: the
-    robot's assembly).
+    robot's assembly), or "previous": the batch is a trajectory (..., N, n), and every sample begins where the one
+    before it has ended.
     """
 
     @row(

@@ -440,13 +440,17 @@ class DependentJoints(LoopRates):
             where=f"robot {self.robot.name!r}, loop {loop!r}",
             expected=f"lengths, axes and angles that close it to {CLOSED:.0e}",
             advice="Rounded numbers are the usual cause: write angles as expressions (pi/2), make parallel axes "
-            "exactly parallel and repeated lengths equal, or compute the cut's second placement from a closed configuration.",
+            "exactly parallel and repeated lengths equal, or compute the cut's second placement from a closed "
+            "configuration.",
         )
 
     def not_closed(self, loop: str, gap: float) -> PhysicsError:
-        """The error of a loop that stays open."""
+        """The error of a loop that stays open; gap: not a number where it was lost on the way from the assembly."""
+        left = "on the way from the assembly it ends, or turns into another mode" if math.isnan(gap) else (
+            f"{gap:.1e} (rad, or parts of the robot's length) stay open"
+        )  # fmt: skip
         return PhysicsError(
-            f"the loop cannot be closed from this start: {gap:.1e} (rad, or parts of the robot's length) stay open",
+            f"the loop cannot be closed from this start: {left}",
             where=f"robot {self.robot.name!r}, loop {loop!r}",
             expected="independent joints within reach and a start near the closed configuration",
             advice="Give other positions of the independent joints, another `near`, or correct the joints' `home`.",
