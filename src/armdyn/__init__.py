@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         parameters as parameters,
         simulation as simulation,
         sweeps as sweeps,
+        torch as torch,
         trajectory as trajectory,
     )
     from armdyn.analysis import prune as prune

@@ -102,7 +102,7 @@ class _Function:
         jnp = _jax().numpy
         _require_double_precision()
         arrays = [jnp.asarray(argument, dtype=float) for argument in arguments]
-        check_shapes(self.differential, arrays, self.where)
+        check_shapes(self.differential.inputs, self.differential.sizes, arrays, self.where)
         flat = self._differentiable(*_aligned(arrays))
         batch = flat.shape[:-1]
         batch = batch[len(batch) - max(array.ndim - 1 for array in arrays) :]

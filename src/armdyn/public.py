@@ -21,6 +21,7 @@ PACKAGES = (
     "parameters",
     "simulation",
     "sweeps",
+    "torch",
     "trajectory",
 )
 """Packages that are attributes of `armdyn`."""

@@ -35,6 +35,7 @@ LEVEL = {
     "kinematics": 7,
     "export": 7,
     "jax": 8,
+    "torch": 8,
     "trajectory": 8,
     "control": 8,
     "motion": 9,

@@ -24,7 +24,7 @@ from support.feature_robots import ROBOTS
 
 MATRIX = Path(__file__).with_name("matrix.txt")
 PACKAGES = ("analysis", "control", "dynamics", "equations", "export", "identification", "jax", "kinematics", "motion",
-            "parameters", "simulation", "share", "simulation.studies", "studio", "sweeps", "trajectory",
+            "parameters", "simulation", "share", "simulation.studies", "studio", "sweeps", "torch", "trajectory",
             "report.pages.study_page")  # fmt: skip
 DESCRIPTIONS = {
     "analysis.box_around": "reads ranges of a motion",

@@ -1097,6 +1097,20 @@ def _jax(c: Case) -> None:
     close(along, _along(c), DIFFERENCES)
 
 
+@cell("torch.wrap")
+def _torch(c: Case) -> None:
+    try:
+        functions = armdyn.torch.wrap(c.dyn)
+    except MissingExtra:
+        return  # the gate has let the robot pass; what follows needs PyTorch
+    import torch
+
+    state = tuple(torch.as_tensor(each) for each in (c.x, c.xd, c.xdd))
+    close(functions.inverse_dynamics(*state).numpy(), c.tau)
+    along = torch.func.jvp(functions.inverse_dynamics, state, (state[1], state[2], state[0]))[1]
+    close(along.numpy(), _along(c), DIFFERENCES)
+
+
 def _double(make: Callable[[], Any]) -> Any:
     """With JAX in double precision, if it is there."""
     if find_spec("jax"):

@@ -168,8 +168,8 @@ def arguments_of(
     return [values[name] for name in definition.inputs], None if frame == "tool" else frame
 
 
-def check_shapes(differential: Differential, arrays: Sequence[Any], where: str) -> None:
+def check_shapes(inputs: Sequence[str], sizes: Sequence[int], arrays: Sequence[Any], where: str) -> None:
     """Raise ShapeError for an array whose last axis is not that of its input."""
-    for name, size, array in zip(differential.inputs, differential.sizes, arrays, strict=True):
+    for name, size, array in zip(inputs, sizes, arrays, strict=True):
         if array.ndim == 0 or array.shape[-1] != size:
             raise ShapeError(f"{name} has shape {tuple(array.shape)}", where=where, expected=f"(..., {size})")

@@ -41,7 +41,7 @@ Values = Iterator[tuple[str, Any]]
 def labels_of(graph: Graph, robot: Robot, parameters: Mapping[Node, float] | None = None) -> dict[Node, str]:
     """Names for nodes of a graph of this robot (in numbers); parameters: values of its free symbols."""
     rng = np.random.default_rng(4)
-    state = {name: rng.uniform(0.2, 1.4, (2, robot.n)).T for name in ("q", "qd", "qdd", "tau")}
+    state = {name: rng.uniform(0.2, 1.4, (2, robot.n)).T for name in ("q", "qd", "qdd", "tau", "weights")}
     for rate in ("qd", "qdd", "tau"):
         state[rate][:, 1] *= -1  # of either sign, so that |x| is not taken for x
         if rate not in graph.inputs and rate != "tau":  # a quantity of rest, or of motion without acceleration

@@ -210,6 +210,7 @@ DECLARING = (
     "share",
     "studio",
     "sweeps",
+    "torch",
     "trajectory",
 )
 """Modules below `armdyn` that, imported, make all declarations."""
