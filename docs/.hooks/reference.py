@@ -12,7 +12,7 @@ from armdyn.formats.schema import table
 from armdyn.robot.features import FEATURES, support
 
 SOURCE = Path(__file__).parents[2] / "src" / "armdyn"
-ALONE = ("conventions", "errors", "jax", "references", "torch")
+ALONE = ("casadi", "conventions", "errors", "jax", "references", "torch")
 """Modules that are not in a package."""
 
 

@@ -18,6 +18,7 @@ IMPORTED = time()
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported on first use
     from armdyn import (
         analysis as analysis,
+        casadi as casadi,
         catalog as catalog,
         control as control,
         diagnosis as diagnosis,

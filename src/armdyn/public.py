@@ -10,6 +10,7 @@ from typing import Any
 
 PACKAGES = (
     "analysis",
+    "casadi",
     "catalog",
     "control",
     "diagnosis",

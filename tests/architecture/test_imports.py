@@ -34,6 +34,7 @@ LEVEL = {
     "dynamics": 6,
     "kinematics": 7,
     "export": 7,
+    "casadi": 8,
     "jax": 8,
     "torch": 8,
     "trajectory": 8,

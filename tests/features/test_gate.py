@@ -23,7 +23,8 @@ from armdyn.robot.features import FEATURES, SUPPORT, model_line, require, suppor
 from support.feature_robots import ROBOTS
 
 MATRIX = Path(__file__).with_name("matrix.txt")
-PACKAGES = ("analysis", "control", "dynamics", "equations", "export", "identification", "jax", "kinematics", "motion",
+PACKAGES = ("analysis", "casadi", "control", "dynamics", "equations", "export",
+            "identification", "jax", "kinematics", "motion",
             "parameters", "simulation", "share", "simulation.studies", "studio", "sweeps", "torch", "trajectory",
             "report.pages.study_page")  # fmt: skip
 DESCRIPTIONS = {

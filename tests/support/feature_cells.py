@@ -1097,6 +1097,19 @@ def _jax(c: Case) -> None:
     close(along, _along(c), DIFFERENCES)
 
 
+@cell("casadi.wrap")
+def _casadi(c: Case) -> None:
+    try:
+        call = armdyn.casadi.wrap(c.dyn).inverse_dynamics
+    except MissingExtra:
+        return  # the gate has let the robot pass; what follows needs CasADi
+    state = (c.x, c.xd, c.xdd)
+    close(np.array(call(*state)).ravel(), c.tau)
+    slopes = [np.array(each) for each in call.jacobian()(*state, c.tau)]
+    along = sum(slope @ each for slope, each in zip(slopes, (c.xd, c.xdd, c.x), strict=True))
+    close(along, _along(c), DIFFERENCES)
+
+
 @cell("torch.wrap")
 def _torch(c: Case) -> None:
     try:

@@ -191,6 +191,7 @@ SUPPORT: dict[str, frozenset[str]] = {}
 """The declarations: "package.function" -> features that it takes into account or does not depend on."""
 DECLARING = (
     "analysis",
+    "casadi",
     "cli.declarations",
     "control",
     "diagnosis",
