@@ -1,5 +1,8 @@
 """Friction terms: found where they are, left out where they are not, with bands that hold on other data."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -114,3 +117,14 @@ def test_bad_arguments() -> None:
         fit.predict(t, q, qd[:-1], qdd)
     with pytest.raises(ArmdynError, match="does not increase"):
         fit.predict(t[::-1], q, qd, qdd)
+
+
+def test_the_report_explains_the_friction_terms(rich: Fit, tmp_path: Path) -> None:
+    from armdyn.report.pages.fit_page import write_report
+
+    write_report(rich, tmp_path / "rich.html")
+    page = (tmp_path / "rich.html").read_text(encoding="utf-8")
+    assert "With friction terms" in page and "without terms" in page and "grows with the load" in page
+    write_report(replace(rich, torques=None, torques_validation=None), tmp_path / "plain.html")
+    page = (tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert "no further terms are needed" in page and "grows with the load" not in page

@@ -200,9 +200,11 @@ def _not_bridged(bad: Array, rate: float, cutoff: float) -> tuple[Array, str]:
     for start, end in zip(starts[long], ends[long], strict=True):
         left[start:end] = True
     left = _widened(left, round(BESIDE * rate / cutoff))
-    parts = [f"{int((~long).sum())} bridged by interpolation (shorter than {1e3 * BRIDGED / cutoff:.3g} ms)"]
+    short, parts = int((~long).sum()), []
+    if short:
+        parts.append(f"{short} bridged by interpolation (shorter than {1e3 * BRIDGED / cutoff:.3g} ms)")
     if long.any():
-        parts.append(f"{int(long.sum())} longer; {left.mean():.1%} of the samples, in and beside them, left out")
+        parts.append(f"{int(long.sum())} too long for that; {left.mean():.1%} of the samples, in and beside, left out")
     return left, ", ".join(parts)
 
 

@@ -106,8 +106,8 @@ def _gaps(t: Array, steps: Array, h: float) -> list[Finding]:
     longest = gaps[np.argmax(steps[gaps])]
     missing = float(steps[gaps].sum()) - h * len(gaps)
     return [Finding("gaps", "suspicious" if missing > 0.001 * (t[-1] - t[0]) else "note", "time",
-                    f"{len(gaps)} gaps in time, the longest {steps[longest]:.4g} s at t = {t[longest]:.6g} s, "
-                    f"where the usual step is {h:.4g} s",
+                    f"{len(gaps)} {'gap' if len(gaps) == 1 else 'gaps'} in time, the longest {steps[longest]:.4g} s at "
+                    f"t = {t[longest]:.6g} s, where the usual step is {h:.4g} s",
                     condition="samples at a constant rate", value=float(steps[longest]), unit="s",
                     cause="samples were lost while logging",
                     advice="Interpolated samples are left out; log again if there are many gaps.")]  # fmt: skip

@@ -99,6 +99,12 @@ class TorqueModel:
         """(N, n) standard deviation of torques, low-passed at 10 Hz, about the prediction; twice it is a 95 % band."""
         return self.predicted(q, qd, qdd, 1)[1]
 
+    def load(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(N, n) torques of bodies and rotors alone."""
+        bodies, Y_of = _bodies(self.base), base_regressor(self.base)
+        spans = [slice(start, start + CHUNK) for start in range(0, len(q), CHUNK)]
+        return np.concatenate([Y_of(q[x], qd[x], qdd[x])[:, :, bodies] @ self.values[bodies] for x in spans])
+
     def predicted(self, q: Array, qd: Array, qdd: Array, every: int | None) -> tuple[Array, Array]:
         """Torques, and at every so many samples (None: nowhere) their standard deviation."""
         Y_of, bodies, (N, n) = base_regressor(self.base), _bodies(self.base), q.shape

@@ -12,6 +12,9 @@ from armdyn.files import write_text
 from armdyn.findings import Checkup
 from armdyn.identification.fit import Fit
 from armdyn.identification.identifiability import Identifiability
+from armdyn.identification.processing import decimated
+from armdyn.identification.torque_model import TorqueModel
+from armdyn.identification.validation import Validation
 from armdyn.parameters import physical_consistency
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import COLORS, GREY
@@ -19,6 +22,8 @@ from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS
 from armdyn.tables import Column, Section
 
+POINTS = 800
+"""Residuals drawn at most in one panel."""
 GOOD = 0.1
 """Relative error of the torques up to which the verdict is good: what published identifications reach."""
 WHITE = 0.01
@@ -38,6 +43,7 @@ def identification_page(fit: Fit) -> str:
         "Base parameters": _parameters(fit),
         "Identifiability of the standard parameters": _identifiability(fit),
         "Measured and predicted torques": _torques(fit),
+        "Friction": _friction(fit),
         "Residuals": _residuals(fit),
         "Physical consistency": _physics(fit),
     }
@@ -63,8 +69,16 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
         ),
         ("Samples", f"{int(fit.estimate.samples.sum())}", f"of {fit.robot.n} joints, after decimation", None),
         ("Relative error of the torques", f"{share:.2%}", where, share < GOOD),
+        *_with_terms(fit),
         ("Issues", str(issues), "see Findings" if issues else "no issues found", issues == 0),
     ]
+
+
+def _with_terms(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
+    if fit.torques_validation is None:
+        return []
+    share = fit.torques_validation.relative_error_of_all
+    return [("With friction terms", f"{share:.2%}", "fit.predict, low-passed at 10 Hz; see Friction", share < GOOD)]
 
 
 def _parameters(fit: Fit) -> list[str]:
@@ -87,6 +101,18 @@ def _identifiability(fit: Fit) -> list[str]:
 
 def _torques(fit: Fit) -> list[str]:
     tried = fit.validation
+    text = f"{_data(tried)} Predictions and residuals are shown only where the joint moves faster than its dead band."
+    return [html.figure(chart(*_panels(fit, tried)), text, wide=False), html.table(tried.section())]
+
+
+def _data(tried: Validation) -> str:
+    if tried.held_out:
+        return f"Torques on held-out data: {tried.source}."
+    return "Torques on the data used for estimation."
+
+
+def _panels(fit: Fit, tried: Validation) -> list[Panel]:
+    """Measured and predicted torque of every joint."""
     panels = []
     for j, joint in enumerate(fit.robot.joints):
         unit = UNITS[joint.kind].torque
@@ -99,11 +125,52 @@ def _torques(fit: Fit) -> list[str]:
         ]
         title = f"{joint.name}: relative error {tried.relative_error[j]:.1%}"
         panels.append(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines))
-    what = (
-        f"Torques on held-out data: {tried.source}." if tried.held_out else "Torques on the data used for estimation."
+    return panels
+
+
+def _friction(fit: Fit) -> list[str]:
+    """The friction terms of every joint, what they bring, and why: residuals of the joint that gains most."""
+    model, tried = fit.torques, fit.torques_validation
+    if model is None or tried is None:
+        return [html.paragraph("Viscous and Coulomb friction: no further terms are needed, or none were looked for.")]
+    j = int(np.argmin(model.errors[0] / np.maximum(model.errors[1], 1e-300)))
+    why = (
+        f"Residuals of {fit.robot.joints[j].name}, the joint that gains most, on the data used for estimation: grey "
+        "without the terms, blue with them. Friction that grows with the load fans out over the load; presliding and "
+        "a wide change of sign bend the residual at low velocity; drift shows over time."
     )
-    text = f"{what} Predictions and residuals are shown only where the joint moves faster than its dead band."
-    return [html.figure(chart(*panels), text, wide=False), html.table(tried.section())]
+    return [
+        html.table(model.section(tried.joints)),
+        html.figure(chart(*_causes(fit, model, j)), why, wide=False),
+        html.figure(chart(*_panels(fit, tried)), f"{_data(tried)} With the friction terms, low-passed at 10 Hz.",
+                    wide=False),
+        html.table(tried.section()),
+    ]  # fmt: skip
+
+
+def _causes(fit: Fit, model: TorqueModel, j: int) -> list[Panel]:
+    """Residuals of joint j against velocity, load, position and time."""
+    s = fit.observation.samples
+    step = s.decimation
+    plain = fit.observation.residuals(fit.estimate.values)[:, j]
+    rich = decimated(s.tau - model.predict(s.q, s.qd, s.qdd), step)[:, j]
+    shown = np.flatnonzero(np.isfinite(plain))
+    shown = shown[:: max(1, len(shown) // POINTS)]
+    kind = fit.robot.joints[j].kind
+    position, torque = UNITS[kind].position, UNITS[kind].torque
+    at = {
+        f"velocity ({UNITS[kind].velocity})": s.qd[::step, j],
+        f"load: torque of bodies and rotors ({torque})": model.load(s.q, s.qd, s.qdd)[::step, j],
+        f"position ({position})": s.q[::step, j],
+        "t (s)": s.t[::step],
+    }
+    return [
+        Panel("", name, f"residual ({torque})", [
+            Line(x[shown], plain[shown], "without terms", style=".", color=GREY),
+            Line(x[shown], rich[shown], "with terms", style=".", color=COLORS[0]),
+        ])
+        for name, x in at.items()
+    ]  # fmt: skip
 
 
 def _residuals(fit: Fit) -> list[str]:
