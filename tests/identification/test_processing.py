@@ -153,7 +153,7 @@ def test_gaps_and_jitter() -> None:
     t = np.delete(t, slice(2000, 2100))
     q = course(t) + 1e-5 * rng.standard_normal((len(t), N))
     samples = process(Log(t, q, np.zeros_like(q)))
-    assert "even grid" in samples.steps["samples"] and "1 longer" in samples.steps["gaps"]
+    assert "even grid" in samples.steps["samples"] and "1 too long" in samples.steps["gaps"]
     inside = (samples.t > 4.01) & (samples.t < 4.19)
     assert not samples.keep[inside].any()
     moving = samples.keep.all(axis=1)

@@ -204,7 +204,9 @@ def _not_bridged(bad: Array, rate: float, cutoff: float) -> tuple[Array, str]:
     if short:
         parts.append(f"{short} bridged by interpolation (shorter than {1e3 * BRIDGED / cutoff:.3g} ms)")
     if long.any():
-        parts.append(f"{int(long.sum())} too long for that; {left.mean():.1%} of the samples, in and beside, left out")
+        parts.append(
+            f"{int(long.sum())} too long to be bridged; {left.mean():.1%} of the samples, in and beside, left out"
+        )
     return left, ", ".join(parts)
 
 
