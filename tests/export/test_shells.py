@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import threading
 from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,7 +25,7 @@ from armdyn.graph.program import straight_line
 from armdyn.graph.structure import ports
 from armdyn.robot import Robot
 
-from .conftest import run
+from .conftest import COMPILERS, needs_compiler, run
 
 CPP = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 EIGEN = Path("/usr/include/eigen3")
@@ -28,6 +33,7 @@ needs_cpp = pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler 
 needs_octave = pytest.mark.skipif(not shutil.which("octave-cli"), reason="Octave is not installed")
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
 
+FULL = os.environ.get("ARMDYN_FULL") == "1"
 USUAL = ["inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "pose", "inverse_dynamics_derivatives"]
 CLOSED = ["inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity"]
 
@@ -54,6 +60,20 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     make, functions = ROBOTS[request.param]
     return make(), functions
+
+
+@needs_compiler
+def test_c(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
+    """With all compilers; the chain of 30 joints as loops, in a few more functions."""
+    robot, functions = shell
+    functions = [*functions, "forward_dynamics", "mass_matrix", "jacobian"] if robot.n == 30 else functions
+    write(robot, "c", tmp_path, functions, "arm")
+    for compiler in COMPILERS:
+        done = run(compiler, "-std=c99", "arm.c", "arm_test.c", "-lm", "-o", compiler, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        ran = run(tmp_path / compiler, cwd=tmp_path)
+        assert ran.returncode == 0, ran.stdout
+        assert ran.stdout.count(" pass ") == len(functions)
 
 
 @needs_cpp
@@ -135,6 +155,41 @@ def test_wasm(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
     ran = run("node", "arm_test.mjs", cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count(" pass ") == len(shell[1])
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update", "--virtual-time-budget=20000")  # fmt: skip
+IN_A_PAGE = """<!doctype html><pre id="lines"></pre><script type="module">
+console.log = (text) => { document.getElementById("lines").textContent += text + "\\n"; };
+import("./arm_test.mjs").catch((error) => console.log(String(error)));
+</script>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder and says nothing."""
+
+    extensions_map: ClassVar = {".mjs": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"}
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
+@pytest.mark.parametrize("name", [name for name in ROBOTS if FULL or name in ("panda", "parallelogram")])
+def test_wasm_in_a_browser(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exported test as a module of a page, served by this machine to itself."""
+    monkeypatch.chdir(tmp_path)
+    make, functions = ROBOTS[name]
+    write(make(), "wasm", tmp_path, functions, "arm")
+    (tmp_path / "page.html").write_text(IN_A_PAGE)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/page.html"
+        ran = run(CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", address, cwd=tmp_path)
+        server.shutdown()
+    assert "all passed" in ran.stdout, ran.stdout + ran.stderr
+    assert ran.stdout.count(" pass ") == len(functions)
 
 
 @needs_node

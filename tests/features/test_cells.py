@@ -14,7 +14,7 @@ from armdyn.cli.command import app
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
 from armdyn.robot.features import FEATURES, SUPPORT, support
-from armdyn.share import share
+from armdyn.share import share, view
 from support.feature_cells import CELLS, Case
 from support.feature_robots import ROBOTS
 from support.free_model import FreeCase
@@ -132,7 +132,7 @@ def test_verbs_refuse_what_they_do_not_declare(feature: str, tmp_path: Path, mon
 def test_functions_built_from_others_refuse_what_they_do_not_declare(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    function = {"share.share": share, "report.study": study}[what]
+    function = {"share.share": share, "share.view": view, "report.study": study}[what]
     declared = SUPPORT[what]
     for feature in FEATURES:
         monkeypatch.setitem(SUPPORT, what, declared - {feature})

@@ -60,11 +60,14 @@ def export(
     ] = None,
     float32: Annotated[bool, typer.Option("--float32", help="C: numbers of 32 bits.")] = False,
 ) -> None:
-    """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, Python, LaTeX, CasADi, JAX.
+    """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, FMU, Python, LaTeX, CasADi, JAX.
 
-    C, C++, MATLAB and WebAssembly come with a test over reference vectors and a README. Functions exported by default:
-    inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix, Coriolis torques, gravity torques
-    (gravity compensation), pose and Jacobian of the tool.
+    C, C++, MATLAB, WebAssembly and FMU come with a test over reference vectors and a README, which says how to build
+    and call the code. An FMU (FMI 3.0, C sources) has inverse dynamics and the robot as a plant, with a tunable
+    payload. The others have by default: inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix,
+    Coriolis torques, gravity torques (gravity compensation), pose and Jacobian of the tool.
+
+    First steps in each language: docs/start/use_it_from.md.
     """
     with working("tracing the functions") as say:
         from armdyn.export.c_source import stack_bytes

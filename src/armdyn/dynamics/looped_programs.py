@@ -111,7 +111,7 @@ def floats(robot: Robot) -> bool:
 def looped(robot: Robot, name: str, frame: str = "tool", *, cache: bool = True) -> Kernel | None:
     """The looped kernel of a quantity, or of one of a frame; None if there is none for it or for this robot."""
     found = recipe_and_tables(robot, name, frame)
-    return found and build_looped(*found, name, sources.version(*FOLDERS), cache=cache)
+    return None if found is None else build_looped(*found, name, sources.version(*FOLDERS), cache=cache)
 
 
 def recipe_and_tables(robot: Robot, name: str, frame: str = "tool") -> tuple[Recipe, Tables] | None:

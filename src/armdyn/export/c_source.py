@@ -228,8 +228,9 @@ def sign_function(model: Model, kind: str) -> list[str]:
 
 def looped(model: Model, function: Function, *, flat: bool = False) -> LoopWriter:
     """What writes the loops of a function."""
+    assert function.loops is not None
     names = (*function.entries, *(f"{name}_joint" for name in function.arguments), f"{model.prefix}_sign")
-    reserved = C_WORDS | {*names, *(f"{name}_" for name in function.loops.recipe.results if function.loops)}
+    reserved = C_WORDS | {*names, *(f"{name}_" for name in function.loops.recipe.results)}
     return LoopWriter(function, C(model.prefix, model.real), model.real, frozenset(reserved), flat)
 
 

@@ -68,7 +68,7 @@ class Function:
 
     @cached_property
     def _looped_ports(self) -> Ports | None:
-        return self.loops and ports_of(self.loops.recipe, len(self.loops.tables.parents))
+        return None if self.loops is None else ports_of(self.loops.recipe, len(self.loops.tables.parents))
 
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
@@ -185,6 +185,7 @@ def model(
     entries = []
     for name in names:
         found = looped.get(name)
-        traced = partial(dynamics.graph, name) if found else partial(graphs.__getitem__, name)
-        entries.append(Function(QUANTITIES[name], traced, partial(labels, name), found and Loops(*found)))
+        steps = None if found is None else Loops(*found)
+        traced = partial(graphs.__getitem__, name) if steps is None else partial(dynamics.graph, name)
+        entries.append(Function(QUANTITIES[name], traced, partial(labels, name), steps))
     return Model(dynamics.robot, stem, tuple(entries), free)
