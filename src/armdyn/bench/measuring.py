@@ -24,7 +24,7 @@ from armdyn.bench.stopwatch import interleaved, one_core, seconds_once
 from armdyn.bench.targets import COLD
 from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.looped_programs import can_be_looped, pays
-from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.cache import VARIABLE
@@ -120,7 +120,7 @@ class _Work:
         skipped = self._skipped(dynamics)
         names = [name for name in FUNCTIONS if name not in skipped]
         everything = self.settings.everything and (self.robot.n <= FEW_JOINTS or self.robot.name in COLD)
-        made = [*names, *(name for name in QUANTITIES if name not in names)] if everything else names
+        made = [*names, *(name for name in QUANTITIES if name not in (*names, *HESSIANS))] if everything else names
         cold = compile_seconds(self.robot, made)
         again = [compile_seconds(self.robot, made) for _ in range(self.settings.warm)]
         warm = {name: min(times[name] for times in again) for name in cold}

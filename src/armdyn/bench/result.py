@@ -97,7 +97,8 @@ class FunctionResult:
 class RobotResult:
     """One robot. without: omitted parts that not all engines support. absent: engines that cannot model it, and why.
 
-    all_cold, all_warm: seconds of all functions of Dynamics, from the robot; None where they were not measured.
+    all_cold, all_warm: seconds of all functions of Dynamics but second derivatives, from the robot; None where they
+        were not measured.
     for_batches: the part of all_cold that is spent on code for batches, when the first batch of each function comes.
     """
 
@@ -120,8 +121,8 @@ class RobotResult:
         if self.all_cold is None or self.for_batches is None or self.all_warm is None:
             return None
         one = self.all_cold - self.for_batches
-        return (f"All functions of Dynamics: {self.all_cold:.2f} s cold ({one:.2f} s until each can be called, "
-                f"{self.for_batches:.2f} s when a batch comes), {self.all_warm:.3f} s warm.")  # fmt: skip
+        return (f"All functions of Dynamics but second derivatives: {self.all_cold:.2f} s cold ({one:.2f} s until each "
+                f"can be called, {self.for_batches:.2f} s when a batch comes), {self.all_warm:.3f} s warm.")  # fmt: skip
 
 
 @dataclass(frozen=True)
