@@ -121,8 +121,10 @@ class RobotResult:
         if self.all_cold is None or self.for_batches is None or self.all_warm is None:
             return None
         one = self.all_cold - self.for_batches
-        return (f"All functions of Dynamics but second derivatives: {self.all_cold:.2f} s cold ({one:.2f} s until each "
-                f"can be called, {self.for_batches:.2f} s when a batch comes), {self.all_warm:.3f} s warm.")  # fmt: skip
+        return (
+            f"All functions of Dynamics but second derivatives: {self.all_cold:.2f} s cold ({one:.2f} s until each "
+            f"can be called, {self.for_batches:.2f} s when a batch comes), {self.all_warm:.3f} s warm."
+        )
 
 
 @dataclass(frozen=True)

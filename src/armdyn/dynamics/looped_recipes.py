@@ -106,21 +106,27 @@ def _borne(site: Site) -> None:
 
 ARTICULATED: dict[str, Kind] = {
     "R": "matrix", "T": "matrix", "r": "vector", "s": "vector", "z": "vector", "w": "vector", "c": "vector",
-    "cd": "vector", "A": "symmetric", "B": "matrix", "D": "symmetric", "F": "vector", "N": "vector", "u": "vector",
-    "ud": "vector", "inverse": "scalar", "pull": "scalar", "a": "vector", "wd": "vector",
+    "cd": "vector", "b": "vector", "bd": "vector", "A": "symmetric", "B": "matrix", "D": "symmetric", "F": "vector",
+    "N": "vector", "u": "vector", "ud": "vector", "inverse": "scalar", "pull": "scalar", "a": "vector", "wd": "vector",
 }  # fmt: skip
-"""r: origin seen from the parent's; (s, z): axis; (c, cd): gamma; A, B, D: articulated inertia; (F, N): beta;
-(u, ud): I* a; (a, wd): acceleration."""
+"""r: origin seen from the parent's; (s, z): axis; (c, cd): gamma; (b, bd): acceleration at qdd = 0; A, B, D:
+articulated inertia; (F, N): beta; (u, ud): I* a; (a, wd): what joint accelerations add to the acceleration."""
 
 
 def forward_dynamics(shape: Shape) -> Recipe:
-    """Articulated bodies, each about its joint's origin in the world's axes. Khalil (7.67)-(7.79)"""
+    """Articulated bodies, each about its joint's origin in the world's axes. Khalil (7.67)-(7.79)
+
+    Accelerations are counted from those at qdd = 0. So gamma is summed up on the way out, at three additions and a
+    cross product, instead of being multiplied with articulated inertias on the way in.
+    """
     stages = (
         Stage("each", posed),
         Stage("outward", _turned),
         Stage("each", _directed),
         Stage("outward", _spinning),
         Stage("each", _drifting),
+        Stage("outward", _carried_along),
+        Stage("each", _resisting),
         Stage("inward", _giving_way),
         Stage("outward", _accelerated),
     )
@@ -130,8 +136,8 @@ def forward_dynamics(shape: Shape) -> Recipe:
 
 def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
     base = base_motion(given)
-    nothing = dict.fromkeys(("A", "B", "D"), Mat3.zero()) | dict.fromkeys(("wd", "F", "N"), ZERO)
-    return {"T": Mat3.identity(), "w": base.w, "a": base.centripetal - base.gravity, **nothing}
+    nothing = dict.fromkeys(("A", "B", "D"), Mat3.zero()) | dict.fromkeys(("bd", "a", "wd", "F", "N"), ZERO)
+    return {"T": Mat3.identity(), "w": base.w, "b": base.centripetal - base.gravity, **nothing}
 
 
 def _turned(site: Site) -> None:
@@ -154,45 +160,65 @@ def _spinning(site: Site) -> None:
 
 
 def _drifting(site: Site) -> None:
-    """gamma and beta. Khalil (7.68), (7.70)"""
-    qd, w, r = site.joint("qd"), site.own("w"), site.own("r")
+    """gamma. Khalil (7.68)"""
+    qd, r = site.joint("qd"), site.own("r")
     spin, slide = qd * site.own("z"), qd * site.own("s")
-    w_i = w - spin
+    w_i = site.own("w") - spin
+    site.put(c=cross(w_i, cross(w_i, r)) + 2 * cross(w_i, slide), cd=cross(w_i, spin))
+
+
+def _carried_along(site: Site) -> None:
+    """The acceleration at qdd = 0. Khalil (7.76)"""
+    b, bd = site.parent("b"), site.parent("bd")
+    site.put(b=b + cross(bd, site.own("r")) + site.own("c"), bd=bd + site.own("cd"))
+
+
+def _resisting(site: Site) -> None:
+    """beta, of the acceleration at qdd = 0. Khalil (7.70)"""
+    w, b, bd = map(site.own, ("w", "b", "bd"))
     B, J = site.own("B"), site.own("D")
     moment = Vec3(B.rows[1][2], B.rows[2][0], B.rows[0][1])  # B = -skew(moment)
-    site.put(c=cross(w_i, cross(w_i, r)) + 2 * cross(w_i, slide), cd=cross(w_i, spin))
-    site.put(F=-cross(w, cross(w, moment)), N=-cross(w, J @ w))
+    F = site.number("M") * b + cross(bd, moment) + cross(w, cross(w, moment))
+    site.put(F=-F, N=-(cross(moment, b) + J @ bd + cross(w, J @ w)))
 
 
 def _giving_way(site: Site) -> None:
-    """Khalil (7.71)-(7.75)"""
-    axis, gamma, beta = (
-        articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("c", "cd"), ("F", "N"))
-    )
+    """Khalil (7.71)-(7.75)
+
+    The inertia is moved to the parent before what gives way is taken off, which needs a division: the two go on side by
+    side.
+    """
+    axis, beta = (articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("F", "N")))
     I = Block(*map(site.own, ("A", "B", "D")))
     u = I.times(axis)
     H = add(axis.dot(u), site.number("Ia") if "Ia" in site.recipe.numbers else 0)
     inverse = 1 / H
     force = sub(site.joint("tau"), joint_terms(site, motion=False))
     pull = add(force, axis.dot(beta))
-    gain = u.times(inverse)
-    K = Block(
-        I.A - articulated_body.symmetric(outer(u.linear, gain.linear)),
-        I.B - outer(u.linear, gain.angular),
-        I.D - articulated_body.symmetric(outer(u.angular, gain.angular)),
-    )
-    alpha = I.times(gamma).minus(beta).plus(gain.times(sub(pull, u.dot(gamma))))
     r = site.own("r")
-    seen = articulated_body.about(r, K)
+    seen = articulated_body.about(r, I)
+    far, resistance = (_about(r, screw) for screw in (u, beta))
+    gain = far.times(inverse)
     site.put(u=u.linear, ud=u.angular, inverse=inverse, pull=pull)
-    site.add_to_parent(F=-alpha.linear, N=-(alpha.angular + cross(r, alpha.linear)), **seen._asdict())
+    site.add_to_parent(
+        A=seen.A - articulated_body.symmetric(outer(far.linear, gain.linear)),
+        B=seen.B - outer(far.linear, gain.angular),
+        D=seen.D - articulated_body.symmetric(outer(far.angular, gain.angular)),
+    )
+    passed = resistance.minus(gain.times(pull))
+    site.add_to_parent(F=passed.linear, N=passed.angular)
+
+
+def _about(r: Vec3, wrench: articulated_body.Screw) -> articulated_body.Screw:
+    """A wrench about the parent's origin, from which r leads to the link's own."""
+    return articulated_body.Screw(wrench.linear, wrench.angular + cross(r, wrench.linear))
 
 
 def _accelerated(site: Site) -> None:
     """Khalil (7.76)-(7.78)"""
-    axis, gamma, u = (articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("c", "cd"), ("u", "ud")))
+    axis, u = (articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("u", "ud")))
     a, wd = site.parent("a"), site.parent("wd")
-    drift = articulated_body.Screw(a + cross(wd, site.own("r")), wd).plus(gamma)
+    drift = articulated_body.Screw(a + cross(wd, site.own("r")), wd)
     qdd = mul(site.own("inverse"), sub(site.own("pull"), u.dot(drift)))
     site.result("qdd", qdd)
     motion = drift.plus(axis.times(qdd))
