@@ -98,8 +98,12 @@ class Equations(Shown):
 
     def _explicit(self, name: str) -> Any:
         if name not in self._closed:
-            self._closed[name] = closed_form(self.raw[name])
+            self._closed[name] = self._coriolis() if name == "C" else closed_form(self.raw[name])
         return self._closed[name]
+
+    def _coriolis(self) -> Any:
+        """C_ij = sum_k c_ijk qd_k of explicit Christoffel symbols, many of which are the same."""
+        return christoffel.matrix_from_symbols(self._explicit("christoffel"), symbols_of(self.robot, "qd"))
 
     @cached_property
     def _closed(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from armdyn.errors import unknown_name
 from armdyn.graph import fold
 from armdyn.graph.angle import natural_order
 from armdyn.graph.node import COS, SIN, SYMBOL, ZERO, Node, constant
-from armdyn.graph.polynomial import Ring, normal_form, rational_terms
+from armdyn.graph.polynomial import Ring, normal_form, rational_terms, whole_terms
 from armdyn.graph.structure import rebuilt
 from armdyn.graph.trigonometry import Factor, Shortener, Terms
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 Monomial = frozenset[tuple[Node, int]]
 """A product of powers."""
-Sum = dict[Monomial, Fraction]
+Coefficient = Fraction | float
+"""Exact if it looks like a number that someone wrote, else the nearest double."""
+Sum = dict[Monomial, Coefficient]
 
 COLLECT = ("parameters", "angles")
 _RATE = re.compile(r"\w*[A-Za-z](d|dd|_dot|_ddot)_?\d*")
@@ -53,26 +55,52 @@ def closed_form(expressions: Any, *, collect: str = "parameters") -> Any:
     shortener, trig = Shortener(len(form.ring.angles)), _Trigonometry(form.ring)
     gather = _Gather(angles_first=collect == "angles")
 
+    written: dict[Any, list[tuple[fmpq_mpoly, Node]]] = {}
+
     def write(node: Node) -> Node:
-        return gather.outer(_short_sum(form.ring, node, shortener, trig))
+        """Each polynomial is written once: of the Christoffel symbols of a chain, many are equal or opposite."""
+        polynomial = form.ring.polynomial(node)
+        if not polynomial:
+            return ZERO
+        alike = written.setdefault((len(polynomial), abs(polynomial.leading_coefficient())), [])
+        for other, result in alike:
+            if other == polynomial:
+                return result
+            if other == -polynomial:
+                return -result
+        alike.append((polynomial, gather.outer(_short_sum(form.ring, polynomial, shortener, trig))))
+        return alike[-1][1]
 
     return rebuilt(form.nodes, write)
 
 
-def _short_sum(ring: Ring, node: Node, shortener: Shortener, trigonometry: _Trigonometry) -> Sum:
+def _short_sum(ring: Ring, polynomial: fmpq_mpoly, shortener: Shortener, trigonometry: _Trigonometry) -> Sum:
     """The terms of a normal form with its trigonometric parts in their shortest form."""
     count = len(ring.angles)
+    whole, denominator = whole_terms(polynomial)
     by_rest: dict[tuple[int, ...], Terms] = {}
-    for exponents, value in rational_terms(ring.polynomial(node)).items():
+    for exponents, value in whole.items():
         by_rest.setdefault(exponents[2 * count :], {})[exponents[: 2 * count]] = value
-    total: Sum = {}
+    total: dict[Monomial, int] = {}
     for rest, terms in by_rest.items():
         plain = [(symbol, power) for symbol, power in zip(ring.symbols, rest, strict=True) if power]
         for coefficient, factors in shortener.shortest(terms):
             sign, trig = trigonometry.powers(factors)
             key = frozenset([*plain, *trig])
-            total[key] = total.get(key, Fraction(0)) + sign * coefficient
-    return {key: value for key, value in total.items() if value}
+            total[key] = total.get(key, 0) + sign * coefficient
+    return {key: _coefficient(value, denominator) for key, value in total.items() if value}
+
+
+def _coefficient(numerator: int, denominator: int) -> Coefficient:
+    if denominator > _LARGEST_DENOMINATOR:
+        common = math.gcd(numerator, denominator)
+        if denominator > common * _LARGEST_DENOMINATOR:
+            return numerator / denominator
+    return Fraction(numerator, denominator)
+
+
+def _coefficient_of(value: Coefficient, content: Coefficient) -> Coefficient:
+    return Fraction(1 if value == content else -1) if isinstance(content, float) else value / content
 
 
 class _Trigonometry:
@@ -81,9 +109,15 @@ class _Trigonometry:
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
         self._made: dict[tuple[str, tuple[int, ...]], tuple[int, Node]] = {}
+        self._products: dict[tuple[Factor, ...], tuple[int, list[tuple[Node, int]]]] = {}
 
     def powers(self, factors: tuple[Factor, ...]) -> tuple[int, list[tuple[Node, int]]]:
         """Sign and powers of a product."""
+        if factors not in self._products:
+            self._products[factors] = self._powers(factors)
+        return self._products[factors]
+
+    def _powers(self, factors: tuple[Factor, ...]) -> tuple[int, list[tuple[Node, int]]]:
         sign, powers = 1, []
         for name, combination, power in factors:
             turned, node = self._made.get((name, combination)) or self._make(name, combination)
@@ -105,7 +139,7 @@ class _Gather:
 
     def __init__(self, angles_first: bool) -> None:
         self.angles_first = angles_first
-        self._known: dict[frozenset[tuple[Monomial, Fraction]], Node] = {}
+        self._known: dict[frozenset[tuple[Monomial, Coefficient]], Node] = {}
 
     def outer(self, terms: Sum) -> Node:
         """Collected by products of rates; the brackets before them by `inner`."""
@@ -133,7 +167,7 @@ class _Gather:
     def _gathered(self, terms: Sum) -> Node:
         content = _content(terms.values())
         if content != 1:
-            rest = {monomial: value / content for monomial, value in terms.items()}
+            rest = {monomial: _coefficient_of(value, content) for monomial, value in terms.items()}
             return fold.mul(constant(content), self.inner(rest))
         common = frozenset.intersection(*terms)
         if common:
@@ -188,19 +222,22 @@ def _product(monomial: Monomial) -> Node:
     return result
 
 
-def _content(values: Iterable[Fraction]) -> Fraction:
+def _content(values: Iterable[Any]) -> Coefficient:
     """The number that all coefficients share: 2 of 2 a + 4 b, -1 of -a - b, 1/4 of a/4 + 3 b/4."""
     numbers = list(values)
+    sign = -1 if numbers[0] < 0 and all(value < 0 for value in numbers) else 1
+    if any(isinstance(value, float) for value in numbers):
+        size = abs(numbers[0])
+        return sign * size if all(abs(value) == size for value in numbers) else Fraction(sign)
     bottoms = {value.denominator for value in numbers}
-    top = math.gcd(*(value.numerator for value in numbers)) if max(bottoms) <= _LARGEST_DENOMINATOR else 1
-    sign = -1 if all(value < 0 for value in numbers) else 1
-    return Fraction(sign * top, bottoms.pop() if len(bottoms) == 1 and max(bottoms) <= _LARGEST_DENOMINATOR else 1)
+    top = math.gcd(*(value.numerator for value in numbers))
+    return Fraction(sign * top, bottoms.pop() if len(bottoms) == 1 else 1)
 
 
 def _plain_sum(terms: Sum) -> Node:
     total = ZERO
     for monomial, value in sorted(terms.items(), key=lambda item: _sum_order(item[0])):
-        total = fold.add(total, fold.mul(_number(value), _product(monomial)))
+        total = fold.add(total, fold.mul(constant(value), _product(monomial)))
     return total
 
 
@@ -208,20 +245,17 @@ def _sum_order(monomial: Monomial) -> list[tuple[Any, ...]]:
     return sorted((natural_order(node), power) for node, power in monomial)
 
 
-def _number(value: Fraction) -> Node:
-    """Exact if it looks like a number someone wrote, else the nearest double."""
-    return constant(value if value.denominator <= _LARGEST_DENOMINATOR else float(value))
-
-
 def _as_product(terms: Sum) -> Node | None:
     """A bracket that is a product of brackets, such as (a + b)^2, or None."""
-    if not 2 < len(terms) <= _LARGEST_FACTORED or _is_irreducible(terms):
+    if not 2 < len(terms) <= _LARGEST_FACTORED or any(isinstance(value, float) for value in terms.values()):
+        return None
+    if _is_irreducible(terms):
         return None
     nodes = sorted({node for monomial in terms for node, _ in monomial}, key=natural_order)
     scale, factors = _polynomial(terms, nodes).factor()
     if len(factors) == 1 and factors[0][1] == 1:
         return None
-    result = _number(Fraction(int(scale.p), int(scale.q)))
+    result = constant(Fraction(int(scale.p), int(scale.q)))
     for factor, power in factors:
         part = {
             frozenset((nodes[i], e) for i, e in enumerate(exponents) if e): value

@@ -140,6 +140,15 @@ def rational_terms(polynomial: fmpq_mpoly) -> dict[tuple[int, ...], Fraction]:
     }
 
 
+def whole_terms(polynomial: fmpq_mpoly) -> tuple[dict[tuple[int, ...], int], int]:
+    """(exponents -> whole number, the number that all of them are divided by)."""
+    terms = polynomial.to_dict()
+    denominator = math.lcm(*{int(value.q) for value in terms.values()})
+    return {
+        tuple(map(int, exponents)): int(value.p) * (denominator // int(value.q)) for exponents, value in terms.items()
+    }, denominator
+
+
 def _plain_generators(order: tuple[Node, ...]) -> set[Node]:
     """Symbols and unknown functions that the expressions contain outside of sines and cosines."""
     found: set[Node] = set()

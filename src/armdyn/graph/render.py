@@ -38,6 +38,10 @@ _GREEK_STEM = re.compile(f"({_LETTER})(?![a-z])")
 _RATE_STEM = re.compile(rf"({_LETTER}|[A-Za-z])(_ddot|_dot|dd|d)(?=_?\d*$)")
 
 
+_TOLD_APART = 80
+"""Letters at the start of a term by which it is sorted; texts that are equal so far are compared as they are."""
+
+
 class TextStyle(Dialect):
     """Plain text: `m3*(l1*c2 + r2*c23)^2`."""
 
@@ -136,19 +140,20 @@ class _Renderer:
         self.style = style
         self._trigs: dict[Node, tuple[str, tuple[Any, ...]]] = {}
         self._brackets: dict[Node, str] = {}
+        self._products: dict[Node, tuple[Counter[Node], Any, list[Node]]] = {}
 
     def total(self, node: Node, factor: int = 1) -> str:
         """Text of a sum (or a single term) times 1 or -1, terms in a stable order, positive ones first."""
         terms = [self._term(factor * sign, part) for sign, part in _terms(node)]
         style = self.style
-        terms.sort(key=lambda each: (each[0] < 0, _term_order(each[1], style.letters(each[2]))))
+        terms.sort(key=lambda each: (each[0] < 0, self._term_order(each[1], style.letters(each[2]))))
         rest = "".join(f"{style.plus if sign > 0 else style.minus}{word}" for sign, _, word in terms[1:])
         return ("" if terms[0][0] > 0 else style.negative) + terms[0][2] + rest
 
     def _term(self, sign: int, part: Node) -> tuple[int, Node, str]:
         """A term with its sign; -(a - b)*c is written (b - a)*c."""
         if sign < 0:
-            for factor, power in _gathered(part)[0].items():
+            for factor, power in self._gathered(part)[0].items():
                 if factor.op == SUB and power == 1:
                     return 1, part, self.product(part, turned=factor)
         return sign, part, self.product(part)
@@ -158,7 +163,7 @@ class _Renderer:
 
         The factor `turned`, a difference, is written the other way round.
         """
-        powers, number, divisors = _gathered(node)
+        powers, number, divisors = self._gathered(node)
         ordered_factors = sorted(powers.items(), key=self._factor_order)
         words = [self._word(part, power, -1 if part is turned else 1) for part, power in ordered_factors]
         exact = Fraction(number) if not isinstance(number, float) else None
@@ -210,6 +215,19 @@ class _Renderer:
             return self._trig(node)[1]
         return (2 if node.op in (ADD, SUB) else 1, node.key)
 
+    def _term_order(self, node: Node, text: str) -> tuple[Any, ...]:
+        """Terms with accelerations, then with other variables, then the constant ones; a before 2 b."""
+        rates = sorted(part.value for part in self._gathered(node)[0] if part.op == SYMBOL and part.online)
+        has_acceleration = any("dd" in name for name in rates)
+        letters = re.sub(r"^[\d.]+[* ]", "", text)
+        start = natural_key(letters[:_TOLD_APART])
+        return (not has_acceleration, not rates, rates, not node.online, node.op == CONST, start, letters)
+
+    def _gathered(self, node: Node) -> tuple[Counter[Node], Any, list[Node]]:
+        if node not in self._products:
+            self._products[node] = _gathered(node)
+        return self._products[node]
+
 
 def _terms(node: Node) -> list[tuple[int, Node]]:
     terms, stack = [], [(1, node)]
@@ -244,14 +262,6 @@ def _gathered(node: Node) -> tuple[Counter[Node], Any, list[Node]]:
         else:
             powers[part] += 1
     return powers, number, divisors
-
-
-def _term_order(node: Node, text: str) -> tuple[Any, ...]:
-    """Terms with accelerations, then with other variables, then the constant ones; a before 2 b."""
-    rates = sorted(part.value for part in _gathered(node)[0] if part.op == SYMBOL and part.online)
-    has_acceleration = any("dd" in name for name in rates)
-    letters = natural_key(re.sub(r"^[\d.]+[* ]", "", text))
-    return (not has_acceleration, not rates, rates, not node.online, node.op == CONST, letters)
 
 
 def _joint_indices(angle: Node) -> list[str]:

@@ -7,7 +7,8 @@ and for each part the angles are exchanged for sums or differences as long as th
 from __future__ import annotations
 
 import math
-from fractions import Fraction
+import operator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
 
 Exponents = tuple[int, ...]
 """Exponents of the sines, then of the cosines, of some angles."""
-Terms = dict[Exponents, Fraction]
-Whole = dict[Exponents, int]
-"""Terms scaled to whole coefficients: the search works on these, since integers are quicker than fractions."""
+Terms = dict[Exponents, int]
+"""A polynomial with whole coefficients: integers are quicker than fractions."""
 Combination = tuple[int, ...]
 """An angle as whole multiples of the angles of a ring."""
 Factor = tuple[str, Combination, int]
 """("sin" or "cos", angle, power)."""
-Written = list[tuple[Fraction, tuple[Factor, ...]]]
+Written = list[tuple[int, tuple[Factor, ...]]]
 
 
 class Shortener:
@@ -36,20 +36,13 @@ class Shortener:
         """The polynomial as a short list of (coefficient, factors)."""
         written: Written = []
         for part in _independent_parts(terms, self.count):
-            scale, whole = _scaled_to_whole(part)
-            key = frozenset(whole.items())
+            content = math.gcd(*part.values()) * (1 if part[min(part)] > 0 else -1)
+            coprime = {exponents: value // content for exponents, value in part.items()}
+            key = frozenset(coprime.items())
             if key not in self._known:
-                self._known[key] = _shortest_part(whole, self.count)
-            written += [(scale * value, factors) for value, factors in self._known[key]]
+                self._known[key] = _shortest_part(coprime, self.count)
+            written += [(content * value, factors) for value, factors in self._known[key]]
         return written
-
-
-def _scaled_to_whole(terms: Terms) -> tuple[Fraction, Whole]:
-    """(scale, terms/scale), the latter with coprime whole coefficients, the first one positive."""
-    denominator = math.lcm(*(value.denominator for value in terms.values()))
-    whole = {exponents: int(value * denominator) for exponents, value in terms.items()}
-    content = math.gcd(*whole.values()) * (1 if whole[min(whole)] > 0 else -1)
-    return Fraction(content, denominator), {exponents: value // content for exponents, value in whole.items()}
 
 
 def _independent_parts(terms: Terms, count: int) -> list[Terms]:
@@ -61,28 +54,30 @@ def _independent_parts(terms: Terms, count: int) -> list[Terms]:
     return list(parts.values())
 
 
-def _shortest_part(terms: Whole, count: int) -> Written:
-    used = [i for i in range(count) if any(e[i] or e[count + i] for e in terms)]
-    local = {tuple(e[i] for i in used) + tuple(e[count + i] for i in used): value for e, value in terms.items()}
-    basis = [tuple(int(i == j) for j in range(count)) for i in used]
-    best = _with_squares(local, len(used))
+def _shortest_part(terms: Terms, count: int) -> Written:
+    basis = [tuple(int(i == j) for j in range(count)) for i in range(count)]
+    best = _with_squares(terms, count)
     while len(best) > 1:
-        better = _best_exchange(local, basis, best)
+        better = _best_exchange(terms, basis, best)
         if better is None:
             break
-        local, basis, best = better
-    return [(Fraction(value), _factors(exponents, basis)) for exponents, value in sorted(best.items())]
+        terms, basis, best = better
+    angles = tuple(basis)
+    return [(value, _factors(exponents, angles)) for exponents, value in sorted(best.items())]
 
 
 def _best_exchange(
-    terms: Whole, basis: list[Combination], best: Whole
-) -> tuple[Whole, list[Combination], Whole] | None:
+    terms: Terms, basis: list[Combination], best: Terms
+) -> tuple[Terms, list[Combination], Terms] | None:
     """The exchange of one angle for its sum or difference with another that saves most, None if none saves."""
-    found: tuple[Whole, list[Combination], Whole] | None = None
+    found: tuple[Terms, list[Combination], Terms] | None = None
+    alike = _alike(terms, len(basis))
+    if not alike:
+        return None
     for sign in (1, -1):
         for i in range(len(basis)):
             for j in range(len(basis)):
-                if i == j or not _looks_like_sum(terms, len(basis), i, j, sign):
+                if i == j or not _looks_like_sum(alike, len(basis), i, j, sign):
                     continue
                 if _groups(best, len(basis), i, j) >= len(best):
                     continue
@@ -99,7 +94,16 @@ def _best_exchange(
     return found
 
 
-def _looks_like_sum(terms: Whole, count: int, i: int, j: int, sign: int) -> bool:
+def _alike(terms: Terms, count: int) -> Terms:
+    """The terms with another of the same degree in every angle and the same magnitude: sums of angles leave pairs."""
+    groups: dict[tuple[int, ...], list[Exponents]] = {}
+    for exponents, value in terms.items():
+        degree = map(operator.add, exponents[:count], exponents[count:])
+        groups.setdefault((abs(value), *degree), []).append(exponents)
+    return {exponents: terms[exponents] for group in groups.values() if len(group) > 1 for exponents in group}
+
+
+def _looks_like_sum(terms: Terms, count: int, i: int, j: int, sign: int) -> bool:
     """True if x c_i c_j and -sign x s_i s_j both occur, or x s_i c_j and sign x c_i s_j: what a sum leaves behind."""
     for exponents, value in terms.items():
         if not exponents[i]:
@@ -114,17 +118,17 @@ def _looks_like_sum(terms: Whole, count: int, i: int, j: int, sign: int) -> bool
     return False
 
 
-def _groups(terms: Whole, count: int, i: int, j: int) -> int:
+def _groups(terms: Terms, count: int, i: int, j: int) -> int:
     """How many terms must remain at least, whatever is done to angles i and j: one for each factor in the others."""
     touched = (i, j, count + i, count + j)
     return len({tuple(power for k, power in enumerate(exponents) if k not in touched) for exponents in terms})
 
 
-def _weight(terms: Whole) -> tuple[int, int]:
+def _weight(terms: Terms) -> tuple[int, int]:
     return len(terms), sum(map(sum, terms))
 
 
-def _exchanged(terms: Whole, count: int, i: int, j: int, sign: int) -> Whole:
+def _exchanged(terms: Terms, count: int, i: int, j: int, sign: int) -> Terms:
     """The polynomial after angle j has been replaced by b = (angle j) + sign * (angle i)."""
     from flint import fmpq_mpoly_ctx
 
@@ -143,17 +147,18 @@ def _exchanged(terms: Whole, count: int, i: int, j: int, sign: int) -> Whole:
     return {tuple(map(int, e)): int(value.p) for e, value in result.to_dict().items()}
 
 
-def _with_squares(terms: Whole, count: int) -> Whole:
+def _with_squares(terms: Terms, count: int) -> Terms:
     """The polynomial with c^2 written as 1 - s^2 for each angle where that is shorter."""
+    highest = [max(powers) for powers in zip(*terms, strict=True)]
     for k in range(count):
-        if any(exponents[count + k] > 1 for exponents in terms):
+        if highest[count + k] > 1:
             other = _cosines_to_sines(terms, k, count + k)
             terms = other if _weight(other) < _weight(terms) else terms
     return terms
 
 
-def _cosines_to_sines(terms: Whole, sine: int, cosine: int) -> Whole:
-    result: Whole = {}
+def _cosines_to_sines(terms: Terms, sine: int, cosine: int) -> Terms:
+    result: Terms = {}
     for exponents, value in terms.items():
         pairs = exponents[cosine] // 2
         if not pairs:
@@ -168,7 +173,8 @@ def _cosines_to_sines(terms: Whole, sine: int, cosine: int) -> Whole:
     return {exponents: value for exponents, value in result.items() if value}
 
 
-def _factors(exponents: Exponents, basis: list[Combination]) -> tuple[Factor, ...]:
+@lru_cache(maxsize=65536)
+def _factors(exponents: Exponents, basis: tuple[Combination, ...]) -> tuple[Factor, ...]:
     count = len(basis)
     names = ["sin"] * count + ["cos"] * count
     powers = enumerate(zip(names, exponents, strict=True))
