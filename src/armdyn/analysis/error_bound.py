@@ -13,7 +13,8 @@ No sample can be missed and no derivative is needed. Rates are taken at their wo
 
     |e_i| <= h_i(q) = sum_j |dM_ij| a_j + sum_{j<=k} |db_ijk| v_j v_k + |dg_i|,                                  [PR-2]
 
-which is the largest of the trigonometric polynomials that all choices of signs make, so [PR-1] holds for h as well.
+and closer by [PR-5] where that decides. The largest |e_i| of all rates in the box is the largest of many trigonometric
+polynomials, one for each choice of rates, so [PR-1] holds for it as well.
 """
 
 from __future__ import annotations
@@ -22,26 +23,31 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from armdyn.analysis.motion_box import MotionBox
+from armdyn.analysis.worst_rates import error_at_corners, largest_error, worst_corner
 from armdyn.errors import NotApplicable
-from armdyn.graph import Graph, Node, constant, derivative, evaluate, ordered, substitute
+from armdyn.graph import Graph, Node, constant, derivative, ordered, substitute
 from armdyn.graph.node import ABS, ADD, CONST, COS, MUL, NEG, SIN, SUB, SYMBOL
 from armdyn.graph.polynomial import Ring, rational_terms
-from armdyn.graph.structure import leaves
 from armdyn.kernels import Kernel, build
 from armdyn.typing import Array, Progress, quiet
 
 ROUNDING = 2.0**-53
 CHUNK = 1 << 15
 MOST_POINTS = 20_000_000
-RANDOM, TURNS = 100_000, 3
-"""Random motions, and turns of the search for the largest error."""
+RANDOM, STARTS, STEPS, NEAR = 1_000_000, 4, 40, 128
+"""Random motions; starts, steps and positions per step of the search for the largest error of a joint."""
+MARGIN = 1.02
+"""How far the largest value on the grid may be above the largest error found, before one says that it will be."""
+BLOCK = 2048
+"""Positions whose worst rates are looked at together."""
 NEGLIGIBLE = 0.01
-"""Share of the scale that may be bounded term by term, to lower the degrees of the rest."""
+"""Share of the largest error found that may be bounded term by term, to lower the degrees of the rest."""
 Inputs = Mapping[str, Sequence[Node]]
 
 
@@ -55,14 +61,16 @@ class ErrorBound:
     """(n,) errors of the motions in `worst`."""
     worst: tuple[Array, Array, Array]
     """q, qd, qdd, (n, n) each: row i is the motion with the largest error of joint i that was found."""
+    expected: Array
+    """(n,) bounds that the grid was expected to give."""
     points: int
     """Points of the grid."""
     factor: float
-    """What [PR-1] multiplies the largest value on the grid with."""
+    """What [PR-1] multiplies the largest values on the grid with, at most."""
 
 
 def error_bound(
-    errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Array, *, factor: float = 1.2,
+    errors: Sequence[Node], inputs: Inputs, box: MotionBox, *, factor: float = 1.2, within: Array | None = None,
     progress: Progress | None = None,
 ) -> ErrorBound:  # fmt: skip
     """Return a proven bound on the largest magnitude of each of n errors over a box of motions.
@@ -70,23 +78,25 @@ def error_bound(
     errors: expressions in q, qd, qdd: differences of rigid-body torques.
     inputs: the symbols of q, qd and qdd.
     box:    the motions.
-    scale:  (n,) errors that matter; what is below 1 % of them may be bounded term by term.
     factor: the grid is made fine enough for this factor in [PR-1], if that takes at most 2e7 points.
+    within: (n,) the bounds that are wanted; if errors that are found show that the grid could not prove them, the grid
+            is not evaluated and the bounds are infinite (default: the grid is always evaluated).
     """
+    say = progress or quiet
+    say("largest errors", 0.0)
     parts = by_rates(errors, inputs)
-    graph = Graph({"q": inputs["q"]}, {"h": tuple(_peak(parts, box))})
-    degrees, rest = _degrees(errors, inputs, box, scale)
-    grid = _fine_enough(box, degrees, factor)
-    kernel = build(graph, "error")
-    highest, where = _largest(grid, kernel, progress or quiet)
-    extra = rest + _rounding(graph, box)  # the part of low degree lies this close to the values of the kernel
-    found, worst = _found(errors, parts, inputs, where, box)
-    return ErrorBound(grid.factor * (highest + extra) + extra, found, worst, grid.points, grid.factor)
-
-
-def peak_kernel(errors: Sequence[Node], inputs: Inputs, box: MotionBox) -> Kernel:
-    """Return h(q), (..., n): the largest errors that any rates in the box cause. [PR-2]"""
-    return build(Graph({"q": inputs["q"]}, {"h": tuple(_peak(by_rates(errors, inputs), box))}), "error")
+    rates, search = _Rates(parts, inputs, box), _Search(errors, inputs, box)
+    search.climb(rates, _random_starts(search.error, box))
+    degrees, rest = _degrees(errors, inputs, box, search.found)
+    grid = fine_enough(box, degrees, factor)
+    bound, expected = np.full(len(errors), np.inf), MARGIN * grid.factors * search.found
+    if within is None or (expected <= within).all():
+        graph = Graph({"q": inputs["q"]}, {"h": tuple(_peak(parts, box))})
+        highest, where = _largest(grid, build(graph, "error"), rates, say)
+        extra = rest + _rounding(graph, box)  # the part of low degree lies this close to the values of the kernel
+        bound = grid.factors * (highest + extra) + extra
+        search.climb(rates, where[:, None, :])
+    return ErrorBound(bound, search.found, search.worst, expected, grid.points, float(grid.factors.max()))
 
 
 # The error by powers of the rates ------------------------------------------------------------------------------------
@@ -125,10 +135,30 @@ def _peak(parts: Coefficients, box: MotionBox) -> list[Node]:
     return total
 
 
-def _degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Array) -> tuple[list[int], Array]:
-    """(degree in each coordinate, (n,) bound on the terms of higher degree, which are negligible)."""
+class _Rates:
+    """The errors of all joints as functions of the rates, at any positions."""
+
+    def __init__(self, parts: Coefficients, inputs: Inputs, box: MotionBox) -> None:
+        self.n = len(inputs["q"])
+        a, v = box.acceleration.tolist(), box.velocity.tolist()
+        self._kernels = []
+        for linear, quadratic, rest in zip(parts.linear, parts.quadratic, parts.constant, strict=True):
+            outputs = {
+                "A": tuple(x * a[j] for j, x in enumerate(linear)),
+                "F": tuple(x * (v[j] * v[k]) for j, row in enumerate(quadratic) for k, x in enumerate(row)),
+                "c": rest,
+            }
+            self._kernels.append(build(Graph({"q": inputs["q"]}, outputs), "error by rates"))
+
+    def __call__(self, i: int, q: Array) -> tuple[Array, Array, Array]:
+        """A (..., n), F (..., n, n) and c (...,) of joint i at positions (..., n)."""
+        A, F, c = self._kernels[i](q)
+        return A, np.reshape(F, (*np.shape(A), self.n)), c
+
+
+def _degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Array) -> tuple[Array, Array]:
+    """((n, n) degree of each error in each coordinate, (n,) bounds on the terms of higher degree, negligible)."""
     ring = Ring(ordered(tuple(errors)))
-    count, n = len(ring.angles), len(inputs["q"])
     place = {node: j for j, node in enumerate(inputs["q"])}
     largest = dict(zip((*inputs["qd"], *inputs["qdd"]), (*box.velocity, *box.acceleration), strict=True))
     largest |= dict(zip(inputs["q"], np.maximum(np.abs(box.lower), np.abs(box.upper)), strict=True))
@@ -138,31 +168,36 @@ def _degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Arra
         raise NotApplicable("the torques are no polynomials in rates, sines and cosines", where="error bound",
                             expected="a rigid tree without friction")  # fmt: skip
     sizes = np.array([largest[each] for each in ring.symbols], dtype=float)
-    powers, weights, rows = [], [], []
-    for i, error in enumerate(errors):
-        for exponents, value in rational_terms(ring.polynomial(error)).items():
-            degree = [0] * n
-            for k, angle in angles.items():
-                degree[place[angle]] = exponents[k] + exponents[count + k]
-            for each, power in zip(ring.symbols, exponents[2 * count :], strict=True):
-                if each in place:
-                    degree[place[each]] += power
-            powers.append(degree)
-            weights.append(abs(float(value)) * float(np.prod(sizes ** exponents[2 * count :])))
-            rows.append(i)
-    return _lowered(np.array(powers).reshape(-1, n), np.array(weights), np.array(rows, dtype=int), scale)
+    found = [_lowered(*_terms(ring, error, inputs, angles, sizes), limit) for error, limit in zip(errors, scale, strict=True)]
+    return np.array([degrees for degrees, _ in found]), np.array([rest for _, rest in found])
 
 
-def _lowered(powers: Array, weights: Array, rows: Array, scale: Array) -> tuple[list[int], Array]:
+def _terms(ring: Ring, error: Node, inputs: Inputs, angles: Mapping[int, Node], sizes: Array) -> tuple[Array, Array]:
+    """((terms, n) degrees, (terms,) magnitudes) of one error."""
+    count, n = len(ring.angles), len(inputs["q"])
+    place = {node: j for j, node in enumerate(inputs["q"])}
+    powers, weights = [], []
+    for exponents, value in rational_terms(ring.polynomial(error)).items():
+        degree = [0] * n
+        for k, angle in angles.items():
+            degree[place[angle]] = exponents[k] + exponents[count + k]
+        for each, power in zip(ring.symbols, exponents[2 * count :], strict=True):
+            if each in place:
+                degree[place[each]] += power
+        powers.append(degree)
+        weights.append(abs(float(value)) * float(np.prod(sizes ** exponents[2 * count :])))
+    return np.array(powers, dtype=int).reshape(-1, n), np.array(weights)
+
+
+def _lowered(powers: Array, weights: Array, scale: float) -> tuple[list[int], float]:
     """Degrees after terms of the highest degree have been given up, as long as they are negligible together."""
-    rest, kept = np.zeros(len(scale)), np.ones(len(weights), dtype=bool)
-    degrees = []
+    rest, kept, degrees = 0.0, np.ones(len(weights), dtype=bool), []
     for j in range(powers.shape[1]):
         while True:
             degree = int(powers[kept, j].max(initial=0))
             top = kept & (powers[:, j] == degree)
-            more = rest + np.bincount(rows[top], weights[top], minlength=len(scale))
-            if degree == 0 or (more > NEGLIGIBLE * scale).any():
+            more = rest + float(weights[top].sum())
+            if degree == 0 or more > NEGLIGIBLE * scale:
                 break
             rest, kept = more, kept & ~top
         degrees.append(degree)
@@ -173,32 +208,38 @@ def _lowered(powers: Array, weights: Array, rows: Array, scale: Array) -> tuple[
 
 
 @dataclass(frozen=True, eq=False)
-class _Grid:
+class Grid:
+    """Points of all coordinates."""
+
     axes: tuple[Array, ...]
-    factor: float
+    factors: Array
+    """(rows,) what [PR-1] multiplies the largest values with."""
 
     @property
     def points(self) -> int:
         return math.prod(map(len, self.axes))
 
 
-def _fine_enough(box: MotionBox, degrees: list[int], factor: float) -> _Grid:
-    """The grid with the fewest points for a factor, or the best with MOST_POINTS."""
-    full = [2 if angle else 1 for angle in box.revolute]  # points on a circle or arc for what one does on an interval
-    degrees = [degree if box.upper[j] > box.lower[j] else 0 for j, degree in enumerate(degrees)]
-    counts = [full[j] * degree + 1 for j, degree in enumerate(degrees)]
+def fine_enough(box: MotionBox, degrees: Array, factor: float) -> Grid:
+    """The grid with the fewest points for a factor, or the best with MOST_POINTS; (rows, n) degrees."""
+    full = np.where(box.revolute, 2, 1)  # points on a circle or arc for what one does on an interval
+    powers = np.where(box.upper > box.lower, degrees, 0)
+    counts = full * powers.max(axis=0) + 1
 
-    def loss(j: int, count: int) -> float:
-        return -math.log(math.cos(degrees[j] * full[j] * math.pi / (2 * count)))
+    def losses(j: int, count: int) -> Array:
+        return -np.log(np.cos(powers[:, j] * full[j] * np.pi / (2 * count)))
 
-    while sum(map(loss, range(len(counts)), counts)) > math.log(factor):
-        gains = [(loss(j, c) - loss(j, c + 1)) / math.log((c + 1) / c) for j, c in enumerate(counts)]
-        best = max(range(len(counts)), key=gains.__getitem__)
-        if math.prod(counts) / counts[best] * (counts[best] + 1) > MOST_POINTS:
+    now = np.array([losses(j, count) for j, count in enumerate(counts)]).T
+    while now.sum(axis=1).max() > math.log(factor):
+        worst = now.sum(axis=1).argmax()
+        better = np.array([losses(j, count + 1) for j, count in enumerate(counts)]).T
+        best = ((now - better)[worst] / np.log1p(1 / counts)).argmax()
+        if math.prod(counts.tolist()) / counts[best] * (counts[best] + 1) > MOST_POINTS:
             break
         counts[best] += 1
-    reached = math.exp(sum(map(loss, range(len(counts)), counts))) * (1 + 1e-12)  # points are rounded
-    return _Grid(tuple(_axis(box, j, count) for j, count in enumerate(counts)), reached)
+        now[:, best] = better[:, best]
+    reached = np.exp(now.sum(axis=1)) * (1 + 1e-12)  # points are rounded
+    return Grid(tuple(_axis(box, j, count) for j, count in enumerate(counts)), reached)
 
 
 def _axis(box: MotionBox, j: int, count: int) -> Array:
@@ -213,35 +254,42 @@ def _axis(box: MotionBox, j: int, count: int) -> Array:
     return np.asarray(middle + 2 * np.arcsin(np.sin(half / 2) * np.sin(u / 2)))
 
 
-def _largest(grid: _Grid, kernel: Kernel, say: Progress) -> tuple[Array, Array]:
-    """((n,) largest values on the grid, (n, n) where)."""
-    shape = tuple(map(len, grid.axes))
-    highest = where = None
-    for start in range(0, grid.points, CHUNK):
-        say("error bound", start / grid.points)
-        places = np.unravel_index(np.arange(start, min(start + CHUNK, grid.points)), shape)
-        q = np.stack([axis[place] for axis, place in zip(grid.axes, places, strict=True)], axis=-1)
+def _largest(grid: Grid, kernel: Kernel, rates: _Rates, say: Progress) -> tuple[Array, Array]:
+    """((n,) largest values on the grid, (n, n) where): by [PR-5] at the points where [PR-2] is larger than that."""
+    outer = next(k for k in range(len(grid.axes) + 1) if math.prod(map(len, grid.axes[k:])) <= CHUNK)
+    blocks = math.prod(map(len, grid.axes[:outer]))
+    q = np.empty((math.prod(map(len, grid.axes[outer:])), len(grid.axes)))
+    inner = np.meshgrid(*grid.axes[outer:], indexing="ij")
+    q[:, outer:] = np.stack([each.ravel() for each in inner], axis=-1) if inner else 0.0
+    highest, where = np.full(rates.n, -np.inf), np.zeros((rates.n, rates.n))
+    for count, place in enumerate(product(*grid.axes[:outer])):
+        say("error bound", count / blocks)
+        q[:, :outer] = place
         h = np.asarray(kernel(q))
-        top = h.argmax(axis=0)
-        new = h[top, np.arange(h.shape[1])]
-        if highest is None or where is None:
-            highest, where = new, q[top]
-            continue
-        better = new > highest
-        highest, where = np.where(better, new, highest), np.where(better[:, None], q[top], where)
-    assert highest is not None and where is not None  # a grid has at least one point
+        for i in np.flatnonzero(h.max(axis=0) > highest):
+            over = np.flatnonzero(h[:, i] > highest[i])
+            for block in np.array_split(over[np.argsort(-h[over, i])], -(-len(over) // BLOCK)):
+                block = block[h[block, i] > highest[i]]
+                if not len(block):
+                    break
+                closer = np.minimum(largest_error(*rates(i, q[block])), h[block, i])
+                top = closer.argmax()
+                if closer[top] > highest[i]:
+                    highest[i], where[i] = closer[top], q[block[top]]
     return highest, where
 
 
 def _rounding(graph: Graph, box: MotionBox) -> Array:
-    """(n,) bound on the rounding errors of a program, from the magnitudes of all its intermediate results."""
+    """(n,) bound on the rounding errors of h, from the magnitudes of all intermediate results, added in any order."""
     size: dict[Node, float] = {}
     error: dict[Node, float] = {}
     largest = np.maximum(np.abs(box.lower), np.abs(box.upper)).tolist()
     for node in graph.nodes:
         of = [size[arg] for arg in node.args], [error[arg] for arg in node.args]
         size[node], error[node] = _rounded(node, *of, dict(zip(graph.inputs["q"], largest, strict=True)))
-    return np.array([error[node] for node in graph.outputs["h"]])
+    n = len(graph.inputs["q"])
+    added = 4 * (1 + n + n * (n + 1) // 2) * ROUNDING  # the same terms with signs, by matrix products [PR-5]
+    return np.array([error[node] + added * size[node] for node in graph.outputs["h"]])
 
 
 def _rounded(node: Node, sizes: list[float], errors: list[float], inputs: Mapping[Node, float]) -> tuple[float, float]:
@@ -265,61 +313,53 @@ def _rounded(node: Node, sizes: list[float], errors: list[float], inputs: Mappin
 # The largest errors that are found -----------------------------------------------------------------------------------
 
 
-def _found(errors: Sequence[Node], parts: Coefficients, inputs: Inputs, where: Array, box: MotionBox) -> Any:
-    """((n,) largest errors, their motions): climbed from the peaks of h and from random motions."""
-    error = build(Graph(inputs, {"e": tuple(errors)}), "error of a motion")
-    random = box.samples(RANDOM, np.random.default_rng(0))
-    top = np.abs(error(*random)).argmax(axis=0)
-    found, worst = np.zeros(len(errors)), tuple(np.zeros_like(where) for _ in range(3))
-    for q in (where, random[0][top]):
-        for _ in range(TURNS):
-            motions = _worst(parts, inputs, q, box)
-            values = np.abs(np.diagonal(error(*motions)))
-            better = (values > found)[:, None]
-            found = np.maximum(found, values)
-            worst = tuple(np.where(better, new, old) for new, old in zip(motions, worst, strict=True))
-            q = _climbed(error, motions, box)
-    return found, worst
+class _Search:
+    """The largest errors so far, and their motions."""
+
+    def __init__(self, errors: Sequence[Node], inputs: Inputs, box: MotionBox) -> None:
+        self.error, self.box, n = build(Graph(inputs, {"e": tuple(errors)}), "error of a motion"), box, len(errors)
+        self.found = np.zeros(n)
+        self.worst = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+
+    def climb(self, rates: _Rates, starts: Array) -> None:
+        """Look for larger errors from starts (n, ..., n), those of each joint."""
+        for i, positions in enumerate(starts):
+            for q in positions:
+                motion = _worst(rates, i, _climbed(rates, i, q, self.box), self.box)
+                value = abs(float(self.error(*motion)[i]))
+                if value >= self.found[i]:
+                    self.found[i] = value
+                    for rows, row in zip(self.worst, motion, strict=True):
+                        rows[i] = row
 
 
-def _climbed(error: Kernel, motions: tuple[Array, Array, Array], box: MotionBox) -> Array:
-    """(n, n) better positions for the same rates, row i for joint i."""
-    rng, span = np.random.default_rng(0), box.upper - box.lower
-    best, qd, qdd = np.array(motions[0]), *motions[1:]
-    for i in range(len(best)):
-        for reach in 0.1 * 0.8 ** np.arange(30):
-            near = np.clip(best[i] + reach * span * rng.standard_normal((128, len(span))), box.lower, box.upper)
-            near[0] = best[i]
-            best[i] = near[np.abs(error(near, qd[i], qdd[i]))[:, i].argmax()]
+def _random_starts(error: Kernel, box: MotionBox) -> Array:
+    """(n, STARTS, n) positions of the random motions with the largest errors, for each joint."""
+    rng, best, values = np.random.default_rng(0), None, None
+    for _ in range(0, RANDOM, CHUNK):
+        motions = box.samples(CHUNK, rng)
+        size = np.abs(error(*motions))
+        top = np.argpartition(-size, STARTS, axis=0)[:STARTS]
+        q, height = motions[0][top].swapaxes(0, 1), np.take_along_axis(size, top, axis=0).T
+        best = q if best is None else np.concatenate([best, q], axis=1)
+        values = height if values is None else np.concatenate([values, height], axis=1)
+    assert best is not None and values is not None
+    order = np.argsort(-values, axis=1)[:, :STARTS]
+    return np.asarray(np.take_along_axis(best, order[:, :, None], axis=1))
+
+
+def _climbed(rates: _Rates, i: int, q: Array, box: MotionBox) -> Array:
+    """A position near q where joint i has a larger error, rates at their worst."""
+    rng, span, best = np.random.default_rng(0), box.upper - box.lower, q
+    for reach in 0.2 * 0.8 ** np.arange(STEPS):
+        near = np.clip(best + reach * span * rng.standard_normal((NEAR, len(span))), box.lower, box.upper)
+        near[0] = best
+        best = near[error_at_corners(*rates(i, near)).argmax()]
     return best
 
 
-def _worst(parts: Coefficients, inputs: Inputs, q: Array, box: MotionBox) -> tuple[Array, Array, Array]:
-    """q, qd, qdd, (n, n) each: the worst rates of joint i at the i-th position."""
-    n = len(q)
-    qd, qdd = np.zeros((n, n)), np.zeros((n, n))
-    for i in range(n):
-        at = dict(zip(inputs["q"], q[i].tolist(), strict=True))
-        linear, quadratic, rest = (
-            np.array(list(leaves(evaluate(part, at))), dtype=float)
-            for part in (parts.linear[i], parts.quadratic[i], parts.constant[i])
-        )
-        form = quadratic.reshape(n, n) * np.outer(box.velocity, box.velocity)
-        velocity, value = max((_largest_form(form, float(rest[0]), sign) for sign in (1, -1)), key=lambda e: abs(e[1]))
-        qd[i] = velocity * box.velocity
-        qdd[i] = np.where(linear < 0, -1, 1) * np.where(value < 0, -1, 1) * box.acceleration
-    return q, qd, qdd
-
-
-def _largest_form(form: Array, rest: float, sign: int, starts: int = 64) -> tuple[Array, float]:
-    """(x, value) with |x_j| <= 1 that makes sign (x F x + rest) large: coordinate by coordinate from many starts."""
-    rng, F = np.random.default_rng(0), sign * (form + form.T) / 2
-    best, highest = np.zeros(len(F)), -math.inf
-    for x in rng.choice((-1.0, 1.0), (starts, len(F))):
-        for j in [*range(len(F))] * 3:
-            slope = 2 * (F[j] @ x - F[j, j] * x[j])
-            choices = [-1.0, 1.0, float(np.clip(-slope / (2 * F[j, j]), -1, 1)) if F[j, j] < 0 else 1.0]
-            x[j] = max(choices, key=lambda c: F[j, j] * c * c + slope * c)
-        if x @ F @ x > highest:
-            best, highest = x.copy(), float(x @ F @ x)
-    return best, sign * highest + rest
+def _worst(rates: _Rates, i: int, q: Array, box: MotionBox) -> tuple[Array, Array, Array]:
+    """q, qd, qdd: the worst rates of joint i at a position."""
+    A, F, c = rates(i, q)
+    x, sign = worst_corner(F, float(c))
+    return q, x * box.velocity, sign * np.where(A < 0, -1, 1) * box.acceleration

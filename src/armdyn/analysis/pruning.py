@@ -6,8 +6,8 @@ recursion, so what remains is shorter than the whole. The largest effect of a su
 
     e_i(x) = max over samples of |x dtau_i/dx|,                                                                  [PR-3]
 
-and summands are left out in the order of max_i e_i / tolerance_i while no torque of any sample changes by more than a
-share of its tolerance. The share is then set such that the proven bound [PR-1] meets the tolerance.
+and summands are left out in the order of max_i e_i / tolerance_i while, at sampled positions, no rates in the box cause
+an error [PR-5] beyond a share of the tolerance. The share is then set such that the proven bound [PR-1] meets it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.analysis.error_bound import ErrorBound, Inputs, error_bound, peak_kernel
+from armdyn.analysis.error_bound import ErrorBound, Inputs, error_bound, fine_enough
 from armdyn.analysis.motion_box import MotionBox, motion_box
+from armdyn.analysis.worst_rates import largest_error
 from armdyn.dynamics import compile as compiled
 from armdyn.equations.derivation import Equations
 from armdyn.errors import ShapeError
@@ -47,7 +48,11 @@ from armdyn.robot.features import TRIGONOMETRIC, takes
 from armdyn.robot.limits import limit_vector, torque_limits
 from armdyn.typing import Array, Progress, quiet
 
-SAMPLES = 2000
+SAMPLES, POSITIONS, HARMONICS = 2000, 150, 16
+CLOSE = 1.35
+"""Summands stay if the error without them could not be bounded within this factor: the grid would be too large."""
+ROUNDED = 1e-9
+"""Harmonics below this share of the tolerance are rounding."""
 NOTHING = 1e-6
 """Tolerance of a joint that needs no torque, as a share of the largest tolerance of all joints."""
 Torques = tuple[Node, ...]
@@ -126,18 +131,19 @@ def prune(
     values = _values(full.inputs, space)
     tau: Torques = tuple(full.outputs["tau"])
     allowed = _tolerance(rigid, tolerance, share, tau, values)
-    budget = np.ones(robot.n)
+    budget, judge = np.full(robot.n, 1 / factor), _Judge(tau, full.inputs, space, allowed, factor)
+    many = _Positions(tau, full.inputs, space, 20 * POSITIONS)
     while True:
         say("summands", 0.0)
-        reduced = factored(_without_summands(tau, values, budget * allowed))
+        reduced = factored(_without_summands(tau, values, judge, budget * allowed))
         errors = [a - b for a, b in zip(tau, reduced, strict=True)]
-        over = _estimate(errors, full.inputs, space) * factor / allowed
+        over = many.errors(reduced) * factor / allowed
         if (over <= 1).all():
-            found = error_bound(errors, full.inputs, space, allowed, factor=factor, progress=say)
-            over = found.bound / allowed
-            if (over <= 1).all():
+            found = error_bound(errors, full.inputs, space, factor=factor, within=allowed, progress=say)
+            if (found.bound <= allowed).all():
                 break
-        budget *= np.where(over > 1, 0.95 / np.maximum(over, 1), 1)
+            over = np.where(np.isfinite(found.bound), found.bound, found.expected) / allowed
+        budget *= np.where(over > 1, 0.93 / np.maximum(over, 1), 1)
     graph = Graph(full.inputs, {"tau": reduced}, full.names)
     return Pruned(robot, space, allowed, full, graph, found, time.perf_counter() - begin)
 
@@ -160,23 +166,102 @@ def _tolerance(robot: Robot, given: Any, share: float, tau: Torques, values: Val
     return np.asarray(np.maximum(allowed, share * NOTHING * largest.max()))
 
 
-def _estimate(errors: Sequence[Node], inputs: Inputs, box: MotionBox) -> Array:
-    """(n,) largest errors at random positions, rates at their worst."""
-    q, *_ = box.samples(10 * SAMPLES, np.random.default_rng(1))
-    return np.asarray(np.max(peak_kernel(errors, inputs, box)(q), axis=0))
-
-
 # Leaving out summands ------------------------------------------------------------------------------------------------
 
 
-def _without_summands(tau: Torques, values: Values, allowed: Array) -> Torques:
-    """The torques without summands, as many as the samples allow: first many at a time, then one by one."""
-    results = run(ordered(tau), values)
-    wanted = [results[node] for node in tau]
+class _Positions:
+    """Sampled positions at which the errors of reduced torques are known for all rates.
+
+    Torques at rest, with one acceleration, one velocity and two velocities give all factors of the rates.
+    """
+
+    def __init__(self, tau: Torques, inputs: Inputs, box: MotionBox, count: int) -> None:
+        q, *_ = box.samples(count, np.random.default_rng(count))
+        self.n, unit = q.shape[1], np.eye(q.shape[1])
+        self.pairs = np.triu_indices(self.n, 1)
+        rest, v = np.zeros((1, self.n)), box.velocity * unit
+        qd = np.concatenate([rest, 0 * unit, v, v[self.pairs[0]] + v[self.pairs[1]]])
+        qdd = np.concatenate([rest, box.acceleration * unit, np.zeros((len(qd) - self.n - 1, self.n))])
+        states = {"q": q[:, None, :], "qd": qd, "qdd": qdd}
+        shape = len(q), len(qd)
+        self.values = {node: np.broadcast_to(states[name][..., j], shape) for name in states
+                       for j, node in enumerate(inputs[name])}  # fmt: skip
+        results = run(ordered(tau), self.values)
+        self.wanted = [results[node] for node in tau]
+
+    def errors(self, torques: Torques) -> Array:
+        """(n,) the largest error of each torque."""
+        n, (j, k) = self.n, self.pairs
+        found = run(ordered(torques), self.values)
+        largest = []
+        for node, wanted in zip(torques, self.wanted, strict=True):
+            e = np.broadcast_to(found[node], wanted.shape) - wanted
+            c, A, squares = e[:, 0], e[:, 1 : n + 1], e[:, n + 1 : 2 * n + 1]
+            F = np.zeros((len(e), n, n))
+            F[:, range(n), range(n)] = squares - c[:, None]
+            F[:, j, k] = e[:, 2 * n + 1 :] - squares[:, j] - squares[:, k] + c[:, None]
+            largest.append(largest_error(A - c[:, None], F, c).max())
+        return np.array(largest)
+
+
+class _Lines:
+    """Lines along each coordinate on which the degrees of errors are seen: harmonics, or powers of prismatic joints."""
+
+    def __init__(self, tau: Torques, inputs: Inputs, box: MotionBox) -> None:
+        rng, n = np.random.default_rng(3), len(inputs["q"])
+        self.box, turn = box, np.pi * (np.arange(HARMONICS) + 0.5) / HARMONICS
+        self.cosines = np.cos(np.outer(np.arange(HARMONICS), turn)) * 2 / HARMONICS
+        (q, qd, qdd), states = box.samples(1, rng), np.empty((n, HARMONICS, n))
+        states[:] = q
+        for j in range(n):
+            middle, half = (box.lower[j] + box.upper[j]) / 2, (box.upper[j] - box.lower[j]) / 2
+            states[j, :, j] = 2 * turn if box.revolute[j] else middle + half * np.cos(turn)
+        each = {"q": states, "qd": qd * rng.uniform(0.5, 1, n), "qdd": qdd * rng.uniform(0.5, 1, n)}
+        self.values = {node: np.broadcast_to(each[name][..., j], states.shape[:2]) for name in each
+                       for j, node in enumerate(inputs[name])}  # fmt: skip
+        results = run(ordered(tau), self.values)
+        self.wanted = [results[node] for node in tau]
+
+    def degrees(self, torques: Torques, scale: Array) -> Array:
+        """(n, n) degree of each error in each coordinate, as far as it is larger than rounding."""
+        found = run(ordered(torques), self.values)
+        degrees = []
+        for node, wanted, size in zip(torques, self.wanted, scale, strict=True):
+            e = np.broadcast_to(found[node], wanted.shape) - wanted
+            spectrum = np.where(self.box.revolute[:, None], _padded(np.abs(np.fft.rfft(e)) * 2 / HARMONICS),
+                                np.abs(e @ self.cosines.T))  # fmt: skip
+            degrees.append(((spectrum > ROUNDED * size) * np.arange(HARMONICS)).max(axis=1))
+        return np.array(degrees)
+
+
+def _padded(rows: Array) -> Array:
+    return np.pad(rows, ((0, 0), (0, HARMONICS - rows.shape[1])))
+
+
+class _Judge:
+    """Whether reduced torques stay within a tolerance, and in a form whose error can be bounded closely."""
+
+    def __init__(self, tau: Torques, inputs: Inputs, box: MotionBox, scale: Array, factor: float) -> None:
+        self.positions, self.lines = _Positions(tau, inputs, box, POSITIONS), _Lines(tau, inputs, box)
+        self.box, self.scale, self.factor = box, scale, max(factor, CLOSE)
+        self._close: dict[bytes, bool] = {}
+
+    def fits(self, torques: Torques, allowed: Array) -> bool:
+        """True if no rates cause an error beyond `allowed` at the sampled positions, and a grid would prove it."""
+        if (self.positions.errors(torques) > allowed).any():
+            return False
+        degrees = self.lines.degrees(torques, self.scale)
+        key = degrees.tobytes()
+        if key not in self._close:
+            self._close[key] = bool((fine_enough(self.box, degrees, self.factor).factors <= self.factor).all())
+        return self._close[key]
+
+
+def _without_summands(tau: Torques, values: Values, judge: _Judge, allowed: Array) -> Torques:
+    """The torques without summands, as many as the judge allows: first many at a time, then one by one."""
 
     def fits(torques: Torques) -> bool:
-        found = run(ordered(torques), values)
-        return all(np.abs(found[x] - y).max() <= e for x, y, e in zip(torques, wanted, allowed, strict=True))
+        return judge.fits(torques, allowed)
 
     while True:
         ranked = [(node, side) for effect, node, side in _ranked(tau, values, allowed) if effect <= 1]
