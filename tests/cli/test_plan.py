@@ -225,3 +225,13 @@ def test_a_duration_too_short_for_given_limits_is_refused_with_via_too(run: Run)
     short = run(*via, "--duration", "0.5", "--v-max", "1", "--a-max", "1")
     assert short.status == 2
     assert "it needs more time" in plain(short.err)
+
+
+def test_plan_with_a_torque_speed_curve(run: Run) -> None:
+    options = ("--from", "0,0,0,0,0,0", "--to", "1,-0.8,0.7,0.5,0.6,0.4", "--timing", "optimal")
+    plain, limited = (
+        run("plan", "puma560", *options, *more) for more in ((), ("--no-load-speed", "2", "--corner-speed", "0.5"))
+    )
+    assert "no speed" not in limited[1] and "OPTIMAL" not in limited[1]
+    seconds = [float(text[1].split("puma560:")[1].split(" s")[0]) for text in (plain, limited)]
+    assert seconds[1] > 1.1 * seconds[0]

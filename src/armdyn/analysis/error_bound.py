@@ -168,7 +168,8 @@ def _degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Arra
         raise NotApplicable("the torques are no polynomials in rates, sines and cosines", where="error bound",
                             expected="a rigid tree without friction")  # fmt: skip
     sizes = np.array([largest[each] for each in ring.symbols], dtype=float)
-    found = [_lowered(*_terms(ring, error, inputs, angles, sizes), limit) for error, limit in zip(errors, scale, strict=True)]
+    terms = [_terms(ring, error, inputs, angles, sizes) for error in errors]
+    found = [_lowered(*each, size) for each, size in zip(terms, scale, strict=True)]
     return np.array([degrees for degrees, _ in found]), np.array([rest for _, rest in found])
 
 

@@ -3,9 +3,9 @@
 At one position an error is e = sum_j A_j y_j + sum_{j<=k} F_jk x_j x_k + c with |x_j|, |y_j| <= 1: rates as shares of
 their limits. It is linear in y. Squares are at most 1, and products of different x_j are largest at corners, so
 
-    |e| <= sum_j |A_j| + max over s = +-1 of [s c + sum_j max(s F_jj, 0) + max over corners of sum_{j<k} s F_jk x_j x_k],
+    |e| <= sum_j |A_j| + max over s = +-1 of [s c + sum_j max(s F_jj, 0) + max_x sum_{j<k} s F_jk x_j x_k]       [PR-5]
 
-which all signs of the x_j are tried for. It is exact where no s F_jj is negative.                               [PR-5]
+with all corners x tried. It is exact where no s F_jj is negative.
 """
 
 from __future__ import annotations

@@ -68,6 +68,18 @@ def plan(
         ),
     ] = Timing.given,
     tau_max: parse.TorqueOption = None,
+    no_load: Annotated[
+        str | None,
+        typer.Option(
+            "--no-load-speed",
+            metavar="V",
+            help="Speed at which the actuators have no torque left, one for all joints or one each, or robot for its "
+            "velocity limits (default: torques do not depend on the speed).",
+        ),
+    ] = None,
+    corner: Annotated[
+        str, typer.Option("--corner-speed", metavar="V", help="Speed from which that torque falls, in the same form.")
+    ] = "0",
     duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s (default: the shortest).")] = None,
     line: Annotated[
         bool,
@@ -92,7 +104,7 @@ def plan(
     points = [parse.configuration(text, robot, option) for text, option in given]
     if via and profile != "trapezoid":
         raise typer.BadParameter("a motion with --via has blends, and no profile", param_hint="--profile")
-    limits = _limits(robot, None if line else v_max, None if line else a_max, tau_max)
+    limits = _limits(robot, None if line else v_max, None if line else a_max, tau_max, no_load, corner)
     if timing is not Timing.given:
         _refuse_timing(robot, limits, timing, profile, duration)
     planned = _line if line else _joints
@@ -227,14 +239,26 @@ def _line(
 # Timing by torques -------------------------------------------------------------------------------------------------
 
 
-def _limits(robot: Robot, v: str | None, a: str | None, tau: str | None) -> MotionLimits:
+def _limits(
+    robot: Robot, v: str | None, a: str | None, tau: str | None, no_load: str | None, corner: str
+) -> MotionLimits:
     """Limits of the joints: from the command line, otherwise the robot's."""
     from armdyn.motion import motion_limits
 
     given = {"v_max": v, "a_max": a, "tau_max": tau}
     options = {"v_max": "--v-max", "a_max": "--a-max", "tau_max": "--tau-max"}
     known = {name: parse.limits(text, robot.n, options[name]) for name, text in given.items() if text is not None}
-    return motion_limits(robot, **known)
+    if no_load is None:
+        return motion_limits(robot, **known)
+    speeds = no_load if no_load == "robot" else parse.limits(no_load, robot.n, "--no-load-speed")
+    corners = parse.numbers(corner, robot.n if "," in corner else 1, "--corner-speed")
+    return motion_limits(robot, **known, no_load_speed=speeds, corner_speed=corners)
+
+
+def _curve(limits: MotionLimits) -> dict[str, Any]:
+    """The torque-speed curve as options of the functions of motion."""
+    curve = limits.curve
+    return {} if curve is None else {"no_load_speed": curve.no_load, "corner_speed": curve.corner}
 
 
 def _has_torque_limits(limits: MotionLimits) -> bool:
@@ -270,10 +294,10 @@ def _retimed(
 
     velocity, acceleration, torque = limits.velocity, limits.acceleration, limits.tau_max
     if timing is Timing.scaled:
-        scaled = scale_to_torque(path, dyn, torque, v_max=velocity, a_max=acceleration)
+        scaled = scale_to_torque(path, dyn, torque, v_max=velocity, a_max=acceleration, **_curve(limits))
         what = f"limited by the {scaled.quantity} of {scaled.joint} at {scaled.time:.4g} s."
         return scaled, f"{_compared(reference, scaled)}; {what}"
-    fastest = time_optimal(path, dyn, tau_max=torque, v_max=velocity, a_max=acceleration)
+    fastest = time_optimal(path, dyn, tau_max=torque, v_max=velocity, a_max=acceleration, **_curve(limits))
     return fastest, f"{_compared(reference, fastest)}. {fastest.status.value}"
 
 
@@ -287,7 +311,8 @@ def _compared(before: Trajectory, after: Trajectory) -> str:
 def _verdict(dyn: Dynamics, motion: Trajectory, limits: MotionLimits) -> Feasibility:
     from armdyn.motion import feasibility
 
-    return feasibility(dyn, motion, v_max=limits.velocity, a_max=limits.acceleration, tau_max=limits.tau_max)
+    known = {"v_max": limits.velocity, "a_max": limits.acceleration, "tau_max": limits.tau_max}
+    return feasibility(dyn, motion, **known, **_curve(limits))
 
 
 def _limits_reached(verdict: Feasibility | None) -> str:

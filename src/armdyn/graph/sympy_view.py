@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -64,3 +65,55 @@ def _view(sympy: Any, node: Node, args: list[Any]) -> Any:
     if op == SELECT:
         return sympy.Piecewise((args[1], args[0] >= 0), (args[2], True))
     return getattr(sympy, "Abs" if op == "abs" else op)(args[0])
+
+
+class SympyScalar:
+    """A SymPy expression as a scalar of the formulations: SymPy does the algebra, as written, without simplification.
+
+    >>> from sympy import Symbol
+    >>> (2 * SympyScalar(Symbol("x")).sin() - 1).view
+    2*sin(x) - 1
+    """
+
+    __slots__ = ("view",)
+    __array_ufunc__ = None
+
+    def __init__(self, view: Any) -> None:
+        self.view = view
+
+    def _with(self, other: Any, operation: Callable[[Any, Any], Any]) -> SympyScalar:
+        if not isinstance(other, SympyScalar | int | float):
+            return NotImplemented  # vectors and dual numbers have rules of their own
+        return SympyScalar(operation(self.view, other.view if isinstance(other, SympyScalar) else other))
+
+    def __add__(self, other: Any) -> SympyScalar:
+        return self._with(other, operator.add)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> SympyScalar:
+        return self._with(other, operator.sub)
+
+    def __rsub__(self, other: Any) -> SympyScalar:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> SympyScalar:
+        return self._with(other, operator.mul)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> SympyScalar:
+        return self._with(other, operator.truediv)
+
+    def __neg__(self) -> SympyScalar:
+        return SympyScalar(-self.view)
+
+    def sin(self) -> SympyScalar:
+        import sympy
+
+        return SympyScalar(sympy.sin(self.view))
+
+    def cos(self) -> SympyScalar:
+        import sympy
+
+        return SympyScalar(sympy.cos(self.view))

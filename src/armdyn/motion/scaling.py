@@ -81,6 +81,8 @@ def scale_to_torque(
     tau_min: Any = None,
     v_max: Any = None,
     a_max: Any = None,
+    no_load_speed: Any = None,
+    corner_speed: Any = 0.0,
     dt: float | None = None,
 ) -> ScaledMotion:
     """Return the reference at the uniform speed at which some torque reaches its limit and none exceeds it.
@@ -94,12 +96,16 @@ def scale_to_torque(
         tau_min: lower torque limits, N m or N (default: -tau_max).
         v_max:   velocity limits to keep as well, rad/s or m/s (default: none).
         a_max:   acceleration limits to keep as well, rad/s^2 or m/s^2 (default: none).
+        no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
+                       the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
+        corner_speed:  speed from which its torque falls (default: 0).
         dt:      sampling interval, s (default: 1/2000 of the duration).
 
     Method:  one inverse dynamics along the reference. Gravity and Coulomb friction do not scale, viscous friction
              scales with c, all else with c^2; c is the least positive root of the quadratic equations of all joints at
              all times, so that every slower motion is feasible too. For other friction laws (Stribeck, user-defined)
-             friction is evaluated at trial speeds, and the largest c that keeps the limits is found by bisection.
+             friction is evaluated at trial speeds, and the largest c that keeps the limits is found by bisection;
+             torque limits that fall with the speed (Khalil sec. 8.5) likewise.
     Raises:  Infeasible if gravity with dry friction exceeds a limit: no speed helps.
 
     >>> import armdyn
@@ -111,18 +117,20 @@ def scale_to_torque(
     dyn = dynamics_of(model)
     ref = as_trajectory(ref)
     checked_motion(dyn, ref)
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max)
+    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max,
+                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
     if v_max is None and a_max is None and not (np.isfinite(limits.tau_max) | np.isfinite(limits.tau_min)).any():
         raise Infeasible(
             "no torque limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, (n,) or one number"
         )
     t = sample_times(ref, dt)
-    demand = demand_of(dyn, *states(ref, t))
-    if demand.law is None:
+    q, qd, qdd = states(ref, t)
+    demand = demand_of(dyn, q, qd, qdd)
+    if demand.law is None and limits.curve is None:
         _check_resting(dyn, limits, t, demand.resting, demand.dry)
         c, i, t_most = _solved(dyn, ref, limits, t, factors_of(demand, limits))
     else:
-        c, i, t_most = _searched(dyn, demand, limits, t)
+        c, i, t_most = _searched(dyn, demand, limits, t, qd)
     what = "torque"
     for order, cap, given, name in (
         (1, limits.velocity, v_max, "velocity"),
@@ -212,14 +220,19 @@ def _solved(dyn: Dynamics, ref: Any, limits: MotionLimits, t: Array, factors: Ar
     return c, i, at
 
 
-def _searched(dyn: Dynamics, demand: Demand, limits: MotionLimits, t: Array) -> tuple[float, int, float]:
-    """The largest factor that keeps the limits, for any friction law, by bisection: (factor, joint, time)."""
-    assert demand.law is not None
-    law = demand.law
+def excesses_at(c: float, demand: Demand, limits: MotionLimits, qd: Array) -> Array:
+    """(k, n) torques beyond their limits at c times the speed of a motion with velocities qd; negative within."""
+    friction = c * demand.viscous if demand.law is None else demand.law(c)
+    tau = c * c * demand.moving + demand.resting + friction
+    low, high = limits.torques(c * qd)
+    return np.asarray(np.maximum(tau - high, low - tau))
+
+
+def _searched(dyn: Dynamics, demand: Demand, limits: MotionLimits, t: Array, qd: Array) -> tuple[float, int, float]:
+    """The largest factor that keeps the limits, for any friction law and torque-speed curve: (factor, joint, time)."""
 
     def excess(c: float) -> tuple[float, int, int]:
-        tau = c * c * demand.moving + demand.resting + law(c)
-        over = np.maximum(tau - limits.tau_max, limits.tau_min - tau)
+        over = excesses_at(c, demand, limits, qd)
         k, i = np.unravel_index(int(over.argmax()), over.shape)
         return float(over[k, i]), int(i), int(k)
 
@@ -227,7 +240,7 @@ def _searched(dyn: Dynamics, demand: Demand, limits: MotionLimits, t: Array) -> 
     good = [c for c in trials if excess(float(c))[0] <= 0]
     if not good:
         slow = min(trials, key=lambda c: excess(float(c))[0])
-        friction = law(float(slow))
+        friction = demand.viscous * slow if demand.law is None else demand.law(float(slow))
         _check_resting(dyn, limits, t, demand.resting + friction, friction)
         over, i, k = excess(float(slow))
         what = f"exceeds its torque limit at every speed, by {over:.5g} {joint_units(dyn.robot)[i].torque} at least"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
@@ -14,7 +15,7 @@ from armdyn.errors import ArmdynError, ShapeError
 from armdyn.motion.path import ByLength, as_path, bends, corners, sides
 from armdyn.motion.reachability import SLACK, Conflict, Rows, allowed, controllable, fastest, pruned
 from armdyn.motion.sampling import Infeasible, dynamics_of, too_heavy
-from armdyn.motion.scaling import demand_of, factors_of
+from armdyn.motion.scaling import Demand, demand_of, excesses_at, factors_of
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
 from armdyn.robot.robot import Robot
@@ -35,7 +36,9 @@ FEWEST = 40
 """Smallest number of cells between two corners."""
 AGREED = 1e-6
 """Fraction of the torque limits by which friction may differ from its linear model when the iteration stops."""
-MOST_ROUNDS = 25
+MOST_ROUNDS, UNDAMPED = 40, 5
+"""Rounds of that iteration; later ones go half of the way, since a torque that falls from a corner speed on has no
+slope there."""
 
 
 class TimingStatus(Enum):
@@ -127,6 +130,8 @@ def time_optimal(
     tau_min: Any = None,
     v_max: Any = None,
     a_max: Any = None,
+    no_load_speed: Any = None,
+    corner_speed: Any = 0.0,
     points: int = POINTS,
     start_speed: float = 0.0,
     end_speed: float = 0.0,
@@ -144,13 +149,17 @@ def time_optimal(
         tau_min:     lower torque limits, N m or N (default: -tau_max).
         v_max:       velocity limits, rad/s or m/s (default: the robot's).
         a_max:       acceleration limits, rad/s^2 or m/s^2 (default: the robot's).
+        no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
+                       the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
+        corner_speed:  speed from which its torque falls (default: 0).
         points:      number of grid cells (default: 400).
         start_speed: at the start, as a multiple of the path's own velocity there (default: 0, rest).
         end_speed:   at the end, likewise (default: 0, rest).
 
     Method:  controllable sets backwards, largest acceleration forwards (`reachability`; Pham & Pham 2018). Limits hold
              at both ends of every cell. The robot stops at corners. Dry friction depends on the direction only;
-             other friction is linearised in sd^2 about the last timing until both agree.
+             other friction, and what speed takes from the torques (Khalil sec. 8.5), is linearised in sd^2 about the
+             last timing until both agree.
     Raises:  Infeasible, with the place on the path and the joint, if no timing keeps the limits.
 
     >>> import armdyn
@@ -164,7 +173,8 @@ def time_optimal(
     curve = as_path(path)
     if curve.n != dyn.n:
         raise ShapeError(f"a path of {curve.n} joints", where=f"robot {dyn.robot.name!r}", expected=f"{dyn.n} joints")
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max)
+    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max,
+                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
     ends = [_speed_on(curve, which, x) for which, x in ((0, start_speed), (1, end_speed))]
     stops = corners(curve) / curve.duration
     timings = []
@@ -256,21 +266,22 @@ def _timed(
     top = _velocity_bound(cells, limits)
     q1 = cells.q1
     little = 1e-6
-    dry = dyn.friction(q1 * little)
+    resistance = _resistance(dyn, limits)
+    dry = resistance(q1 * little)
     slope = np.zeros_like(dry)
     scale = _torque_scale(limits)
     most = np.sqrt(np.where(np.isfinite(top), top, 1e4).max())
     speeds = np.array([0.3, 1.0]) * most
-    if all(np.abs(dyn.friction(q1 * y) - dry).max() <= AGREED * scale.min() for y in speeds):
+    if all(np.abs(resistance(q1 * y) - dry).max() <= AGREED * scale.min() for y in speeds):
         x, bound = _solved(dyn, curve, cells, limits, dry, slope, top, start, end)
         return x, bound, TimingStatus.OPTIMAL, 1
     # A first guess: between rest and the speed at which friction alone would take all torque there is.
     cap = most
     for _ in range(60):
-        if (np.abs(dyn.friction(q1 * cap)) <= scale).all():
+        if (np.abs(resistance(q1 * cap)) <= scale).all():
             break
         cap *= 0.8
-    slope = (dyn.friction(q1 * cap) - dry) / cap**2
+    slope = (resistance(q1 * cap) - dry) / cap**2
     constant = dry
     x = bound = np.empty(0)
     for round_ in range(1, MOST_ROUNDS + 1):
@@ -281,19 +292,40 @@ def _timed(
                 raise
             x = 0.25 * x  # the linear model overestimates friction: less so at lower speed
         y = np.sqrt(np.stack([x[:-1], x[1:]]))[..., None]
-        friction = dyn.friction(q1 * np.maximum(y, little))
+        friction = resistance(q1 * np.maximum(y, little))
         if np.abs((constant + slope * y**2 - friction) / scale).max() < AGREED:
             return x, bound, TimingStatus.OPTIMAL, round_
         near = np.maximum(y, 1e-6 * y.max())  # at rest the slope would be infinite
-        above, below = dyn.friction(q1 * near * 1.001), dyn.friction(q1 * near * 0.999)
+        above, below = resistance(q1 * near * 1.001), resistance(q1 * near * 0.999)
+        before = constant, slope
         slope = (above - below) / (0.004 * near**2)
-        constant = 0.5 * (above + below) - slope * near**2
+        value = resistance(q1 * near)
+        constant = value - slope * near**2
         slow = y < near
         if slow.any():  # there, through the true value at rest
-            value = dyn.friction(q1 * near)
             slope = np.where(slow, (value - dry) / near**2, slope)
             constant = np.where(slow, dry, constant)
+        if round_ > UNDAMPED:
+            constant, slope = 0.5 * (constant + before[0]), 0.5 * (slope + before[1])
     return x, bound, TimingStatus.FRICTION_OPEN, MOST_ROUNDS
+
+
+def _resistance(dyn: Dynamics, limits: MotionLimits) -> Callable[[Array], Array]:
+    """What speed takes from the torques, (2, ..., n) of velocities (..., n): on the upper and on the lower limit.
+
+    Friction, and what the actuators lose: tau <= T share(qd) is tau + T (1 - share(qd)) <= T.
+    """
+
+    def both(qd: Array) -> Array:
+        friction = dyn.friction(qd)
+        if limits.curve is None:
+            return np.broadcast_to(friction, (2, *friction.shape))
+        low, high = limits.torques(qd)
+        with np.errstate(invalid="ignore"):
+            lost = np.nan_to_num(limits.tau_max - high), np.nan_to_num(limits.tau_min - low)  # inf - inf: no limit
+        return np.stack([friction + lost[0], friction + lost[1]])
+
+    return both
 
 
 def _torque_scale(limits: MotionLimits) -> Array:
@@ -318,14 +350,14 @@ def _rows(
 ) -> tuple[Rows, list[tuple[str, int, int]]]:
     """All constraints, scaled to limits of 1, and of each the quantity, the joint and the sign."""
     step = 2 * np.diff(cells.x)[:, None]
-    velocity = cells.b + slope
     found: list[tuple[Array, Array, Array]] = []
     labels: list[tuple[str, int, int]] = []
     half = _torque_scale(limits)
     for where in (0, 1):
-        for sign, limit in ((1, limits.tau_max), (-1, -limits.tau_min)):
+        for side, sign, limit in ((0, 1, limits.tau_max), (1, -1, -limits.tau_min)):
             on = np.flatnonzero(np.isfinite(limit))
-            friction = constant[where].copy()
+            velocity = cells.b + slope[side]
+            friction = constant[side, where].copy()
             if stops[where]:  # at rest dry friction may be anything from none to all
                 friction[-where] = sign * np.maximum(sign * friction[-where], 0.0)
             rest = cells.g[where] + friction
@@ -366,7 +398,7 @@ def _solved(
         raise Infeasible("no limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, a_max or v_max")
     kept = pruned(rows, top[:-1])
     rows, labels = Rows(*(np.ascontiguousarray(part[:, kept]) for part in rows)), [labels[k] for k in kept]
-    errors = _Errors(dyn, curve, cells, limits, rows, labels, constant)
+    errors = _Errors(dyn, curve, cells, limits, rows, labels, constant[0])
     low, high, conflict = allowed(rows, top[:-1]) if labels else (np.zeros(len(ds)), top[:-1], None)
     if conflict is not None:
         raise errors.infeasible(conflict)
@@ -465,23 +497,36 @@ def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOp
     q, q1, q2 = (motion.path(s, order) for order in range(3))
     qd, qdd = q1 * sd, q2 * sd**2 + q1 * sdd
     tau, c = dyn.inverse_dynamics(q, qd, qdd), np.inf
-    over = ((tau > limits.tau_max) | (tau < limits.tau_min)).any(axis=1)
+    low, high = limits.torques(qd)
+    over = ((tau > high) | (tau < low)).any(axis=1)
     if over.any():
         demand = demand_of(dyn, q[over], qd[over], qdd[over])
-        if demand.law is not None:
-            demand = demand._replace(resting=demand.resting + demand.law(1.0))
-        held = (demand.resting <= limits.tau_max) & (demand.resting >= limits.tau_min)
-        c = float(np.where(held, factors_of(demand, limits), np.inf).min())
+        if limits.curve is not None:
+            c = _slowed(demand, limits, qd[over])
+        else:
+            if demand.law is not None:
+                demand = demand._replace(resting=demand.resting + demand.law(1.0))
+            held = (demand.resting <= limits.tau_max) & (demand.resting >= limits.tau_min)
+            c = float(np.where(held, factors_of(demand, limits), np.inf).min())
     with np.errstate(divide="ignore"):
         c = min(c, float((limits.velocity / np.abs(qd)).min()))
         c = min(c, float(np.sqrt((limits.acceleration / np.abs(qdd)).min())))
     c = min(c, 1 / max(_peak_between((np.abs(qd) / limits.velocity).reshape(*h.shape, -1)), 1e-300))
     if c >= 1:
         return motion
-    if c < LEAST:
+    if c <= LEAST:
         return replace(motion, status=TimingStatus.COARSE)
     clock = stretched(motion.clock, motion.duration / c)
     return replace(motion, clock=clock, speed=c * motion.speed)
+
+
+def _slowed(demand: Demand, limits: MotionLimits, qd: Array) -> float:
+    """The largest factor below 1 at which the torques keep limits that fall with the speed; LEAST if there is none."""
+    low, high = LEAST, 1.0
+    for _ in range(50):
+        c = 0.5 * (low + high)
+        low, high = (c, high) if excesses_at(c, demand, limits, qd).max() <= 0 else (low, c)
+    return low
 
 
 def _peak_between(values: Array) -> float:

@@ -125,6 +125,8 @@ def feasibility(
     tau_max: Any = None,
     tau_min: Any = None,
     p_max: Any = None,
+    no_load_speed: Any = None,
+    corner_speed: Any = 0.0,
     dt: float | None = None,
 ) -> Feasibility:
     """Compare a motion with the limits of position, velocity, acceleration, torque and power.
@@ -139,6 +141,9 @@ def feasibility(
         tau_max: torque limits, N m or N (default: the robot's).
         tau_min: lower torque limits, N m or N (default: -tau_max).
         p_max:   limits of the mechanical power |tau qd|, W (default: none).
+        no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
+                       the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
+        corner_speed:  speed from which its torque falls (default: 0).
         dt:      sampling interval, s (default: 1/2000 of the duration).
 
     >>> import armdyn
@@ -149,7 +154,8 @@ def feasibility(
     """
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
-    limits = motion_limits(dyn.robot, v_max=v_max, a_max=a_max, tau_max=tau_max, tau_min=tau_min, p_max=p_max)
+    limits = motion_limits(dyn.robot, v_max=v_max, a_max=a_max, tau_max=tau_max, tau_min=tau_min, p_max=p_max,
+                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
     t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
     tau = dyn.inverse_dynamics(q, qd, qdd)
@@ -158,20 +164,20 @@ def feasibility(
         "position": (limits.lower, limits.upper),
         "velocity": (-limits.velocity, limits.velocity),
         "acceleration": (-limits.acceleration, limits.acceleration),
-        "torque": (limits.tau_min, limits.tau_max),
+        "torque": limits.torques(qd),
         "power": (-limits.power, limits.power),
     }
     use, peak, time = {}, {}, {}
     excesses: list[Excess] = []
     for name, value in values.items():
-        low, high = bounds[name]
+        low, high = (np.broadcast_to(bound, value.shape) for bound in bounds[name])
         share = _share(value, low, high)
         most = np.where(share.max(axis=0) > 0, share.argmax(axis=0), np.abs(value).argmax(axis=0))
         each = np.arange(dyn.n)
         use[name], peak[name], time[name] = share[most, each], value[most, each], t[most]
         for i in np.flatnonzero(use[name] > 1 + TOUCHING):
-            worst = float(peak[name][i])
-            limit = float(high[i] if worst - high[i] >= low[i] - worst else low[i])
+            worst, upper, lower = float(peak[name][i]), float(high[most[i], i]), float(low[most[i], i])
+            limit = upper if worst - upper >= lower - worst else lower
             over = _intervals(t, share[:, i] > 1 + TOUCHING)
             excesses.append(Excess(joint_names(dyn.robot)[i], name, worst, limit, float(time[name][i]), over))
     status = _status(excesses, bounds, holding_torques(dyn, q))
@@ -197,7 +203,7 @@ def _status(excesses: list[Excess], bounds: dict[str, tuple[Array, Array]], grav
     if not excesses:
         known = any(np.isfinite(bound).any() for name in QUANTITIES[1:] for bound in bounds[name])
         return FeasibilityStatus.FEASIBLE if known else FeasibilityStatus.UNLIMITED
-    low, high = bounds["torque"]
+    low, high = bounds["torque"]  # those of the speeds of the motion
     if ((gravity > high) | (gravity < low)).any():
         return FeasibilityStatus.TOO_HEAVY
     return (

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.errors import NotApplicable, ShapeError
+from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.robot.transmission import inverse_rows
@@ -181,6 +181,45 @@ def required_torque_limits(robot: Robot, tau_max: Any = None, tau_min: Any = Non
     return limits.tau_min, limits.tau_max
 
 
+class TorqueSpeed(NamedTuple):
+    """How much of their torque the actuators have left at a speed, Khalil sec. 8.5.
+
+        share(v) = 1 up to the corner speed, 0 from the no-load speed on, linear in between
+
+    where v is the velocity in the direction of the torque: a motor loses torque while it drives, not while it brakes.
+
+    corner:  (n,) speed up to which the whole torque is available, rad/s or m/s.
+    no_load: (n,) speed at which no torque is left.
+    """
+
+    corner: tuple[float, ...]
+    no_load: tuple[float, ...]
+
+    def share(self, v: Array) -> Array:
+        """(..., n) share of the largest torque that is available at velocities (..., n) in its direction."""
+        no_load = np.array(self.no_load)
+        return np.asarray(np.clip((no_load - v) / (no_load - np.array(self.corner)), 0.0, 1.0))
+
+
+def torque_speed(robot: Robot, no_load_speed: Any, corner_speed: Any = 0.0, *, where: str) -> TorqueSpeed:
+    """Return the torque-speed curves of the actuators.
+
+    no_load_speed: speed without torque, (n,) or one number, rad/s or m/s; "robot" for `velocity_limits`.
+    corner_speed:  speed from which the torque falls, (n,) or one number (default: 0, a motor at constant voltage).
+    where:         for the error message.
+    """
+    own = isinstance(no_load_speed, str)
+    speeds = velocity_limits(robot) if own else limit_vector("no_load_speed", no_load_speed, robot.n)
+    corner = np.broadcast_to(np.asarray(corner_speed, dtype=float), (robot.n,))
+    if (own and no_load_speed != "robot") or not (
+        np.isfinite(speeds).all() and (corner >= 0).all() and (corner < speeds).all()
+    ):
+        raise ArmdynError(f"no_load_speed = {speeds.tolist()}, corner_speed = {corner.tolist()}", where=where,
+                          expected="finite speeds, the corner below the no-load speed",
+                          advice="Give no_load_speed as numbers.")  # fmt: skip
+    return TorqueSpeed(tuple(corner.tolist()), tuple(speeds.tolist()))
+
+
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
     """Limits of all joints, (n,) each, infinite where there is none: rad, rad/s, rad/s^2, N m, W (or m, ..., N)."""
@@ -192,6 +231,17 @@ class MotionLimits:
     tau_min: Array
     tau_max: Array
     power: Array
+    curve: TorqueSpeed | None = None
+    """What speed leaves of the torques (default: all)."""
+
+    def torques(self, qd: Array) -> tuple[Array, Array]:
+        """Return the lowest and the largest torque at velocities (..., n), (..., n) each."""
+        if self.curve is None:
+            return np.broadcast_to(self.tau_min, qd.shape), np.broadcast_to(self.tau_max, qd.shape)
+        pairs = ((self.tau_min, -qd), (self.tau_max, qd))
+        known = [(np.isfinite(t), np.where(np.isfinite(t), t, 0.0) * self.curve.share(v), t) for t, v in pairs]
+        low, high = (np.where(*each) for each in known)
+        return low, high
 
 
 def motion_limits(
@@ -202,6 +252,8 @@ def motion_limits(
     tau_max: Any = None,
     tau_min: Any = None,
     p_max: Any = None,
+    no_load_speed: Any = None,
+    corner_speed: Any = 0.0,
 ) -> MotionLimits:
     """Return the robot's limits, with those that are given in their place.
 
@@ -212,21 +264,26 @@ def motion_limits(
     tau_max: torque, N m or N (default: `torque_limits`).
     tau_min: lowest torque, N m or N (default: -tau_max).
     p_max:   mechanical power tau qd, W, either way (default: none; a robot's file has no such limit).
+    no_load_speed, corner_speed: see `torque_speed` (default: torques do not depend on the speed). The no-load speed is
+             a velocity limit as well: faster, a motor could only brake.
     """
     n = robot.n
+    curve = None if no_load_speed is None else torque_speed(robot, no_load_speed, corner_speed, where="motion limits")
     high = torque_limits(robot) if tau_max is None else limit_vector("tau_max", tau_max, n)
     low = -high if tau_min is None else np.broadcast_to(np.asarray(tau_min, dtype=float), (n,)).copy()
     if np.isnan(low).any() or (low >= high).any():
         raise ShapeError(f"tau_min = {tau_min}", expected=f"{n} numbers below tau_max")
     lower, upper = position_limits(robot)
+    fastest = velocity_limits(robot) if v_max is None else limit_vector("v_max", v_max, n)
     return MotionLimits(
         lower=lower,
         upper=upper,
-        velocity=velocity_limits(robot) if v_max is None else limit_vector("v_max", v_max, n),
+        velocity=fastest if curve is None else np.minimum(fastest, curve.no_load),
         acceleration=_field(robot, "acceleration", np.inf) if a_max is None else limit_vector("a_max", a_max, n),
         tau_min=low,
         tau_max=high,
         power=limit_vector("p_max", p_max, n),
+        curve=curve,
     )
 
 

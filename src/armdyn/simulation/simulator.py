@@ -18,7 +18,7 @@ from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
-from armdyn.robot.limits import limit_vector, position_limits, start_position, torque_limits, velocity_limits
+from armdyn.robot.limits import limit_vector, position_limits, start_position, torque_limits, torque_speed
 from armdyn.simulation import sampled_loop
 from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.batch import Samples, march, samples
@@ -405,14 +405,8 @@ def _saturation(actuation: Actuation, robot: Robot) -> Saturation | None:
     if torque is None:
         raise ArmdynError("no_load_speed without torque_limits", where="simulate, actuation",
                           expected="the torques from which it falls: torque_limits=...")  # fmt: skip
-    own = isinstance(actuation.no_load_speed, str)
-    speeds = velocity_limits(robot) if own else limit_vector("no_load_speed", actuation.no_load_speed, robot.n)
-    corner = np.broadcast_to(np.asarray(actuation.corner_speed, dtype=float), (robot.n,))
-    if not (np.isfinite(speeds).all() and (corner >= 0).all() and (corner < speeds).all()):
-        raise ArmdynError(f"no_load_speed = {speeds.tolist()}, corner_speed = {corner.tolist()}",
-                          where="simulate, actuation", expected="finite speeds, the corner below the no-load speed",
-                          advice="Give no_load_speed as numbers.")  # fmt: skip
-    return Saturation(tuple(torque.tolist()), tuple(corner.tolist()), tuple(speeds.tolist()))
+    curve = torque_speed(robot, actuation.no_load_speed, actuation.corner_speed, where="simulate, actuation")
+    return Saturation(tuple(torque.tolist()), *curve)
 
 
 def _torque_limits(value: Any, robot: Robot) -> Array | None:

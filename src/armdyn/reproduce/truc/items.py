@@ -416,7 +416,7 @@ def printed_arm() -> Plant:
 
 
 def plants() -> dict[str, Plant]:
-    """Arms that share no code with the law: Pinocchio's articulated-body algorithm where it is installed, and (64)-(69)."""
+    """Arms that share no code with the law: Pinocchio's, where it is installed, and that of (64)-(69)."""
     found = {"printed equations": printed_arm()}
     try:
         engine = PinocchioEngine(load("three_link"))
