@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import armdyn
 from armdyn.equations import compare
 from armdyn.equations.comparison import PUBLISHED, written_operations
+from armdyn.graph import evaluate, span
 from armdyn.mechanics.registry import FORMULATIONS, formulation
 
 
@@ -59,3 +62,33 @@ def test_only_published_counts_are_quoted() -> None:
     rows = {row.formulation.name: row for row in compare(armdyn.load("planar2r"), samples=1).rows}
     assert rows["kane"].published is None
     assert rows["newton_euler"].published == (264, 218)
+
+
+class Depth:
+    """A scalar that knows only how many operations lie before it."""
+
+    def __init__(self, steps: int = 0) -> None:
+        self.steps = steps
+
+    def _after(self, other: Any = None) -> Depth:
+        return Depth(1 + max(self.steps, other.steps if isinstance(other, Depth) else 0))
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _after
+
+    def __neg__(self) -> Depth:
+        return self
+
+    def sin(self) -> Depth:
+        return self._after()
+
+    cos = sin
+
+
+@pytest.mark.parametrize("robot", ["planar2r", "puma560", "scara5"])
+def test_span_is_what_scalars_that_count_their_steps_find(robot: str) -> None:
+    """[WS-1], by running the program on scalars that carry their depth."""
+    graph = armdyn.compile(armdyn.load(robot).without("friction")).graph("inverse_dynamics")
+    values = {node: Depth() for part in graph.inputs.values() for node in part}
+    found = evaluate(graph.outputs["tau"], values)
+    assert max(x.steps for x in found if isinstance(x, Depth)) == span(graph.outputs)
+    assert span(graph.outputs) < graph.operations.total

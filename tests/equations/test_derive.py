@@ -312,3 +312,13 @@ def test_panda_is_written_out_within_seconds_and_is_what_it_was() -> None:
     for name, expected in (("M", dyn.mass_matrix(q)), ("C", dyn.coriolis_matrix(q, qd)), ("g", dyn.gravity(q))):
         found = np.array(evaluate(eq.nodes(name), values), dtype=float)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("robot", ["scara5", "three_link"])
+def test_gamma_times_products_of_velocities_is_the_coriolis_torque(robot: str) -> None:
+    """Siciliano (7.117), against the compiled recursion."""
+    eq, dyn = equations(robot), armdyn.compile(armdyn.load(robot).without("friction"))
+    q, qd = np.random.default_rng(3).uniform(-1, 1, (2, dyn.n))
+    products = [qd[j] * qd[k] for j in range(dyn.n) for k in range(j, dyn.n)]
+    assert eq.Gamma.shape == (dyn.n, dyn.n * (dyn.n + 1) // 2)
+    np.testing.assert_allclose(eq.lambdify("Gamma")(q) @ products, dyn.coriolis(q, qd), atol=1e-12)

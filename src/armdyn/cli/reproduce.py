@@ -29,6 +29,9 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for index.html (default: out/reproduce).")
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Also measure what takes minutes (El Baji table 3 simplified by SymPy).")
+    ] = False,
 ) -> None:
     """Reproduce the tables, figures and worked examples of the source texts, and compare them with the print.
 
@@ -55,7 +58,7 @@ def reproduce(
     folder = create_folder(out or Path("out") / "reproduce")
     require_free([folder / PAGE])
     with working("starting") as say:
-        made = run(source, say)
+        made = run(source, say, full=full)
         say("writing the page")
         path = write(made, folder)
     screen = console()

@@ -40,7 +40,7 @@ from armdyn.typing import Progress, quiet
 
 SYMBOLS = ("named", "inertial", "base")
 CORIOLIS = ("own", "christoffel")
-ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "k": ("q",), "tau": ("q", "qd", "qdd")}
+ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "k": ("q",), "tau": ("q", "qd", "qdd"), "Gamma": ("q",)}
 """What each quantity of Equations depends on."""
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -84,9 +84,9 @@ class Equations(Shown):
         return any(x is not constant(0) for x in self.raw["k"])
 
     def nodes(self, name: str) -> Any:
-        """M, christoffel, C, g, k or tau in explicit form, collected as a textbook would."""
-        if name not in self.raw:
-            raise unknown_name("quantity", name, self.raw, where="Equations")
+        """M, christoffel, C, Gamma, g, k or tau in explicit form, collected as a textbook would."""
+        if name not in self.raw and name != "Gamma":
+            raise unknown_name("quantity", name, (*self.raw, "Gamma"), where="Equations")
         return self._explicit(name)
 
     def explicit(self, name: str, *place: int) -> Node:
@@ -98,7 +98,8 @@ class Equations(Shown):
 
     def _explicit(self, name: str) -> Any:
         if name not in self._closed:
-            self._closed[name] = self._coriolis() if name == "C" else closed_form(self.raw[name])
+            own = {"C": self._coriolis, "Gamma": lambda: christoffel.gamma(self._explicit("christoffel"))}
+            self._closed[name] = own[name]() if name in own else closed_form(self.raw[name])
         return self._closed[name]
 
     def _coriolis(self) -> Any:
@@ -121,6 +122,14 @@ class Equations(Shown):
     def C(self) -> Any:
         """Coriolis matrix of Christoffel symbols, (n, n)."""
         return self._matrix("C")
+
+    @cached_property
+    def Gamma(self) -> Any:
+        """Factors of the products of velocities, (n, n(n+1)/2): C qd = Gamma [qd1^2, qd1 qd2, ..., qdn^2].
+
+        Siciliano (7.117).
+        """
+        return self._matrix("Gamma")
 
     @cached_property
     def g(self) -> Any:
@@ -162,9 +171,9 @@ class Equations(Shown):
         return {to_sympy(symbol(name, kind="parameter")): value for name, value in values.items()}
 
     def lambdify(self, name: str = "tau") -> Callable[..., Any]:
-        """Return a NumPy function of one state for M (q), C (q, qd), g (q), k (q) or tau (q, qd, qdd), made by SymPy.
+        """Return a NumPy function of one state for M, Gamma, g, k (q), C (q, qd) or tau (q, qd, qdd), made by SymPy.
 
-        name: M, C, g, k or tau (default: tau).
+        name: M, C, Gamma, g, k or tau (default: tau).
 
         The function takes (n,) arrays and, by keyword, `parameters`: new values of named parameters, by name.
         """

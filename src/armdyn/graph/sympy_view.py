@@ -117,3 +117,27 @@ class SympyScalar:
         import sympy
 
         return SympyScalar(sympy.cos(self.view))
+
+    def simplified(self) -> SympyScalar:
+        """The expression by sympy.simplify."""
+        import sympy
+
+        return SympyScalar(sympy.simplify(self.view))
+
+
+def scalar_of(x: Any) -> SympyScalar:
+    """A scalar of a name, a node, a number or a scalar."""
+    import sympy
+
+    if isinstance(x, SympyScalar):
+        return x
+    if isinstance(x, Node):
+        return SympyScalar(to_sympy(x))
+    return SympyScalar(sympy.Symbol(x) if isinstance(x, str) else sympy.sympify(x))
+
+
+def forget() -> None:
+    """Empty SymPy's cache, so that what is timed next starts anew."""
+    from sympy.core.cache import clear_cache
+
+    clear_cache()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from armdyn.algebra import Scalar, gradient
-from armdyn.algebra.ops import add, half, sub
+from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.mechanics.matrices import times, zeros
 from armdyn.typing import Matrix, Scalars
 
@@ -34,6 +34,12 @@ def symbols(dM: Scalars) -> Tensor:
 def matrix_from_symbols(c: Scalars, qd: Scalars) -> list[list[Scalar]]:
     """C_ij = sum_k c_ijk qd_k. Khalil (7.7), Siciliano (7.44)"""
     return [times(c_i, qd) for c_i in c]
+
+
+def gamma(c: Scalars) -> list[list[Scalar]]:
+    """Gamma, (n, n(n+1)/2): factors of qd_1^2, qd_1 qd_2, ..., qd_2^2, ..., qd_n^2 in C qd. Siciliano (7.117)"""
+    n = range(len(c))
+    return [[c_i[j][k] if j == k else mul(2, c_i[j][k]) for j in n for k in n if k >= j] for c_i in c]
 
 
 def coriolis_matrix(matrix: Callable[[Scalars], Matrix], q: Scalars, qd: Scalars) -> list[list[Scalar]]:

@@ -3,6 +3,7 @@
 from armdyn.parameters.base import BaseParameters, base_parameters
 from armdyn.parameters.consistency import PhysicalConsistency, physical_consistency
 from armdyn.parameters.grouping import grouped
+from armdyn.parameters.link_end import link_end_names, link_end_parameters, link_end_regressor
 from armdyn.parameters.other_conventions import PARAMETER_CONVENTIONS, convert_parameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import (
@@ -21,6 +22,9 @@ __all__ = [
     "base_parameters",
     "convert_parameters",
     "grouped",
+    "link_end_names",
+    "link_end_parameters",
+    "link_end_regressor",
     "parameter_names",
     "physical_consistency",
     "regressor",

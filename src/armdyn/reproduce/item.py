@@ -7,6 +7,7 @@ explains it follow from the comparisons; they are not written down anywhere.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -29,6 +30,8 @@ MEANING: dict[Verdict, str] = {
     "no print to compare": "the text prints no result; ours is checked in other ways",
     "unexplained": "the result differs from the text for an unknown reason",
 }
+FULL: ContextVar[bool] = ContextVar("full", default=False)
+"""Whether items measure anew what takes minutes, instead of showing recorded figures."""
 SOURCES = {reference.text: reference for reference in TEXTS}
 """The five texts by the names of their authors, as `armdyn reproduce` takes them."""
 

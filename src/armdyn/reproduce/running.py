@@ -9,7 +9,7 @@ from importlib import import_module
 
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.references import NUMBERS
-from armdyn.reproduce.item import SOURCES, Chapter, Check, Item, Outcome, Verdict
+from armdyn.reproduce.item import FULL, SOURCES, Chapter, Check, Item, Outcome, Verdict
 from armdyn.typing import Progress
 
 
@@ -76,13 +76,22 @@ def chosen(source: str = "all") -> list[Chapter]:
     return [chapter_of(author)]
 
 
-def run(source: str = "all", progress: Progress | None = None) -> Reproduction:
+def run(source: str = "all", progress: Progress | None = None, *, full: bool = False) -> Reproduction:
     """Run the items of one text, or of all.
 
     Args:
         source: "elbaji", "milicevic", "khalil", "truc", "siciliano" or "all".
         progress: called before each item with its key and the share done.
+        full: measure anew what takes minutes, instead of showing recorded figures.
     """
+    before = FULL.set(full)
+    try:
+        return _run(source, progress)
+    finally:
+        FULL.reset(before)
+
+
+def _run(source: str, progress: Progress | None) -> Reproduction:
     parts = chosen(source)
     items = [item for chapter in parts for item in chapter.items]
     results: list[Result] = []

@@ -9,6 +9,7 @@ import numpy as np
 from armdyn.analysis import acceleration_ellipsoid, operational_space
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
+from armdyn.equations import derive
 from armdyn.formats import load
 from armdyn.motion.scaling import scale_to_torque
 from armdyn.report.figures.charts import Line, Panel, chart
@@ -46,8 +47,7 @@ def scaling() -> Outcome:
     qd, qdd = rd[:, None] * slope, (rd**2)[:, None] * bend + rdd[:, None] * slope  # (7.120), (7.121)
     carried = np.einsum("kij,kj->ki", dyn.mass_matrix(q), slope)
     by_text = (rd**2)[:, None] * moving_torques(dyn, q, slope, bend) + rdd[:, None] * carried  # (7.126)
-    squares = np.stack([dyn.coriolis(q, np.array(x)) for x in ([1.0, 0.0], [0.0, 1.0], [1.0, 1.0])], axis=-1)
-    Gamma = np.stack([squares[..., 0], squares[..., 2] - squares[..., 0] - squares[..., 1], squares[..., 1]], axis=-1)
+    Gamma = np.array(list(map(derive(load("planar2r"), "lagrange").lambdify("Gamma"), q)))
     products = np.stack([qd[:, 0] ** 2, qd[:, 0] * qd[:, 1], qd[:, 1] ** 2], axis=-1)
     quadratic = np.einsum("kij,kj->ki", Gamma, products)
     limits = np.array([4000.0, 2500.0])
