@@ -114,16 +114,17 @@ class _Function:
         return results[0] if len(results) == 1 else tuple(results)
 
     @cached_property
-    def _differentiable(self) -> Callable[..., Any]:
+    def _differentiable(self) -> Any:
         """All results as one vector, of arrays with as many axes each."""
         jax, differential = _jax(), self.differential
 
-        @jax.custom_jvp
-        def value(*x: Any) -> Any:
+        def evaluated(*x: Any) -> Any:
             results = _evaluated(differential.value, x)
             sizes = [prod(shape) for shape in differential.shapes]
             flat = [each.reshape(*each.shape[: x[0].ndim - 1], size) for each, size in zip(results, sizes, strict=True)]
             return flat[0] if len(flat) == 1 else jax.numpy.concatenate(flat, axis=-1)
+
+        value = jax.custom_jvp(evaluated)
 
         def rule(x: Any, tangents: Any) -> Any:
             zero = jax.custom_derivatives.SymbolicZero
@@ -210,7 +211,7 @@ def _pull(*arguments: Any, differential: Differential, wrt: tuple[int, ...]) -> 
 
 def _slopes(differential: Differential, x: Sequence[Any], wrt: Sequence[int]) -> dict[int, Any]:
     """J by input, (..., size, size of the input)."""
-    found = {}
+    found: dict[int, Any] = {}
     for part in differential.slopes:
         if set(part.gives) & set(wrt):
             found.update(zip(part.gives, _evaluated(part, x), strict=True))
@@ -234,17 +235,15 @@ def _bent(
     return totals
 
 
-def _hessian(differential: Differential) -> Callable[..., Any]:
-    jax = _jax()
-
-    @jax.custom_jvp
-    def second(*x: Any) -> Any:
+def _hessian(differential: Differential) -> Any:
+    def evaluated(*x: Any) -> Any:
         return _evaluated(differential.curvature, x)
 
-    @second.defjvp
-    def _(x: Any, tangents: Any) -> Any:
+    def refused(x: Any, tangents: Any) -> Any:
         raise NotApplicable(f"third derivatives of {differential.name}", where="armdyn.jax", expected="at most second")
 
+    second = _jax().custom_jvp(evaluated)
+    second.defjvp(refused)
     return second
 
 
@@ -263,13 +262,14 @@ def _primitives() -> SimpleNamespace:
     def shaped(*shape: int) -> Any:
         return jax.core.ShapedArray(shape, np.dtype(float))
 
-    @push.def_abstract_eval
-    def _(*arguments: Any, differential: Differential, wrt: Any) -> Any:
+    def pushed(*arguments: Any, differential: Differential, wrt: Any) -> Any:
         return shaped(*batch_of(arguments), differential.size)
 
-    @pull.def_abstract_eval
-    def _(*arguments: Any, differential: Differential, wrt: Any) -> Any:
+    def pulled(*arguments: Any, differential: Differential, wrt: Any) -> Any:
         return [shaped(*batch_of(arguments), differential.sizes[k]) for k in wrt]
+
+    push.def_abstract_eval(pushed)
+    pull.def_abstract_eval(pulled)
 
     for primitive, function in ((push, _push), (pull, _pull)):
         primitive.def_impl(function)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +94,12 @@ class Oracle:
     def inverse_dynamics_hessian(self, q: Any, qd: Any, qdd: Any, weights: Any) -> Any:
         M = self.weighted(lambda x: self.mass_matrix(x), q, weights)
         slopes = self.inverse_dynamics_derivatives
-        q_q, q_qd = (self.weighted(lambda x, k=k: slopes(x, qd, qdd)[k], q, weights) for k in range(2))
+        q_q, q_qd = (self.weighted(partial(_part, slopes, k, qd, qdd), q, weights) for k in range(2))
         return q_q, q_qd, self.weighted(lambda x: slopes(q, x, qdd)[1], qd, weights), M
 
     def forward_dynamics_hessian(self, q: Any, qd: Any, tau: Any, weights: Any) -> Any:
         slopes = self.forward_dynamics_derivatives
-        q_q, q_qd, q_tau = (self.weighted(lambda x, k=k: slopes(x, qd, tau)[k], q, weights) for k in range(3))
+        q_q, q_qd, q_tau = (self.weighted(partial(_part, slopes, k, qd, tau), q, weights) for k in range(3))
         return q_q, q_qd, self.weighted(lambda x: slopes(q, x, tau)[1], qd, weights), q_tau
 
     @staticmethod
@@ -125,6 +126,11 @@ class Oracle:
 
     def centroidal_momentum(self, q: Any, qd: Any) -> Any:
         return pin.computeCentroidalMomentum(self.model, self.data, *self.to(q, qd)).vector
+
+
+def _part(slopes: Callable[..., Any], k: int, second: Any, third: Any, x: Any) -> Any:
+    """One of the derivatives of a function at x."""
+    return slopes(x, second, third)[k]
 
 
 def compare(robot: Robot, function: Callable[[str], Callable[..., Any]], names: list[str], seed: int = 0) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -132,7 +133,8 @@ def test_verbs_refuse_what_they_do_not_declare(feature: str, tmp_path: Path, mon
 def test_functions_built_from_others_refuse_what_they_do_not_declare(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    function = {"share.share": share, "share.view": view, "report.study": study}[what]
+    functions: dict[str, Any] = {"share.share": share, "share.view": view, "report.study": study}
+    function = functions[what]
     declared = SUPPORT[what]
     for feature in FEATURES:
         monkeypatch.setitem(SUPPORT, what, declared - {feature})

@@ -151,7 +151,7 @@ def test_what_is_refused(panda: Any) -> None:
     with pytest.raises(FeatureError, match="free"):
         armdyn.jax.wrap(armdyn.compile(armdyn.random_robot(1, 3, free_root=True)))
     with pytest.raises(ArmdynError, match=r"armdyn\.compile"):
-        armdyn.jax.wrap(armdyn.load("panda"))
+        armdyn.jax.wrap(armdyn.load("panda"))  # type: ignore[arg-type]
     functions = armdyn.jax.wrap(panda)
     jax.config.update("jax_enable_x64", False)
     with pytest.raises(ArmdynError, match="jax_enable_x64"):

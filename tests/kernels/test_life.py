@@ -159,6 +159,8 @@ def test_finalisers_in_a_cycle_may_call_and_save_a_function() -> None:
     x = np.array([0.5, 2.0])
 
     class Last:
+        function: Any
+
         def __del__(self) -> None:
             found.extend((self.function, self.function(x)))
 
@@ -166,8 +168,9 @@ def test_finalisers_in_a_cycle_may_call_and_save_a_function() -> None:
         last: Any = Last() if early else None
         kernel = build(graph())
         last = last or Last()
-        last.cycle, last.function, kernel.call.__self__.__dict__["back"] = last, kernel.call, last
-        del kernel, last
+        call: Any = kernel.call
+        last.cycle, last.function, call.__self__.__dict__["back"] = last, call, last
+        del kernel, call, last
         gc.collect()
         for _ in range(4):
             build(trace(lambda q: [q[0] + q[1], q[0]], {"q": 2}))(x)

@@ -61,8 +61,8 @@ def test_mujocos_numbers() -> None:
     model = mujoco.MjModel.from_xml_string(f"<mujoco>{world}</mujoco>")
     R = np.zeros(9)
     mujoco.mju_quat2Mat(R, model.body_iquat[1])
-    R = R.reshape(3, 3)
-    np.testing.assert_allclose(R @ np.diag(model.body_inertia[1]) @ R.T, I, rtol=1e-10)
+    axes = R.reshape(3, 3)
+    np.testing.assert_allclose(axes @ np.diag(model.body_inertia[1]) @ axes.T, I, rtol=1e-10)
     np.testing.assert_allclose([model.body_mass[1], *model.body_ipos[1]], [m, *c], rtol=1e-14)
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from armdyn import __version__
-from armdyn.algebra import Mat3, Vec3
+from armdyn.algebra import CentralInertia, Mat3, Vec3
 from armdyn.export import c_source
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.naming import identifier
@@ -38,7 +38,7 @@ from armdyn.robot.coordinates import coordinates
 from armdyn.robot.edit import add_payload
 from armdyn.robot.features import sentence
 from armdyn.robot.limits import start_position
-from armdyn.robot.parts import CentralInertia, Kind
+from armdyn.robot.parts import Kind
 
 PLANT = "forward_dynamics"
 DEFAULT = ("inverse_dynamics", PLANT)

@@ -205,8 +205,8 @@ def _links_log(robot: Robot, samples: Any, found: Mapping[int, ElasticJoint]) ->
         stretch, rate = (x[:, n + j] - x[:, j] for x in (samples.q, samples.qd))
         tau[:, j] = each.stiffness * stretch + each.damping * rate
     names = tuple(joint.name for joint in robot.joints)
-    motion = (x[:, :n] for x in (samples.qd, samples.qdd))
-    return Log(samples.t, samples.q[:, :n], tau, *motion, joints=names, source="springs of elastic joints")
+    qd, qdd = (x[:, :n] for x in (samples.qd, samples.qdd))
+    return Log(samples.t, samples.q[:, :n], tau, qd, qdd, joints=names, source="springs of elastic joints")
 
 
 __all__ = ["ElasticFit", "ElasticJoint", "identify_stiffness"]

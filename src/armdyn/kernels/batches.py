@@ -42,7 +42,9 @@ class Batches:
             if self._ufunc is None:
                 assert self._made is not None
                 self._code = self._made()
-                self._ufunc = generalised_ufunc(self._code.address("loop"), *self._facts, self._code)
+                name, doc, inputs, outputs, signature = self._facts
+                at = self._code.address("loop")
+                self._ufunc = generalised_ufunc(at, name, doc, inputs, outputs, signature, self._code)
             return self._ufunc
 
     @property

@@ -178,7 +178,8 @@ class LoopRates:
     def _bias(self, stage: Stage, q: Scalars, qd: Scalars) -> Rows:
         """dJ/dt qd."""
         if isinstance(stage, Distances):
-            return derivative(lambda x: self._products(stage, x, [[rate] for rate in qd]), q, qd)
+            bias: Rows = derivative(lambda x: self._products(stage, x, [[rate] for rate in qd]), q, qd)
+            return bias
         loops = [self.loops[i] for i in stage.loops]
         return [[x] for loop in loops for x in loop.bias(loop.placed(q), qd)]
 

@@ -47,7 +47,7 @@ PARAMETER_CONVENTIONS: Mapping[str, Convention] = {
 """Conventions by name. Products of inertia are entries of the tensor in all of them: I_xy = -integral of x y dm."""
 
 
-def convert_parameters(values: ArrayLike, source: str, target: str, *, frame: ArrayLike | None = None) -> Any:
+def convert_parameters(values: Any, source: str, target: str, *, frame: ArrayLike | None = None) -> Any:
     """Inertial parameters of bodies from one convention to another.
 
     values: (..., 10), or (..., 10 n) for n bodies one after the other; numbers, fractions or symbols.
