@@ -68,8 +68,16 @@ class Functions:
         key = name, None if frame == "tool" else frame
         if key not in self._made:
             definition_of(self.dynamics, name)
-            self._made[key] = _external(Differential(self.dynamics, *key)) or self.graph(name)
+            self._made[key] = _external(Differential(self.dynamics, *key)) or self._expression(*key)
         return self._made[key]
+
+    def _expression(self, name: str, frame: str | None) -> Any:
+        """What stands in for machine code: long chains and other systems have none."""
+        if frame is not None:
+            raise NotApplicable(f"{name} of the frame {frame!r}", where=f"CasADi, robot {self.dynamics.robot.name!r}",
+                                expected="the tool, where there is no machine code for CasADi",
+                                advice="robot.chain(tip=...) puts the tool there.")  # fmt: skip
+        return self.graph(name)
 
     def graph(self, name: str) -> Any:
         """The same function as an expression (SX), which CasADi differentiates itself."""
