@@ -1,9 +1,9 @@
 """Gradients of the panda's forward dynamics in JAX: machine code, the exported JAX module, and another package.
 
-    python benchmarks/frameworks.py [--source] [--adam panda.urdf]
+    python benchmarks/frameworks.py [--source] [--adam]
 
---source: also the exported module, which XLA compiles for minutes. --adam: adam-robotics on that file, if it is installed;
-its arm may have other inertias, so times are compared, not numbers.
+--source: also the exported module, which XLA compiles for minutes. --adam: also adam-robotics, if installed, on the
+same arm.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jax
@@ -33,12 +35,12 @@ def with_gradient(forward_dynamics: Callable[..., Any]) -> Callable[..., Any]:
     return jax.jit(jax.vmap(jax.value_and_grad(effort, argnums=(0, 1, 2))))
 
 
-def of_adam(path: str) -> Callable[..., Any]:
+def of_adam(own: armdyn.Robot) -> Callable[..., Any]:
     """Forward dynamics on a fixed base: M^-1 (tau - h)."""
     from adam.jax import KinDynComputations
 
-    joints = [f"panda_joint{k}" for k in range(1, 8)]
-    robot = KinDynComputations(path, joints)
+    with TemporaryDirectory() as folder:
+        robot = KinDynComputations(str(own.save(Path(folder, "panda.urdf"))), [joint.name for joint in own.joints])
     base = jnp.eye(4)
 
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
@@ -67,7 +69,7 @@ def main() -> None:
     robot = armdyn.load("panda")
     ways = {"machine code": armdyn.jax.wrap(armdyn.compile(robot)).forward_dynamics}
     if "--adam" in sys.argv:
-        ways["adam-robotics"] = of_adam(sys.argv[sys.argv.index("--adam") + 1])
+        ways["adam-robotics"] = of_adam(robot)
     if "--source" in sys.argv:
         ways["exported module"] = function(robot, "forward_dynamics")
     state = [jnp.asarray(x) for x in np.random.default_rng(0).normal(size=(3, SAMPLES, 7))]
