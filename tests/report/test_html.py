@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import pytest
 
+import armdyn
 from armdyn.report.pages import html
+from armdyn.report.pages.fit_page import _light
 from armdyn.tables import Column, Section
 
 M = "<mi>M</mi><mo>=</mo>"
@@ -66,3 +69,21 @@ def test_figures_share_no_names_and_keep_their_texts() -> None:
     assert "axes_1" not in inside
     assert 'd="M 1.23 -7.5"' in inside
     assert "0.12345" in inside
+
+
+def test_pages_say_when_and_from_what_they_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    made = html.provenance(robot="abc", log=b"xyz")
+    assert made.startswith(f"2 January 1970, armdyn {armdyn.__version__}")
+    assert hashlib.sha256(b"abc").hexdigest()[:16] in made and hashlib.sha256(b"xyz").hexdigest()[:16] in made
+    assert f'<p class="made">{made}</p>' in html.page("title", "subtitle", [], made=made)
+
+
+@pytest.mark.parametrize(("rows", "folded"), [(html.LONG, False), (html.LONG + 1, True)])
+def test_long_tables_are_folded(rows: int, folded: bool) -> None:
+    section = Section("many", (Column("a"),), tuple((str(k),) for k in range(rows)))
+    assert ("<details>" in html.table(section)) is folded
+
+
+def test_nothing_is_green_beside_an_issue() -> None:
+    assert [_light(True, 0), _light(True, 1), _light(False, 0), _light(False, 2)] == [True, None, False, False]

@@ -27,7 +27,7 @@ def reproduce(
         ),
     ] = "all",
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for index.html (default: out/reproduce).")
+        Path | None, typer.Option(metavar="DIR", help="Folder for index.html, or AUTHOR.html (default: out/reproduce).")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Also measure what takes minutes (El Baji table 3 simplified by SymPy).")
@@ -53,10 +53,11 @@ def reproduce(
     from rich.text import Text
 
     from armdyn.reproduce import run
-    from armdyn.reproduce.page import PAGE, write
+    from armdyn.reproduce.page import page_name, write
+    from armdyn.reproduce.running import chosen
 
     folder = create_folder(out or Path("out") / "reproduce")
-    require_free([folder / PAGE])
+    require_free([folder / page_name([chapter.source for chapter in chosen(source)])])
     with working("starting") as say:
         made = run(source, say, full=full)
         say("writing the page")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -53,8 +54,13 @@ a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: unde
 
 
 def write(made: Reproduction, folder: Path) -> Path:
-    """Write the page as index.html into a folder, which is created if needed."""
-    return write_text(folder / PAGE, page(made))
+    """Write the page into a folder, which is created if needed: all texts as index.html, one text under its name."""
+    return write_text(folder / page_name(made.sources), page(made))
+
+
+def page_name(sources: Sequence[str]) -> str:
+    """`index.html` for all texts, `khalil.html` for one: the index of a full run is kept."""
+    return f"{sources[0]}.html" if len(sources) == 1 else PAGE
 
 
 def page(made: Reproduction) -> str:
@@ -80,7 +86,7 @@ def page(made: Reproduction) -> str:
     for source in made.sources:
         blocks.append(html.subheading(SOURCES[source].cited_as))
         blocks += [_erratum(erratum, made) for erratum in of_source(source)]
-    return html.page("The source texts, reproduced", SUBTITLE, blocks)
+    return html.page("The source texts, reproduced", SUBTITLE, blocks, made=html.provenance())
 
 
 def _texts(made: Reproduction) -> str:

@@ -54,9 +54,13 @@ class StudioJoint(NamedTuple):
         """A position in the unit that is shown."""
         return math.degrees(x) if degrees and self.revolute else x
 
-    def range_shown(self, degrees: bool, digits: int) -> tuple[float, float]:
+    def digits(self, degrees: bool) -> int:
+        """Decimals of a position that is shown."""
+        return 1 if degrees and self.revolute else 3
+
+    def range_shown(self, degrees: bool) -> tuple[float, float]:
         """The range in the unit that is shown, rounded inwards."""
-        scale = 10.0**digits
+        scale = 10.0 ** self.digits(degrees)
         low, high = (scale * self.shown(x, degrees) for x in (self.lower, self.upper))
         return math.ceil(low - 1e-6) / scale, math.floor(high + 1e-6) / scale
 

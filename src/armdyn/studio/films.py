@@ -11,6 +11,7 @@ import numpy as np
 
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.motion import feasibility, time_optimal, torque_breakdown
+from armdyn.motion.verdict import FeasibilityStatus
 from armdyn.robot.limits import required_torque_limits
 from armdyn.simulation import Plant, simulate
 from armdyn.studio.answers import Answers, within
@@ -104,7 +105,10 @@ def plan(
         motion = via_points(at, spline, times=np.linspace(0.0, length, len(at)))
     parts = torque_breakdown(model, motion, dt=motion.duration / FRAMES)
     verdict = feasibility(model, motion)
-    words = [f"{motion.duration:.3g} s. {verdict.status.value}", *map(str, verdict.excesses)]
+    verdict_words = verdict.status.value
+    if verdict.status is FeasibilityStatus.UNLIMITED:
+        verdict_words = "No limit of this robot is known, so none is exceeded."
+    words = [f"{motion.duration:.3g} s. {verdict_words}", *map(str, verdict.excesses)]
     if timing == FASTEST and verdict.holds:
         words[0] = f"{motion.duration:.3g} s: no motion along this path is faster within the limits."
     words.append(strongest(answers, parts.tau))

@@ -46,7 +46,7 @@ def _torque_row(joint: StudioJoint, torque: float, x: float, degrees: bool) -> s
         f"<div style='height:5px;border-radius:3px;background:rgba(128,128,128,.25)'><div style='height:5px;"
         f"border-radius:3px;width:{min(100.0, 100 * share):.1f}%;background:{color}'></div></div>"
         if math.isfinite(joint.torque)
-        else "<span style='opacity:.6'>no limit known</span>"
+        else "<span style='opacity:.6;white-space:nowrap'>no limit</span>"
     )
     value = f"<b style='color:{BAD if share > 1 else 'inherit'}'>{_even(torque, 2):.2f}</b> {limit}"
     return (

@@ -56,6 +56,7 @@ class Studio:
         """Robots that were opened from files, by name."""
         self.dark, self.degrees = dark, True
         self.tabs: Any = None
+        self.stage: Any = None
         self.themed(dark)
         self.server.gui.main_panel.dock_right()
         self.chooser = self.server.gui.add_dropdown("Robot", self._names(robot), initial_value=robot.name)
@@ -79,6 +80,8 @@ class Studio:
         self.dark = dark
         self.server.gui.configure_theme(dark_mode=dark, show_share_button=False, show_logo=False, control_width="large",
                                         brand_color=(59, 125, 216))  # fmt: skip
+        if self.stage is not None:
+            self.stage.themed(dark)
 
     # The robot ------------------------------------------------------------------------------------------------------
 
@@ -97,6 +100,7 @@ class Studio:
             if self.chooser.value != robot.name:
                 self.chooser.value = robot.name
             self.stage = Stage(self.server, answers, begin, self._dragged)
+            self.stage.themed(self.dark)
             self._build_panels()
             self.move(begin)
         for client in self.server.get_clients().values():

@@ -30,6 +30,10 @@ GRAVITY, ELLIPSOID, FINDING, MASS, PULL, PATH = (
     (224, 130, 20),
     (59, 125, 216),
 )
+MANY_FACES = 5000
+"""Faces from which a mesh casts no shadow: shadows draw everything several times in each frame."""
+FLOOR = {False: ((196, 200, 206), (160, 165, 173)), True: ((58, 61, 66), (88, 92, 99))}
+"""Colours of the floor's cells and sections; True: dark."""
 Dragged = Callable[[str, Array, Array], None]
 """Called with the phase (start, update, end), the position (3,) and the quaternion (4,) of the gizmo."""
 
@@ -72,10 +76,9 @@ class Stage:
         scene.set_up_direction(tuple(where.up))
         turned = np.column_stack([*across(where.up), where.up])
         floor = where.middle - where.up * (float(where.middle @ where.up) - where.floor + 0.03 * where.size)
-        scene.add_grid(
+        self.floor = scene.add_grid(
             "/floor", width=3.0 * where.size, height=3.0 * where.size, cell_size=0.15 * where.size,
             section_size=0.75 * where.size, plane="xy", position=floor, wxyz=quaternion(turned),
-            cell_color=(190, 194, 200), section_color=(150, 155, 163),
         )  # fmt: skip
         if where.gravity:
             self._add_gravity(where)
@@ -86,7 +89,7 @@ class Stage:
     def _add_gravity(self, where: Surroundings) -> None:
         """An arrow with its strength beside the arm, on the left as it is seen first."""
         left = np.cross(where.away, where.up)
-        top = where.middle + 0.7 * where.size * left / np.linalg.norm(left) + 0.3 * where.size * where.up
+        top = where.middle + 0.5 * where.size * left / np.linalg.norm(left) + 0.5 * where.size * where.up
         thick = 0.012 * where.size
         self.scene.add_arrows(
             "/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
@@ -96,15 +99,20 @@ class Stage:
             "/gravity/label", f"gravity {where.gravity:.3g} m/s²", position=top + 0.05 * where.size * where.up
         )
 
+    def themed(self, dark: bool) -> None:
+        """The floor's lines for light or dark colours."""
+        self.floor.cell_color, self.floor.section_color = FLOOR[dark]
+
     def look(self, client: Any) -> None:
-        """Turn one page's camera to where the arm is seen first."""
+        """Turn one page's camera to where the arm is seen first, further away where the page is narrow."""
+        far = 1.7 * max(1.0, 1.25 / max(float(client.camera.aspect), 0.2))
         with client.atomic():
             client.camera.up_direction = self.set.up
             client.camera.look_at = self.set.middle
-            client.camera.position = self.set.middle + 1.7 * self.set.size * self.set.away
+            client.camera.position = self.set.middle + far * self.set.size * self.set.away
 
     def _add(self, name: str, solid: Solid) -> Any:
-        place = {"position": solid.T[:3, 3], "wxyz": quaternion(solid.T[:3, :3])}
+        place: dict[str, Any] = {"position": solid.T[:3, 3], "wxyz": quaternion(solid.T[:3, :3])}
         paint: dict[str, Any] = {"color": solid.color, "opacity": solid.opacity if solid.opacity < 1 else None}
         if solid.kind == "box":
             return self.scene.add_box(name, dimensions=solid.size, **paint, **place)
@@ -112,10 +120,13 @@ class Stage:
             return self.scene.add_icosphere(name, radius=1.0, scale=solid.size, **paint, **place)
         if solid.kind == "cylinder":
             return self.scene.add_cylinder(name, radius=solid.size[0], height=solid.size[1], **paint, **place)
+        shadow = len(solid.mesh.faces) < MANY_FACES
         if solid.color is None:
-            return self.scene.add_mesh_trimesh(name, solid.mesh, **place)
+            return self.scene.add_mesh_trimesh(name, solid.mesh, cast_shadow=shadow, receive_shadow=shadow, **place)
         vertices, faces = np.asarray(solid.mesh.vertices), np.asarray(solid.mesh.faces)
-        return self.scene.add_mesh_simple(name, vertices, faces, flat_shading=False, **paint, **place)
+        return self.scene.add_mesh_simple(
+            name, vertices, faces, cast_shadow=shadow, receive_shadow=shadow, **paint, **place
+        )
 
     # Each configuration ---------------------------------------------------------------------------------------------
 

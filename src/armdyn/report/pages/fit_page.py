@@ -49,9 +49,12 @@ def identification_page(fit: Fit) -> str:
     }
     blocks = [html.cards(_summary(fit))]
     blocks += [html.chapter(k, title, inside) for k, (title, inside) in enumerate(chapters.items(), 1)]
+    samples = fit.observation.samples
+    data = b"".join(np.ascontiguousarray(x).tobytes() for x in (samples.t, samples.q, samples.tau))
     return html.page(
-        f"{fit.robot.name}: identification", f"Identified from {fit.source}.", blocks, contents=list(chapters)
-    )
+        f"{fit.robot.name}: identification", f"Identified from {fit.source}.", blocks, contents=list(chapters),
+        made=html.provenance(processed_log=data),
+    )  # fmt: skip
 
 
 def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
@@ -68,17 +71,23 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
             None,
         ),
         ("Samples", f"{int(fit.estimate.samples.sum())}", f"of {fit.robot.n} joints, after decimation", None),
-        ("Relative error of the torques", f"{share:.2%}", where, share < GOOD),
-        *_with_terms(fit),
+        ("Relative error of the torques", f"{share:.2%}", where, _light(share < GOOD, issues)),
+        *_with_terms(fit, issues),
         ("Issues", str(issues), "see Findings" if issues else "no issues found", issues == 0),
     ]
 
 
-def _with_terms(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
+def _with_terms(fit: Fit, issues: int) -> list[tuple[str, str, str, bool | None]]:
     if fit.torques_validation is None:
         return []
     share = fit.torques_validation.relative_error_of_all
-    return [("With friction terms", f"{share:.2%}", "fit.predict, low-passed at 10 Hz; see Friction", share < GOOD)]
+    where = "fit.predict, low-passed at 10 Hz; see Friction"
+    return [("With friction terms", f"{share:.2%}", where, _light(share < GOOD, issues))]
+
+
+def _light(good: bool, issues: int) -> bool | None:
+    """Green, red, or neither: nothing is green beside an issue that it may hide."""
+    return None if good and issues else good
 
 
 def _parameters(fit: Fit) -> list[str]:

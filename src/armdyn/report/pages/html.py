@@ -5,7 +5,10 @@ A page is made of blocks of HTML; each function here returns one.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
@@ -18,16 +21,21 @@ _WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
 """Two words or more: prose, which may wrap."""
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
+LONG = 14
+"""Rows from which a table is folded; on paper it is open."""
 _EQUALS = "<mo>=</mo>"
 _SIGNS = ("<mo>+</mo>", "<mo>&#x2212;</mo>")
 
 # The page ---------------------------------------------------------------------------------------------------------
 
 
-def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence[str] = (), footer: str = "") -> str:
+def page(
+    title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence[str] = (), footer: str = "", made: str = ""
+) -> str:
     """The whole document around its blocks.
 
     contents: titles of the chapters, for a table of contents.
+    made: when and from what the page was made; see `provenance`.
     footer: text of the last line, after version and units.
     """
     body = "\n".join(filter(None, blocks))
@@ -45,6 +53,7 @@ def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence
 <header>
 <h1>{escape(title)}</h1>
 <p class="source">{escape(subtitle)}</p>
+{f'<p class="made">{escape(made)}</p>' if made else ""}
 </header>
 {_contents(contents)}<main>
 {body}
@@ -53,6 +62,20 @@ def page(title: str, subtitle: str, blocks: Iterable[str], *, contents: Sequence
 </div></body>
 </html>
 """
+
+
+def provenance(**inputs: str | bytes) -> str:
+    """`17 November 2026, armdyn 0.1; SHA-256 of robot 1f2e3d4c5b6a7980`: date, version, and hashes of the inputs.
+
+    inputs: their content, by name. The date is that of SOURCE_DATE_EPOCH where this is set, for pages that can be
+    made again byte for byte.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    day = time.gmtime(int(epoch)) if epoch.isdigit() else time.localtime()
+    date = f"{day.tm_mday} {time.strftime('%B %Y', day)}"
+    contents = {name: text.encode() if isinstance(text, str) else text for name, text in inputs.items()}
+    hashes = ", ".join(f"{name} {hashlib.sha256(content).hexdigest()[:16]}" for name, content in contents.items())
+    return f"{date}, armdyn {__version__}" + (f"; SHA-256 of {hashes}" if hashes else "")
 
 
 def _contents(titles: Sequence[str]) -> str:
@@ -211,8 +234,10 @@ def table(section: Section) -> str:
         for row in section.rows
     )  # fmt: skip
     title = subheading(section.title) if section.title else ""
-    return (f'{title}\n<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n'
-            f"<tbody>{rows}</tbody></table></div>{remark(section.note)}")  # fmt: skip
+    body = f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+    if len(section.rows) > LONG:
+        body = f"<details><summary>{len(section.rows)} rows</summary>{body}</details>"
+    return f"{title}\n{body}{remark(section.note)}"
 
 
 def _number(is_number: bool) -> str:

@@ -20,6 +20,7 @@ from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.robot.features import CLOSED, TREE, sentence, takes
+from armdyn.robot.record_writer import record_from_robot
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
 from armdyn.typing import Progress, quiet
@@ -96,10 +97,20 @@ def study(
     blocks = [html.chapter(k, title, chapter.blocks) for k, (title, chapter) in enumerate(whole.items(), 1)]
     footer = f"{sentence(robot)} Created in {told(seconds, peak)}."
     report = subject.text(
-        PAGE, html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer), "this report"
-    ).path
+        PAGE,
+        html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer,
+                  made=html.provenance(robot=described(robot))),
+        "this report",
+    ).path  # fmt: skip
     return Study(report, (report, *(file.path for file in files)), tuple(facts), subject.poses,
                  tuple(notes), missing, numbers.get("agree"), seconds, peak)  # fmt: skip
+
+
+def described(robot: Robot) -> str:
+    """The text that a robot was read from, or what it would be written as."""
+    if robot.file is not None:
+        return robot.file.text
+    return json.dumps(record_from_robot(robot), default=str, sort_keys=True)
 
 
 def _attempted(make: Maker, subject: Subject) -> tuple[Chapter, str]:

@@ -50,9 +50,9 @@ class MovePanel(Panel):
         self.sliders, degrees = [], self.studio.degrees
         with self.joints:
             for joint, x in zip(self.studio.answers.joints, self.studio.q, strict=True):
-                digits = 1 if joint.unit_shown(degrees) == "°" else 3
-                low, high = joint.range_shown(degrees, digits)
-                value = min(max(joint.shown(float(x), degrees), low), high)
+                digits = joint.digits(degrees)
+                low, high = joint.range_shown(degrees)
+                value = min(max(round(joint.shown(float(x), degrees), digits), low), high)
                 handle = self.gui.add_slider(joint.name, low, high, 10.0**-digits, value,
                                              hint=f"{low:g} to {high:g} {joint.unit_shown(degrees)}")  # fmt: skip
                 handle.on_update(self.guarded(self._slid))
@@ -61,11 +61,14 @@ class MovePanel(Panel):
     def _slid(self, event: Any) -> None:
         studio = self.studio
         with studio.lock:
-            degrees, joints = studio.degrees, studio.answers.joints
-            values = [math.radians(h.value) if joint.unit_shown(degrees) == "°" else h.value
-                      for h, joint in zip(self.sliders, joints, strict=True)]  # fmt: skip
+            k = next((k for k, handle in enumerate(self.sliders) if handle is event.target), None)
+            if k is None:  # a slider of a robot that is gone
+                return
+            joint, q = studio.answers.joints[k], studio.q.copy()
+            value = float(self.sliders[k].value)
+            q[k] = math.radians(value) if joint.unit_shown(studio.degrees) == "°" else value
             self.say("")
-            studio.move(values, sliders=False)
+            studio.move(q, sliders=False)
 
     def moved(self) -> None:
         studio = self.studio
@@ -81,7 +84,8 @@ class MovePanel(Panel):
         """Show q on the sliders."""
         degrees = self.studio.degrees
         for handle, joint, x in zip(self.sliders, self.studio.answers.joints, q, strict=True):
-            value = min(max(joint.shown(float(x), degrees), handle.min), handle.max)
+            shown = round(joint.shown(float(x), degrees), joint.digits(degrees))
+            value = min(max(shown, handle.min), handle.max)
             if abs(handle.value - value) > 1e-9:
                 handle.value = value
 
