@@ -99,14 +99,14 @@ def study(
     report = subject.text(
         PAGE,
         html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer,
-                  made=html.provenance(robot=described(robot))),
+                  made=html.provenance(robot=_described(robot))),
         "this report",
     ).path  # fmt: skip
     return Study(report, (report, *(file.path for file in files)), tuple(facts), subject.poses,
                  tuple(notes), missing, numbers.get("agree"), seconds, peak)  # fmt: skip
 
 
-def described(robot: Robot) -> str:
+def _described(robot: Robot) -> str:
     """The text that a robot was read from, or what it would be written as."""
     if robot.file is not None:
         return robot.file.text
