@@ -65,7 +65,8 @@ def test_limits_are_kept_and_bad_numbers_refused(panda: Answers) -> None:
     for bad in ([1.0], "x", [np.nan] * 7, [10**400] + [0] * 6, [[0.0] * 7]):
         with pytest.raises(ArmdynError):
             panda.kept(bad)
-    for payload in (-1.0, 1e9, np.nan, "much", 10**400):
+    wrong: list[Any] = [-1.0, 1e9, np.nan, "much", 10**400]
+    for payload in wrong:
         with pytest.raises(ArmdynError, match="payload"):
             panda.loads(far, payload=payload)
     with pytest.raises(ArmdynError, match="loop 'meeting'"):
@@ -152,6 +153,7 @@ def test_inertia_ellipsoids_have_the_inertia() -> None:
     some = [weight for weight in weights(robot) if weight.semi_axes is not None]
     assert some
     for weight in some:
+        assert weight.semi_axes is not None
         a, b, c = weight.semi_axes**2
         tensor = weight.axes @ np.diag([b + c, a + c, a + b]) @ weight.axes.T * weight.mass / 5
         body = bodies[weight.body]

@@ -133,7 +133,8 @@ class Page:
     """The studio's page in Chromium, with the console's errors."""
 
     def __init__(self, page: Any, address: str) -> None:
-        self.page, self.errors = page, []
+        self.page: Any = page
+        self.errors: list[str] = []
         page.set_default_timeout(120_000)
         page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.errors.append(str(error)))

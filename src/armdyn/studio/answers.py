@@ -6,6 +6,7 @@ Nothing here knows the browser: arguments and results are numbers and texts.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
+from armdyn.analysis.ellipsoids import Ellipsoid
 from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
@@ -29,7 +31,11 @@ from armdyn.typing import Array
 
 HEAVIEST = 1000.0
 """Largest payload, kg."""
-ELLIPSOIDS = {"velocity": velocity_ellipsoid, "force": force_ellipsoid, "acceleration": acceleration_ellipsoid}
+ELLIPSOIDS: dict[str, Callable[..., Ellipsoid]] = {
+    "velocity": velocity_ellipsoid,
+    "force": force_ellipsoid,
+    "acceleration": acceleration_ellipsoid,
+}
 ITERATIONS = 12
 """Of inverse kinematics while the tool is dragged."""
 NEAR = 1e-6
@@ -116,9 +122,18 @@ class Answers:
     def joints(self) -> tuple[StudioJoint, ...]:
         """The joints with their limits; joints without position limits have a working range."""
         low, high = working_range(self.robot)
-        endless = ~np.isfinite(position_limits(self.robot)).any(axis=0)
+        endless: Array = ~np.isfinite(np.array(position_limits(self.robot))).any(axis=0)
         return tuple(
-            StudioJoint(joint.name, joint.kind == "revolute", *unit[::3], float(a), float(b), float(torque), bool(free))
+            StudioJoint(
+                joint.name,
+                joint.kind == "revolute",
+                unit.position,
+                unit.torque,
+                float(a),
+                float(b),
+                float(torque),
+                bool(free),
+            )
             for joint, unit, a, b, torque, free in zip(
                 self.robot.joints, joint_units(self.robot), low, high, torque_limits(self.robot), endless, strict=True
             )

@@ -101,7 +101,7 @@ def plan(
     elif len(at) == 2:
         motion = point_to_point(at[0], at[1], profile=profile, duration=length)
     else:
-        spline = profile if profile in SPLINES else SPLINES[0]
+        spline: Any = profile if profile in SPLINES else SPLINES[0]
         motion = via_points(at, spline, times=np.linspace(0.0, length, len(at)))
     parts = torque_breakdown(model, motion, dt=motion.duration / FRAMES)
     verdict = feasibility(model, motion)

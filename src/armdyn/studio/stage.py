@@ -146,7 +146,7 @@ class Stage:
         found = self.answers.ellipsoid(kind, q) if kind != "none" else None
         longest = float(np.linalg.norm(found[0], axis=0).max()) if found else 0.0
         if found is None or longest == 0.0:
-            self.ellipsoid = _removed(self.ellipsoid)
+            self.ellipsoid = _without(self.ellipsoid)
             return kind == "none"
         scale = 0.35 * self.set.size / longest
         U, s, _ = np.linalg.svd(scale * found[0])
@@ -190,7 +190,7 @@ class Stage:
 
     def show_pull(self, tool: Array, target: Array | None) -> None:
         """Draw the line from the tool to where it is pulled."""
-        self.pull = _removed(self.pull)
+        self.pull = _without(self.pull)
         if target is not None and float(np.linalg.norm(target - tool)) > 1e-3 * self.set.size:
             thick = 0.008 * self.set.size
             self.pull = self.scene.add_arrows("/pull", np.array([[tool, target]]), PULL, shaft_radius=thick,
@@ -198,7 +198,7 @@ class Stage:
 
     def show_path(self, tools: Array | None) -> None:
         """Draw the way of the tool, (k, 3), and remove the last one."""
-        self.path = _removed(self.path)
+        self.path = _without(self.path)
         if tools is not None and len(tools) > 1 and float(np.ptp(tools, axis=0).max()) > 1e-6:
             self.path = self._line("/path", np.stack([tools[:-1], tools[1:]], axis=1), PATH, 0.008)
 
@@ -208,9 +208,11 @@ class Stage:
         return self.scene.add_line_segments(name, points.astype(np.float32), color, thickness=thick * self.set.size)
 
 
-def _removed(handle: Any) -> None:
+def _without(handle: Any) -> Any:
+    """Remove what was drawn; None, for what is drawn now."""
     if handle is not None:
         handle.remove()
+    return None
 
 
 def _node(link: int) -> str:

@@ -35,9 +35,13 @@ class PlanPanel(Panel):
         self.edit.on_click(self.guarded(self._edit))
         self.timing.on_update(self.guarded(self._choose_timing))
         self.make.on_click(self.guarded(self._plan))
-        self.again.on_click(self.guarded(lambda event: self.film and self.studio.play(self.film, self.slow.value)))
+        self.again.on_click(self.guarded(self._play_again))
         self.save.on_click(self.guarded(self._save))
         self._counted()
+
+    def _play_again(self, event: Any) -> None:
+        if self.film is not None:
+            self.studio.play(self.film, float(self.slow.value))
 
     def _edit(self, event: Any) -> None:
         studio = self.studio

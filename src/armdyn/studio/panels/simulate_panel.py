@@ -170,7 +170,8 @@ class SimulatePanel(Panel):
         studio.play(film, float(self.slow.value))
 
     def _last(self, film: Film) -> Array:
-        return np.clip(film.q[-1], *self.studio.answers.bounds)
+        last: Array = np.clip(film.q[-1], *self.studio.answers.bounds)
+        return last
 
     def _save(self, event: Any) -> None:
         if self.film is not None:
