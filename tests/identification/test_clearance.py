@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -49,15 +51,20 @@ def test_slopes_are_those_of_differences(name: str) -> None:
     shares, by_q = clear.shares(q)
     weights = rng.standard_normal(shares.shape)
     step = 1e-6 * np.eye(robot.n)
+    weigh: Any = by_q
     moved = [((clear.shares(q + e)[0] - clear.shares(q - e)[0]) * weights).sum(axis=1) / 2e-6 for e in step]
     assert shares.max() > 0.1
-    np.testing.assert_allclose(by_q(weights), np.column_stack(moved), atol=1e-6)
+    np.testing.assert_allclose(weigh(weights), np.column_stack(moved), atol=1e-6)
 
 
 def test_an_exciting_motion_above_the_floor_and_clear_of_itself() -> None:
     """Without surroundings the same search goes below the floor."""
     robot = armdyn.load("ur5")
-    about = {"include": ("inertial",), "harmonics": Harmonics(count=3), "search": Search(starts=1, iterations=20)}
+    about: dict[str, Any] = {
+        "include": ("inertial",),
+        "harmonics": Harmonics(count=3),
+        "search": Search(starts=1, iterations=20),
+    }
     free, kept = excite(robot, **about), excite(robot, surroundings=Surroundings(floor=0.0), **about)
     clear = kept.design.clearance
     assert clear is not None and kept.clearance >= 0 and kept.feasibility.holds

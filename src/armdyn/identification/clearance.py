@@ -177,9 +177,10 @@ class Clearance:
             pull = by_distance[:, :k, None] * apart / np.maximum(length, 1e-9)[:, :, None]
             weights = np.zeros_like(points)
             (a, b), (c, d) = self.capsules[self.pairs[:, 0]].T, self.capsules[self.pairs[:, 1]].T
+            every: Any = slice(None)
             for ends, share in ((a, 1 - s), (b, s), (c, t - 1), (d, -t)):
-                np.add.at(weights, (slice(None), ends), share[:, :, None] * pull)
-            np.add.at(weights, (slice(None), self.above), by_distance[:, k:, None] * self.up)
+                np.add.at(weights, (every, ends), share[:, :, None] * pull)
+            np.add.at(weights, (every, self.above), by_distance[:, k:, None] * self.up)
             found: Array = self._slopes(np.ascontiguousarray(q), np.ascontiguousarray(weights.reshape(len(q), -1)))
             return found
 

@@ -128,7 +128,8 @@ class Evidence:
     def _coarse(self) -> Callable[[Array], Array]:
         """Torques low-passed at every stride-th sample, as a function of the number of the sample."""
         tau = decimated(self.samples.tau, self.stride)
-        return make_interp_spline(np.arange(len(tau)), tau, k=3)
+        spline: Callable[[Array], Array] = make_interp_spline(np.arange(len(tau)), tau, k=3)
+        return spline
 
     @cached_property
     def tau(self) -> Array:

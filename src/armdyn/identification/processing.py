@@ -129,12 +129,12 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
         steps["thinning"] = (
             f"every {thin}th sample, {rate / thin:.4g} Hz, torques low-passed at {0.4 * rate / thin:.4g} Hz"
         )
-    motion = (x[inner][::thin] for x in (q, qd, qdd))
+    q, qd, qdd = (x[inner][::thin] for x in (q, qd, qdd))
     tau, keep = decimated(log.tau[inner], thin), decimated_keep(keep, thin)
     rate /= thin
     factor = settings.decimation or _decimation(rate, cutoff, len(keep))
     steps["decimation"] = _decimation_text(rate, factor)
-    return Samples(log.t[inner][::thin], *motion, tau, keep, factor, steps, log.findings, cutoff)
+    return Samples(log.t[inner][::thin], q, qd, qdd, tau, keep, factor, steps, log.findings, cutoff)
 
 
 def _thinning(rate: float, cutoff: float, settings: Processing) -> int:

@@ -348,8 +348,8 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
             w.do(f"call void @scatter(ptr {here[i]}, ptr {layout.results[k]}, {sizes})")
         if recipe.ending:
             shape = ("1", "1", *map(str, recipe.ending.shape))[-2:]
-            own = ("0", "0", *strides[inputs])[-2:]
-            _copied(w, here[inputs], layout.ending, (steps[inputs], own[0], own[1]),
+            theirs = ("0", "0", *strides[inputs])[-2:]
+            _copied(w, here[inputs], layout.ending, (steps[inputs], theirs[0], theirs[1]),
                     ("8", str(WIDE * int(shape[1])), str(WIDE)), (taken, shape[0], shape[1]))  # fmt: skip
         if recipe.grid:
             rows, columns = _grid_sizes(recipe, layout)
@@ -387,8 +387,8 @@ def _matrices_of_sample(
     _products(w, recipe, layout, where, w.times(sample, 8), WIDE, targets, "%behind")
     for k in _matrices(recipe):
         with w.when(w.put(f"xor i1 {whole[k]}, true"), f"gaps{k}"):
-            own = strides[first + k]
-            _copied(w, outside[k], targets[k], ("0", own[0], own[1]), ("0", row, "8"), ("1", layout.n, columns))
+            theirs = strides[first + k]
+            _copied(w, outside[k], targets[k], ("0", theirs[0], theirs[1]), ("0", row, "8"), ("1", layout.n, columns))
         with w.when(w.put(f"and i1 {whole[k]}, {streaming}"), f"streamed{k}"):
             state = w.offset("%behind", BEHIND * k)
             w.do(f"call void @trickle(ptr {state}, i64 {2**60})")
