@@ -77,7 +77,7 @@ class Functions:
         definition = definition_of(self.dynamics, name)
         where = f"{name} of robot {self.dynamics.robot.name!r}"
         torch, operators = _torch(), _operators()
-        entries = {None: self._entry(name, None)}
+        entries: dict[str | None, Any] = {None: self._entry(name, None)}
 
         def call(*arguments: Any, **named: Any) -> Any:
             values, frame = arguments_of(definition, arguments, named, where)
@@ -216,7 +216,7 @@ def _operators() -> SimpleNamespace:
         axes = [k for k, size in enumerate(like.shape) if size == 1 and tensor.shape[k] != 1]
         return tensor.sum(axes, keepdim=True) if axes else tensor
 
-    class Value(Function):
+    class Value(Function):  # type: ignore[misc, valid-type]  # PyTorch may be missing
         @staticmethod
         def forward(label: str, *x: Any) -> Any:
             return _value(label, x)
@@ -244,7 +244,7 @@ def _operators() -> SimpleNamespace:
         def vmap(info: Any, dims: Any, label: str, *x: Any) -> Any:
             return Value.apply(label, *moved(dims[1:], x)), 0
 
-    class Pull(Function):
+    class Pull(Function):  # type: ignore[misc, valid-type]  # PyTorch may be missing
         @staticmethod
         def forward(label: str, wrt: tuple[int, ...], *arguments: Any) -> Any:
             *x, w = arguments
@@ -282,7 +282,7 @@ def _operators() -> SimpleNamespace:
         def vmap(info: Any, dims: Any, label: str, wrt: tuple[int, ...], *arguments: Any) -> Any:
             return Pull.apply(label, wrt, *moved(dims[2:], arguments)), (0,) * len(wrt)
 
-    class Push(Function):
+    class Push(Function):  # type: ignore[misc, valid-type]  # PyTorch may be missing
         @staticmethod
         def forward(label: str, wrt: tuple[int, ...], *arguments: Any) -> Any:
             count = len(arguments) - len(wrt)
@@ -320,7 +320,7 @@ def _operators() -> SimpleNamespace:
         def vmap(info: Any, dims: Any, label: str, wrt: tuple[int, ...], *arguments: Any) -> Any:
             return Push.apply(label, wrt, *moved(dims[2:], arguments)), 0
 
-    class Bend(Function):
+    class Bend(Function):  # type: ignore[misc, valid-type]  # PyTorch may be missing
         @staticmethod
         def forward(label: str, by: tuple[int, ...], *arguments: Any) -> Any:
             count = len(_known[label].inputs)
@@ -349,25 +349,23 @@ def _registered(torch: Any, moved: Callable[..., Any], summed: Callable[..., Any
     """`armdyn::value` and `armdyn::pull`, what compiled functions call."""
     custom_op = torch.library.custom_op
 
-    def value(x: Any, label: str) -> Any:
+    def evaluated(x: Any, label: str) -> Any:
         return _value(label, x)
 
-    value.__annotations__ = {"x": list[torch.Tensor], "label": str, "return": torch.Tensor}
-    value = custom_op("armdyn::value", value, mutates_args=())
-
-    def pull(x: Any, w: Any, label: str) -> Any:
+    def contracted(x: Any, w: Any, label: str) -> Any:
         return [each.clone() for each in _pull(label, x, w, range(len(x)))]
 
-    pull.__annotations__ = {"x": list[torch.Tensor], "w": torch.Tensor, "label": str, "return": list[torch.Tensor]}
-    pull = custom_op("armdyn::pull", pull, mutates_args=())
+    tensors = list[torch.Tensor]
+    evaluated.__annotations__ = {"x": tensors, "label": str, "return": torch.Tensor}
+    contracted.__annotations__ = {"x": tensors, "w": torch.Tensor, "label": str, "return": tensors}
+    value = custom_op("armdyn::value", evaluated, mutates_args=())
+    pull = custom_op("armdyn::pull", contracted, mutates_args=())
 
-    @value.register_fake
-    def _(x: Any, label: str) -> Any:
+    def empty_value(x: Any, label: str) -> Any:
         batch = torch.broadcast_shapes(*(each.shape[:-1] for each in x))
         return x[0].new_empty((*batch, _known[label].size))
 
-    @pull.register_fake
-    def _(x: Any, w: Any, label: str) -> Any:
+    def empty_pull(x: Any, w: Any, label: str) -> Any:
         batch = torch.broadcast_shapes(*(each.shape[:-1] for each in (*x, w)))
         return [w.new_empty((*batch, each.shape[-1])) for each in x]
 
@@ -379,15 +377,17 @@ def _registered(torch: Any, moved: Callable[..., Any], summed: Callable[..., Any
         x = list(ctx.saved_tensors)
         return [summed(*pair) for pair in zip(pull(x, w, ctx.label), x, strict=True)], None
 
-    value.register_autograd(pulled, setup_context=saved)
-
-    @value.register_vmap
-    def _(info: Any, dims: Any, x: Any, label: str) -> Any:
+    def batch_of_values(info: Any, dims: Any, x: Any, label: str) -> Any:
         return value(moved(dims[0], x), label), 0
 
-    @pull.register_vmap
-    def _(info: Any, dims: Any, x: Any, w: Any, label: str) -> Any:
+    def batch_of_pulls(info: Any, dims: Any, x: Any, w: Any, label: str) -> Any:
         return pull(moved(dims[0], x), *moved([dims[1]], [w]), label), [0] * len(x)
+
+    value.register_fake(empty_value)
+    value.register_autograd(pulled, setup_context=saved)
+    value.register_vmap(batch_of_values)
+    pull.register_fake(empty_pull)
+    pull.register_vmap(batch_of_pulls)
 
     return value, pull
 

@@ -76,11 +76,11 @@ def test_worst_rates_against_many_rates(n: int) -> None:
     """[PR-5] against random rates and a search with all of them free; twelve joints are beyond trying all signs."""
     rng = np.random.default_rng(n)
     for _ in range(5):
-        A, F, c = rng.standard_normal(n), np.triu(rng.standard_normal((n, n))), float(rng.standard_normal())
+        A, F, c = rng.standard_normal(n), np.triu(rng.standard_normal((n, n))), np.asarray(rng.standard_normal())
         x = rng.choice((-1.0, 1.0), (5000, n)) * rng.uniform(0.5, 1, (5000, n)) ** rng.integers(0, 2, (5000, 1))
         sampled = np.abs(A).sum() + np.abs(np.einsum("sj,jk,sk->s", x, F, x) + c).max()
         bound, corner = float(largest_error(A, F, c)), float(error_at_corners(A, F, c))
-        best, sign = worst_corner(F, c)
+        best, sign = worst_corner(F, float(c))
         reached = np.abs(A).sum() + sign * (best @ F @ best + c)
         assert np.abs(best).max() <= 1 and sampled <= bound + 1e-12 and reached <= bound + 1e-12
         if n <= 6:

@@ -203,7 +203,7 @@ def test_injected_errors_are_noticed() -> None:
     robot, reference, missed = armdyn.load("planar2r").without("rotors"), FORMULATIONS[:1], []
     for name, quantity, error in DRAWN:
         entry = next(each for each in FORMULATIONS if each.name == name)
-        functions = {given: entry.function(given) for given in entry.gives}
+        functions: dict[str, Any] = {given: entry.function(given) for given in entry.gives}
         right = functions[quantity]
         functions[quantity] = lambda *arguments, right=right, error=error: ERRORS[error](right(*arguments))
         spoilt = Spoilt("spoilt", "", "", entry.takes, SimpleNamespace(**functions))

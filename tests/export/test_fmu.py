@@ -118,11 +118,10 @@ def test_the_plant_moves_as_the_library_s(name: str, tmp_path: Path, monkeypatch
     for load, moving in (({}, robot), (LOAD, carrying(robot))):
         expected = armdyn.simulate(moving, Constant(tau), duration=1.0, q0=q0, qd0=qd0, integrator="dop853")
         assert expected.ok, expected.status
-        options: dict[str, Any]
-        for interface, options in (
-            ("CoSimulation", {"start": {"tolerance": 1e-10}}),
-            ("ModelExchange", {"relative_tolerance": 1e-9}),
-        ):
+        ways: dict[str, dict[str, Any]] = {
+            "CoSimulation": {"start": {"tolerance": 1e-10}}, "ModelExchange": {"relative_tolerance": 1e-9},
+        }  # fmt: skip
+        for interface, options in ways.items():
             start = {**state, **load, **options.pop("start", {})}
             found = simulated(folder, interface, start, inputs, **options)
             # Co-Simulation repeats the library's accuracy; CVode of Model Exchange, of order 5 at most, less so.

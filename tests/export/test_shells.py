@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,7 +169,9 @@ import("./arm_test.mjs").catch((error) => console.log(String(error)));
 class Quiet(SimpleHTTPRequestHandler):
     """Serves a folder and says nothing."""
 
-    extensions_map: ClassVar = {".mjs": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"}
+    def guess_type(self, path: Any) -> str:
+        kinds = {".mjs": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"}
+        return kinds.get(Path(path).suffix, "application/octet-stream")
 
     def log_message(self, format: str, *args: object) -> None:
         pass

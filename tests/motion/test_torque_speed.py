@@ -15,7 +15,7 @@ from armdyn.robot.limits import motion_limits, torque_limits, torque_speed
 from armdyn.simulation.saturation import Saturation
 
 END = np.array([1.0, -0.8, 0.7, 0.5, 0.6, 0.4])
-FREE = {"v_max": np.inf, "a_max": np.inf}
+FREE: dict[str, Any] = {"v_max": np.inf, "a_max": np.inf}
 
 
 def saturated(robot: Any, motion: Any, no_load: float, corner: float) -> float:

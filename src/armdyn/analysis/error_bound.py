@@ -227,7 +227,7 @@ def fine_enough(box: MotionBox, degrees: Array, factor: float) -> Grid:
     powers = np.where(box.upper > box.lower, degrees, 0)
     counts = full * powers.max(axis=0) + 1
 
-    def losses(j: int, count: int) -> Array:
+    def losses(j: int, count: int) -> Any:
         return -np.log(np.cos(powers[:, j] * full[j] * np.pi / (2 * count)))
 
     now = np.array([losses(j, count) for j, count in enumerate(counts)]).T
@@ -273,7 +273,7 @@ def _largest(grid: Grid, kernel: Kernel, rates: _Rates, say: Progress) -> tuple[
                 block = block[h[block, i] > highest[i]]
                 if not len(block):
                     break
-                closer = np.minimum(largest_error(*rates(i, q[block])), h[block, i])
+                closer = np.minimum(largest_error(*rates(int(i), q[block])), h[block, i])
                 top = closer.argmax()
                 if closer[top] > highest[i]:
                     highest[i], where[i] = closer[top], q[block[top]]

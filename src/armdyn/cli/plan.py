@@ -311,7 +311,7 @@ def _compared(before: Trajectory, after: Trajectory) -> str:
 def _verdict(dyn: Dynamics, motion: Trajectory, limits: MotionLimits) -> Feasibility:
     from armdyn.motion import feasibility
 
-    known = {"v_max": limits.velocity, "a_max": limits.acceleration, "tau_max": limits.tau_max}
+    known: dict[str, Any] = {"v_max": limits.velocity, "a_max": limits.acceleration, "tau_max": limits.tau_max}
     return feasibility(dyn, motion, **known, **_curve(limits))
 
 

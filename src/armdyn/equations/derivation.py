@@ -98,8 +98,12 @@ class Equations(Shown):
 
     def _explicit(self, name: str) -> Any:
         if name not in self._closed:
-            own = {"C": self._coriolis, "Gamma": lambda: christoffel.gamma(self._explicit("christoffel"))}
-            self._closed[name] = own[name]() if name in own else closed_form(self.raw[name])
+            if name == "C":
+                self._closed[name] = self._coriolis()
+            elif name == "Gamma":
+                self._closed[name] = christoffel.gamma(self._explicit("christoffel"))
+            else:
+                self._closed[name] = closed_form(self.raw[name])
         return self._closed[name]
 
     def _coriolis(self) -> Any:

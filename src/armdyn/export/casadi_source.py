@@ -6,16 +6,17 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from armdyn.dynamics import Dynamics
 from armdyn.export.evaluation import evaluated, installed
 from armdyn.export.functions import Function, Model, model
 from armdyn.robot import Robot
 from armdyn.robot.features import sentence
 
 
-def function(robot: Robot, name: str, *, parameters: bool = False) -> Any:
+def function(robot: Robot | Dynamics, name: str, *, parameters: bool = False) -> Any:
     """One quantity as a `casadi.Function`: column vectors in, vectors and matrices out.
 
-    robot: with at least one movable joint.
+    robot: with at least one movable joint, or its Dynamics.
     name: of the quantity, from QUANTITIES.
     parameters: keep the named parameters of the robot's file as a last argument.
 

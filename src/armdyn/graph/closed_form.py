@@ -257,7 +257,7 @@ def _as_product(terms: Sum) -> Node | None:
         return None
     result = constant(Fraction(int(scale.p), int(scale.q)))
     for factor, power in factors:
-        part = {
+        part: Sum = {
             frozenset((nodes[i], e) for i, e in enumerate(exponents) if e): value
             for exponents, value in rational_terms(factor).items()
         }

@@ -83,7 +83,8 @@ class SympyScalar:
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any]) -> SympyScalar:
         if not isinstance(other, SympyScalar | int | float):
-            return NotImplemented  # vectors and dual numbers have rules of their own
+            other_has_rules: SympyScalar = NotImplemented  # vectors and dual numbers have rules of their own
+            return other_has_rules
         return SympyScalar(operation(self.view, other.view if isinstance(other, SympyScalar) else other))
 
     def __add__(self, other: Any) -> SympyScalar:

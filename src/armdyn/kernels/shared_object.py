@@ -51,8 +51,8 @@ def shared_object(addresses: Mapping[str, int]) -> bytes:
     dynamic = b"".join(struct.pack("<QQ", *entry) for entry in (*entries, (0, 0)))
     code_at = _rounded(dynamic_at + len(dynamic), PAGE)
     symbols = bytes(SYMBOL)
-    for name, place in zip(offsets, places, strict=True):
-        symbols += struct.pack("<IBBHQQ", name, FUNCTION, 0, 1, code_at + place, len(_jump(0)))
+    for offset, place in zip(offsets, places, strict=True):
+        symbols += struct.pack("<IBBHQQ", offset, FUNCTION, 0, 1, code_at + place, len(_jump(0)))
     data_size = dynamic_at + len(dynamic)
     segments = (
         (LOAD, 6, 0, data_size, PAGE),  # read and write: the loader writes into the dynamic section

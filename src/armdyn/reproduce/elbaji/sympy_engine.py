@@ -49,6 +49,7 @@ def derivation(robot: Robot, name: str, *, simplify: bool) -> Callable[[], Sympy
     def derived() -> SympyEquations:
         forget()
         M = method.function("mass_matrix")(tree, q)
+        h: Any
         if "coriolis_matrix" in method.gives:
             h = times(method.function("coriolis_matrix")(tree, q, qd), qd)
         else:
