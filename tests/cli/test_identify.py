@@ -65,7 +65,7 @@ def test_log_in_robot_and_report_out(files: dict[str, Path], run: Run) -> None:
     for chapter in ("Findings", "Processing of the log", "Base parameters", "Residuals", "Identifiability",
                     "Measured and predicted torques", "Physical consistency"):  # fmt: skip
         assert chapter in text
-    assert text.count("<svg") == ARM.n
+    assert text.count("<svg") >= ARM.n  # torques of every joint, and residuals against what friction depends on
     assert "http" not in text.replace("http://www.w3.org", ""), "the page fetches something"
     # Whether the shorter log leaves findings is not the point here: the status is not asserted.
     run("identify", files["arm"], files["log"], "--validation", "0.3", "--out", data)
