@@ -22,6 +22,7 @@ from armdyn.dynamics.differentials import Differential, Part, definition_of, req
 from armdyn.errors import FeatureError, NotApplicable
 from armdyn.export import casadi_source
 from armdyn.export.evaluation import installed
+from armdyn.files import write_bytes
 from armdyn.kernels import Kernel, casadi_calls
 from armdyn.kernels.shared_object import can_be_written, shared_object
 from armdyn.robot.features import CLOSED, TREE, takes
@@ -108,7 +109,7 @@ def _external(differential: Differential) -> Any:
     code, addresses = casadi_calls.compiled(whole)
     _immortal.append(code)
     path = _folder() / f"{name}.so"
-    path.write_bytes(shared_object(addresses))
+    write_bytes(path, shared_object(addresses), own=True)
     external = casadi.external(name, str(path))
     symbols = [casadi.MX.sym(each, size) for each, size in zip(differential.inputs, differential.sizes, strict=True)]
     flat, results, start = external(*symbols), [], 0

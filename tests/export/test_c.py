@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.export import DEFAULT, model, write
 from armdyn.export.c_source import header, source
 from armdyn.export.functions import PARAMETERS, Model, applicable
@@ -204,8 +204,8 @@ def test_all_functions_of_a_closed_chain(name: str, tmp_path: Path) -> None:
     """Loops that are solved exactly, and by Newton steps."""
     robot = armdyn.load(name)
     functions = applicable(robot)
-    assert set(functions) == set(QUANTITIES)
+    assert set(functions) == set(QUANTITIES) - set(HESSIANS)  # second derivatives of closed chains are refused
     write(robot, "c", tmp_path, functions, "arm")
     done = run(build(tmp_path, "arm", COMPILERS[0], "-std=c99"), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count(" pass ") == len(QUANTITIES)
+    assert done.stdout.count(" pass ") == len(functions)

@@ -264,7 +264,7 @@ def test_derive_and_export_write_the_same_expressions(name: str) -> None:
     """One graph as `derive --format python` and as `export --to python` write it."""
     graph = armdyn.derive(armdyn.load(name)).graph
     known = replace(graph, inputs={**graph.inputs, PARAMETERS: graph.parameters})
-    exported = function_text(Function(QUANTITIES["inverse_dynamics"], known, lambda _: graph.names))
+    exported = function_text(Function(QUANTITIES["inverse_dynamics"], lambda: known, lambda _: graph.names))
     derived = assignments(graph.program("python"))
     torques = [derived.pop(f"tau{i + 1}") for i in range(len(graph.outputs["tau"]))]
     assert derived
