@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,13 @@ def test_errors(equality: str) -> None:
 
 
 CATALOG = {"parallelogram": 1.0, "palletiser": 0.5, "five_bar": 0.3, "bricard": 0.8, "delta": 0.4, "stewart": 0.06}
+
+
+def count_of(name: str) -> int:
+    """Configurations; MuJoCo's force is fed back so often for a Stewart platform that few are the default."""
+    return 100 if name != "stewart" or os.environ.get("ARMDYN_FULL") else 15
+
+
 """How far from the assembly the independent joints go, rad or m."""
 
 
@@ -155,7 +163,7 @@ CATALOG = {"parallelogram": 1.0, "palletiser": 0.5, "five_bar": 0.3, "bricard": 
 def test_another_assembly_mode_in_mujoco(name: str, tmp_path: Path) -> None:
     robot = armdyn.load(name).without("friction", "rotors_on_links")
     path = robot.save(tmp_path / "robot.xml")
-    agrees(path.read_text(encoding="utf-8"), robot, CATALOG[name] / 2, 100, near=another_mode(robot))
+    agrees(path.read_text(encoding="utf-8"), robot, CATALOG[name] / 2, count_of(name), near=another_mode(robot))
 
 
 @pytest.mark.parametrize("name", CATALOG)
@@ -164,7 +172,7 @@ def test_the_catalog_in_mujoco(name: str, tmp_path: Path) -> None:
     """Closed chains written as MJCF: MuJoCo's accelerations are ours, and so is what is read back."""
     robot = armdyn.load(name).without("friction", "rotors_on_links")
     path = robot.save(tmp_path / "robot.xml")
-    agrees(path.read_text(encoding="utf-8"), robot, CATALOG[name], 100)
+    agrees(path.read_text(encoding="utf-8"), robot, CATALOG[name], count_of(name))
     again = armdyn.load(path)
     assert [joint.name for joint in again.joints] == [joint.name for joint in robot.joints]
     chain, other = dependent_joints(robot), dependent_joints(again)

@@ -9,6 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.formats import read
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.robot.links import WORLD
 from armdyn.simulation.studies import scaled_masses
@@ -164,10 +165,11 @@ def test_inertia_ellipsoids_have_the_inertia() -> None:
 
 def test_meshes_of_a_urdf_are_drawn_on_their_links() -> None:
     pytest.importorskip("trimesh", reason="pip install armdyn[studio]")
+    pytest.importorskip("collada", reason="pip install armdyn[studio]")
     path = next(iter(wheel_files("panda_description/urdf/panda.urdf")), None)
     if path is None:
         pytest.skip(MISSING)
-    robot = armdyn.load(path, lock={"panda_finger_joint1": 0.0})
+    robot = read(path).locked({"panda_finger_joint1": 0.0})
     meshes = [solid for solid in solids(robot, 1.0) if solid.kind == "mesh"]
     assert {solid.link for solid in meshes} >= set(range(-1, 7))
     dyn = armdyn.compile(robot)
