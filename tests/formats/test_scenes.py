@@ -1,7 +1,7 @@
 """Random MJCF scenes of several files against MuJoCo: free and ball joints, springs, counterbalances, included and
 attached files, joints that follow others, tendons.
 
-ARMDYN_FUZZ sets the number of scenes (default 120); scene i stays the same.
+ARMDYN_FUZZ sets the number of scenes (default 60); scene i stays the same.
 
     ARMDYN_FUZZ=5000 pytest tests/formats/test_scenes.py
 """
@@ -27,7 +27,7 @@ mujoco = pytest.importorskip("mujoco", reason="MuJoCo is the independent engine 
 
 from support.mjcf_writer import Writer  # noqa: E402  (after the check that MuJoCo is there)
 
-COUNT = int(os.environ.get("ARMDYN_FUZZ", "120"))
+COUNT = int(os.environ.get("ARMDYN_FUZZ", "60"))
 ACTING = {"armature": "armature", "damping": "damping", "stiffness": "stiffness"}
 """Attributes by which a tendon acts, as the reader's note names them."""
 

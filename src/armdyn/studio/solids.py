@@ -155,7 +155,7 @@ def _mesh(shape: Visual) -> Any:
     if shape.mesh is None or shape.mesh.stat().st_size > MOST_MESH:
         return None
     try:
-        mesh = trimesh.load(shape.mesh, force="mesh")
+        mesh: Any = trimesh.load(shape.mesh, force="mesh")
         mesh.apply_scale(shape.size)
     except Exception:  # whatever is wrong with a stranger's file, the other shapes are drawn
         return None
