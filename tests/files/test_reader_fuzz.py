@@ -1,7 +1,8 @@
-"""Hostile files for the readers beside robots and logs: trajectories, progress of a search, metadata of a bag.
+"""Hostile files for the readers beside robots and logs: trajectories, progress of a search, metadata of a bag, tables
+of `explain`, marks of sweeps, states and meshes of the studio.
 
 ARMDYN_FUZZ sets the number of mutated files (default 1200: a quarter trajectories, an eighth each kind of progress
-file, a fortieth metadata, since each of these opens a bag).
+file, a fortieth of each of the others).
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.algebra import Pose
+from armdyn.diagnosis.table_view import read_table
+from armdyn.diagnosis.views import View
 from armdyn.errors import ArmdynError
+from armdyn.formats.visuals import Visual
 from armdyn.identification import read_log
 from armdyn.identification.progress_file import ProgressFile
 from armdyn.identification.progress_file import checksum as checksum_of
+from armdyn.studio.saved_state import State, read_address, read_state
+from armdyn.studio.solids import _mesh
 from armdyn.trajectory import PiecewisePolynomial, point_to_point, read_trajectory
 from support.mutants import NASTY, all_end_well, mutated
 
@@ -113,6 +120,77 @@ def test_mutated_metadata_of_a_bag(tmp_path: Path) -> None:
 
     seen = all_end_well("metadata", COUNT // 40, outcome)
     assert seen["errors"] > COUNT // 80
+
+
+def test_mutated_tables_of_explain(tmp_path: Path) -> None:
+    path = tmp_path / "states.csv"
+    rows = [",".join(f"{np.sin(k + i):.6f}" for i in range(8)) for k in range(10)]
+    original = "\n".join(["q_a,q_b,qd_a,qd_b,qdd_a,qdd_b,tau_a,tau_b", *rows]).encode()
+
+    def outcome(i: int) -> str:
+        path.write_bytes(mutated(f"table{i}", original))
+        return read(path, read_table, View)
+
+    assert outcome(144) == outcome(385) == "errors", "a head with more columns than the rows"
+    seen = all_end_well("table", COUNT // 40, outcome)
+    assert min(seen["read"], seen["errors"]) > COUNT // 800
+
+
+def test_mutated_marks_of_sweeps(tmp_path: Path) -> None:
+    """The mark that names this sweep is accepted, whatever stands around it; any other is an error."""
+    robot, mark = armdyn.load("planar2r"), tmp_path / "sweep.json"
+
+    def masses(folder: Path) -> Any:
+        return armdyn.sweep(robot, {"l2": [0.2, 0.3]}, measures=["mass"], folder=folder)["mass"]
+
+    masses(tmp_path)
+    original = mark.read_bytes()
+
+    def outcome(i: int) -> str:
+        mark.write_bytes(mutated(f"mark{i}", original))
+        return read(tmp_path, masses, np.ndarray)
+
+    assert all_end_well("mark", COUNT // 40, outcome)["errors"] > COUNT // 80
+
+
+@pytest.mark.parametrize("letters", [False, True], ids=["as text", "as an address"])
+def test_mutated_states_of_the_studio(letters: bool) -> None:
+    state = State("scara5", (0.1, 0.2, 0.3, 0.4, 0.05), 1.5, False, ((0.0,) * 5,), (("m1", 2.0),))
+    original = (state.address() if letters else state.json()).encode()
+
+    def outcome(i: int) -> str:
+        data = mutated(f"state{i}", original)
+        try:
+            found = read_address(data.decode("latin-1")) if letters else read_state(data)
+        except ArmdynError:
+            return "errors"
+        assert np.isfinite([*found.q, found.payload]).all()
+        return "read"
+
+    assert all_end_well("state", COUNT // 40, outcome)["errors"] > COUNT // 400
+
+
+@pytest.mark.parametrize("ending", ["dae", "stl", "obj"])
+def test_mutated_meshes_that_are_drawn(tmp_path: Path, ending: str) -> None:
+    """A mesh, or nothing is drawn; pipes are not waited for."""
+    trimesh = pytest.importorskip("trimesh", reason="pip install armdyn[studio]")
+    pytest.importorskip("collada", reason="pip install armdyn[studio]")
+    path = tmp_path / f"mesh.{ending}"
+    trimesh.creation.box((1.0, 2.0, 3.0)).export(path)
+    shape = Visual("body", Pose.identity(), "mesh", (1.0, 1.0, 1.0), mesh=path)
+    original = path.read_bytes()
+    assert len(_mesh(shape).faces) == 12
+
+    def outcome(i: int) -> str:
+        path.write_bytes(mutated(f"drawn{i}", original))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of trimesh and NumPy about a file that is not drawn
+            return "nothing" if _mesh(shape) is None else "meshes"
+
+    all_end_well(ending, COUNT // 40, outcome)
+    path.unlink()
+    os.mkfifo(path)
+    assert _mesh(shape) is None
 
 
 def test_times_that_differ_by_nothing(tmp_path: Path) -> None:

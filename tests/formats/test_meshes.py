@@ -68,28 +68,38 @@ def msh(mesh: Mesh) -> bytes:
     return head + mesh.vertices.astype("<f4").tobytes() + mesh.faces.astype("<i4").tobytes()
 
 
+WRITERS = {"stl": stl, "obj": obj, "msh": msh}
 FUZZED = int(os.environ.get("ARMDYN_FUZZ", "900")) // 24
 
 
-@pytest.mark.parametrize("ending", ["stl", "obj", "msh"])
-def test_mutated_meshes(tmp_path: Path, ending: str) -> None:
+def mutant_outcome(folder: Path, ending: str, i: int) -> str:
     """Mass properties that are numbers, or a FileError."""
-    path = tmp_path / f"m.{ending}"
-    original = {"stl": stl, "obj": obj, "msh": msh}[ending](bumpy(0))
+    path = folder / f"m.{ending}"
+    path.write_bytes(mutated(f"{ending}{i}", WRITERS[ending](bumpy(0))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = [mesh_mass(read_mesh(path), mode) for mode in MODES]
+        except FileError:
+            return "errors"
+    assert all(np.isfinite(np.append(each.inertia, each.com)).all() and each.extent > 0 for each in found)
+    return "masses"
 
-    def outcome(i: int) -> str:
-        path.write_bytes(mutated(f"{ending}{i}", original))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                found = [mesh_mass(read_mesh(path), mode) for mode in MODES]
-            except FileError:
-                return "errors"
-        assert all(np.isfinite(np.append(each.inertia, each.com)).all() and each.extent > 0 for each in found)
-        return "masses"
 
-    seen = all_end_well(ending, FUZZED, outcome)
+@pytest.mark.parametrize("ending", WRITERS)
+def test_mutated_meshes(tmp_path: Path, ending: str) -> None:
+    seen = all_end_well(ending, FUZZED, lambda i: mutant_outcome(tmp_path, ending, i))
     assert seen["errors"] > FUZZED // 10
+
+
+PAST = [*(("stl", i) for i in (37, 222, 254, 289, 553, 739, 785)), ("obj", 1123), ("obj", 1421),
+        *(("msh", i) for i in (25, 703, 1307))]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ending", "i"), PAST)
+def test_past_failures(tmp_path: Path, ending: str, i: int) -> None:
+    """Signalling NaNs among the corners (a warning of NumPy), indices beyond all bounds (OverflowError)."""
+    mutant_outcome(tmp_path, ending, i)
 
 
 GEOMS = ['type="mesh"', 'type="mesh" mass="2"', *(f'type="{t}"' for t in ("sphere", "capsule", "cylinder", "box")),
@@ -98,11 +108,11 @@ GEOMS = ['type="mesh"', 'type="mesh" mass="2"', *(f'type="{t}"' for t in ("spher
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("ending", ["stl", "obj", "msh"])
+@pytest.mark.parametrize("ending", WRITERS)
 def test_against_mujoco(tmp_path: Path, seed: int, mode: str, ending: str) -> None:
     mujoco = pytest.importorskip("mujoco")
     (tmp_path / "assets").mkdir()
-    (tmp_path / "assets" / f"m.{ending}").write_bytes({"stl": stl, "obj": obj, "msh": msh}[ending](bumpy(seed)))
+    (tmp_path / "assets" / f"m.{ending}").write_bytes(WRITERS[ending](bumpy(seed)))
     frame = ("", 'refpos=".1 .2 .3" refquat="1 .2 .3 .4"', 'scale="1 -2 .5"', 'scale=".5 .5 .5" refpos="0 0 1"')[seed]
     box = ' fitaabb="true"' if seed % 2 else ""
     bodies = "".join(

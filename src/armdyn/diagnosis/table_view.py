@@ -32,13 +32,16 @@ def read_table(path: Path) -> View:
         raise FileError(
             f"a cell is not a number: {error}", where=str(path), expected="numbers below the head"
         ) from None
+    if rows.shape[1] != len(heads) or not np.isfinite(rows).all():
+        wrong = "a number is not finite" if rows.shape[1] == len(heads) else f"rows of {rows.shape[1]} cells"
+        raise FileError(wrong, where=str(path), expected=f"a finite number in each of {len(heads)} columns")
     columns: dict[str, dict[str, int]] = {what: {} for what in ("q", "qd", "qdd", "tau")}
     for k, head in enumerate(heads):
         found = COLUMN.match(head)
         if found:
             columns[found["what"]][found["joint"]] = k
     names = tuple(columns["tau"])
-    if not names or set(columns["q"]) != set(names) or rows.ndim != 2:
+    if not names or set(columns["q"]) != set(names):
         raise FileError(f"the head is {', '.join(heads[:8])}", where=str(path),
                         expected="columns q_NAME and tau_NAME of every joint, and qd_NAME, qdd_NAME")  # fmt: skip
 

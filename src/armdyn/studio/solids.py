@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from armdyn.dynamics import Dynamics
+from armdyn.files import regular_size
 from armdyn.formats.visuals import Visual, visuals
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.robot import Robot
@@ -152,9 +153,10 @@ def _mesh(shape: Visual) -> Any:
         import trimesh
     except ImportError:
         return None
-    if shape.mesh is None or shape.mesh.stat().st_size > MOST_MESH:
+    if shape.mesh is None:
         return None
     try:
+        regular_size(shape.mesh, MOST_MESH)
         mesh: Any = trimesh.load(shape.mesh, force="mesh")
         mesh.apply_scale(shape.size)
     except Exception:  # whatever is wrong with a stranger's file, the other shapes are drawn
