@@ -1,15 +1,16 @@
-"""Gradients of the panda's forward dynamics in JAX: machine code, the exported JAX module, and another package.
+"""Gradients of the panda's forward dynamics in JAX: machine code, another package, and the exported JAX module.
 
-    python benchmarks/frameworks.py [--source] [--adam]
+    python benchmarks/frameworks.py [--adam] [--source]
 
---source: also the exported module, which XLA compiles for minutes. --adam: also adam-robotics, if installed, on the
-same arm.
+--adam: also adam-robotics, if installed, on the same arm. --source: also the exported module, which XLA compiles for
+minutes. With JAX_COMPILATION_CACHE_DIR set, JAX keeps what it compiled, and a second run measures at once.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,10 +24,12 @@ import armdyn
 import armdyn.jax
 from armdyn.export.jax_source import function
 
-SAMPLES, REPEATS = 1000, 20
+SAMPLES = 1000
+AT_LEAST = 2.0
+"""Seconds of measuring each way, and at least three calls."""
 
 
-def with_gradient(forward_dynamics: Callable[..., Any]) -> Callable[..., Any]:
+def with_gradient(forward_dynamics: Callable[..., Any]) -> Any:
     """The sum of squared accelerations and its gradient by q, qd and tau, of a batch."""
 
     def effort(q: Any, qd: Any, tau: Any) -> Any:
@@ -36,50 +39,62 @@ def with_gradient(forward_dynamics: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_adam(own: armdyn.Robot) -> Callable[..., Any]:
-    """Forward dynamics on a fixed base: M^-1 (tau - h)."""
-    from adam.jax import KinDynComputations
+    """Forward dynamics on a fixed base: M^-1 (tau - h). Its own `aba` is that of a free base."""
+    from adam.core.rbd_algorithms import RBDAlgorithms
+    from adam.jax.jax_like import SpatialMath
+    from adam.model import Model, build_model_factory
 
-    with TemporaryDirectory() as folder:
-        robot = KinDynComputations(str(own.save(Path(folder, "panda.urdf"))), [joint.name for joint in own.joints])
-    base = jnp.eye(4)
+    arithmetic = SpatialMath()  # that of adam.jax.KinDynComputations is tied to a device, which vmap refuses
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ModelWarning)  # acceleration limits, which no URDF contains
+        path = str(own.save(Path(folder, "panda.urdf")))
+        model = Model.build(build_model_factory(path, arithmetic), [joint.name for joint in own.joints])
+    robot = RBDAlgorithms(model, arithmetic)
+    base, still, gravity = jnp.eye(4), jnp.zeros(6), jnp.array([*own.gravity, 0.0, 0.0, 0.0])
 
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
-        M = robot.mass_matrix(base, q)[6:, 6:]
-        h = robot.bias_force(base, q, jnp.zeros(6), qd)[6:]
+        M = robot.crba(base, q)[0].array[6:, 6:]
+        h = robot.rnea(base, q, still, qd, gravity).array[6:]
         return jnp.linalg.solve(M, tau - h)
 
     return forward_dynamics
 
 
-def microseconds(call: Callable[..., Any], *arguments: Any, repeats: int = REPEATS) -> tuple[float, float]:
-    """(per sample, best of several; seconds of the first call)."""
-    begin = time.perf_counter()
-    jax.block_until_ready(call(*arguments))
-    first = time.perf_counter() - begin
-    best = float("inf")
-    for _ in range(repeats):
+def measured(call: Callable[..., Any], state: list[Any]) -> float:
+    """Microseconds a sample, the best of several calls."""
+    times: list[float] = []
+    while len(times) < 3 or sum(times) < AT_LEAST:
         begin = time.perf_counter()
-        jax.block_until_ready(call(*arguments))
-        best = min(best, time.perf_counter() - begin)
-    return best / SAMPLES * 1e6, first
+        jax.block_until_ready(call(*state))
+        times.append(time.perf_counter() - begin)
+    return min(times) / SAMPLES * 1e6
 
 
 def main() -> None:
     jax.config.update("jax_enable_x64", True)
     robot = armdyn.load("panda")
-    ways = {"machine code": armdyn.jax.wrap(armdyn.compile(robot)).forward_dynamics}
+    ways = {"machine code": lambda: armdyn.jax.wrap(armdyn.compile(robot)).forward_dynamics}
     if "--adam" in sys.argv:
-        ways["adam-robotics"] = of_adam(robot)
+        ways["adam-robotics"] = lambda: of_adam(robot)
     if "--source" in sys.argv:
-        ways["exported module"] = function(robot, "forward_dynamics")
+        ways["exported module"] = lambda: function(robot, "forward_dynamics")
     state = [jnp.asarray(x) for x in np.random.default_rng(0).normal(size=(3, SAMPLES, 7))]
+    expected: Any = None
     reference = 0.0
-    for name, way in ways.items():
-        repeats = REPEATS if name == "machine code" else 3
-        found, first = microseconds(with_gradient(way), *state, repeats=repeats)
+    print(f"panda, forward dynamics with gradient, {SAMPLES} samples, jit(vmap(value_and_grad))", flush=True)
+    for name, make in ways.items():
+        print(f"{name:16s} is being compiled ...", file=sys.stderr, flush=True)
+        begin = time.perf_counter()
+        call = with_gradient(make()).lower(*state).compile()
+        compiled = time.perf_counter() - begin
+        gradient = jax.tree.leaves(call(*state))
+        expected = expected or gradient
+        difference = max(float(abs(a - b).max() / abs(b).max()) for a, b in zip(gradient, expected, strict=True))
+        found = measured(call, state)
         reference = reference or found
         print(
-            f"{name:16s} {found:10.2f} us a sample, {found / reference:8.1f} times; first call {first:.1f} s",
+            f"{name:16s} {found:10.2f} us a sample, {found / reference:8.1f} times; compiled in {compiled:.1f} s; "
+            f"differs by {difference:.0e}",
             flush=True,
         )
 

@@ -90,25 +90,30 @@ const LARGEST = @LIMIT@;
 export function robot(instance) {
   const { memory } = instance.exports;
   const made = { joints: ROBOT.joints, parameters: { ...ROBOT.parameters } };
+  let numbers = new Float64Array(memory.buffer);
   for (const [name, { inputs, outputs }] of Object.entries(ROBOT.functions)) {
     const sizes = [...inputs.map(([, size]) => size), ...outputs.map(([, shape]) => shape.reduce((a, b) => a * b, 1))];
-    const places = sizes.map((_, i) => 8 * sizes.slice(0, i).reduce((a, b) => a + b, 0));
+    const starts = sizes.map((_, i) => sizes.slice(0, i).reduce((a, b) => a + b, 0)), places = starts.map((x) => 8 * x);
     const end = 8 * sizes.reduce((a, b) => a + b, 0);
+    const limits = inputs.map(([label]) => (label === "q" ? LARGEST : Infinity));
     if (end > memory.buffer.byteLength) memory.grow(Math.ceil((end - memory.buffer.byteLength) / 65536));
+    const call = instance.exports[name];
     made[name] = (...values) => {
-      const numbers = new Float64Array(memory.buffer);
-      inputs.forEach(([label, size], i) => {
+      if (numbers.length === 0) numbers = new Float64Array(memory.buffer); // the memory has grown
+      for (let i = 0; i < inputs.length; i++) {
+        const [label, size] = inputs[i];
         const value = values[i] ?? (label === "parameters" ? Object.values(made.parameters) : []);
         if (value.length !== size) throw new RangeError(`${label} has ${value.length} entries, expected ${size}`);
-        for (const x of value) {
+        for (let k = 0; k < size; k++) {
+          const x = value[k];
           if (!Number.isFinite(x)) throw new RangeError(`${label} is not finite`);
-          if (label === "q" && Math.abs(x) > LARGEST) throw new RangeError(`${label} is beyond ${LARGEST}`);
+          if (Math.abs(x) > limits[i]) throw new RangeError(`${label} is beyond ${LARGEST}`);
+          numbers[starts[i] + k] = x;
         }
-        numbers.set(value, places[i] / 8);
-      });
-      instance.exports[name](...places);
+      }
+      call(...places);
       const results = outputs.map(([, shape], i) => {
-        const start = places[inputs.length + i] / 8;
+        const start = starts[inputs.length + i];
         return shaped(numbers.slice(start, start + sizes[inputs.length + i]), shape);
       });
       return results.length === 1 ? results[0] : Object.fromEntries(outputs.map(([label], i) => [label, results[i]]));

@@ -7,6 +7,7 @@ A function `f` of vectors x1, x2, ... gives one vector y. By CasADi's names, eac
     jac_f(x1, ..., y)                   dy/dx1, ...
     adj1_f(x1, ..., y, w)               w^T dy/dx1, ...                              as columns
     jac_adj1_f(x1, ..., y, w, ...)      their derivatives by x1, ..., y, w: the second derivatives of w.y among them
+    jac_jac_f(x1, ..., y, dy/dx1, ...)  derivatives of dy/dx1, ... by x1, ..., which stiff integrators ask for
 """
 
 from __future__ import annotations
@@ -81,13 +82,21 @@ class _Module:
                 self.function(f"adj1_{whole.name}", self.reverse, [*x, y, y], columns),
             ]
         if whole.curvature is not None:
-            given = self.blocks()
-            blocks: list[tuple[int, int] | None] = []
+            reverse: list[Block | None] = []
+            slopes: list[Block | None] = []
             for i in range(self.count):
-                blocks += [(n[i], n[j]) if (i, j) in given or (j, i) in given else None for j in range(self.count)]
-                blocks += [None, (n[i], m)]
-            empty = [(n[i], each) for i in range(self.count) for each in (*n, m, m)]
-            parts.append(self.function(f"jac_adj1_{whole.name}", self.second, [*x, y, y, *columns], blocks, empty))
+                given = [(i, j) in self.blocks() or (j, i) in self.blocks() for j in range(self.count)]
+                reverse += [(n[i], n[j]) if there else None for j, there in enumerate(given)]
+                reverse += [None, (n[i], m)]
+                slopes += [(m * n[i], n[j]) if there else None for j, there in enumerate(given)]
+                slopes.append(None)
+            jacobians = [(m, size) for size in n]
+            shapes = [(n[i], each) for i in range(self.count) for each in (*n, m, m)]
+            name = f"jac_adj1_{whole.name}"
+            parts.append(self.function(name, self.second, [*x, y, y, *columns], reverse, shapes))
+            shapes = [(m * size, each) for size in n for each in (*n, m)]
+            name = f"jac_jac_{whole.name}"
+            parts.append(self.function(name, self.slopes_of_slopes, [*x, y, *jacobians], slopes, shapes))
         zeros = f"@zeros = internal constant [{max(*n, m)} x double] zeroinitializer, align 64"
         declared = "\n".join(f"declare void @{name}(ptr, ptr, ptr, ptr)" for name in self.loops)
         return "\n".join([declared, zeros, *parts])
@@ -163,6 +172,25 @@ class _Module:
         for i, (block, size) in slopes.items():
             self.deliver(w, i * width + self.count + 1, block, self.whole.size, size, turned=True)
 
+    def slopes_of_slopes(self, w: LoopWriter) -> None:
+        """Row r of the Jacobian after the other: the second derivatives of y_r are those of w.y with w = e_r."""
+        curvature, n, m, width = self.whole.curvature, self.whole.sizes, self.whole.size, self.count + 1
+        assert curvature is not None
+        weights = self.scratch(w, m)
+        targets = [self.scratch(w, port.size) for port in curvature.kernel.ports.outputs]
+        call = self.prepared(w, "curvature_of_row", curvature, [*self.inputs(w, self.count), weights], targets)
+        with w.counting("weight", str(m)) as k:
+            w.store("double", "0.0", w.offset(weights, w.times(k, 8)))
+        with w.counting("row", str(m)) as r:
+            here = w.offset(weights, w.times(r, 8))
+            w.store("double", "1.0", here)
+            w.do(call)
+            w.store("double", "0.0", here)
+            for (i, j), place in self.blocks().items():
+                self.deliver_row(w, i * width + j, targets[place], r, (n[i], n[j]), turned=False)
+                if i != j:
+                    self.deliver_row(w, j * width + i, targets[place], r, (n[i], n[j]), turned=True)
+
     # Parts of them ----------------------------------------------------------------------------------------------------
 
     def slopes(self, w: LoopWriter) -> dict[int, tuple[str, int]]:
@@ -177,6 +205,10 @@ class _Module:
 
     def run(self, w: LoopWriter, name: str, part: Called, values: Sequence[str], targets: Sequence[str]) -> None:
         """A kernel on one sample."""
+        w.do(self.prepared(w, name, part, values, targets))
+
+    def prepared(self, w: LoopWriter, name: str, part: Called, values: Sequence[str], targets: Sequence[str]) -> str:
+        """The call of a kernel on one sample; its arguments are laid out here."""
         kernel = part.kernel
         assert kernel.code is not None
         self.loops[f"loop_{name}"] = kernel.code.address("loop")
@@ -190,7 +222,7 @@ class _Module:
             w.do(f"%{name}.{role} = alloca [{len(entries)} x i64], align 8")
             for k, entry in enumerate(entries):
                 w.store("ptr" if role == "p" else "i64", entry, w.offset(f"%{name}.{role}", 8 * k))
-        w.do(f"call void @loop_{name}(ptr %{name}.p, ptr %{name}.d, ptr %{name}.s, ptr null)")
+        return f"call void @loop_{name}(ptr %{name}.p, ptr %{name}.d, ptr %{name}.s, ptr null)"
 
     def inputs(self, w: LoopWriter, count: int) -> list[str]:
         return [self.given(w, k) for k in range(count)]
@@ -215,6 +247,18 @@ class _Module:
             place = w.times(w.plus(w.times(i, columns), j), 8)
             to = place if turned else w.times(w.plus(w.times(j, rows), i), 8)
             w.store("double", w.load("double", w.offset(block, place)), w.offset(target, to))
+
+    def deliver_row(self, w: LoopWriter, k: int, block: str, row: str, shape: Block, *, turned: bool) -> None:
+        """The derivatives of one row of dy/dx_i: entry (a, b) of the block, or (b, a), to row `row` + m a, column b."""
+        m, (rows, columns) = self.whole.size, shape
+        target = self.result(w, k)
+        wanted = w.put(f"icmp ne ptr {target}, null")
+        loops = w.counting(f"i{k}", str(rows)), w.counting(f"j{k}", str(columns))
+        with w.when(wanted, f"block{k}"), loops[0] as i, loops[1] as j:
+            a, b, height = (j, i, columns) if turned else (i, j, rows)
+            to = w.plus(w.plus(row, w.times(a, m)), w.times(b, m * height))
+            entry = w.load("double", w.offset(block, w.times(w.plus(w.times(i, columns), j), 8)))
+            w.store("double", entry, w.offset(target, w.times(to, 8)))
 
 
 def _pattern(dense: Block | None, shape: Block) -> list[int]:

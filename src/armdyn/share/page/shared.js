@@ -65,18 +65,22 @@ function say(text, bad = false) { find("message").textContent = text; find("mess
 
 export function simulate(law, q0, goal, { duration = 5, dt = 1e-3, bandwidth = 10 } = {}) {
   const kp = bandwidth ** 2, kd = 2 * bandwidth, steps = Math.round(duration / dt), every = Math.max(1, Math.round(steps / 600));
+  const inertias = arm.mass_matrix(ROBOT.start).map((row, i) => row[i]), wanted = new Float64Array(n);
   const torques = {
     none: () => zeros,
     gravity: (x) => arm.inverse_dynamics(x, zeros, zeros),
     pd: (x, v) => {
-      const g = arm.inverse_dynamics(x, zeros, zeros), M = arm.mass_matrix(ROBOT.start);
-      return g.map((value, i) => value + M[i][i] * (kp * (goal[i] - x[i]) - kd * v[i]));
+      const tau = arm.inverse_dynamics(x, zeros, zeros);
+      for (let i = 0; i < n; i++) tau[i] += inertias[i] * (kp * (goal[i] - x[i]) - kd * v[i]);
+      return tau;
     },
-    computed: (x, v) => arm.inverse_dynamics(x, v, x.map((value, i) => kp * (goal[i] - value) - kd * v[i])),
+    computed: (x, v) => {
+      for (let i = 0; i < n; i++) wanted[i] = kp * (goal[i] - x[i]) - kd * v[i];
+      return arm.inverse_dynamics(x, v, wanted);
+    },
   }[law];
-  const slope = (x, v, tau) => arm.forward_dynamics(x, v, tau);
-  const moved = (x, v, h) => x.map((value, i) => value + h * v[i]);
-  let x = Float64Array.from(q0), v = new Float64Array(n);
+  const x = Float64Array.from(q0), v = new Float64Array(n), xs = new Float64Array(n), vs = new Float64Array(n);
+  const dx = new Float64Array(n), dv = new Float64Array(n), stages = [[dt / 2, 1], [dt / 2, 2], [dt, 2], [0, 1]];
   const made = { t: [], q: [], tau: [], energy: [] };
   for (let k = 0; k <= steps; k++) {
     const tau = torques(x, v);
@@ -85,11 +89,15 @@ export function simulate(law, q0, goal, { duration = 5, dt = 1e-3, bandwidth = 1
       const T = arm.kinetic_energy(x, v), U = arm.potential_energy(x);
       made.energy.push([T, U, T + U]);
     }
-    const a1 = slope(x, v, tau), v2 = moved(v, a1, dt / 2), a2 = slope(moved(x, v, dt / 2), v2, tau);
-    const v3 = moved(v, a2, dt / 2), a3 = slope(moved(x, v2, dt / 2), v3, tau), v4 = moved(v, a3, dt);
-    const a4 = slope(moved(x, v3, dt), v4, tau);
-    x = x.map((value, i) => value + dt / 6 * (v[i] + 2 * v2[i] + 2 * v3[i] + v4[i]));
-    v = v.map((value, i) => value + dt / 6 * (a1[i] + 2 * a2[i] + 2 * a3[i] + a4[i]));
+    xs.set(x); vs.set(v); dx.fill(0); dv.fill(0);
+    for (const [next, weight] of stages) {
+      const a = arm.forward_dynamics(xs, vs, tau);
+      for (let i = 0; i < n; i++) {
+        dx[i] += weight * vs[i]; dv[i] += weight * a[i];
+        xs[i] = x[i] + next * vs[i]; vs[i] = v[i] + next * a[i];
+      }
+    }
+    for (let i = 0; i < n; i++) { x[i] += dt / 6 * dx[i]; v[i] += dt / 6 * dv[i]; }
     if (!x.every((value) => Math.abs(value) < 1e6) || !v.every((value) => Math.abs(value) < 1e6))
       return { ...made, problem: `The motion became unstable after ${(k * dt).toFixed(3)} s: damping or gains are too fast for steps of ${dt * 1e3} ms.` };
   }
