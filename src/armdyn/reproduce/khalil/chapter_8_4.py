@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from armdyn.kinematics.rotations import axis_angle, euler_zxz, rot
+from armdyn.kinematics.rotations import euler_zxz
 from armdyn.reproduce.item import Chapter, Check, Outcome, below, distance, misses
 from armdyn.reproduce.khalil.chapter_8 import printed_interpolation
 from armdyn.trajectory.cartesian import line
@@ -14,16 +15,18 @@ from armdyn.typing import Array
 
 chapter = Chapter("khalil")
 
-Z, X = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
-
-
 FROM, TO = np.array([0.4, 0.9, -0.3]), np.array([1.1, 0.5, 0.6])
 """Euler angles phi, theta, psi of the two ends."""
 
 
 def by_euler(phi: float, theta: float, psi: float) -> Array:
     """rot(z, phi) rot(x, theta) rot(z, psi)."""
-    return rot(Z, phi) @ rot(X, theta) @ rot(Z, psi)
+    return np.asarray(Rotation.from_euler("ZXZ", [phi, theta, psi]).as_matrix())
+
+
+def rot(u: Array, angle: float) -> Array:
+    """Rotation by an angle about the unit vector u."""
+    return np.asarray(Rotation.from_rotvec(angle * u).as_matrix())
 
 
 def pose(R: Array, p: Any) -> Array:
@@ -60,15 +63,15 @@ def task_space() -> Outcome:
     r = printed_interpolation(t / 2)["quintic"]
     rd = (30 * (t / 2) ** 2 - 60 * (t / 2) ** 3 + 30 * (t / 2) ** 4) / 2
     turned = np.array([Ri @ rot(u, x * alpha) for x in r])  # (8.54)
-    fixed_axis, fixed_angle = axis_angle(Rf @ Ri.T)  # (8.56)
+    fixed_axis = Ri @ u  # of (8.56): rot(R u, alpha) = R rot(u, alpha) R^T
     eulers = np.array([by_euler(*(FROM + x * (TO - FROM))) for x in r])
-    velocity = rd[:, None] * fixed_angle * fixed_axis
+    velocity = rd[:, None] * alpha * fixed_axis
     checks = (
         below("(8.49)-(8.51): R^i rot(u, alpha) = R^f", distance(Ri @ rot(u, alpha), Rf), 1e-14),
         below("(8.53): positions", distance(ours["tool"].pose(t)[:, :3, 3], pi + r[:, None] * (pf - pi)), 1e-14),
         below("(8.54): rotations", distance(ours["tool"].pose(t)[:, :3, :3], turned), 1e-13),
         below("(8.56): rotation about an axis fixed in the base, same motion",
-              distance(ours["base"].pose(t), ours["tool"].pose(t)), 1e-12),
+              distance(ours["base"].pose(t)[:, :3, :3], [rot(fixed_axis, x * alpha) @ Ri for x in r]), 1e-12),
         below("(8.57): angular velocity", distance(ours["base"].velocity(t)[:, 3:], velocity), 1e-12),
         below("(8.55) without R^i: rotations by Euler angles", distance(euler.pose(t)[:, :3, :3], eulers), 1e-12),
     )  # fmt: skip

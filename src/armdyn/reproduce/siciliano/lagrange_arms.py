@@ -169,11 +169,15 @@ def printed_symbols() -> list[list[list[Any]]]:
 
 @chapter.evidence("Siciliano-4")
 def christoffel_slip() -> Check:
-    as_printed, right = symbols_by_7_45("i"), symbols_by_7_45("j")
-    fails = not identical(as_printed[0][1][1], h) and not identical(as_printed[0][0][1], as_printed[0][1][0])
-    holds = identical(right, printed_symbols())
-    told = "with q_i, c_122 is not h, and c_112 differs from c_121, contrary to (7.46); with q_j all agree"
-    return Check("(7.45) on the planar arm", fails and holds, told)
+    wrong = {
+        name: [f"{i + 1}{j + 1}{k + 1}" for i in range(2) for j in range(2) for k in range(2)
+               if not identical(symbols_by_7_45(name)[i][j][k], printed_symbols()[i][j][k])]
+        for name in ("i", "j")
+    }  # fmt: skip
+    told = "; ".join(
+        f"with q_{name} {', '.join(f'c_{x}' for x in each) or 'none'} differ" for name, each in wrong.items()
+    )
+    return Check("(7.45) against the list of c_ijk of the planar arm", bool(wrong["i"]) and not wrong["j"], told)
 
 
 @chapter.item("(7.44)-(7.51)", "Skew-symmetry and conservation of energy")

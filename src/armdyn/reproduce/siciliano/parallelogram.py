@@ -92,7 +92,8 @@ PRINTED_B22 = p.Il1p + p.ml1p * p.l1p**2 + p.Il2p + p.ml2p * p.l2p**2 + p.ml2p *
 
 def shown(what: str, printed: bool, right: bool, text: str) -> Check:
     """Symbolic evidence: the printed form is not an identity, the right one is."""
-    return Check(what, right and not printed, f"the printed form is not an identity; {text} it is, in every symbol")
+    told = {True: "identical in every symbol", False: "not identical"}
+    return Check(what, right and not printed, f"as printed {told[printed]}; {text} {told[right]}")
 
 
 @chapter.evidence("Siciliano-1")

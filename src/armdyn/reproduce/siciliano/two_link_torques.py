@@ -250,7 +250,11 @@ def figure_7_9() -> Outcome:
         below(
             "trapezoidal velocity along x, m/s", float(np.abs(velocity[:, 0] - tip_speed(t, move.duration)).max()), 1e-8
         ),
-        Check("same elbow posture throughout", bool((q[:, 0] < 0).all() and (q[:, 1] > 0).all()), "elbow below"),
+        Check(
+            "elbow below the line throughout",
+            bool((q[:, 0] < 0).all() and (q[:, 1] > 0).all()),
+            f"q_1 at most {q[:, 0].max():.3f}, q_2 at least {q[:, 1].min():.3f} rad",
+        ),
     ]
     parts = torques("straight line")
     return outcome(
