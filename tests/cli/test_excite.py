@@ -10,14 +10,17 @@ import pytest
 import armdyn
 from support.command import Run
 
-QUICK = ("--harmonics", "3", "--period", "6", "--starts", "1")
+QUICK = ("--period", "6", "--starts", "1", "--seconds", "3")
 
 
-def test_writes_a_motion_within_limits_and_says_what_it_is_worth(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "words"), [("--harmonics", "3 harmonics"), ("--pieces", "8 quintic polynomials")])
+def test_writes_a_motion_within_limits_and_says_what_it_is_worth(
+    kind: str, words: str, run: Run, tmp_path: Path
+) -> None:
     out, plot, state = tmp_path / "motion.csv", tmp_path / "motion.png", tmp_path / "search.json"
     options = ("--out", str(out), "--plot", str(plot), "--resume", str(state), "--dt", "0.01", "--noise", "0.5")
-    status, shown, _ = run("excite", "planar2r", *QUICK, *options)
-    assert status == 0
+    status, shown, _ = run("excite", "planar2r", kind, words.split()[0], *QUICK, *options)
+    assert status == 0 and words in shown
     assert "expected standard deviations" in shown and "condition number" in shown
     assert "No velocity limit of shoulder, elbow" in shown  # limits that were assumed are reported
     motion = armdyn.read_trajectory(out)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.interpolate import make_interp_spline
 
 import armdyn
 from armdyn.errors import ArmdynError, FileError, UnknownName
@@ -15,8 +16,10 @@ from armdyn.identification.criteria import condition, condition_number, determin
 from armdyn.identification.design import Design
 from armdyn.identification.excitation import Search, excitation_limits, excite, predicted_std
 from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.polynomials import Polynomials
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import base_parameters
+from support import pinocchio_model
 
 TORQUES = [1500.0, 500.0]
 FOUR: Any = {"harmonics": Harmonics(count=4, period=6.0), "search": Search(starts=1, iterations=60)}
@@ -37,12 +40,51 @@ def test_samples_are_linear_in_the_free_numbers(rest: bool) -> None:
     t = np.linspace(0, 7, 9)
     for order, S in enumerate(kind.sampling(t)):
         np.testing.assert_allclose(S @ x.T, motion(t, order), atol=1e-12)
-    np.testing.assert_allclose(kind.numbers(motion), x, atol=1e-12)
     if rest:
         for end in (0.0, 7.0):
             assert np.abs(motion(end, 1)).max() < 1e-12 and np.abs(motion(end, 2)).max() < 1e-11
     else:
         assert kind.size == 1 + 2 * 4
+
+
+@pytest.mark.parametrize("rest", [True, False])
+def test_polynomials_are_periodic_splines(rest: bool) -> None:
+    """[PE-1] against SciPy's periodic spline through the same positions, and its derivatives."""
+    kind = Polynomials(count=9, period=4.5, rest=rest)
+    assert kind.size == 9 - 2 * rest
+    x = np.random.default_rng(3).normal(size=(2, kind.size))
+    motion, knots, t = kind.motion(x), np.linspace(0, 4.5, 10), np.linspace(0, 4.4, 37)
+    spline = make_interp_spline(knots, motion(knots), k=5, bc_type="periodic")
+    for order, S in enumerate(kind.sampling(t)):
+        np.testing.assert_allclose(S @ x.T, spline(t, order), atol=1e-10)
+        np.testing.assert_allclose(motion(t, order), spline(t, order), atol=1e-10)
+    for order in (1, 2) if rest else ():
+        assert np.abs(motion([0.0, 4.5], order)).max() < 1e-12
+    more = kind.repeated(motion, 2.5)
+    assert more.duration == 2.5 * 4.5
+    np.testing.assert_allclose(more(4.5 + t), motion(t), atol=1e-12)
+    still = kind.motion(np.column_stack([[0.3, -0.7], np.zeros((2, kind.size - 1))]))
+    np.testing.assert_allclose(still(t), np.tile([0.3, -0.7], (37, 1)), atol=1e-12)
+
+
+def test_parameters_from_a_polynomial_motion(tmp_path: Path) -> None:
+    """Least squares with Pinocchio's torques along the optimised motion; better than random ones, within limits."""
+    pytest.importorskip("pinocchio")
+    robot = armdyn.load("planar2r").without("friction", "rotors")
+    resume = tmp_path / "progress.json"
+    kind, search = Polynomials(count=8, period=5.0), Search(starts=1, iterations=25)
+    found = excite(robot, include=("inertial",), harmonics=kind, search=search, resume=resume)
+    assert found.feasibility.holds and "8 quintic polynomials" in str(found)
+    rng = np.random.default_rng(1)
+    random = [condition_number(found.design.observation(kind.motion(found.design.random(rng)))) for _ in range(8)]
+    assert found.condition < 0.8 * min(random)
+    t = np.linspace(0, 5, 60)
+    q, qd, qdd = (found.motion(t, order) for order in range(3))
+    tau = np.array([pinocchio_model.inverse_dynamics(robot, *state) for state in zip(q, qd, qdd, strict=True)])
+    W = found.base.regressor(q, qd, qdd).reshape(-1, found.base.count)
+    np.testing.assert_allclose(np.linalg.lstsq(W, tau.ravel())[0], found.base.values, rtol=1e-8, atol=1e-8)
+    with pytest.raises(FileError):  # a search for another kind of motion is another problem
+        excite(robot, include=("inertial",), harmonics=Harmonics(count=8, period=5.0), search=search, resume=resume)
 
 
 def test_criteria_are_those_of_the_matrix() -> None:

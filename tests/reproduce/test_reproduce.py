@@ -118,8 +118,12 @@ def test_an_item_that_raises_is_unexplained(monkeypatch: pytest.MonkeyPatch) -> 
     assert found.results[0].outcome.checks[0].figure == "no such thing."
 
 
-def test_evidence_that_does_not_hold_is_not_ok() -> None:
-    whole = run("truc")
+@pytest.fixture(scope="module")
+def whole() -> Reproduction:
+    return run("truc")
+
+
+def test_evidence_that_does_not_hold_is_not_ok(whole: Reproduction) -> None:
     assert not replace(whole, evidence={**whole.evidence, "Truc-1": BAD}).ok
 
 
@@ -138,9 +142,9 @@ def test_unknown_source() -> None:
 # The page and the verb --------------------------------------------------------------------------------------------
 
 
-def test_page_shows_every_item_and_erratum(tmp_path: Path) -> None:
-    text = write(run("truc"), tmp_path / "new").read_text(encoding="utf-8")
-    for result in run("truc").results:
+def test_page_shows_every_item_and_erratum(whole: Reproduction, tmp_path: Path) -> None:
+    text = write(whole, tmp_path / "new").read_text(encoding="utf-8")
+    for result in whole.results:
         assert f'id="{anchor(result.item)}"' in text
     for erratum in (e for e in ERRATA if e.source == "truc"):
         assert f'id="{erratum.tag}"' in text

@@ -27,6 +27,9 @@ def excite(
         Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd (.csv).")
     ] = None,
     harmonics: Annotated[int, typer.Option(metavar="K", help="Number of harmonics of the Fourier series.")] = 10,
+    pieces: Annotated[
+        int | None, typer.Option(metavar="K", help="Quintic polynomials in K pieces instead of a Fourier series.")
+    ] = None,
     period: Annotated[float, typer.Option(metavar="S", help="Period of the motion, s.")] = 10.0,
     criterion: Annotated[
         str, typer.Option(help="condition (number of the observation matrix) or D (its determinant).")
@@ -66,7 +69,7 @@ def excite(
     """Design an exciting motion for identification within the robot's limits, and predict the error bars."""
     import numpy as np
 
-    from armdyn.identification import Harmonics, Search, Surroundings, predicted_std
+    from armdyn.identification import Harmonics, Polynomials, Search, Surroundings, predicted_std
     from armdyn.identification import excite as optimised
 
     parse.check_extension(plot, parse.PICTURES, "--plot")
@@ -75,12 +78,14 @@ def excite(
         for text, option in ((v_max, "--v-max"), (a_max, "--a-max"), (tau_max, "--tau-max"))
     )
     families = parse.words(include)
+    shape, count = (Harmonics, harmonics) if pieces is None else (Polynomials, pieces)
+    kind = shape(count=count, period=period, rest=not periodic)
     with working("optimising the motion") as say:
         found = optimised(
             robot,
             include=families,
             criterion=criterion,
-            harmonics=Harmonics(count=harmonics, period=period, rest=not periodic),
+            harmonics=kind,
             search=Search(starts=starts, seconds=seconds, seed=seed),
             v_max=fastest,
             a_max=steepest,

@@ -21,6 +21,7 @@ from armdyn.identification.log_format import LogFormat
 from armdyn.identification.observation import Observation, observe
 from armdyn.identification.payload import Payload, identify_payload, payload_from_sensor
 from armdyn.identification.physical_fit import PhysicalParameters, consistent
+from armdyn.identification.polynomials import Polynomials
 from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.robust_estimation import Robust
@@ -48,6 +49,7 @@ __all__ = [
     "Ordinary",
     "Payload",
     "PhysicalParameters",
+    "Polynomials",
     "Processing",
     "Robust",
     "RobustTiming",

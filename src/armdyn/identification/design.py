@@ -1,9 +1,9 @@
-"""The objective of excitation: how well a Fourier motion excites the parameters, with its gradient.
+"""The objective of excitation: how well a motion excites the parameters, with its gradient.
 
 The base regressor at the samples of the motion is compiled, and so is the gradient of any weighted sum of its entries,
 by reverse mode on the expression graph. A criterion J of G = W^T W has dJ/dW = 2 W dJ/dG; contracted with the compiled
-gradient and the sampling matrices of `harmonics` this is dJ/dx, exactly, at the cost of two regressors. Limits of
-position, velocity, acceleration and torque are kept by a barrier that is finite everywhere.
+gradient and the sampling matrices of `harmonics` or `polynomials` this is dJ/dx, exactly, at the cost of two
+regressors. Limits of position, velocity, acceleration and torque are kept by a barrier that is finite everywhere.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from armdyn.identification.clearance import Clearance
 from armdyn.identification.criteria import criterion_named
 from armdyn.identification.harmonics import Harmonics
 from armdyn.identification.observation import base_regressor, closing, state_sizes
+from armdyn.identification.polynomials import Polynomials
 from armdyn.motion.sampling import states
 from armdyn.parameters import BaseParameters, parameter_names, regressor
 from armdyn.robot import Robot
@@ -37,13 +38,11 @@ SMOOTH = 0.02
 """Share of the velocity limit over which dry friction is smoothed during the search, so that it has a slope."""
 RELAXED = 1e-3
 """Distance to a limit, as a share of it, below which the logarithmic barrier continues as a parabola."""
-FINE = 400
-"""Samples per period of the highest harmonic at which the limits of a finished motion are checked: between two of them
-a sine rises by 1 - cos(pi/400) = 3e-5 at most."""
 EVERY, MARGIN = 4, 1e-3
-"""Every how many of these samples the clearance is checked, and the share of it kept free for what is between them."""
+"""Every how many of the fine samples of a motion the clearance is checked, and the share of it kept free for what is
+between them."""
 BETWEEN = 5e-5
-"""Share of the limits kept free for what happens between samples."""
+"""Share of the limits kept free for what happens between the fine samples of a motion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ class Design:
 
     robot: Robot
     base: BaseParameters
-    harmonics: Harmonics
+    harmonics: Harmonics | Polynomials
     limits: MotionLimits
     samples: int
     clearance: Clearance | None = None
@@ -196,7 +195,7 @@ class Design:
 
     @cached_property
     def _fine(self) -> Array:
-        count = FINE * self.harmonics.count
+        count = self.harmonics.fine
         return self.harmonics.sampling(np.arange(count) * self.harmonics.period / count)
 
     def use(self, x: Array) -> float:

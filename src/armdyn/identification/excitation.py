@@ -1,6 +1,6 @@
 """Excitation: the motion that best identifies a robot's base parameters, within its limits.
 
-Periodic Fourier motions (Khalil sec. 7.3.3 f, Siciliano sec. 7.4) are optimised, from several random starts, for
+Fourier series, or closed motions of polynomials (Siciliano sec. 7.4), are optimised, from several random starts, for
 
     "condition"   the condition number of the observation matrix W of the base parameters, in SI units
     "D"           the determinant of W^T W: the volume of the confidence ellipsoid
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from armdyn.identification.criteria import condition_number, criterion_named, sc
 from armdyn.identification.design import Design
 from armdyn.identification.harmonics import Harmonics
 from armdyn.identification.observation import base_regressor
+from armdyn.identification.polynomials import Polynomials
 from armdyn.identification.progress_file import ProgressFile
 from armdyn.motion.sampling import states
 from armdyn.motion.verdict import Feasibility, feasibility
@@ -37,7 +38,6 @@ from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, careful_rates, motion_limits, working_range
 from armdyn.tables import Column, Section
-from armdyn.trajectory.fourier import Fourier
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array, Progress, quiet
 
@@ -60,7 +60,7 @@ class Excitation:
     """
 
     design: Design
-    motion: Fourier
+    motion: Trajectory
     criterion: str
     starts: tuple[float, ...]
     notes: tuple[str, ...] = ()
@@ -103,14 +103,13 @@ class Excitation:
         return feasibility(self.design.dynamics, self.motion, v_max=limits.velocity, a_max=limits.acceleration,
                            tau_max=limits.tau_max, tau_min=limits.tau_min)  # fmt: skip
 
-    def repeated(self, periods: float) -> Fourier:
+    def repeated(self, periods: float) -> Trajectory:
         """The motion over several periods."""
-        return replace(self.motion, periods=float(periods))
+        return self.design.harmonics.repeated(self.motion, periods)
 
     def __str__(self) -> str:
-        h = self.design.harmonics
         return (
-            f"{self.robot.name}: {h.count} harmonics, period {h.period:g} s; {self.base.count} base parameters "
+            f"{self.robot.name}: {self.design.harmonics}; {self.base.count} base parameters "
             f"({', '.join(self.base.include)}); condition number {self.condition:.2f} "
             f"({self.scaled_condition:.2f} with columns scaled to length 1)"
         )
@@ -138,7 +137,7 @@ def excite(
     *,
     include: Iterable[str] = ("inertial", "friction"),
     criterion: str = "condition",
-    harmonics: Harmonics | None = None,
+    harmonics: Harmonics | Polynomials | None = None,
     search: Search | None = None,
     v_max: Any = None,
     a_max: Any = None,
@@ -153,7 +152,8 @@ def excite(
     Args:    robot: with limits, where they are known
              include: families of parameters to be identified
              criterion: "condition" (condition number of W) or "D" (determinant of W^T W)
-             harmonics: number of harmonics, period, start at rest (default: 10 harmonics of 10 s, at rest)
+             harmonics: `Harmonics` or `Polynomials`: their number, period, start at rest (default: 10 harmonics of
+                        10 s, at rest)
              search: starts, iterations, time, seed (default: 2 starts)
              v_max: largest velocities, (n,) or one for all, rad/s or m/s (default: the robot's)
              a_max: largest accelerations, (n,) or one for all, rad/s^2 or m/s^2 (default: the robot's)
@@ -234,10 +234,10 @@ class _Run:
 
     def problem(self) -> dict[str, Any]:
         """What must be the same for work to be continued (the number of starts may grow)."""
-        d = self.design
+        d, kind = self.design, self.design.harmonics
         return {
             "robot": d.robot.name, "include": list(d.base.include), "criterion": self.criterion,
-            "harmonics": d.harmonics.count, "period": d.harmonics.period, "rest": d.harmonics.rest,
+            type(kind).__name__.lower(): kind.count, "period": kind.period, "rest": kind.rest,
             "seed": self.search.seed, "iterations": self.search.iterations,
             "parameters": [round(x, 12) for x in d.base.values.tolist()],
             "surroundings": None if d.clearance is None else asdict(d.clearance.surroundings),

@@ -9,13 +9,14 @@ coefficients are taken from the null space of these two rows.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from armdyn.errors import ArmdynError
 from armdyn.trajectory.fourier import Fourier, fourier
+from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
 
@@ -33,24 +34,28 @@ class Harmonics:
     rest: bool = True
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.period) and self.period > 0):
-            raise ArmdynError(f"period = {self.period}", expected="a positive time in s")
+        positive_period(self.period)
         if self.count < (2 if self.rest else 1):
             raise ArmdynError(f"{self.count} harmonics", expected="at least 2 for a motion that starts at rest, else 1")
+
+    def __str__(self) -> str:
+        return f"{self.count} harmonics, period {self.period:g} s"
+
+    @property
+    def fine(self) -> int:
+        """Samples per period between which a sine of the highest harmonic rises by 1 - cos(pi/400) = 3e-5 at most."""
+        return 400 * self.count
 
     @cached_property
     def basis(self) -> Array:
         """(1 + 2 count, size) from free numbers to (mean, a, b); its columns are orthonormal."""
         k = self.count
-        free = np.eye(1 + 2 * k)
-        if not self.rest:
-            return free
-        rows = np.zeros((2, 1 + 2 * k))
-        rows[0, 1 : 1 + k] = 1.0
-        rows[1, 1 + k :] = np.arange(1, k + 1)
-        q, _ = np.linalg.qr(np.column_stack([rows.T, free]))
-        kept: Array = q[:, 2:]
-        return np.column_stack([free[:, 0], kept[:, np.abs(kept[0]) < 0.5]])
+        rows = np.zeros((3 if self.rest else 1, 1 + 2 * k))
+        rows[0, 0] = 1.0
+        if self.rest:
+            rows[1, 1 : 1 + k] = 1.0
+            rows[2, 1 + k :] = np.arange(1, k + 1)
+        return np.column_stack([rows[0], orthonormal(rows)])
 
     @property
     def size(self) -> int:
@@ -64,17 +69,28 @@ class Harmonics:
         motion = fourier(units[:, 0], units[:, 1 : 1 + k], units[:, 1 + k :], self.period)
         return np.stack([motion.inside(np.asarray(t), order) @ self.basis for order in range(3)])
 
-    def motion(self, x: Array, periods: float = 1.0) -> Fourier:
-        """The motion of free numbers x (n, size)."""
+    def motion(self, x: Array) -> Fourier:
+        """The motion of free numbers x (n, size), one period."""
         k = self.count
         full = x @ self.basis.T
-        return fourier(full[:, 0], full[:, 1 : 1 + k], full[:, 1 + k :], self.period, periods)
+        return fourier(full[:, 0], full[:, 1 : 1 + k], full[:, 1 + k :], self.period)
 
-    def numbers(self, motion: Fourier) -> Array:
-        """(n, size) the free numbers of a motion of this kind."""
-        full = np.column_stack([motion.q0, motion.a, motion.b])
-        x: Array = full @ self.basis  # the basis is orthonormal
-        return x
+    def repeated(self, motion: Trajectory, periods: float) -> Trajectory:
+        """The motion over several periods."""
+        assert isinstance(motion, Fourier)
+        return replace(motion, periods=float(periods))
+
+
+def orthonormal(rows: Array) -> Array:
+    """(n, n - m) orthonormal columns that are orthogonal to m independent rows (m, n)."""
+    q, _ = np.linalg.qr(rows.T, mode="complete")
+    return np.asarray(q[:, len(rows) :])
+
+
+def positive_period(period: float) -> None:
+    """Raise ArmdynError unless the period is a positive time."""
+    if not (math.isfinite(period) and period > 0):
+        raise ArmdynError(f"period = {period}", expected="a positive time in s")
 
 
 __all__ = ["Harmonics"]

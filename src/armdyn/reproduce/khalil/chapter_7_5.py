@@ -11,7 +11,7 @@ import numpy as np
 
 from armdyn.algebra import ZERO, Vec3, named
 from armdyn.formats import load
-from armdyn.graph import Operations, symbol, text, trace
+from armdyn.graph import Graph, Operations, symbol, text, trace
 from armdyn.mechanics import kinematics, lagrange, newton_euler
 from armdyn.mechanics.actuators import friction_torques, rotor_torques
 from armdyn.mechanics.matrices import plus
@@ -81,8 +81,8 @@ def arm(name: str, simplified: bool) -> Robot:
     return symbolic_arm(*GEOMETRY[name], simplified)
 
 
-def inverse_operations(robot: Robot, tip: bool = True) -> Operations:
-    """Operations of the customised inverse dynamics, with forces and moments of the last link given in its own frame.
+def inverse_program(robot: Robot, tip: bool = True) -> Graph:
+    """The customised inverse dynamics, with forces and moments of the last link given in its own frame.
 
     tip: whether there are any. The text's counts include them (FX6 ... CZ6 in its appendix).
     """
@@ -92,7 +92,23 @@ def inverse_operations(robot: Robot, tip: bool = True) -> Operations:
         bodies = transmitted(robot, q, qd, qdd, last, Start(ZERO, ZERO, -robot.gravity)).torques
         return plus(bodies, rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd))
 
-    return trace(torques, {"q": robot.n, "qd": robot.n, "qdd": robot.n, "wrench": 6}).operations
+    return trace(torques, {"q": robot.n, "qd": robot.n, "qdd": robot.n, "wrench": 6})
+
+
+def inverse_operations(robot: Robot, tip: bool = True) -> Operations:
+    """Operations of `inverse_program`."""
+    return inverse_program(robot, tip).operations
+
+
+def program_error(robot: Robot) -> float:
+    """Relative error of the program with base parameters and tip forces, against Lagrange with all parameters."""
+    model, arm = customised(robot), robot.bound()
+    made = inverse_program(model)
+    (q, qd, qdd), tip = state(robot.n, 9), state(6, 10, 1)[0]
+    values = {str(node): float(model.parameters[str(node)]) for node in made.parameters}
+    ours = made(q=q, qd=qd, qdd=qdd, wrench=tip, **values)
+    R = kinematics.link_poses(arm, q)[-1].R.array().astype(float)
+    return distance(ours, lagrange.inverse_dynamics(arm, q, qd, qdd, np.concatenate([R @ tip[:3], R @ tip[3:]])))
 
 
 def customised(robot: Robot) -> Robot:
@@ -149,6 +165,8 @@ def table_7_5() -> Outcome:
         for kind, mine, theirs in zip(("general", "simplified"), ours, printed, strict=True):
             checks.append(fewer(f"{name}, {kind} links: ours do not exceed the printed in total", mine, theirs))
     heads = ("robot", "general, printed", "general, ours", "simplified, printed", "simplified, ours")
+    errors = [program_error(arm(name, simplified)) for name in PRESENTED for simplified in (False, True)]
+    checks.append(below("torques of the counted programs, with tip forces, against Lagrange", max(errors), 1e-12))
     note = "Multiplications / additions with base parameters and tip forces."
     table = Section("The method of the text, and ours", tuple(map(Column, heads)), tuple(rows), note)
     chosen = "The geometry and first moments of the Stanford arm and the TH8, which the text does not describe."
@@ -251,6 +269,8 @@ def general_counts() -> tuple[list[Check], Section]:
         ),
         *(at_most(f"general arm of {n} joints: ours do not exceed the printed", mine, (times(n), plus(n)))
           for n, mine in zip(sizes, ours, strict=True)),
+        below("torques of the counted program for 7 joints, with tip forces, against "
+              "Lagrange", program_error(general_arm(7)), 1e-12),
     ]  # fmt: skip
     rows = tuple(
         (str(n), counts_text((times(n), plus(n))), counts_text(mine)) for n, mine in zip(sizes, ours, strict=True)
