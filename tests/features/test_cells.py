@@ -17,7 +17,7 @@ from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
 from armdyn.robot.features import FEATURES, SUPPORT, support
 from armdyn.share import share, view
-from support.feature_cells import CELLS, Case
+from support.cells import CELLS, Case
 from support.feature_robots import ROBOTS
 from support.free_model import FreeCase
 

@@ -18,8 +18,8 @@ from scipy.integrate import solve_ivp
 import armdyn
 from armdyn import control
 from armdyn.robot import Robot
+from support.cells import Case, close
 from support.energy_model import STEP, EnergyModel, _turn
-from support.feature_cells import Case, close
 
 X, Y, Z = np.eye(3)
 
