@@ -17,8 +17,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from armdyn.dynamics import Dynamics
-from armdyn.dynamics.differentials import Differential, Part, definition_of, require_dynamics, wrapped_names
+from armdyn.dynamics import Dynamics, differentials
+from armdyn.dynamics.differentials import Differential, Part, definition_of
 from armdyn.errors import FeatureError, NotApplicable
 from armdyn.export import casadi_source
 from armdyn.export.evaluation import installed
@@ -47,30 +47,29 @@ def wrap(dynamics: Dynamics) -> Functions:
 
     Raises MissingExtra without CasADi, FeatureError for free and ball joints.
     """
-    require_dynamics(dynamics, "armdyn.casadi.wrap")
     installed("casadi", "CasADi")
     return Functions(dynamics)
 
 
-class Functions:
+class Functions(differentials.Functions):
     """Functions of CasADi, named as those of `Dynamics`; each is compiled at its first use."""
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self.dynamics = dynamics
-        self._made: dict[tuple[str, str | None], Any] = {}
+    framework = "CasADi"
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+    def __init__(self, dynamics: Dynamics) -> None:
+        super().__init__(dynamics)
+        self._known: dict[tuple[str, str | None], Any] = {}
+
+    def _made(self, name: str) -> Any:
         return self.function(name)
 
     def function(self, name: str, frame: str | None = None) -> Any:
         """One function by name; frame: of `pose` and others, by its name (default: the tool)."""
         key = name, None if frame == "tool" else frame
-        if key not in self._made:
+        if key not in self._known:
             definition_of(self.dynamics, name)
-            self._made[key] = _external(Differential(self.dynamics, *key)) or self._expression(*key)
-        return self._made[key]
+            self._known[key] = _external(Differential(self.dynamics, *key)) or self._expression(*key)
+        return self._known[key]
 
     def _expression(self, name: str, frame: str | None) -> Any:
         """What stands in for machine code: long chains and other systems have none."""
@@ -83,12 +82,6 @@ class Functions:
     def graph(self, name: str) -> Any:
         """The same function as an expression (SX), which CasADi differentiates itself."""
         return casadi_source.function(self.dynamics, name)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *wrapped_names(self.dynamics)})
-
-    def __repr__(self) -> str:
-        return f"<CasADi functions of {self.dynamics.robot.name!r}>"
 
 
 def _external(differential: Differential) -> Any:

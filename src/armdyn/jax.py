@@ -23,15 +23,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.dynamics.differentials import (
-    Differential,
-    Part,
-    arguments_of,
-    check_shapes,
-    definition_of,
-    require_dynamics,
-    wrapped_names,
-)
+from armdyn.dynamics.differentials import ArrayFunctions, Differential, Part, check_shapes
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.export.evaluation import installed
 from armdyn.kernels import Kernel
@@ -56,40 +48,17 @@ def wrap(dynamics: Dynamics) -> Functions:
 
     Raises MissingExtra without JAX, FeatureError for free and ball joints, ArmdynError in single precision.
     """
-    require_dynamics(dynamics, "armdyn.jax.wrap")
     _require_double_precision()
     return Functions(dynamics)
 
 
-class Functions:
+class Functions(ArrayFunctions):
     """Functions of JAX arrays, named as those of `Dynamics`; each is compiled at its first use."""
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self.dynamics = dynamics
+    framework = "JAX"
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        definition = definition_of(self.dynamics, name)
-        where = f"{name} of robot {self.dynamics.robot.name!r}"
-        known: dict[str | None, Callable[..., Any]] = {}
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            values, frame = arguments_of(definition, arguments, named, where)
-            if frame not in known:
-                known[frame] = _Function(Differential(self.dynamics, name, frame), where)
-            return known[frame](*values)
-
-        call.__name__ = call.__qualname__ = name
-        call.__doc__ = definition.doc
-        self.__dict__[name] = call
-        return call
-
-    def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *wrapped_names(self.dynamics)})
-
-    def __repr__(self) -> str:
-        return f"<JAX functions of {self.dynamics.robot.name!r}>"
+    def _evaluation(self, differential: Differential, where: str) -> Callable[..., Any]:
+        return _Function(differential, where)
 
 
 class _Function:

@@ -19,15 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.dynamics.differentials import (
-    Differential,
-    Part,
-    arguments_of,
-    check_shapes,
-    definition_of,
-    require_dynamics,
-    wrapped_names,
-)
+from armdyn.dynamics.differentials import ArrayFunctions, Differential, Part, check_shapes
 from armdyn.errors import ArmdynError, MissingExtra, NotApplicable
 from armdyn.robot.features import CLOSED, TREE, takes
 
@@ -60,47 +52,25 @@ def wrap(dynamics: Dynamics) -> Functions:
 
     Raises MissingExtra without PyTorch, FeatureError for free and ball joints.
     """
-    require_dynamics(dynamics, "armdyn.torch.wrap")
     _torch()
     return Functions(dynamics)
 
 
-class Functions:
+class Functions(ArrayFunctions):
     """Functions of tensors, named as those of `Dynamics`; each is compiled at its first use."""
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self.dynamics = dynamics
+    framework = "PyTorch"
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        definition = definition_of(self.dynamics, name)
-        where = f"{name} of robot {self.dynamics.robot.name!r}"
-        torch, operators = _torch(), _operators()
-        entries: dict[str | None, Any] = {None: self._entry(name, None)}
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            values, frame = arguments_of(definition, arguments, named, where)
-            if frame not in entries:
-                entries[frame] = self._entry(name, frame)
-            return _called(torch, operators, entries[frame], values, where)
-
-        call.__name__ = call.__qualname__ = name
-        call.__doc__ = definition.doc
-        self.__dict__[name] = call
-        return call
-
-    def _entry(self, name: str, frame: str | None) -> Entry:
-        differential = Differential(self.dynamics, name, frame)
+    def _evaluation(self, differential: Differential, where: str) -> Callable[..., Any]:
         label = differential.value.label
         _known.setdefault(label, differential)
-        return Entry(label, differential.inputs, differential.sizes, differential.shapes)
+        entry = Entry(label, differential.inputs, differential.sizes, differential.shapes)
+        torch, operators = _torch(), _operators()
 
-    def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *wrapped_names(self.dynamics)})
+        def evaluated(*arguments: Any) -> Any:
+            return _called(torch, operators, entry, arguments, where)
 
-    def __repr__(self) -> str:
-        return f"<PyTorch functions of {self.dynamics.robot.name!r}>"
+        return evaluated
 
 
 def _called(torch: Any, operators: Any, entry: Entry, arguments: Sequence[Any], where: str) -> Any:

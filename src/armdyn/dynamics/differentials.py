@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -134,23 +135,65 @@ class Differential:
         return f"armdyn_{name}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
+class Functions(ABC):
+    """The functions of Dynamics in another framework, as attributes; each is made at its first use."""
+
+    framework: ClassVar[str]
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        if not isinstance(dynamics, Dynamics):
+            raise ArmdynError(
+                f"cannot wrap {type(dynamics).__name__}", where=self.framework, expected="a Dynamics",
+                advice="Make one with armdyn.compile(robot).",
+            )  # fmt: skip
+        self.dynamics = dynamics
+
+    @abstractmethod
+    def _made(self, name: str) -> Any:
+        """The function of that name, something that the framework can call."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        made = self._made(name)
+        self.__dict__[name] = made
+        return made
+
+    def __dir__(self) -> list[str]:
+        features = set(self.dynamics.robot.features)
+        return sorted({*object.__dir__(self), *(name for name, row in QUANTITIES.items() if features <= row.takes)})
+
+    def __repr__(self) -> str:
+        return f"<{self.framework} functions of {self.dynamics.robot.name!r}>"
+
+
+class ArrayFunctions(Functions):
+    """Functions that are called with arrays of the framework, and with `frame` where Dynamics takes it."""
+
+    @abstractmethod
+    def _evaluation(self, differential: Differential, where: str) -> Callable[..., Any]:
+        """The function of the arrays alone."""
+
+    def _made(self, name: str) -> Callable[..., Any]:
+        definition = definition_of(self.dynamics, name)
+        where = f"{name} of robot {self.dynamics.robot.name!r}"
+        known: dict[str | None, Callable[..., Any]] = {}
+        known[None] = self._evaluation(Differential(self.dynamics, name), where)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            values, frame = arguments_of(definition, arguments, named, where)
+            if frame not in known:
+                known[frame] = self._evaluation(Differential(self.dynamics, name, frame), where)
+            return known[frame](*values)
+
+        call.__name__ = call.__qualname__ = name
+        call.__doc__ = definition.doc
+        return call
+
+
 def definition_of(dynamics: Dynamics, name: str) -> Definition:
     """The row of a function that this robot has; UnknownName or FeatureError else."""
     return dynamics._definition(name)
-
-
-def wrapped_names(dynamics: Dynamics) -> list[str]:
-    """The functions that a robot has."""
-    return [name for name, row in QUANTITIES.items() if set(dynamics.robot.features) <= row.takes]
-
-
-def require_dynamics(dynamics: object, where: str) -> None:
-    """Raise ArmdynError for anything but a Dynamics."""
-    if not isinstance(dynamics, Dynamics):
-        raise ArmdynError(
-            f"cannot wrap {type(dynamics).__name__}", where=where, expected="a Dynamics",
-            advice="Make one with armdyn.compile(robot).",
-        )  # fmt: skip
 
 
 def arguments_of(

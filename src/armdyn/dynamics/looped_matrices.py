@@ -12,15 +12,15 @@ from typing import Any
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, cross, ops
 from armdyn.algebra.ops import sub
 from armdyn.dynamics.looped_steps import (
+    POSING,
     SIGMA,
     Shape,
     at_rest,
     base_motion,
     link_of,
     moved,
-    placed,
-    posed,
     standard,
+    summed,
     with_position,
 )
 from armdyn.graph import Node
@@ -81,9 +81,6 @@ def _of_pairs(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Re
 def mass_matrix(shape: Shape) -> Recipe:
     """M_ij = S_i . (I_j S_j) by composite bodies, joint i carrying joint j. Walker and Orin (1982), method 3"""
 
-    def summed(site: Site) -> None:
-        site.add_to_parent(h=site.own("h"), J=site.own("J"))
-
     def paired(site: Site) -> None:
         S = _screw(site, "s", "z")
         force, moment = momentum(_composite(site), S)
@@ -91,14 +88,7 @@ def mass_matrix(shape: Shape) -> Recipe:
         if shape.terms:
             site.result("Ia", site.number("Ia"))
 
-    stages = (
-        Stage("each", posed),
-        Stage("outward", placed),
-        Stage("each", _axis),
-        Stage("each", _weighed),
-        Stage("inward", summed),
-        Stage("each", paired),
-    )
+    stages = (*POSING, Stage("each", _axis), Stage("each", _weighed), summed("h", "J"), Stage("each", paired))
     product = Product((("s", "F"), ("z", "N")), None, "Ia" if shape.terms else None)
     return _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
                      results=("Ia",) if shape.terms else (),
@@ -119,6 +109,9 @@ def _axis_rates(site: Site) -> None:
     site.put(sd=rate.linear, zd=rate.angular)
 
 
+GOING = (*POSING, Stage("each", _axis), Stage("outward", _going), Stage("each", _axis_rates))
+
+
 def _mass_moving(site: Site) -> None:
     body = Inertia(site.number("M"), site.own("h"), site.own("J"))
     moving = Moving.of(body, site.own("v"), site.own("w"))
@@ -127,9 +120,6 @@ def _mass_moving(site: Site) -> None:
 
 def coriolis_matrix(shape: Shape) -> Recipe:
     """The Christoffel matrix by composite bodies. [D-6]"""
-
-    def summed(site: Site) -> None:
-        site.add_to_parent(**{name: site.own(name) for name in ("h", "J", "l", "A")})
 
     def paired(site: Site) -> None:
         S, Sd = _screw(site, "s", "z"), _screw(site, "sd", "zd")
@@ -140,14 +130,10 @@ def coriolis_matrix(shape: Shape) -> Recipe:
         site.pair(turning=turning, F=inertial.linear, N=inertial.angular, Fd=by_rate.linear, Nd=by_rate.angular)
 
     stages = (
-        Stage("each", posed),
-        Stage("outward", placed),
-        Stage("each", _axis),
-        Stage("outward", _going),
-        Stage("each", _axis_rates),
+        *GOING,
         Stage("each", _weighed),
         Stage("each", _mass_moving),
-        Stage("inward", summed),
+        summed("h", "J", "l", "A"),
         Stage("each", paired),
     )
     names = ("s", "z", "sd", "zd", "turning", "F", "N", "Fd", "Nd")
@@ -186,9 +172,6 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
         Sdd = product(G, S).plus(product(_screw(site, "v", "w"), carried_rate(site)))
         site.put(sdd=Sdd.linear, zdd=Sdd.angular)
 
-    def summed(site: Site) -> None:
-        site.add_to_parent(**{name: site.own(name) for name in ("h", "J", "l", "A", "f", "m")})
-
     def paired(site: Site) -> None:
         S, Sd, Sdd = (_screw(site, *names) for names in (("s", "z"), ("sd", "zd"), ("sdd", "zdd")))
         body, B = _composite(site), Moving(2 * site.own("l"), 2 * site.own("A"))
@@ -205,18 +188,14 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
             site.result("Fv", site.number("Fv"))
 
     stages = (
-        Stage("each", posed),
-        Stage("outward", placed),
-        Stage("each", _axis),
-        Stage("outward", _going),
-        Stage("each", _axis_rates),
+        *GOING,
         Stage("each", pushed),
         Stage("outward", accelerating),
         Stage("each", _weighed),
         Stage("each", _mass_moving),
         Stage("each", wrenches),
         Stage("each", turned_rates),
-        Stage("inward", summed),
+        summed("h", "J", "l", "A", "f", "m"),
         Stage("each", paired),
     )
     own: dict[str, Kind] = dict.fromkeys(("a", "wd", "sq", "zq", "sdd", "zdd", "f", "m"), "vector")
@@ -244,12 +223,7 @@ def regressor(shape: Shape) -> Recipe:
     """
     own: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector", "w": "vector", "wd": "vector", "U": "matrix",
                             "a": "vector"}  # fmt: skip
-    stages = (
-        Stage("each", posed),
-        Stage("outward", placed),
-        Stage("outward", moved),
-        Stage("outward", _unit_wrenches),
-    )
+    stages = (*POSING, Stage("outward", moved), Stage("outward", _unit_wrenches))
     strip = Strip(14, (("z",), ("s", "z"), ("s", "z")), JOINT_COLUMNS)
     made = standard("regressor", shape, inputs=("q", "qd", "qdd"), own=with_position(own, shape), stages=stages,
                     results=strip.diagonal, pairs={"s": "vector", "z": "vector"}, strip=strip)  # fmt: skip

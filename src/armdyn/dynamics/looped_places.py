@@ -16,14 +16,15 @@ from armdyn.algebra.ops import add, half, mul
 from armdyn.dynamics.looped_steps import (
     GRAVITY,
     PLACEMENT,
+    POSING,
     SIGMA,
     Shape,
     link_of,
     moved,
-    placed,
     pose_of,
     posed,
     standard,
+    summed,
     weightless,
     with_position,
 )
@@ -39,7 +40,6 @@ MASS = "mass"
 """Number of the robot: the mass of all links."""
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 POSED: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector"}
-POSING = (Stage("each", posed), Stage("outward", placed))
 
 
 def of_frame(recipe: Recipe) -> bool:
@@ -123,11 +123,6 @@ def jacobian_dot_qd(shape: Shape) -> Recipe:
 # Sums over the links --------------------------------------------------------------------------------------------------
 
 
-def _sum(*names: str) -> Stage:
-    """Sums of quantities, which end in the world."""
-    return Stage("inward", lambda site: site.add_to_parent(**{name: site.own(name) for name in names}))
-
-
 def kinetic_energy(shape: Shape) -> Recipe:
     """1/2 V^T I V of the links, 1/2 Ia qd^2 of rotors. Khalil (7.9), (7.19)"""
 
@@ -138,7 +133,7 @@ def kinetic_energy(shape: Shape) -> Recipe:
         site.put(E=half(add(twice, rotor)))
 
     own: dict[str, Kind] = {"R": "matrix", "v": "vector", "w": "vector", "E": "scalar"}
-    stages = (Stage("each", posed), Stage("outward", _velocity), Stage("each", energy), _sum("E"))
+    stages = (Stage("each", posed), Stage("outward", _velocity), Stage("each", energy), summed("E"))
     return _made("kinetic_energy", shape, (), own, inputs=("q", "qd"), stages=stages,
                  ending=Ending((), lambda site: [site.chosen("E")]))  # fmt: skip
 
@@ -164,14 +159,14 @@ def potential_energy(shape: Shape) -> Recipe:
     def ending(site: Site) -> list[Scalar]:
         return [-Vec3(*map(site.robot, GRAVITY)).dot(site.chosen("h"))]
 
-    stages = (*POSING, Stage("each", _first_moment), _sum("h"))
+    stages = (*POSING, Stage("each", _first_moment), summed("h"))
     return _made("potential_energy", shape._replace(terms=False), (), MOMENT, inputs=("q",), stages=stages,
                  ending=Ending((), ending))  # fmt: skip
 
 
 def center_of_mass(shape: Shape) -> Recipe:
     """The sum of first moments over the mass."""
-    stages = (*POSING, Stage("each", _first_moment), _sum("h"))
+    stages = (*POSING, Stage("each", _first_moment), summed("h"))
     return _made("center_of_mass", shape._replace(terms=False), (MASS,), MOMENT, inputs=("q",), stages=stages,
                  ending=Ending((3,), lambda site: list(_center(site))))  # fmt: skip
 
@@ -195,6 +190,6 @@ def centroidal_momentum(shape: Shape) -> Recipe:
 
     own: dict[str, Kind] = {**MOMENT, **dict.fromkeys(("v", "w", "linear", "angular"), "vector")}
     stages = (*POSING, Stage("outward", _velocity), Stage("each", _first_moment), Stage("each", share),
-              _sum("h", "linear", "angular"))  # fmt: skip
+              summed("h", "linear", "angular"))  # fmt: skip
     return _made("centroidal_momentum", shape._replace(terms=False), (MASS,), own, inputs=("q", "qd"), stages=stages,
                  ending=Ending((6,), ending))  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, rot_quaternion, rot_z
 from armdyn.algebra.ops import add, mul
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Kind, Recipe, Site
+from armdyn.kernels.link_loops import Kind, Recipe, Site, Stage
 from armdyn.mechanics import newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
@@ -173,3 +173,11 @@ def placed(site: Site) -> None:
     """The pose in the world."""
     T, R = site.parent("T"), site.own("R")
     site.put(T=T @ R, p=site.parent("p") + T @ pose_of(site).p)
+
+
+POSING = (Stage("each", posed), Stage("outward", placed))
+
+
+def summed(*names: str) -> Stage:
+    """Sums over a link and all that it carries."""
+    return Stage("inward", lambda site: site.add_to_parent(**{name: site.own(name) for name in names}))

@@ -81,30 +81,24 @@ class SympyScalar:
     def __init__(self, view: Any) -> None:
         self.view = view
 
-    def _with(self, other: Any, operation: Callable[[Any, Any], Any]) -> SympyScalar:
-        if not isinstance(other, SympyScalar | int | float):
-            other_has_rules: SympyScalar = NotImplemented  # vectors and dual numbers have rules of their own
-            return other_has_rules
-        return SympyScalar(operation(self.view, other.view if isinstance(other, SympyScalar) else other))
-
     def __add__(self, other: Any) -> SympyScalar:
-        return self._with(other, operator.add)
+        return _combined(operator.add, self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> SympyScalar:
-        return self._with(other, operator.sub)
+        return _combined(operator.sub, self, other)
 
     def __rsub__(self, other: Any) -> SympyScalar:
-        return self._with(other, lambda a, b: b - a)
+        return _combined(operator.sub, other, self)
 
     def __mul__(self, other: Any) -> SympyScalar:
-        return self._with(other, operator.mul)
+        return _combined(operator.mul, self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> SympyScalar:
-        return self._with(other, operator.truediv)
+        return _combined(operator.truediv, self, other)
 
     def __neg__(self) -> SympyScalar:
         return SympyScalar(-self.view)
@@ -124,6 +118,13 @@ class SympyScalar:
         import sympy
 
         return SympyScalar(sympy.simplify(self.view))
+
+
+def _combined(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> SympyScalar:
+    """The operation on two scalars or numbers; vectors and dual numbers have rules of their own."""
+    if not all(isinstance(each, SympyScalar | int | float) for each in (a, b)):
+        return NotImplemented  # type: ignore[no-any-return]  # Python then asks the other operand
+    return SympyScalar(operation(*(each.view if isinstance(each, SympyScalar) else each for each in (a, b))))
 
 
 def scalar_of(x: Any) -> SympyScalar:

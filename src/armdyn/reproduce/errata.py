@@ -181,7 +181,7 @@ ERRATA = (
     ),
     Erratum(
         "Milicevic-8", "typographical", "conclusion",
-        "Newton-Euler is said to preserve the structure of the equations",
+        "Newton-Euler preserves the structure of the equations",
         "it is the efficient recursion, without explicit structure",
         "See sec. 3, and the third case in the same sentence.",
     ),
@@ -391,7 +391,7 @@ ERRATA = (
     ),
     Erratum(
         "Siciliano-12", "missing", "sec. 7.6",
-        "forward dynamics is said to be of order n^2",
+        "forward dynamics is of order n^2",
         "n^2 for building B by n recursions, n^3 for solving",
         "Khalil says n^3; the two count different parts.",
     ),

@@ -24,7 +24,7 @@ def _plain_regressor(c: Case) -> None:
 
 
 @cell("parameters.base_parameters")
-def base(c: Case) -> None:
+def check_base(c: Case) -> None:
     base = parameters.base_parameters(c.robot, tuple(parameters.standard.FAMILIES))
     close(base.regressor(c.q, c.qd, c.qdd) @ base.values, c.tau)
 

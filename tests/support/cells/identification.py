@@ -10,6 +10,7 @@ from armdyn import identification, parameters
 from armdyn.identification.excitation import Search
 from armdyn.identification.harmonics import Harmonics
 from support.cells.case import Case, cell, close, refusal
+from support.cells.equations import check_base
 
 
 @cell("identification.identify")
@@ -42,7 +43,7 @@ def _excite(c: Case) -> None:
     qd[np.abs(qd) < 1e-9] = 0  # at rest, not in the direction of a rounding
     W = np.vstack(list(base.regressor(found.motion(t), qd, found.motion(t, 2))))
     close(predicted.std, np.sqrt(np.diag(np.linalg.inv(W.T @ W))), 1e-5)  # of an ill-conditioned inverse
-    base(c)
+    check_base(c)
 
 
 @cell("identification.select_friction")
