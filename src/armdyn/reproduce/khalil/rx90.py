@@ -118,7 +118,7 @@ def appendix() -> Outcome:
         error = max(abs(printed[name] - ours[name]) / max(1.0, abs(ours[name])) for name in names)
         checks.append(below(f"{stem}: {len(names)} lines", error, 1e-12))
     bare, mine = operations(OFFLINE, TIP), counted(inverse_operations(customised(robot), tip=False))
-    checks.append(at_most("without tip forces: ours do not exceed the printed program", mine, bare))
+    checks.append(at_most("without tip forces: ours do not exceed the printed program", mine, bare, "counted in it"))
     says = (
         "Every line is executed and compared with the quantity of the recursion that it names; the torques are "
         "compared with Lagrange's. The printed program and ours follow."
