@@ -8,7 +8,8 @@ Each function here makes the graph of a row of the table of quantities from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any
 
 from armdyn.algebra import Scalar, derivative
@@ -20,22 +21,27 @@ from armdyn.graph import Graph
 from armdyn.mechanics import composite_body, derivatives, kinematics, linear, newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_coriolis, reduced_torques
-from armdyn.mechanics.dependent_joints import DependentJoints
+from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
+from armdyn.mechanics.forward import joint_name
 from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.loop_forces import transmitted
-from armdyn.mechanics.matrices import Rows, identity, product, times, transpose
+from armdyn.mechanics.matrices import Rows, identity, plus, product, times, transpose
+from armdyn.mechanics.moving_axes import at, in_chart, positions_of, steady
 from armdyn.mechanics.quantity import nested
 from armdyn.parameters.regressor import projected
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
 
-Formula = Callable[[ClosedMotion], Any]
+Formula = Callable[[Robot, ClosedMotion], Any]
+"""Of a view of the tree, whose free and ball joints stand where they are, and the motion of its joints."""
 
 
 def _graph(source: Source, inputs: Inputs, near: bool, robot: Robot, formula: Formula) -> Graph:
     """The graph of a formula of the closed motion."""
     chain = source.chain
     sizes = {name: 6 if name.startswith("wrench") else len(chain.independent) for name in inputs}
+    if "q" in sizes:
+        sizes["q"] = chain.robot.nq
     names: Sequence[str] = (*inputs, "near") if near else inputs
     if near:
         sizes["near"] = len(chain.tree.joints)
@@ -49,7 +55,10 @@ class _Closed:
         self.robot, self.chain, self.names, self.formula = robot, chain, names, formula
 
     def __call__(self, *values: Any) -> Any:
-        result = self.formula(ClosedMotion(self.chain, dict(zip(self.names, values, strict=True))))
+        given, closed = dict(zip(self.names, values, strict=True)), self.chain.robot
+        robot = at(self.robot, given["q"], closed) if closed.compounds and "q" in given else self.robot
+        motion = {**in_chart(closed, given), "position": given.get("q")}  # in the chart, and as it was given
+        result = self.formula(robot, ClosedMotion(self.chain, motion))
         return result if isinstance(result, dict) else nested(result)
 
 
@@ -79,7 +88,7 @@ def inverse_dynamics(source: Source, inputs: Inputs, variant: Any) -> Graph:
     views = source.tree.views
     robot = views.torques if wrench is None else views.loaded
 
-    def formula(motion: ClosedMotion) -> Any:
+    def formula(robot: Robot, motion: ClosedMotion) -> Any:
         torques = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, motion.qdd, _wrench(motion, wrench))
         return reduced_torques(motion.G, torques)
 
@@ -88,19 +97,29 @@ def inverse_dynamics(source: Source, inputs: Inputs, variant: Any) -> Graph:
 
 def forward_dynamics(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """M_a^-1 (tau_a - G^T tau(q, qd, drift))."""
+    _require_inertia(source)
     wrench, near = _split(variant)
     views = source.tree.views
     robot = views.torques if wrench is None else views.loaded
 
-    def formula(motion: ClosedMotion) -> Any:
+    def formula(robot: Robot, motion: ClosedMotion) -> Any:
         return _accelerations(robot, motion, _wrench(motion, wrench))[1]
 
     return _graph(source, (*inputs, *_wrenches(wrench)), near, robot, formula)
 
 
+def _require_inertia(source: Source) -> None:
+    """Raise PhysicsError if the mass matrix is singular, found at one configuration before any code is made."""
+    chain, tree = dependent_joints(source.robot.bound()), source.tree.robot.bound()
+    q = chain.drawn(Random(2), 1, 0.3)[0]
+    M = reduced(chain.projection(q), composite_body.mass_matrix.formula(tree, q))
+    linear.factor(M, where=lambda k: joint_name(tree, chain.independent[k]))
+
+
 def _accelerations(robot: Robot, motion: ClosedMotion, wrench: Any = None) -> tuple[linear.Factors, list[Scalar]]:
     """(factors of M_a, accelerations of the independent joints)."""
-    at_rest = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, motion.drift, wrench)
+    drift = plus(motion.drift, steady(robot, motion.qd)) if robot.compounds else motion.drift
+    at_rest = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, drift, wrench)
     factors = linear.factor(reduced(motion.G, composite_body.mass_matrix.formula(robot, motion.q)))
     bias = reduced_torques(motion.G, at_rest)
     return factors, linear.solve(factors, [sub(x, y) for x, y in zip(motion.given["tau"], bias, strict=True)])
@@ -113,7 +132,7 @@ def torques(formula: Any) -> GraphMaker:
         robot = source.tree.views.torques
         body = formula.formula
         return _graph(source, inputs, _split(variant)[1], robot,
-                      lambda motion: reduced_torques(motion.G, body(robot, *motion.values(inputs))))  # fmt: skip
+                      lambda robot, motion: reduced_torques(motion.G, body(robot, *motion.values(inputs))))  # fmt: skip
 
     return maker
 
@@ -122,7 +141,7 @@ def coriolis(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """G^T (M drift + c)."""
     robot = source.tree.views.torques
 
-    def formula(motion: ClosedMotion) -> Any:
+    def formula(robot: Robot, motion: ClosedMotion) -> Any:
         c = newton_euler.coriolis.formula(robot, motion.q, motion.qd)
         carried = times(composite_body.mass_matrix.formula(robot, motion.q), motion.drift)
         return reduced_torques(motion.G, [add(x, y) for x, y in zip(c, carried, strict=True)])
@@ -145,13 +164,13 @@ def friction(source: Source, inputs: Inputs, variant: Any) -> Graph:
         )
     G: Rows = [rates.get(k, [0] * len(chain.independent)) for k in range(tree.n)]
     return _graph(source, inputs, False, tree,
-                  lambda motion: reduced_torques(G, friction_torques(tree, times(G, motion.given["qd"]))))  # fmt: skip
+                  lambda robot, m: reduced_torques(G, friction_torques(robot, times(G, m.given["qd"]))))  # fmt: skip
 
 
 def regressor(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """G^T Y, by the parameters of all links."""
     tree = source.tree.robot
-    return _graph(source, inputs, _split(variant)[1], tree, lambda motion: projected(tree, motion, FAMILIES))
+    return _graph(source, inputs, _split(variant)[1], tree, lambda robot, motion: projected(robot, motion, FAMILIES))
 
 
 def joint_reactions(source: Source, inputs: Inputs, variant: Any) -> Graph:
@@ -159,8 +178,8 @@ def joint_reactions(source: Source, inputs: Inputs, variant: Any) -> Graph:
     wrench, near = _split(variant)
     tree = source.tree.robot
 
-    def formula(motion: ClosedMotion) -> Any:
-        return transmitted(motion.chain, tree, motion.q, motion.qd, motion.qdd, _wrench(motion, wrench))
+    def formula(robot: Robot, motion: ClosedMotion) -> Any:
+        return transmitted(motion.chain, robot, motion.q, motion.qd, motion.qdd, _wrench(motion, wrench))
 
     return _graph(source, (*inputs, *_wrenches(wrench)), near, tree, formula)
 
@@ -171,8 +190,9 @@ def joint_reactions(source: Source, inputs: Inputs, variant: Any) -> Graph:
 def mass_matrix(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """G^T M G, symmetric by construction."""
     robot = source.tree.views.torques
+    tree_matrix = composite_body.mass_matrix.formula
     return _graph(source, inputs, _split(variant)[1], robot,
-                  lambda m: _symmetric(reduced(m.G, composite_body.mass_matrix.formula(robot, m.q))))  # fmt: skip
+                  lambda robot, m: _symmetric(reduced(m.G, tree_matrix(robot, m.q))))  # fmt: skip
 
 
 def _symmetric(A: Rows) -> Rows:
@@ -183,7 +203,7 @@ def coriolis_matrix(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """G^T (M Gd + C G)."""
     robot = source.tree.views.torques
 
-    def formula(motion: ClosedMotion) -> Any:
+    def formula(robot: Robot, motion: ClosedMotion) -> Any:
         M = composite_body.mass_matrix.formula(robot, motion.q)
         C = derivatives.coriolis_matrix.formula(robot, motion.q, motion.qd)
         return reduced_coriolis(motion.G, source.chain.rate(motion.q, motion.qd, motion.G), M, C)
@@ -201,7 +221,7 @@ def scalar(formula: Any, *, places: bool = False) -> GraphMaker:
         views = source.tree.views
         robot = views.places if places else views.torques
         return _graph(source, inputs, _split(variant)[1], robot,
-                      lambda motion: formula.formula(robot, *motion.values(inputs)))  # fmt: skip
+                      lambda robot, motion: formula.formula(robot, *motion.values(inputs)))  # fmt: skip
 
     return maker
 
@@ -209,15 +229,16 @@ def scalar(formula: Any, *, places: bool = False) -> GraphMaker:
 def pose(source: Source, inputs: Inputs, variant: Any) -> Graph:
     frame, near = _split(variant)
     robot = source.tree.views.places
-    return _graph(source, inputs, near, robot, lambda m: kinematics.pose.formula(robot, m.q, str(frame or "tool")))
+    return _graph(source, inputs, near, robot,
+                  lambda robot, m: kinematics.pose.formula(robot, m.q, str(frame or "tool")))  # fmt: skip
 
 
 def jacobian(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """J G."""
     frame, near = _split(variant)
-    robot = source.tree.views.places
+    robot, name = source.tree.views.places, str(frame or "tool")
     return _graph(source, inputs, near, robot,
-                  lambda m: product(kinematics.jacobian.formula(robot, m.q, str(frame or "tool")), m.G))  # fmt: skip
+                  lambda robot, m: product(kinematics.jacobian.formula(robot, m.q, name), m.G))  # fmt: skip
 
 
 def jacobian_dot_qd(source: Source, inputs: Inputs, variant: Any) -> Graph:
@@ -225,7 +246,7 @@ def jacobian_dot_qd(source: Source, inputs: Inputs, variant: Any) -> Graph:
     frame, near = _split(variant)
     robot, name = source.tree.views.places, str(frame or "tool")
 
-    def formula(motion: ClosedMotion) -> Any:
+    def formula(robot: Robot, motion: ClosedMotion) -> Any:
         turning = kinematics.jacobian_dot_qd.formula(robot, motion.q, motion.qd, name)
         carried = times(kinematics.jacobian.formula(robot, motion.q, name), motion.drift)
         return [add(x, y) for x, y in zip(turning, carried, strict=True)]
@@ -235,31 +256,49 @@ def jacobian_dot_qd(source: Source, inputs: Inputs, variant: Any) -> Graph:
 
 def closed(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """All joints."""
-    return _graph(source, inputs, _split(variant)[1], source.tree.robot,
-                  lambda m: [x.value() if isinstance(x, AnglePair) else x for x in m.q])  # fmt: skip
+
+    def formula(robot: Robot, motion: ClosedMotion) -> Any:
+        numbers = [x.value() if isinstance(x, AnglePair) else x for x in motion.q]
+        return positions_of(robot, numbers, source.robot, motion.given["position"])
+
+    return _graph(source, inputs, _split(variant)[1], source.tree.robot, formula)
 
 
 # Derivatives ----------------------------------------------------------------------------------------------------------
 
 
-def _slopes(robot: Robot, motion: ClosedMotion, given: Mapping[str, Any]) -> tuple[Rows, Rows]:
-    """Derivatives of the torques by q_a and qd_a: along G, and along unit velocities, at a closed configuration."""
-    chain = motion.chain
+def _slopes(robot: Robot, motion: ClosedMotion) -> tuple[Rows, Rows]:
+    """Derivatives of tau_a = G^T tau by q_a and qd_a, from those of the tree, of G, qd and qdd. [L-5]
 
-    def torques_at(q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
-        there = ClosedMotion(chain, {**given, "qd": qd}, q)
-        return reduced_torques(there.G, newton_euler.inverse_dynamics.formula(robot, there.q, there.qd, there.qdd))
+    Along column g of G, a motion that keeps the loops closed: dG^T tau + G^T (dtau/dq g + dtau/dqd dqd + M dqdd).
+    """
+    chain, given, G = motion.chain, motion.given, motion.G
+    by_q, by_qd = derivatives.inverse_dynamics_derivatives.formula(robot, motion.q, motion.qd, motion.qdd)
+    columns = [times(by_q, way) for way in transpose(G)], [times(by_qd, way) for way in transpose(G)]
+    if not chain.stages:  # G is constant
+        return reduced(G, by_q), reduced(G, by_qd)
+    M = composite_body.mass_matrix.formula(robot, motion.q)
+    torques = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, motion.qdd)
 
-    by_q = [derivative(lambda x: torques_at(x, given["qd"]), motion.q, way) for way in transpose(motion.G)]
-    by_qd = [derivative(lambda x: torques_at(motion.q, x), given["qd"], way) for way in identity(len(by_q))]
-    return transpose(by_q), transpose(by_qd)
+    def moved(q: Sequence[Scalar]) -> tuple[Rows, list[Scalar], list[Scalar]]:
+        there = ClosedMotion(chain, given, q)
+        return there.G, there.qd, there.qdd
+
+    along_q, along_qd = [], []
+    for unit, way, first, second in zip(identity(len(columns[0])), transpose(G), *columns, strict=True):
+        dG, dqd, dqdd = derivative(moved, motion.q, way)
+        carried = reduced_torques(G, plus(first, times(by_qd, dqd), times(M, dqdd)))
+        along_q.append(plus(reduced_torques(dG, torques), carried))
+        drift = derivative(lambda v: ClosedMotion(chain, {**given, "qd": v}, motion.q).drift, given["qd"], unit)
+        along_qd.append(reduced_torques(G, plus(second, times(M, drift))))
+    return transpose(along_q), transpose(along_qd)
 
 
 def inverse_dynamics_derivatives(source: Source, inputs: Inputs, variant: Any) -> Graph:
     robot = source.tree.views.torques
 
-    def formula(motion: ClosedMotion) -> dict[str, Any]:
-        by_q, by_qd = _slopes(robot, motion, motion.given)
+    def formula(robot: Robot, motion: ClosedMotion) -> dict[str, Any]:
+        by_q, by_qd = _slopes(robot, motion)
         return {"dtau_dq": by_q, "dtau_dqd": by_qd}
 
     return _graph(source, inputs, _split(variant)[1], robot, formula)
@@ -267,11 +306,13 @@ def inverse_dynamics_derivatives(source: Source, inputs: Inputs, variant: Any) -
 
 def forward_dynamics_derivatives(source: Source, inputs: Inputs, variant: Any) -> Graph:
     """-M_a^-1 times those of the torques, at the accelerations that the torques produce, and M_a^-1."""
+    _require_inertia(source)
     robot = source.tree.views.torques
 
-    def formula(motion: ClosedMotion) -> dict[str, Any]:
+    def formula(robot: Robot, motion: ClosedMotion) -> dict[str, Any]:
         factors, qdd = _accelerations(robot, motion)
-        by_q, by_qd = _slopes(robot, motion, {**motion.given, "qdd": qdd})
+        chart = plus(qdd, steady(source.robot, motion.given["qd"])) if robot.compounds else qdd
+        by_q, by_qd = _slopes(robot, ClosedMotion(source.chain, {**motion.given, "qdd": chart}, motion.q))
 
         def solved(A: Rows) -> Rows:
             return transpose([linear.solve(factors, column) for column in transpose(A)])

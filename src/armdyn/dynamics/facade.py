@@ -30,10 +30,11 @@ from armdyn.dynamics.looped_programs import FRAMES, can_be_looped, looped, pays
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import COMPOSING, Composed, ComposedHessian, Loaded, Program, finite, program
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
-from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
+from armdyn.errors import ArmdynError, FeatureError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
 from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.mechanics.moving_axes import coordinates_of
 from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
@@ -309,15 +310,11 @@ def compile(
         raise unknown_name("forward dynamics", forward, FORWARD, where="armdyn.compile")
     if robot.n == 0:
         raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}", expected="at least one")
-    if robot.constrained and coordinates(robot).doubled:
-        raise NotApplicable(
-            "elastic joints together with closed loops or mimic joints", where=f"robot {robot.name!r}",
-            expected="one of them", advice='robot.without("elastic") has rigid joints.',
-        )  # fmt: skip
-    if robot.opened.compounds and (robot.constrained or coordinates(robot).doubled):
-        raise NotApplicable(
-            "free or ball joints together with closed loops, mimic or elastic joints", where=f"robot {robot.name!r}",
-            expected="one of them", advice='robot.without("free_joints") stands on a fixed base.',
+    if (robot.constrained or robot.compounds) and coordinates(robot).doubled:
+        raise FeatureError(
+            "elastic joints together with closed loops, mimic, free or ball joints", where=f"robot {robot.name!r}",
+            expected="one of them", advice='robot.without("elastic") has rigid joints.', feature="elastic",
+            joints=robot.features["elastic"],
         )  # fmt: skip
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 
@@ -348,6 +345,10 @@ class Function:
         values, choice = _sorted(self.dynamics, self.definition, arguments, named)
         variant, frames, wrenches = _variant(self.definition, choice)
         if near:
+            if self.dynamics.robot.compounds:
+                raise FeatureError("near= for a robot with free or ball joints", feature="free_joints",
+                                   where=f"robot {self.dynamics.robot.name!r}",
+                                   expected="loops in the assembly mode of the file")  # fmt: skip
             if isinstance(near[0], str):
                 near = (followed(self.dynamics, values[self.definition.inputs.index("q")], near[0]),)
             _must_be_of_this_mode(self.dynamics.robot, near[0])
@@ -457,7 +458,7 @@ def _closed_again(
     flat = [np.array(each, dtype=float).reshape(len(samples[0]), -1) for each in results]
     bad = np.any([~np.isfinite(each).all(axis=1) for each in flat], axis=0)
     chain, place = dependent_joints(dynamics.robot), definition.inputs.index("q")
-    near = np.array([chain.continued(q.tolist()) for q in samples[place][bad]])
+    near = np.array([chain.continued(coordinates_of(dynamics.robot, q.tolist())) for q in samples[place][bad]])
     again = dynamics.program(definition.name, Near(variant))(*(sample[bad] for sample in samples), near)
     for each, new in zip(flat, again if isinstance(again, tuple) else (again,), strict=True):
         each[bad] = np.reshape(new, (len(near), -1))

@@ -178,6 +178,11 @@ def _loaded(source: Source, view: Robot, formula: Any, inputs: Inputs, wrench: V
     return source.traced(view, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
 
 
+def positions(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
+    """The positions themselves: of a robot without dependent joints they are all."""
+    return traced(list, {"q": source.robot.nq})
+
+
 # Quantities of several formulas ---------------------------------------------------------------------------------------
 
 

@@ -34,7 +34,6 @@ from armdyn.mechanics import (
     centroid,
     composite_body,
     derivatives,
-    doubled,
     energies,
     gim_christoffel,
     kinematics,
@@ -179,6 +178,10 @@ def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
     qdd = (inverse @ (tau - bias)[..., None])[..., 0]
     dq, dqd = np.moveaxis(np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, qd, qdd)), -3, 0)
     return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
+
+
+def _positions(robot: Robot, q: Any) -> Any:
+    return q
 
 
 class Quantities:
@@ -614,16 +617,17 @@ class Quantities:
 
     @row(
         "q_all",
-        on_robot(doubled.joint_positions),
-        doubled.joint_positions,
+        graphs.positions,
+        _positions,
         closed=closed_graphs.closed,
         gravity=False,
-        takes=RIGID,
+        takes=TREE,
     )
     def closed(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Positions of all movable joints, dependent ones included, in the order of `robot.opened.joints`.
 
-        Included: closed loops and mimic joints. A robot without them has q itself.
+        Included: closed loops and mimic joints. A robot without them has q itself. A free or ball joint has its entries
+        of `robot.position_names`.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns q_all: (..., all) rad or m; dependent angles of planar loops are within half a turn

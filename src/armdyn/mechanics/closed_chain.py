@@ -21,11 +21,12 @@ from typing import Any
 
 from armdyn.algebra import Scalar, elimination, gradient
 from armdyn.algebra.ops import add, sub
-from armdyn.errors import PhysicsError, RobotError, unknown_name
+from armdyn.errors import NotApplicable, PhysicsError, RobotError, unknown_name
 from armdyn.mechanics import composite_body, derivatives, forward, linear, newton_euler
 from armdyn.mechanics.dependent_joints import DependentJoints, LoopRates, dependent_joints
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import Rows, identity, product, times, transpose
+from armdyn.mechanics.moving_axes import coordinates_of, positions_of, steady
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Scalars
@@ -51,6 +52,9 @@ def rates_of(robot: Robot, active: Active = None) -> LoopRates:
         raise RobotError("the robot has no loop", where=f"robot {robot.name!r}", expected="[[loop]] in its file")
     if active is None:
         return LoopRates(robot)
+    if robot.compounds:
+        raise NotApplicable("other active joints together with free or ball joints", where=f"robot {robot.name!r}",
+                            expected="its independent joints", advice="Mark the other joints as passive.")  # fmt: skip
     names = [joint.name for joint in robot.movable]
     for name in active:
         if name not in names:
@@ -253,12 +257,12 @@ def close(robot: Robot, q_active: Scalars, q_all: Scalars, active: Active = None
              the ways a loop can be closed.
     Raises:  PhysicsError if the loops cannot be closed from there.
     """
-    chain = rates_of(robot, active)
+    chain, given = rates_of(robot, active), coordinates_of(robot, q_active)
     x = list(q_all)
-    for j, value in zip(chain.independent, q_active, strict=True):
+    for j, value in zip(chain.independent, given, strict=True):
         x[j] = value
     for k, line in chain.linear.items():
-        x[k] = add(times([line.rates], q_active)[0], line.constant)
+        x[k] = add(times([line.rates], given)[0], line.constant)
     for stage in chain.stages:
         _search(chain, list(stage.joints), x)
     names, gaps = rows_of_loops(chain), [amount(gap) for gap in conditions(chain, x)]
@@ -268,19 +272,20 @@ def close(robot: Robot, q_active: Scalars, q_all: Scalars, active: Active = None
                            where=f"robot {robot.name!r}, loop {names[worst]!r}",
                            expected="active joints within reach and a start near the closed configuration",
                            advice="Give other active joints or another start for the passive ones.")  # fmt: skip
-    return x
+    return positions_of(chain.tree, x, robot, q_active)
 
 
 def all_positions(robot: Robot, q: Any) -> Any:
-    """Positions of all movable joints for those of the independent ones, (n,) numbers, on the assembly's branch.
+    """Positions of all movable joints for those of the independent ones, (nq,) numbers, on the assembly's branch.
 
     Raises: PhysicsError where the loops cannot be closed on the way from the assembly.
     """
     if not robot.constrained:
         return q
     chain = dependent_joints(robot)
-    values = [float(x) for x in q]
-    return chain.continued(values) if chain.loops else chain.from_linear(values, chain.assembly)
+    values = [float(x) for x in coordinates_of(robot, q)]
+    found = chain.continued(values) if chain.loops else chain.from_linear(values, chain.assembly)
+    return positions_of(robot.opened, found, robot, q)
 
 
 def _search(chain: LoopRates, passive: list[int], x: list[Scalar]) -> None:
@@ -324,7 +329,8 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """Accelerations of the active joints under their torques: (..., a); `accelerations` gives those of all joints."""
     chain = rates_of(robot, active)
-    H = inverse_dynamics.formula(robot, q_all, qd_active, [0] * len(chain.independent), wrench, active)
+    at_rest = steady(robot, qd_active) if robot.compounds else [0] * len(chain.independent)
+    H = inverse_dynamics.formula(robot, q_all, qd_active, at_rest, wrench, active)
     M = mass_matrix.formula(robot, q_all, active)
     return linear.solve(
         linear.factor(M, lambda k: forward.joint_name(chain.tree, chain.independent[k])),

@@ -22,12 +22,13 @@ from weakref import WeakKeyDictionary
 
 from armdyn.algebra import Scalar, derivative, dot, ops
 from armdyn.algebra.ops import add, mul, sub
-from armdyn.errors import PhysicsError, RobotError
+from armdyn.errors import FeatureError, PhysicsError, RobotError
 from armdyn.mechanics.linear import least_norm, least_squares
 from armdyn.mechanics.loop_geometry import LoopGeometry, lengths_of
 from armdyn.mechanics.matrices import Rows, inner, times
 from armdyn.mechanics.strut import StrutGeometry, universal_joint
 from armdyn.mechanics.triangle import TriangleGeometry
+from armdyn.robot.loop_paths import branches
 from armdyn.robot.robot import Robot
 from armdyn.typing import Matrix, Scalars
 
@@ -108,6 +109,7 @@ class LoopRates:
     def __init__(self, robot: Robot, dependent: frozenset[str] | None = None) -> None:
         self.robot, self.tree = robot, robot.opened
         names = [joint.name for joint in self.tree.joints]
+        _no_compounds_within(robot)
         chosen = robot.dependent if dependent is None else dependent
         self.independent = [k for k, name in enumerate(names) if name not in chosen]
         self.dependent = [k for k, name in enumerate(names) if name in chosen]
@@ -480,6 +482,19 @@ class DependentJoints(LoopRates):
                 continue
             q, done, step = found, done + part, min(1.0, 1.5 * step)
         return q
+
+
+def _no_compounds_within(robot: Robot) -> None:
+    """Raise FeatureError if a loop runs through a free or ball joint: joints that follow need coordinates."""
+    several = {joint.name: joint.compound for joint in robot.tree if joint.compound}
+    for loop in robot.loops:
+        met = [several[name] for branch in branches(robot.tree, loop) for name in branch if name in several]
+        if met:
+            raise FeatureError(f"the loop runs through a {met[0].kind} joint ({met[0].name})", feature="free_joints",
+                               where=f"robot {robot.name!r}, loop {loop.name!r}", joints=(met[0].name,),
+                               expected="free and ball joints outside of loops",
+                               advice="Model the joint by revolute joints, or open the loop on purpose: "
+                               'robot.without("loops").')  # fmt: skip
 
 
 def _mimics(robot: Robot, names: list[str], independent: list[int]) -> dict[int, Linear]:

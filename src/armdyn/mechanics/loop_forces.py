@@ -21,11 +21,11 @@ from armdyn.mechanics.dependent_joints import LoopRates
 from armdyn.mechanics.kinematics import Wrench, frame_pose, link_poses
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.reactions import joint_reactions as reactions_of_tree
-from armdyn.robot.features import CLOSED, TREE, declare
+from armdyn.robot.features import CLOSED, FREE, TREE, declare
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
-declare("mechanics.loop_forces", (*CLOSED, *TREE))
+declare("mechanics.loop_forces", (*CLOSED, *TREE, *FREE))
 
 
 @quantity

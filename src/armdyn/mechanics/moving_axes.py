@@ -33,31 +33,56 @@ AXES = (Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1))
 
 def charted(robot: Robot, arguments: Mapping[str, Any]) -> tuple[Robot, dict[str, Any]]:
     """The robot with its free and ball joints at rest in their present position, and the arguments to go with it."""
+    placed = robot
+    for name, whose in (("q", robot), ("q_all", robot.opened)):
+        if robot.compounds and arguments.get(name) is not None:
+            placed = at(robot, arguments[name], whose)
+    return placed, in_chart(robot, arguments)
+
+
+def in_chart(robot: Robot, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Positions and accelerations among the arguments as those of the chart. [Q-1], [Q-2]"""
     changed = dict(arguments)
     if not robot.compounds:
-        return robot, changed
-    if changed.get("qd") is not None and changed.get("qdd") is not None:
-        changed["qdd"] = plus(changed["qdd"], steady(robot, changed["qd"]))
-    if changed.get("q") is not None:
-        robot, changed["q"] = at(robot, changed["q"]), coordinates_of(robot, changed["q"])
-    return robot, changed
+        return changed
+    for rate, acceleration in (("qd", "qdd"), ("qd_active", "qdd_active")):
+        if changed.get(rate) is not None and changed.get(acceleration) is not None:
+            changed[acceleration] = plus(changed[acceleration], steady(robot, changed[rate]))
+    for name, whose in (("q", robot), ("q_all", robot.opened)):
+        if changed.get(name) is not None:
+            changed[name] = coordinates_of(whose, changed[name])
+    return changed
 
 
-def at(robot: Robot, q: Scalars) -> Robot:
-    """The robot whose free and ball joints are placed where q says. [Q-1]"""
-    links = list(robot.links)
-    for span in robot.compounds:
-        links[span.joint] = links[span.joint].displaced(span.pose(q))
-    return with_assembly(robot, Assembly(tuple(links), dict(robot.frames), robot.spins))
+def at(robot: Robot, q: Scalars, whose: Robot | None = None) -> Robot:
+    """The robot whose free and ball joints are placed where q says; of a closed chain, those of its tree. [Q-1]
+
+    whose: the robot that q belongs to (default: this one); it has the same free and ball joints.
+    """
+    tree, links = robot.opened, list(robot.opened.links)
+    for own, given in zip(tree.compounds, (whose or robot).compounds, strict=True):
+        links[own.joint] = links[own.joint].displaced(given.pose(q))
+    placed = with_assembly(tree, Assembly(tuple(links), dict(tree.frames), tree.spins))
+    return robot.with_opened(placed) if robot.constrained else placed
 
 
 def coordinates_of(robot: Robot, q: Scalars) -> list[Scalar]:
     """(n,) the positions of one-degree joints, and literal zeros for the chains of free and ball joints."""
     values: list[Scalar] = []
     for span in robot.compounds:
-        values += q[span.start - (span.joint - len(values)) : span.start]
+        values += list(q[span.start - (span.joint - len(values)) : span.start])
         values += [0] * (span.velocities.stop - span.joint)
     return values + list(q[len(q) - (robot.n - len(values)) :])
+
+
+def positions_of(robot: Robot, values: Scalars, whose: Robot, q: Scalars) -> list[Scalar]:
+    """(nq,) the inverse of `coordinates_of`; entries of free and ball joints are those of q, a position of `whose`."""
+    found: list[Scalar] = []
+    begin = 0
+    for own, given in zip(robot.compounds, whose.compounds, strict=True):
+        found += [*values[begin : own.joint], *q[given.positions]]
+        begin = own.velocities.stop
+    return [*found, *values[begin:]]
 
 
 def steady(robot: Robot, v: Scalars) -> list[Scalar]:
@@ -148,4 +173,13 @@ def minus(vector: Scalars) -> list[Scalar]:
     return [sub(0, x) if not is_zero(x) else 0 for x in vector]
 
 
-__all__ = ["at", "charted", "frame_rates", "in_moving_axes", "steady"]
+__all__ = [
+    "at",
+    "charted",
+    "coordinates_of",
+    "frame_rates",
+    "in_chart",
+    "in_moving_axes",
+    "positions_of",
+    "steady",
+]

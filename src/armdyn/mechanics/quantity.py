@@ -105,9 +105,10 @@ def entries(robot: Robot, name: str, active: Sequence[str] | None) -> Sequence[s
     if name in JOINT_VECTORS:
         return [joint.name for joint in robot.joints]
     if name in ACTIVE_VECTORS:
-        return active if active is not None else [joint.name for joint in robot.joints]
+        own = robot.position_names if name == "q_active" else [joint.name for joint in robot.joints]
+        return active if active is not None else own
     if name in ALL_JOINTS:
-        return [joint.name for joint in robot.movable]
+        return robot.opened.position_names
     return coordinates(robot).names if name in COORDINATES else SIXES.get(name)
 
 

@@ -79,7 +79,7 @@ FORMULATIONS = (
 )
 AROUND: dict[str, tuple[str, ...]] = {
     "centroid": ALL,
-    "closed_chain": (*CLOSED, *TREE),
+    "closed_chain": (*CLOSED, *ALL),
     "coriolis_matrices": BODIES,
     "coupling": TREE,
     "derivatives": ALL,
