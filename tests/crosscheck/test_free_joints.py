@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import armdyn
+from armdyn.errors import FeatureError
 from armdyn.formats import mjcf_read
+from armdyn.mechanics import closed_chain
 from armdyn.mechanics.registry import FORMULATIONS
 from armdyn.robot import Robot
+from armdyn.robot.edit import floated
 from armdyn.robot.engines import forces_from_mujoco, forces_to_mujoco, from_mujoco, to_mujoco
+from armdyn.robot.parts import Loop, Mimic
 from armdyn.robot.random import random_robot
 from support.feature_robots import floating
 from support.pinocchio_model import build, pin, places
@@ -176,6 +181,56 @@ def test_manifold(pair: tuple[armdyn.Dynamics, Engine]) -> None:
         agree(other.v(robot.difference(q, q1)), pin.difference(other.model, other.q(q), other.q(q1)))
         agree(robot.integrate(q, robot.difference(q, q)), q)
         agree(robot.difference(q, robot.integrate(q, 1e-6 * v)), 1e-6 * v)
+
+
+def test_joints_that_follow_others() -> None:
+    """Mimic joints on a floating tree against Pinocchio's tree, projected by the laws that the joints follow."""
+    tree = random_robot(3, 7, free_root=True, ball=0.2, branching=0.4, fixed=0.2, any_gravity=True)
+    single = [joint.name for joint in tree.joints if joint.compound is None]
+    laws = {single[-1]: Mimic(single[0], 1.7, 0.3), single[-2]: Mimic(single[0], -0.6, -0.2)}
+    robot = replace(tree, tree=tuple(replace(joint, mimic=laws.get(joint.name)) for joint in tree.tree))
+    names = [joint.name for joint in robot.joints]
+    G = np.zeros((tree.n, robot.n))
+    for row, joint in zip(G, tree.joints, strict=True):
+        law = laws.get(joint.name)
+        row[names.index(law.joint if law else joint.name)] = law.ratio if law else 1.0
+    dyn, other = armdyn.compile(robot, cache=False), engine(tree)
+    model, data, (q, v, a, tau) = other.model, other.data, state(robot)
+    q_all = dyn.closed(q)
+    for name, law in laws.items():
+        at = {each: q_all[k] for k, each in enumerate(tree.position_names)}
+        assert at[name] == pytest.approx(law.ratio * at[law.joint] + law.offset)
+    agree(closed_chain.all_positions(robot, q), q_all)
+    x, rates = other.q(q_all), (other.v(G @ v), other.v(G @ a))
+    torques = G.T @ pin.rnea(model, data, x, *rates)[other.velocities]
+    agree(dyn.inverse_dynamics(q, v, a), torques)
+    agree(closed_chain.inverse_dynamics(robot, q_all, v, a), torques)
+    agree(closed_chain.accelerations(robot, q_all, v, a), G @ a)
+    M = G.T @ other.matrix(symmetric(pin.crba(model, data, x))) @ G
+    agree(dyn.mass_matrix(q), M)
+    expected = np.linalg.solve(M, tau - G.T @ pin.nonLinearEffects(model, data, x, rates[0])[other.velocities])
+    agree(dyn.forward_dynamics(q, v, tau), expected)
+    agree(closed_chain.forward_dynamics(robot, q_all, v, tau), expected)
+    agree(dyn.center_of_mass(q), pin.centerOfMass(model, data, x))
+    agree(dyn.centroidal_momentum(q, v), pin.computeCentroidalMomentum(model, data, x, rates[0]).vector)
+    agree(dyn.regressor(q, v, a) @ dyn.parameters, torques)
+    for acceleration, found in ((a, dyn.inverse_dynamics_derivatives(q, v, a)),
+                                (expected, dyn.forward_dynamics_derivatives(q, v, tau)[:2])):  # fmt: skip
+        pin.computeRNEADerivatives(model, data, x, rates[0], other.v(G @ acceleration))
+        for slope, theirs in zip(found, (data.dtau_dq, data.dtau_dv), strict=True):
+            back = np.eye(robot.n) if acceleration is a else -np.linalg.inv(M)
+            agree(slope, back @ G.T @ other.matrix(theirs) @ G)
+
+
+def test_a_floating_closed_chain() -> None:
+    """Exactly, by every formulation and by multipliers; and a loop through a ball joint is refused by name."""
+    few = [entry for entry in FORMULATIONS if entry.name in ("newton_euler", "kane", "composite_body")]
+    assert armdyn.certify(armdyn.load("five_bar").edited(floated), points=1, formulations=few).holds
+    robot = floating()
+    bodies = [joint.body.name for joint in robot.tree]
+    looped = replace(robot, loops=(Loop("cut", bodies[5], bodies[-1]),))
+    with pytest.raises(FeatureError, match="runs through a ball joint"):
+        armdyn.compile(looped).mass_matrix(looped.neutral)
 
 
 @pytest.mark.parametrize("entry", FORMULATIONS, ids=lambda entry: entry.name)

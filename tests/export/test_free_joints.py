@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.export import DEFAULT, model, write
 from armdyn.export.export_files import texts
 from armdyn.export.reference_vectors import TOLERANCE, states, vectors
+from armdyn.robot import Robot
+from armdyn.robot.edit import floated
 from support.feature_robots import floating
 
 from .conftest import STRICT, needs_compiler, run
@@ -31,9 +35,17 @@ def test_c(tmp_path: Path) -> None:
     assert done.stdout.count(" pass ") == len(functions)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_python(name: str) -> None:
-    made = model(floating(), (name,), "arm")
+def floating_loop() -> Robot:
+    return armdyn.load("five_bar").edited(floated)
+
+
+LOOPED = ("forward_dynamics", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "joint_reactions")
+CASES = [*((floating, name) for name in FUNCTIONS), *((floating_loop, name) for name in LOOPED)]
+
+
+@pytest.mark.parametrize(("make", "name"), CASES)
+def test_python(make: Callable[[], Robot], name: str) -> None:
+    made = model(make(), (name,), "arm")
     (text,) = (text for path, text in texts(made, "python").items() if str(path).endswith("arm.py"))
     space: dict[str, Any] = {}
     exec(compile(text, "arm.py", "exec"), space)
@@ -44,7 +56,7 @@ def test_python(name: str) -> None:
         count = len(expected)
         error = np.abs(np.reshape(result, (count, -1)) - expected).max(axis=1)
         assert (error <= 10 * TOLERANCE * known.scale).all()  # a chain of nine links: more terms than in a joint
-    assert "shoulder qz" in " ".join(text.split())
+    assert f"{made.robot.position_names[3]}" in " ".join(text.split())
 
 
 def test_states_are_on_the_manifold() -> None:

@@ -1,5 +1,6 @@
 """Random MJCF scenes of several files against MuJoCo: free and ball joints, springs, counterbalances, included and
-attached files, joints that follow others, tendons.
+attached files, joints that follow others, tendons. Compared are inverse and forward dynamics, mass matrix, derivatives,
+centre of mass and centroidal momentum.
 
 ARMDYN_FUZZ sets the number of scenes (default 60); scene i stays the same.
 
@@ -16,12 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import armdyn
-from armdyn.errors import NotApplicable
 from armdyn.formats import mjcf
-from armdyn.mechanics import closed_chain, newton_euler
+from armdyn.mechanics import articulated_body, centroid, closed_chain, composite_body, derivatives, newton_euler
 from armdyn.robot import Robot
-from armdyn.robot.engines import forces_from_mujoco, to_mujoco
+from armdyn.robot.engines import forces_from_mujoco, forces_to_mujoco, from_mujoco, to_mujoco
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is the independent engine of this test")
 
@@ -30,6 +29,12 @@ from support.mjcf_writer import Writer  # noqa: E402  (after the check that MuJo
 COUNT = int(os.environ.get("ARMDYN_FUZZ", "60"))
 ACTING = {"armature": "armature", "damping": "damping", "stiffness": "stiffness"}
 """Attributes by which a tendon acts, as the reader's note names them."""
+STEP = 0.004
+"""Of differences, rad or m: STEP^6 / 140 of the seventh derivative is lost, and rounding divided by STEP."""
+TOLERANCE, SINGULAR = 1e-10, 1e12
+"""Of all comparisons; and the condition number of M beyond which both engines refuse forward dynamics."""
+MOST_SLOPES = 12
+"""Velocities up to which derivatives are compared: they take a dozen calls each."""
 
 
 class Scene(Writer):
@@ -159,10 +164,59 @@ def without_dry_friction(robot: Robot) -> Robot:
     return replace(robot, tree=tuple(viscous))
 
 
-def torques(robot: Robot, q: Any, qd: Any, qdd: Any) -> Any:
-    if robot.opened is robot:
-        return newton_euler.inverse_dynamics(robot, q, qd, qdd)
-    return closed_chain.inverse_dynamics(robot, closed_chain.all_positions(robot, q), qd, qdd)
+class Engine:
+    """MuJoCo's model of a scene at motions of our robot: what moves alone, in our velocities and forces."""
+
+    def __init__(self, model: Any, robot: Robot, followers: dict[str, Any]) -> None:
+        off = mujoco.mjtDisableBit
+        model.opt.disableflags |= off.mjDSBL_CONSTRAINT | off.mjDSBL_ACTUATION
+        self.model, self.data, self.robot, self.followers = model, mujoco.MjData(model), robot, followers
+
+    def at(self, q: Any, qd: Any, qdd: Any) -> Any:
+        motion, G = full_motion(self.model, self.robot, self.followers, q, qd, qdd)
+        self.data.qpos[:], self.data.qvel[:], self.data.qacc[:] = motion
+        return G
+
+    def torques(self, q: Any, qd: Any, qdd: Any) -> Any:
+        G = self.at(q, qd, qdd)
+        mujoco.mj_inverse(self.model, self.data)
+        return forces_from_mujoco(self.robot, q, G.T @ self.data.qfrc_inverse)
+
+    def mass_matrix(self, q: Any) -> Any:
+        """By the torques of unit accelerations, at rest, where the axes of free joints do not turn."""
+        zero = np.zeros(self.robot.n)
+        rest = self.torques(q, zero, zero)
+        return np.stack([self.torques(q, zero, unit) - rest for unit in np.eye(self.robot.n)], axis=1)
+
+    def accelerations(self, q: Any, qd: Any, tau: Any) -> Any:
+        """Of a scene in which no joint follows another."""
+        self.at(q, qd, 0 * qd)
+        self.data.qfrc_applied[:] = forces_to_mujoco(self.robot, q, tau)
+        mujoco.mj_forward(self.model, self.data)
+        return from_mujoco(self.robot, self.data.qpos, self.data.qvel, self.data.qacc)[2]
+
+    def slopes(self, q: Any, qd: Any, qdd: Any) -> Any:
+        """Derivatives of the torques: differences of the sixth order by q; torques are quadratic in qd."""
+        by_q, by_qd = np.zeros((2, self.robot.n, self.robot.n))
+        for k, unit in enumerate(np.eye(self.robot.n)):
+            for reach, weight in ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60)):
+                ahead, behind = (self.robot.integrate(q, sign * reach * STEP * unit) for sign in (1, -1))
+                by_q[:, k] += weight / STEP * (self.torques(ahead, qd, qdd) - self.torques(behind, qd, qdd))
+            by_qd[:, k] = (self.torques(q, qd + unit, qdd) - self.torques(q, qd - unit, qdd)) / 2
+        return by_q, by_qd
+
+    def centroid(self, q: Any, qd: Any) -> Any:
+        """Centre of mass, and momentum about it, of the bodies that move."""
+        self.at(q, qd, 0 * qd)
+        mujoco.mj_forward(self.model, self.data)
+        mujoco.mj_subtreeVel(self.model, self.data)
+        model, data = self.model, self.data
+        welded = model.body_weldid == 0
+        roots = [k for k in range(1, model.nbody) if not welded[k] and welded[model.body_parentid[k]]]
+        mass, com, v = model.body_subtreemass[roots][:, None], data.subtree_com[roots], data.subtree_linvel[roots]
+        center = (mass * com).sum(axis=0) / mass.sum()
+        turning = (data.subtree_angmom[roots] + np.cross(com - center, mass * v)).sum(axis=0)
+        return center, np.concatenate([(mass * v).sum(axis=0), turning])
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
@@ -180,18 +234,39 @@ def test_a_scene_against_mujoco(seed: int, tmp_path: Path) -> None:
     if scene.named or not robot.n:
         return
     assert not robot.notes
-    if scene.followers and robot.compounds:
-        with pytest.raises(NotApplicable, match="free or ball joints together with"):
-            armdyn.compile(robot)
-        return
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    data, bare = mujoco.MjData(model), without_dry_friction(robot)
+    engine, bare = Engine(model, robot, scene.followers), without_dry_friction(robot)
     rng = np.random.default_rng(seed)
     for _ in range(2):
         q = robot.integrate(robot.neutral, rng.uniform(-1, 1, robot.n))
-        qd, qdd = rng.uniform(-1, 1, (2, robot.n))
-        (data.qpos[:], data.qvel[:], data.qacc[:]), G = full_motion(model, robot, scene.followers, q, qd, qdd)
-        mujoco.mj_inverse(model, data)
-        expected = forces_from_mujoco(robot, q, G.T @ data.qfrc_inverse)
-        found = torques(bare, q, qd, qdd)
-        np.testing.assert_allclose(found, expected, atol=1e-9 * (1 + np.abs(expected).max()))
+        qd, qdd, tau = rng.uniform(-1, 1, (3, robot.n))
+        q_all = closed_chain.all_positions(robot, q)
+        expected = engine.torques(q, qd, qdd)
+        if robot.constrained:
+            agree(closed_chain.inverse_dynamics(bare, q_all, qd, qdd), expected)
+        else:
+            agree(newton_euler.inverse_dynamics(bare, q, qd, qdd), expected)
+    M = engine.mass_matrix(q)
+    condition = float(np.linalg.cond(M))
+    lost = max(TOLERANCE, 1e-16 * condition)  # digits that no method of forward dynamics has
+    center, momentum = engine.centroid(q, qd)
+    agree(centroid.center_of_mass(robot.opened, q_all), center)
+    if robot.constrained:
+        agree(closed_chain.mass_matrix(robot, q_all), M)
+        if condition < SINGULAR:
+            expected = np.linalg.solve(M, tau - engine.torques(q, qd, 0 * qd))
+            agree(closed_chain.forward_dynamics(bare, q_all, qd, tau), expected, lost)
+        rates = closed_chain.velocities(robot, q_all, qd)
+        agree(centroid.centroidal_momentum(robot.opened, q_all, rates), momentum)
+        return
+    agree(composite_body.mass_matrix(robot, q), M)
+    agree(centroid.centroidal_momentum(robot, q, qd), momentum)
+    if condition < SINGULAR:
+        agree(articulated_body.forward_dynamics(bare, q, qd, tau), engine.accelerations(q, qd, tau), lost)
+    if robot.n <= MOST_SLOPES:
+        found = derivatives.inverse_dynamics_derivatives(bare, q, qd, qdd)
+        for slope, expected in zip(found, engine.slopes(q, qd, qdd), strict=True):
+            agree(slope, expected)
+
+
+def agree(found: Any, expected: Any, tolerance: float = TOLERANCE) -> None:
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * (1 + np.abs(expected).max()))

@@ -174,6 +174,8 @@ class FreeCase(Case):
     def q(self) -> Any:
         return self.x
 
+    closed = q
+
     def check_coriolis_matrix(self, C: Any) -> None:
         """The forces, and the skew symmetry; in moving axes more than one matrix has both."""
         close(C @ self.xd, self.coriolis)

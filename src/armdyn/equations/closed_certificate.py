@@ -18,7 +18,9 @@ from armdyn.errors import NotApplicable
 from armdyn.mechanics import closed_chain, composite_body, energies, newton_euler
 from armdyn.mechanics.kinematics import frame_pose, link_poses
 from armdyn.mechanics.matrices import product, times, transpose
+from armdyn.mechanics.moving_axes import coordinates_of
 from armdyn.mechanics.registry import Formulation
+from armdyn.robot.compounds import position_rates
 from armdyn.robot.parts import Placement
 from armdyn.robot.robot import Robot
 
@@ -50,6 +52,16 @@ class ClosedPoint:
         return (closed_chain.velocities(self.robot, self.q_all, self.qd),
                 closed_chain.accelerations(self.robot, self.q_all, self.qd, self.qdd))  # fmt: skip
 
+    @property
+    def coordinates(self) -> list[Any]:
+        """Of all joints, for the conditions of loops; zeros for free and ball joints, on which these do not depend."""
+        return coordinates_of(self.robot.opened, self.q_all)
+
+    def moving(self) -> list[Dual]:
+        """Positions of all joints with their rates."""
+        rates = position_rates(self.robot.opened.compounds, self.q_all, self.motion()[0])
+        return [Dual(x, rate) for x, rate in zip(self.q_all, rates, strict=True)]
+
     def torques(self, formulation: Any = newton_euler) -> Any:
         """Of the independent joints."""
         return closed_chain.inverse_dynamics(
@@ -60,7 +72,7 @@ class ClosedPoint:
 def with_closed_loops(robot: Robot, q_all: Sequence[Any]) -> Robot:
     """The robot whose loops are closed where it is: the second end of each cut is put where the first one is."""
     tree = robot.opened
-    poses = link_poses(tree, q_all)
+    poses = link_poses(tree, coordinates_of(tree, q_all))
     loops = []
     for loop in robot.loops:
         first, second = (frame_pose(poses, tree.frame(body)) for body in (loop.first, loop.second))
@@ -88,7 +100,7 @@ def _mobile(test: Test) -> Test:
     """The test, left out for an overconstrained loop: with its cut at a random place it does not move at all."""
 
     def checked(at: ClosedPoint) -> bool:
-        chain, J = closed_chain.rates_of(at.robot), _jacobian(at.robot, at.q_all)
+        chain, J = closed_chain.rates_of(at.robot), _jacobian(at.robot, at.coordinates)
         passive, active = ([[row[k] for k in joints] for row in J] for joints in (chain.dependent, chain.independent))
         if any(x != 0 for row in elimination.eliminate(passive, active).rest.values() for x in row):
             raise NotApplicable("an overconstrained loop moves only with its own dimensions, where points are not "
@@ -100,11 +112,11 @@ def _mobile(test: Test) -> Test:
 
 def _stays_closed(at: ClosedPoint) -> bool:
     """f = 0, J G = 0 and J qdd + dJ/dt qd = 0."""
-    chain, (qd, qdd) = closed_chain.rates_of(at.robot), at.motion()
-    bias = derivative(lambda x: times(_jacobian(at.robot, x), qd), at.q_all, qd)
-    carried = times(_jacobian(at.robot, at.q_all), qdd)
-    closed = all(x == 0 for x in closed_chain.conditions(chain, at.q_all))
-    moving = product(_jacobian(at.robot, at.q_all), chain.projection(at.q_all))
+    chain, (qd, qdd), q = closed_chain.rates_of(at.robot), at.motion(), at.coordinates
+    bias = derivative(lambda x: times(_jacobian(at.robot, x), qd), q, qd)
+    carried = times(_jacobian(at.robot, q), qdd)
+    closed = all(x == 0 for x in closed_chain.conditions(chain, q))
+    moving = product(_jacobian(at.robot, q), chain.projection(q))
     return (
         closed
         and all(x == 0 for row in moving for x in row)
@@ -133,9 +145,7 @@ def _adds_up(at: ClosedPoint) -> bool:
 
 
 def _is_skew(at: ClosedPoint) -> bool:
-    qd, _ = at.motion()
-    moving = [Dual(x, rate) for x, rate in zip(at.q_all, qd, strict=True)]
-    Mdot = [[dot_of(x) for x in row] for row in closed_chain.mass_matrix(at.robot, moving)]
+    Mdot = [[dot_of(x) for x in row] for row in closed_chain.mass_matrix(at.robot, at.moving())]
     C = closed_chain.coriolis_matrix(at.robot, at.q_all, at.qd)
     n = range(at.robot.n)
     return all(Mdot[i][j] - 2 * C[i][j] + Mdot[j][i] - 2 * C[j][i] == 0 for i in n for j in n)
@@ -143,7 +153,7 @@ def _is_skew(at: ClosedPoint) -> bool:
 
 def _balances_power(at: ClosedPoint) -> bool:
     tree, (qd, qdd) = at.robot.opened, at.motion()
-    q = [Dual(x, rate) for x, rate in zip(at.q_all, qd, strict=True)]
+    q = at.moving()
     rates = [Dual(x, rate) for x, rate in zip(qd, qdd, strict=True)]
     energy = energies.kinetic_energy(tree, q, rates) + energies.potential_energy(tree, q)
     torques = closed_chain.inverse_dynamics(at.robot, at.q_all, at.qd, at.qdd)
@@ -159,8 +169,8 @@ def _multipliers(at: ClosedPoint) -> bool:
     chain, (qd, qdd) = closed_chain.rates_of(robot), at.motion()
     laws = [[int(k == joint) - (line.rates[chain.independent.index(k)] if k in chain.independent else 0)
              for k in range(tree.n)] for joint, line in chain.linear.items()]  # fmt: skip
-    J = [*_jacobian(robot, at.q_all), *laws] if robot.loops else laws
-    bias = derivative(lambda x: times(_jacobian(robot, x), qd), at.q_all, qd) if robot.loops else []
+    J = [*_jacobian(robot, at.coordinates), *laws] if robot.loops else laws
+    bias = derivative(lambda x: times(_jacobian(robot, x), qd), at.coordinates, qd) if robot.loops else []
     M = [list(row) for row in composite_body.mass_matrix(tree, at.q_all)]
     h = newton_euler.inverse_dynamics(tree, at.q_all, qd, [0 * x for x in qd], at.wrench)
     forces = [0] * tree.n

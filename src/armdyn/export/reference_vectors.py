@@ -15,6 +15,7 @@ from armdyn.mechanics import closed_chain, kane, loop_forces
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import Robot
+from armdyn.robot.compounds import rates
 from armdyn.robot.coordinates import coordinates
 from armdyn.robot.limits import total_length, working_range
 from armdyn.typing import Array
@@ -61,7 +62,8 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
     qd, qdd, tau = (rng.uniform(-size, size, (count, where.size)) for size in (2, 5, 20))
     made = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": rng.uniform(-1, 1, (count, where.size))}
     if robot.compounds:
-        made["q"] = robot.integrate(robot.neutral, np.vstack([np.zeros((1, robot.n)), q[1:]]))
+        first = home if robot.constrained else np.zeros(robot.n)
+        made["q"] = robot.integrate(robot.neutral, np.vstack([first, q[1:]]))
     for name, values in made.items():
         if not (name == "q" and robot.compounds):
             values[0] = home if name == "q" and robot.constrained else 0
@@ -145,7 +147,8 @@ COMPLEX_STEP = 1e-30
 
 def _slopes(robot: Robot, q_all: Array, G: Array, qd: Array, qdd: Array) -> Array:
     """(..., 2, n, n) derivatives of the torques by q, along which dependent joints follow, and by qd: complex steps."""
-    along = 1j * COMPLEX_STEP * np.moveaxis(np.asarray(G), -1, 0)
+    ways = np.moveaxis(np.asarray(G), -1, 0)
+    along = [1j * COMPLEX_STEP * rates(robot.opened.compounds, q_all, way) for way in ways]
     torques = closed_chain.inverse_dynamics
     by_q = [np.imag(torques(robot, q_all + step, qd, qdd)) for step in along]
     by_qd = [np.imag(torques(robot, q_all + 0j, qd + 1j * COMPLEX_STEP * unit, qdd)) for unit in np.eye(robot.n)]

@@ -236,7 +236,8 @@ def accelerations(
     robot: Robot, q_all: Scalars, qd_active: Scalars, qdd_active: Scalars, active: Active = None
 ) -> list[Scalar]:
     """Accelerations of all joints: (..., all joints). [L-1]"""
-    return all_motion(robot, q_all, qd_active, qdd_active, active)[2]
+    _, qd, qdd = all_motion(robot, q_all, qd_active, qdd_active, active)
+    return [sub(x, y) for x, y in zip(qdd, steady(robot.opened, qd), strict=True)] if robot.compounds else qdd
 
 
 def all_motion(

@@ -458,7 +458,7 @@ def _validate(robot: Robot) -> None:
 
 def _validate_mimic(robot: Robot, where: str) -> None:
     leaders = {joint.name: joint.mimic.joint for joint in robot.movable if joint.mimic}
-    names = [joint.name for joint in robot.movable]
+    names = [joint.name for joint in robot.movable if joint.compound is None]
     for follower, leader in leaders.items():
         if leader not in names:
             raise unknown_name("movable joint", leader, names, where=f"{where}, joint {follower!r}, mimic")

@@ -69,6 +69,11 @@ class Case:
     def qdd(self) -> Any:
         return self.xdd[: self.n]
 
+    @property
+    def closed(self) -> Any:
+        """Positions of all joints."""
+        return self.model.links @ self.x + self.model.constant
+
     @cached_property
     def held(self) -> Any:
         return self.model.gravity(self.x) + self.model.springs(self.x)

@@ -26,7 +26,7 @@ EXPECTED: dict[str, Callable[[Case], Any]] = {
     "jacobian_dot_qd": lambda c: c.drift(c.x, c.xd),
     "kinetic_energy": lambda c: c.xd @ c.M @ c.xd / 2,
     "potential_energy": lambda c: c.model.weights_energy(c.x) + c.model.springs_energy(c.x),
-    "closed": lambda c: c.model.links @ c.x + c.model.constant,
+    "closed": lambda c: c.closed,
 }
 """Quantities that formulations and Dynamics share, from the second model."""
 INPUTS = {"q": "x", "qd": "xd", "qdd": "xdd", "tau": "xdd"}
