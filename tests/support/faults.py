@@ -81,8 +81,8 @@ def about(axis: np.ndarray, angle: float) -> np.ndarray:
 
 def inertials(root: Element) -> list[Element]:
     """Inertials of links that some joint moves, with mass."""
-    children = {joint.find("child").get("link") for joint in root.iter("joint") if joint.find("child") is not None}
-    found = [link.find("inertial") for link in root.iter("link") if link.get("name") in children]
+    children = {joint.find("child").get("link") for joint in root.findall("joint") if joint.find("child") is not None}
+    found = [link.find("inertial") for link in root.findall("link") if link.get("name") in children]
     return [i for i in found if i is not None and float(i.find("mass").get("value")) > 1e-6]
 
 
@@ -110,15 +110,15 @@ def some(rng: Rng, things: list[Element]) -> Any:
 
 
 def moving(root: Element) -> list[Element]:
-    return [j for j in root.iter("joint") if j.get("type") in ("revolute", "continuous", "prismatic")
+    return [j for j in root.findall("joint") if j.get("type") in ("revolute", "continuous", "prismatic")
             and j.find("mimic") is None]  # fmt: skip
 
 
 def fixed(root: Element) -> list[Element]:
     """Fixed joints that carry a body with mass, on a moving link."""
-    heavy = {link.get("name") for link in root.iter("link") if link.find("inertial") is not None
+    heavy = {link.get("name") for link in root.findall("link") if link.find("inertial") is not None
              and float(link.find("inertial").find("mass").get("value")) > 1e-6}  # fmt: skip
-    return [j for j in root.iter("joint") if j.get("type") == "fixed" and j.find("child").get("link") in heavy]
+    return [j for j in root.findall("joint") if j.get("type") == "fixed" and j.find("child").get("link") in heavy]
 
 
 # Bodies --------------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def dropped_fixed_link(rng: Rng, root: Element) -> bool:
     if joint is None:
         return False
     name = joint.find("child").get("link")
-    link = next(link for link in root.iter("link") if link.get("name") == name)
+    link = next(link for link in root.findall("link") if link.get("name") == name)
     link.remove(link.find("inertial"))
     return True
 
@@ -214,7 +214,7 @@ def doubled_fixed_link(rng: Rng, root: Element) -> bool:
     if joint is None:
         return False
     name = joint.find("child").get("link")
-    link = deepcopy(next(link for link in root.iter("link") if link.get("name") == name))
+    link = deepcopy(next(link for link in root.findall("link") if link.get("name") == name))
     again = deepcopy(joint)
     link.set("name", f"{name}_again")
     again.set("name", f"{joint.get('name')}_again")
@@ -226,7 +226,7 @@ def doubled_fixed_link(rng: Rng, root: Element) -> bool:
 @fault("payload")
 def merged_payload(rng: Rng, root: Element) -> bool:
     """A load merged into the last link's inertial by hand."""
-    parents = {joint.find("parent").get("link") for joint in root.iter("joint")}
+    parents = {joint.find("parent").get("link") for joint in root.findall("joint")}
     ends = [b for b in inertials(root) if _link_of(root, b).get("name") not in parents]
     body = some(rng, ends)
     if body is None:
@@ -247,7 +247,7 @@ def merged_payload(rng: Rng, root: Element) -> bool:
 
 
 def _link_of(root: Element, inertial: Element) -> Element:
-    return next(link for link in root.iter("link") if link.find("inertial") is inertial)
+    return next(link for link in root.findall("link") if link.find("inertial") is inertial)
 
 
 # Geometry ------------------------------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def _link_of(root: Element, inertial: Element) -> Element:
 
 @fault("rotation_dropped")
 def dropped_rotation(rng: Rng, root: Element) -> bool:
-    turned = [j for j in root.iter("joint") if vector(j.find("origin"), "rpy").any() and j.get("type") == "fixed"]
-    turned = turned or [j for j in root.iter("joint") if vector(j.find("origin"), "rpy").any()]
+    turned = [j for j in root.findall("joint") if vector(j.find("origin"), "rpy").any() and j.get("type") == "fixed"]
+    turned = turned or [j for j in root.findall("joint") if vector(j.find("origin"), "rpy").any()]
     joint = some(rng, turned)
     if joint is None:
         return False
@@ -279,7 +279,7 @@ def other_length(rng: Rng, root: Element) -> bool:
 def rounded_angles(rng: Rng, root: Element) -> bool:
     digits = int(rng.choice([2, 3]))
     changed = False
-    for joint in root.iter("joint"):
+    for joint in root.findall("joint"):
         rpy = vector(joint.find("origin"), "rpy")
         if rpy.any():
             put(origin(joint), "rpy", np.round(rpy, digits))
@@ -289,7 +289,7 @@ def rounded_angles(rng: Rng, root: Element) -> bool:
 
 @fault("units_angle")
 def degrees(rng: Rng, root: Element) -> bool:
-    joint = some(rng, [j for j in root.iter("joint") if vector(j.find("origin"), "rpy").any()])
+    joint = some(rng, [j for j in root.findall("joint") if vector(j.find("origin"), "rpy").any()])
     if joint is None:
         return False
     put(origin(joint), "rpy", np.degrees(vector(origin(joint), "rpy")))
@@ -321,10 +321,10 @@ def other_zero(rng: Rng, root: Element) -> bool:
 @fault("base_orientation")
 def turned_base(rng: Rng, root: Element) -> bool:
     """All joints on the root link turn with it."""
-    children = {joint.find("child").get("link") for joint in root.iter("joint")}
-    base = next(link.get("name") for link in root.iter("link") if link.get("name") not in children)
+    children = {joint.find("child").get("link") for joint in root.findall("joint")}
+    base = next(link.get("name") for link in root.findall("link") if link.get("name") not in children)
     R = turn(int(rng.integers(2)), float(rng.choice([math.pi / 2, math.pi, rng.uniform(0.2, 1.4)])))
-    for joint in root.iter("joint"):
+    for joint in root.findall("joint"):
         if joint.find("parent").get("link") == base:
             put(origin(joint), "rpy", angles(R @ rotation(*vector(origin(joint), "rpy"))))
             put(origin(joint), "xyz", R @ vector(origin(joint), "xyz"))

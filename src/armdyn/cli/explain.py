@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import bullet, console, first_warning, print_json, show, working
+from armdyn.cli.console import bullet, console, first_warning, print_json, show, show_path, working
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def explain(
     ] = 1e-7,
     samples: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random states.")] = 40,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random states.")] = 0,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report with pictures (.html).")] = None,
     json: parse.JsonOption = False,
 ) -> None:
     """Name the causes why two models of a robot give different torques.
@@ -39,14 +41,21 @@ def explain(
 
     Exit status: 0 the models are equal, 1 the causes explain the difference, 2 error, 3 something is not explained.
     """
+    parse.check_extension(report, (".html", ".htm"), "--report")
     with working("comparing the models") as say, first_warning(f"{first}, {second}"):
         from armdyn.diagnosis import explain as run
 
         result = run(first, second, tolerance=tolerance, samples=samples, seed=seed, progress=say)
+    if report is not None:
+        from armdyn.report.pages.explain_page import write_report
+
+        write_report(result, report)
     if json:
         print_json(result.record())
     else:
         _print(result)
+        if report is not None:
+            show_path(console(), "Report", report)
     raise typer.Exit(result.exit_status)
 
 

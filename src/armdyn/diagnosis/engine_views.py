@@ -182,7 +182,7 @@ def _from_mujoco(model: Any) -> Robot | None:
         R_i = np.asarray(rot_quaternion(*map(float, model.body_iquat[b])).array(), float)
         tensor = _tensor(R_i @ np.diag(model.body_inertia[b]) @ R_i.T)
         load = CentralInertia(float(model.body_mass[b]), Vec3(*map(float, model.body_ipos[b])), tensor)
-        body = Body(names[b], load, float(model.body_gravcomp[b]))
+        body = Body(names[b], load, float(model.body_gravcomp[b]) or 0)
         for j in joints:
             part = _mujoco_joint(model, j, pose, parent, f"{names[b]} {model.joint(j).name or j}")
             if part is None:

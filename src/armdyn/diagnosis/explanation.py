@@ -17,6 +17,7 @@ from armdyn.diagnosis.search import Found, search, torque_distances
 from armdyn.diagnosis.views import View, view
 from armdyn.findings import sentence
 from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, declare, require
+from armdyn.robot.robot import Robot
 from armdyn.tables import WIDTH, Column, Section, paragraph, render
 from armdyn.typing import Floats, Progress, quiet
 
@@ -43,6 +44,20 @@ class JointDifference:
     left: float
 
 
+@dataclass(frozen=True, eq=False)
+class TorqueTable:
+    """Torques at the states of the comparison, each (count, n), in N m or N.
+
+    first, second: of the two models. corrected: of the first with all causes applied. parts: what each cause alone
+    makes of the difference, in the order of `Explanation.causes`; None for one that has no torques of its own.
+    """
+
+    first: Floats
+    second: Floats
+    corrected: Floats
+    parts: tuple[Floats | None, ...] = ()
+
+
 @dataclass(frozen=True)
 class Explanation:
     """Why two models disagree.
@@ -52,6 +67,7 @@ class Explanation:
     without_effect: differences of parameters that do not show in the torques.
     difference, left: rms of the torque difference as a part of the torques, before and after the causes.
     joints: the same joint by joint. known: what can be said of what is left. notes: how the models were read.
+    torques, robots: what the comparison was made of, for pictures; a model without known parameters has no robot.
     """
 
     first: str
@@ -65,6 +81,8 @@ class Explanation:
     known: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     samples: int = field(default=SAMPLES)
+    torques: TorqueTable | None = field(default=None, compare=False, repr=False)
+    robots: tuple[Robot | None, Robot | None] = field(default=(None, None), compare=False, repr=False)
 
     @property
     def exit_status(self) -> int:
@@ -105,8 +123,8 @@ class Explanation:
         rows = tuple((c.kind.replace("_", " "), "" if c.share is None else f"{100 * c.share:.1f}",
                       _short(c.where), sentence(c.what)) for c in self.causes)  # fmt: skip
         found = [Section("Causes", columns, rows)] if rows else []
-        heads = (Column("joint"), Column("torque", "N m|N, rms"), Column("difference"), Column("left"))
-        lines = tuple((j.joint, *(f"{x:.4g}" for x in (j.torque, j.difference, j.left))) for j in self.joints)
+        heads = (Column("joint"), Column("torque", "N m or N, rms"), Column("difference"), Column("left"))
+        lines = tuple((j.joint, *(_torque(x, j.torque) for x in (j.torque, j.difference, j.left))) for j in self.joints)
         return [*found, Section(f"Torques at {self.samples} states", heads, lines)]
 
     def remarks(self) -> list[str]:
@@ -131,6 +149,11 @@ class Explanation:
         notes = "".join(f"<li>{escape(text)}</li>" for text in self.remarks())
         table = f"<table><tr><th>cause</th><th>share</th><th>what differs</th></tr>{rows}</table>" if rows else ""
         return f"<div><p><b>{escape(sentence(self.summary))}</b></p>{table}<ul>{notes}</ul></div>"
+
+
+def _torque(x: float, scale: float) -> str:
+    """A torque in figures; what only rounding makes of it is zero."""
+    return f"{x:.4g}" if x > NO_EFFECT * scale else "0"
 
 
 def _short(names: Sequence[str], most: int = 4) -> str:
@@ -186,22 +209,27 @@ def _judged(gap: Gap, pair: Match, tolerance: float, samples: int, progress: Pro
     scale = _rms(gap.tau) or 1.0
     worst = max(torque_distances(gap), default=0.0)
     base = Explanation(gap.first, gap.second, "equal", pair.causes, worst, worst, _joints(gap, gap), notes=pair.notes,
-                       samples=len(gap.states))  # fmt: skip
+                       samples=len(gap.states), torques=_table(gap, gap, (None,) * len(pair.causes)),
+                       robots=(pair.robot, pair.other))  # fmt: skip
     if worst <= tolerance:
         return replace(base, status="explained") if pair.causes else base
     found = search(gap, progress)
     if gap.target is not None and found.digits > 0 and _rms(found.gap.residual) > ACCOUNTED * before:
         found = _by_torques(found, progress)
     after = _rms(found.gap.residual)
-    shared = _shares(gap, found.steps, before, after)
-    effective = tuple(sorted((c for c in shared if abs(c.share or 0.0) * before > NO_EFFECT * scale),
-                             key=lambda cause: -(cause.share or 0.0)))  # fmt: skip
-    silent = tuple(c for c in shared if c not in effective)
+    parts = _parts(gap, found)
+    shared = sorted(zip(_shares(found.steps, parts, before, after), parts, strict=True),
+                    key=lambda pair: -(pair[0].share or 0.0))  # fmt: skip
+    heard = [(cause, part) for cause, part in shared if abs(cause.share or 0.0) * before > NO_EFFECT * scale]
+    effective = tuple(cause for cause, _ in heard)
+    silent = tuple(cause for cause, _ in shared if cause not in effective)
     done = after <= max(ACCOUNTED * before, tolerance * scale)
     status: Status = "explained" if done and (effective or pair.causes) else "unexplained"
     known = () if status == "explained" else tuple(_known(found))
+    drawn = (*(None for _ in pair.causes), *(part for _, part in heard))
     return replace(base, status=status, causes=(*pair.causes, *effective), difference=before / scale,
-                   left=after / scale, joints=_joints(gap, found.gap), without_effect=silent, known=known)  # fmt: skip
+                   left=after / scale, joints=_joints(gap, found.gap), without_effect=silent, known=known,
+                   torques=_table(gap, found.gap, drawn))  # fmt: skip
 
 
 def _by_torques(found: Found, progress: Progress) -> Found:
@@ -226,16 +254,23 @@ def _joints(before: Gap, after: Gap) -> tuple[JointDifference, ...]:
 # Shares --------------------------------------------------------------------------------------------------------------
 
 
-def _shares(gap: Gap, steps: tuple[Step, ...], before: float, after: float) -> list[Cause]:
-    """Each cause with its share: the squared difference that it makes alone, all other causes removed, as a part of
-    the sum of these; together they make the part of the difference that is explained.
+def _parts(gap: Gap, found: Found) -> list[Floats]:
+    """The torques that each cause makes alone, all other causes removed."""
+    others = (found.steps[:k] + found.steps[k + 1 :] for k in range(len(found.steps)))
+    return [gap.after(steps).residual - found.gap.residual for steps in others]
+
+
+def _shares(steps: tuple[Step, ...], parts: list[Floats], before: float, after: float) -> list[Cause]:
+    """Each cause with its share: the squared difference that it makes alone as a part of the sum of these; together
+    they make the part of the difference that is explained.
     """
-    alone = []
-    for k in range(len(steps)):
-        others = gap.after((*steps[:k], *steps[k + 1 :]))
-        alone.append(max(_rms(others.residual) ** 2 - after**2, 0.0))
+    alone = [_rms(part) ** 2 for part in parts]
     total, explained = sum(alone) or 1.0, 1 - (after / before) ** 2 if before else 0.0
     return [replace(step.cause, share=explained * x / total) for step, x in zip(steps, alone, strict=True)]
+
+
+def _table(before: Gap, after: Gap, parts: tuple[Floats | None, ...]) -> TorqueTable:
+    return TorqueTable(before.tau - before.residual, before.tau, after.tau - after.residual, parts)
 
 
 # What is known of the rest -------------------------------------------------------------------------------------------

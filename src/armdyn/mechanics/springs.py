@@ -72,6 +72,8 @@ def counterbalances(robot: Robot) -> dict[int, tuple[Vec3, Scalar]]:
 
 def _together(parts: list[tuple[Vec3, Scalar]]) -> tuple[Vec3, Scalar]:
     mass = ops.total(part for _, part in parts)
+    if isinstance(mass, float) and mass == 0:  # nothing is carried: any point will do
+        return parts[0][0], mass
     moment = ops.total(part * com for com, part in parts)
     return Vec3(*(div(x, mass) for x in moment)), mass
 
