@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import secrets
 import sys
 import tempfile
@@ -29,6 +30,8 @@ import numpy as np
 
 import armdyn
 from armdyn.diagnosis import Explanation, explain
+from armdyn.diagnosis.readings import random_states
+from armdyn.diagnosis.views import view
 from armdyn.errors import ArmdynError, FeatureError
 from armdyn.formats import read
 from armdyn.robot import Robot
@@ -122,34 +125,40 @@ def faulty(fault: Fault, source: Path, target: Path, rng: Rng) -> Path | None:
     return target
 
 
-def visible(fault: Fault, source: Path, folder: Path, rng: Rng) -> tuple[Path, Explanation] | None:
-    """A file with a fault that shows in the torques, and its explanation; None if the file has no place for one."""
+def visible(fault: Fault, source: Path, target: Path, rng: Rng) -> Path | None:
+    """A file with a fault that shows in the torques; None if the file has no place for one."""
     for _ in range(10):
-        other = faulty(fault, source, folder / f"{fault.kind}{source.suffix}", rng)
+        other = faulty(fault, source, target, rng)
         if other is None:
             return None
-        try:
-            found: Explanation = quietly(explain, source, other)
-        except FeatureError:
-            continue  # the fault makes a robot that `explain` refuses by name
-        if found.status != "equal" and (fault.kind in HELD or found.difference > VISIBLE):
-            return other, found
+        if fault.kind in HELD or apart(source, other) > VISIBLE:
+            return other
     return None
+
+
+def apart(first: Path, second: Path) -> float:
+    """Rms difference of the torques of two files as a part of the torques."""
+    a, b = quietly(view, first), quietly(view, second)
+    if a.robot.n != b.robot.n:
+        return math.inf
+    states = random_states(a.robot, 20)
+    own, other = a.torques(states), b.torques(states)
+    return float(np.sqrt(np.mean((own - other) ** 2) / np.mean(other**2)))
 
 
 def explained(faults: Sequence[Fault], robot: Path | Robot, folder: Path, rng: Rng) -> Explanation | None:
     """The explanation of faults made one after the other, each visible; None if the robot has no place for them."""
     source = written(robot, folder, faults[0].format)
-    last, found = source, None
-    for fault in faults:
-        made = None if last is None else visible(fault, last, folder, rng)
-        if made is None:
-            return None
-        last, found = made
-    if len(faults) == 1:
-        return found
-    both: Explanation = quietly(explain, source, last)
-    return None if both.status == "equal" else both
+    last = source
+    for k, fault in enumerate(faults):
+        last = None if last is None else visible(fault, last, folder / f"faulty{k}{last.suffix}", rng)
+    if last is None:
+        return None
+    try:
+        found: Explanation = quietly(explain, source, last)
+    except FeatureError:
+        return None  # the faults make a robot that `explain` refuses by name
+    return None if found.status == "equal" else found
 
 
 def in_engine(kind: str, robot: Path | Robot, folder: Path, rng: Rng) -> Explanation | None:

@@ -184,7 +184,7 @@ class Robot(Shown):
         """
         if not self.constrained:
             return self
-        tree = tuple(replace(joint, mimic=None) for joint in self.tree)
+        tree = tuple(joint if joint.mimic is None else replace(joint, mimic=None) for joint in self.tree)
         return replace(self, tree=tree, loops=(), expressions=self.expressions and self.expressions.opened)
 
     def with_opened(self, tree: Robot) -> Robot:
