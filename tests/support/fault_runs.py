@@ -43,7 +43,7 @@ ROBOTS = 20
 SPLIT = 10_000
 DEVELOPMENT = ("panda", "rx90", "puma560")
 TEST = ("ur5", "scara5", "planar3r", "three_link", "cartesian2")
-LARGEST = 20
+LARGEST = 12
 """Movable joints of the largest robot of the wheel that is drawn."""
 VISIBLE = 1e-4
 """A fault below this part of the torques is drawn again."""
