@@ -138,18 +138,12 @@ def on_robot(formula: Any) -> GraphMaker:
 
 def on_places(formula: Any) -> GraphMaker:
     """A formula of places: frames may be chosen freely, parameters not."""
-    return lambda source, inputs, _: _placed(source, formula, inputs)
+    return lambda source, inputs, _: source.traced(source.views.places, formula, inputs)
 
 
 def on_frame(formula: Any) -> GraphMaker:
     """A formula of the place of a frame, by default the tool."""
-    return lambda source, inputs, frame: _placed(source, formula, inputs, frame=frame or "tool")
-
-
-def _placed(source: Source, formula: Any, inputs: Inputs, **options: Any) -> Graph:
-    places = source.views.places
-    robots = [places] if places is source.robot else [source.robot, places]
-    return cheapest(source.traced(robot, formula, inputs, **options) for robot in robots)
+    return lambda source, inputs, frame: source.traced(source.views.places, formula, inputs, frame=frame or "tool")
 
 
 def with_wrench(formula: Any) -> GraphMaker:

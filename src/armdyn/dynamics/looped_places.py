@@ -42,11 +42,6 @@ TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 POSED: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector"}
 
 
-def of_frame(recipe: Recipe) -> bool:
-    """Whether a recipe asks for a frame."""
-    return FRAME[0] in recipe.robot
-
-
 def _made(name: str, shape: Shape, robot: tuple[str, ...], own: dict[str, Kind], **parts: Any) -> Recipe:
     made = standard(name, shape, own=with_position(own, shape), start=_fixed, **parts)
     kept = {*made.own}
