@@ -18,7 +18,7 @@ from support.fences import FENCE, fences
 TEXT = (Path(__file__).parents[1] / "docs" / "start" / "use_it_from.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M))
 TOOLS = {"C": "cc", "C++": "c++", "MATLAB and Octave": "octave-cli", "JavaScript and WebAssembly": "node",
-         "Simulation tools: FMU": "fmpy"}  # fmt: skip
+         "Simulation tools: FMU": "fmpy", "JAX, PyTorch and CasADi": "python"}  # fmt: skip
 FILE = re.compile(r"^(?:/\* (\S+) \*/|(?://|%|#) (\S+\.\w+))\n")
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 NUMBER = re.compile(r"^-?\d+\.\d{3}$", re.M)
@@ -39,6 +39,8 @@ def test_a_section_gets_a_new_user_to_a_torque(section: str, tmp_path: Path) -> 
     tool = TOOLS[section]
     if not shutil.which(tool, path=PATH):
         pytest.skip(f"{tool} is not installed")
+    if section.startswith("JAX"):
+        pytest.importorskip("jax", reason="JAX is not installed")
     commands = tmp_path / "bin"
     commands.mkdir()
     armdyn_command = commands / "armdyn"

@@ -11,7 +11,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -202,8 +202,8 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     page.set_number("elbow", "60")
     page.wait(lambda: abs(studio.q[1] - np.radians(60)) < 1e-9)
     before = studio.answers.dyn.pose(studio.q)[:3, 3]
-    drag_the_tool(studio, page)
-    page.wait(lambda: np.linalg.norm(studio.answers.dyn.pose(studio.q)[:3, 3] - before) > 0.02)
+    drag_the_tool(studio, page, lambda: np.linalg.norm(studio.answers.dyn.pose(studio.q)[:3, 3] - before) > 0.02)
+    page.page.mouse.up()
     page.press("Other branch of the inverse kinematics")
     page.wait(lambda: "Branch" in page.text("[data-verdict]"))
 
@@ -231,8 +231,7 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     page.press("Start")
     page.wait(lambda: studio.simulate_panel.live is not None and studio.simulate_panel.live.t > 0.05)
     goal = studio.simulate_panel.live.goal
-    drag_the_tool(studio, page, release=False)
-    page.wait(lambda: studio.simulate_panel.live.pull is not None)
+    drag_the_tool(studio, page, lambda: studio.simulate_panel.live.pull is not None)
     page.wait(lambda: np.abs(studio.simulate_panel.live.q - goal).max() > 1e-3)
     page.page.mouse.up()
     page.wait(lambda: studio.simulate_panel.live.pull is None)
@@ -256,20 +255,29 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     page.page.close()
 
 
-def drag_the_tool(studio: Studio, page: Page, *, release: bool = True) -> None:
-    """Drag the gizmo's middle square by 60 pixels. Where it is on the page follows from the camera."""
+def drag_the_tool(studio: Studio, page: Page, happened: Callable[[], bool]) -> None:
+    """Drag the gizmo's middle square by 60 pixels and hold it there. Where it is on the page follows from the camera.
+
+    A page that draws slowly may not have noticed that the mouse is over the square: then it is dragged again.
+    """
     (client,) = list(studio.server.get_clients().values())[-1:]
-    canvas = page.page.locator("canvas").first.bounding_box()
-    x, y = on_canvas(client, studio.stage.gizmo_pose()[0] + handle_of(studio), canvas)
-    mouse = page.page.mouse
-    mouse.move(x, y)
-    page.page.wait_for_timeout(200)
-    mouse.down()
-    for step in range(1, 7):
-        mouse.move(x - 10 * step, y - 6 * step)
-        page.page.wait_for_timeout(50)
-    if release:
+    canvas, mouse = page.page.locator("canvas").first.bounding_box(), page.page.mouse
+    for patience in (0.2, 0.5, 1.0, 2.0, 4.0):
+        x, y = on_canvas(client, studio.stage.gizmo_pose()[0] + handle_of(studio), canvas)
+        for place in ((x - 3, y - 3), (x, y)):
+            mouse.move(*place)
+            page.page.wait_for_timeout(1e3 * patience)
+        mouse.down()
+        for step in range(1, 7):
+            mouse.move(x - 10 * step, y - 6 * step)
+            page.page.wait_for_timeout(250 * patience)
+        end = time.monotonic() + 10 * patience
+        while time.monotonic() < end:
+            if happened():
+                return
+            page.page.wait_for_timeout(50)
         mouse.up()
+    pytest.fail("the tool was not dragged")
 
 
 def handle_of(studio: Studio) -> np.ndarray:

@@ -30,8 +30,6 @@ GRAVITY, ELLIPSOID, FINDING, MASS, PULL, PATH = (
     (224, 130, 20),
     (59, 125, 216),
 )
-MANY_FACES = 5000
-"""Faces from which a mesh casts no shadow: shadows draw everything several times in each frame."""
 FLOOR = {False: ((196, 200, 206), (160, 165, 173)), True: ((58, 61, 66), (88, 92, 99))}
 """Colours of the floor's cells and sections; True: dark."""
 Dragged = Callable[[str, Array, Array], None]
@@ -73,6 +71,7 @@ class Stage:
 
     def _set_scene(self) -> None:
         where, scene = self.set, self.scene
+        scene.configure_default_lights(cast_shadow=False)  # shadows draw everything several times in each frame
         scene.set_up_direction(tuple(where.up))
         turned = np.column_stack([*across(where.up), where.up])
         floor = where.middle - where.up * (float(where.middle @ where.up) - where.floor + 0.03 * where.size)
@@ -120,13 +119,10 @@ class Stage:
             return self.scene.add_icosphere(name, radius=1.0, scale=solid.size, **paint, **place)
         if solid.kind == "cylinder":
             return self.scene.add_cylinder(name, radius=solid.size[0], height=solid.size[1], **paint, **place)
-        shadow = len(solid.mesh.faces) < MANY_FACES
         if solid.color is None:
-            return self.scene.add_mesh_trimesh(name, solid.mesh, cast_shadow=shadow, receive_shadow=shadow, **place)
+            return self.scene.add_mesh_trimesh(name, solid.mesh, **place)
         vertices, faces = np.asarray(solid.mesh.vertices), np.asarray(solid.mesh.faces)
-        return self.scene.add_mesh_simple(
-            name, vertices, faces, cast_shadow=shadow, receive_shadow=shadow, **paint, **place
-        )
+        return self.scene.add_mesh_simple(name, vertices, faces, **paint, **place)
 
     # Each configuration ---------------------------------------------------------------------------------------------
 
@@ -154,9 +150,7 @@ class Stage:
         size, wxyz = np.maximum(s, 2e-3 * self.set.size), quaternion(U)
         centre = self.answers.dyn.pose(q)[:3, 3] + scale * found[1]
         if self.ellipsoid is None:
-            self.ellipsoid = self.scene.add_icosphere(
-                "/ellipsoid", radius=1.0, color=ELLIPSOID, opacity=0.35, cast_shadow=False, receive_shadow=False
-            )
+            self.ellipsoid = self.scene.add_icosphere("/ellipsoid", radius=1.0, color=ELLIPSOID, opacity=0.35)
         self.ellipsoid.scale, self.ellipsoid.wxyz, self.ellipsoid.position = size, wxyz, centre
         return True
 
@@ -185,7 +179,6 @@ class Stage:
                 self.inertias.append(self.scene.add_icosphere(
                     f"{_node(body.link)}/inertia{k}", radius=1.0, scale=semi_axes,
                     color=FINDING if found else PULL, opacity=0.4, position=body.com, wxyz=quaternion(axes),
-                    cast_shadow=False,
                 ))  # fmt: skip
 
     def show_pull(self, tool: Array, target: Array | None) -> None:
