@@ -107,9 +107,10 @@ def table_3() -> Outcome:
     chains = {name: chain(name) for name in text.TABLE_3}
     shortest = min(steps for _, steps in chains.values())
     claims = (
-        Claim("Kane's method takes longest, 46 s", f"longest is {_ranked(slowest, engines)}",
+        Claim("Kane's method takes longest, 46 s", f"the longest is {_picked(slowest, 'kane', engines)}",
               set(slowest.values()) == {"kane"}),
-        Claim("the new formulation is the fastest, 3 s", f"the fastest is {_ranked(fastest, engines)}",
+        Claim("the new formulation is the fastest, 3 s",
+              f"the fastest is {_picked(fastest, 'bertrand_bruneau', engines)}",
               set(fastest.values()) == {"bertrand_bruneau"}),
         Claim("its terms can be computed simultaneously, which makes it more appropriate for parallel algorithms",
               f"operations, and those of the longest chain: {_chained(chains)}",
@@ -149,11 +150,14 @@ def _chained(chains: Mapping[str, tuple[int, int]]) -> str:
     return ", ".join(f"{name} {work} and {steps}" for name, (work, steps) in ordered)
 
 
-def _ranked(picked: Mapping[str, str], engines: Mapping[str, Mapping[str, float]]) -> str:
-    """`lagrange in our graph (kane 16 ms, ...), ...`."""
-    texts = []
-    for engine, name in picked.items():
-        times = ", ".join(f"{each} {1e3 * seconds:.3g} ms" if seconds < 1 else f"{each} {seconds:.3g} s"
-                          for each, seconds in sorted(engines[engine].items(), key=lambda x: x[1]))  # fmt: skip
-        texts.append(f"{name} in {engine} ({times})")
-    return "; ".join(texts)
+def _picked(picked: Mapping[str, str], claimed: str, engines: Mapping[str, Mapping[str, float]]) -> str:
+    """`lagrange in our graph (114 ms, kane 17.2 ms), ...`: what was picked in each engine, beside the claimed one."""
+
+    def shown(seconds: float) -> str:
+        return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+    return ", ".join(
+        f"{name} in {engine} ({shown(engines[engine][name])}"
+        + (")" if name == claimed else f", {claimed} {shown(engines[engine][claimed])})")
+        for engine, name in picked.items()
+    )

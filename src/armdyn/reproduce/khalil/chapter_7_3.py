@@ -244,6 +244,17 @@ SPHERICAL = Robot.from_dh(
 """A spherical arm, for property g with a prismatic joint."""
 
 
+def largest_share(robot: Robot) -> float:
+    """Largest share that |A|, |C| / |qd| and |Q| reach of the bounds of property g, at 200 random states."""
+    rng, bounds, share = np.random.default_rng(3), model_bounds(robot), 0.0
+    for q, qd in zip(rng.uniform(-3, 3, (200, robot.n)), rng.uniform(-1, 1, (200, robot.n)), strict=True):
+        A, C = gim_christoffel.mass_matrix(robot, q), gim_christoffel.coriolis_matrix(robot, q, qd)
+        norms = (np.linalg.norm(A, 2), np.linalg.norm(C, 2) / np.linalg.norm(qd),
+                 np.linalg.norm(newton_euler.gravity(robot, q)))  # fmt: skip
+        share = max(share, *(float(x / y) for x, y in zip(norms, bounds.at(float(np.linalg.norm(q))), strict=True)))
+    return share
+
+
 @chapter.item("sec. 7.3.3.3", "Properties a to h of the dynamic model")
 def properties() -> Outcome:
     robot = load("rx90")
@@ -264,6 +275,7 @@ def properties() -> Outcome:
         np.linalg.norm(newton_euler.gravity(robot, rows), axis=-1).max(),
     ])  # fmt: skip
     limits = np.array(model_bounds(robot).at(0.0))
+    share = largest_share(SPHERICAL)
     checks = (
         below("a: A is symmetric, largest asymmetry", float(np.abs(A - np.swapaxes(A, -1, -2)).max()), 1e-12),
         Check("a: A is positive definite", bool((np.linalg.eigvalsh(A) > 0).all()),
@@ -275,6 +287,7 @@ def properties() -> Outcome:
         below("f: Y pi - tau", distance(Y @ standard_parameters(robot).array(), tau), 1e-12),
         Check("g: bounds on |A|, |C| / |qd| and |Q| of the RX-90", bool((found <= limits).all()),
               "; ".join(f"{x:.3g}, bound {y:.3g}" for x, y in zip(found, limits, strict=True))),
+        below("g: largest share of its bounds, with a6, that an arm with a prismatic joint reaches", share, 1.0),
         below("h: power of the torques, minus the rate of the energy, minus the power of friction, relative",
               *passivity(robot)),
     )  # fmt: skip
