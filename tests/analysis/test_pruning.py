@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from itertools import product
 from typing import Any
 
@@ -17,6 +16,7 @@ from armdyn.analysis.worst_rates import error_at_corners, largest_error, worst_c
 from armdyn.errors import FeatureError, ShapeError
 from armdyn.graph import Graph, closed_form, evaluate, symbols, trace
 from support import pinocchio_model
+from support.limits import FULL
 
 
 def errors(found: Any, q: Any, qd: Any, qdd: Any) -> Any:
@@ -39,7 +39,7 @@ def test_no_motion_of_a_random_robot_exceeds_the_bound(seed: int) -> None:
     found = prune(robot, share=0.05, box=motion_box(robot, v_max=2.0, a_max=5.0), factor=1.1)
     assert (found.bound <= found.tolerance).all()
     assert found.operations.total <= found.full.operations.total
-    motions = found.box.samples(200_000, np.random.default_rng(seed))
+    motions = found.box.samples(200_000 if FULL else 20_000, np.random.default_rng(seed))
     largest = np.maximum(errors(found, *motions).max(axis=0), found.certificate.found)
     rounding = 1e-12 * found.tolerance  # of the sums in the two programs
     assert (largest <= found.bound + rounding).all()
@@ -60,7 +60,7 @@ def test_puma560_at_one_percent(puma: Any) -> None:
     np.testing.assert_allclose(worst, puma.certificate.found, atol=1e-12)  # rounding of torques of 100 N m
 
 
-@pytest.mark.skipif(not os.environ.get("ARMDYN_FULL"), reason="takes a minute; set ARMDYN_FULL=1")
+@pytest.mark.skipif(not FULL, reason="takes a minute; set ARMDYN_FULL=1")
 def test_panda_at_one_percent() -> None:
     """Seven joints, and the same closeness: 19 million points, rates at their worst, 10^6 motions and a search."""
     found = prune(armdyn.load("panda"))
@@ -125,9 +125,9 @@ def test_trigonometric_polynomials_cannot_peak_between_the_points(half: float, d
     """Random polynomials, and that which is extremal: its largest value lies just between two points."""
     box = boxed(0.3 - half, 0.3 + half)
     rng = np.random.default_rng(degree)
-    x = np.linspace(0.3 - half, 0.3 + half, 20_001)
+    x = np.linspace(0.3 - half, 0.3 + half, 2001)
     tight = 0.0
-    for _ in range(200):
+    for _ in range(200 if FULL else 60):
         a, b = rng.standard_normal((2, degree + 1)) / (1 + np.arange(degree + 1)) ** rng.uniform(-3, 3)
 
         def value(at: Any, a: Any = a, b: Any = b) -> Any:

@@ -34,6 +34,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_measuring(run: Run, tm
 
 def test_json(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "QUICK", TINY)
+    monkeypatch.setattr(measuring, "compile_seconds", lambda robot, names: dict.fromkeys(names, 1.0))
     status, out, _ = run("bench", "pendulum", "--quick", "--json")
     assert status == 0
     assert json.loads(out)["robots"][0]["name"] == "pendulum"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from armdyn.mechanics.kinematics import frame_pose, link_poses
 from armdyn.robot import Robot
 from support import pinocchio_model
 from support.assembly_modes import STARTS, another_mode
+from support.limits import FULL
 from support.pinocchio_model import pin, se3
 
 MECHANISMS = {"parallelogram": 1.0, "palletiser": 0.5, "five_bar": 0.3, "bricard": 0.8, "delta": 0.4, "stewart": 0.06}
@@ -78,8 +78,8 @@ class Engine:
 
 
 def count_of(name: str) -> int:
-    """Configurations; the reference of a Stewart platform takes longest: all of them with ARMDYN_FULL=1."""
-    return 100 if name != "stewart" or os.environ.get("ARMDYN_FULL") else 30
+    """Configurations; the reference of a Stewart platform takes longest."""
+    return 100 if FULL else 5 if name == "stewart" else 20
 
 
 def compare(robot: Robot, q: np.ndarray, **mode: Any) -> None:
@@ -205,8 +205,8 @@ def test_free_motion_keeps_its_energy(name: str, start: list[float]) -> None:
     dyn = armdyn.compile(robot)
     n = robot.n
     run = armdyn.simulate(
-        robot.without("gravity", "limits"), armdyn.control.NoControl(n), np.zeros(n), 10.0, 1e-3, q0=start,
-        qd0=np.full(n, 0.3), integrator="rk4",
+        robot.without("gravity", "limits"), armdyn.control.NoControl(n), np.zeros(n), 10.0 if FULL else 3.0, 1e-3,
+        q0=start, qd0=np.full(n, 0.3), integrator="rk4",
     )  # fmt: skip
     energy = dyn.kinetic_energy(run.q, run.qd)
     assert np.abs(energy - energy[0]).max() < 1e-8 * energy[0]

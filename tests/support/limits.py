@@ -1,12 +1,15 @@
-"""Limits of the process that runs the tests."""
+"""Limits of the process that runs the tests, and how much they draw."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+FULL = bool(os.environ.get("ARMDYN_FULL"))
+"""Whether the long versions run."""
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
