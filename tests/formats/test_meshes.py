@@ -138,6 +138,25 @@ def test_against_mujoco(tmp_path: Path, seed: int, mode: str, ending: str) -> No
         np.testing.assert_allclose(inertia.tensor.array(), tensor, rtol=0, atol=near * np.abs(tensor).max())
 
 
+def test_quadrangles_are_divided_as_in_mujoco(tmp_path: Path) -> None:
+    """A box with its corners moved: the faces are not plane, so that the diagonal counts."""
+    mujoco = pytest.importorskip("mujoco")
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    masses = []
+    for seed in range(5):
+        moved = corners + np.random.default_rng(seed).uniform(-0.2, 0.2, (8, 3))
+        (tmp_path / f"m{seed}.obj").write_bytes(obj(Mesh(moved, np.array(faces))))  # MuJoCo keeps meshes by name
+        path = tmp_path / "m.xml"
+        asset = f'<asset><mesh name="m" file="m{seed}.obj" inertia="exact"/></asset>'
+        body = '<worldbody><body name="b"><joint/><geom type="mesh" mesh="m"/></body></worldbody>'
+        path.write_text(f"<mujoco>{asset}{body}</mujoco>", encoding="utf-8")
+        theirs = mujoco.MjModel.from_xml_path(str(path)).body("b").mass[0]
+        masses.append(mjcf_read.read(path).tree[0].body.inertia.about_com().mass)
+        assert masses[-1] == pytest.approx(theirs, rel=1e-6)  # of single precision
+    assert np.ptp(np.array(masses, dtype=float)) > 1
+
+
 DAMAGED = [("a.stl", b"solid"), ("a.stl", b""), ("a.obj", b"f 1 2 3"), ("a.obj", b"v 0 0 0\nf 1 2 9"),
            ("a.msh", b"\1\0\0\0"), ("a.dae", b"")]  # fmt: skip
 

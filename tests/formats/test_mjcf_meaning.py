@@ -132,6 +132,9 @@ def test_refused_as_mujoco_refuses_it(case: str) -> None:
      '</equality><worldbody><body name="b"><joint name="k"/>{}</body>', "degree above one"),
     ('<body name="a"><joint name="j"/>{}</body></worldbody><option><flag actuation="disable"/></option><worldbody>',
      "actuation"),
+    ('<body name="a"><freejoint align="true"/>{}</body>', "align of <freejoint>"),
+    ('<body name="a"><freejoint/>{}</body></worldbody><compiler alignfree="true"/><worldbody>',
+     "alignfree of <compiler>"),
 ])  # fmt: skip
 def test_what_is_not_read_is_named(inside: str, named: str) -> None:
     text = f"<mujoco><worldbody>{inside.replace('{}', INERTIAL)}</worldbody></mujoco>"

@@ -311,6 +311,32 @@ def test_a_planar_joint_is_three_joints() -> None:
     assert np.trace(T[:3, :3]) == pytest.approx(1 + 2 * np.cos(0.5))
 
 
+def test_a_spherical_joint_is_a_ball_joint() -> None:
+    """Of Bullet's dialect."""
+    ball = '<link name="w"/><joint name="f" type="spherical"><parent link="w"/><child link="a"/></joint>'
+    robot = urdf.loads(f'<robot name="r">{ball}{ARM}</robot>')
+    assert (robot.n, robot.nq, robot.features["free_joints"]) == (4, 5, ("f",))
+
+
+@pytest.mark.parametrize(("old", "new", "note"), [
+    (' ixy="0" ixz="0" iyz="0"', "", "'b': ixy, ixz, iyz, for <inertia> does not give them"),
+    ("<visual/>", "<visual><xacro:grey/></visual>", "leftover tags of xacro: <xacro:grey>"),
+    (">50<", ">reduction<", "mechanicalReduction of the transmission of j: 'reduction' is not a number"),
+])  # fmt: skip
+def test_what_a_file_leaves_open_is_noted(old: str, new: str, note: str) -> None:
+    """The rest of the file is read; a moment of inertia may not be missing."""
+    text = (
+        '<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro"><link name="a"/><link name="b"><visual/><inertial>'
+        '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint><transmission name="t"><joint '
+        'name="j"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator></transmission></robot>'
+    )
+    assert old in text and not urdf.loads(text).notes
+    assert note in urdf.loads(text.replace(old, new)).notes[0]
+    with pytest.raises(armdyn.ArmdynError, match="'ixx' is missing"):
+        urdf.loads(text.replace('ixx="1"', ""))
+
+
 def test_the_root_can_be_put_on_a_free_joint(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(f'<robot name="r">{ARM}</robot>', encoding="utf-8")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -153,20 +154,29 @@ def _welded(corners: np.ndarray[Any, Any]) -> Mesh:
 
 
 def _obj(content: bytes) -> Mesh:
-    """Vertices and faces; a polygon becomes a fan of triangles."""
+    """Vertices and faces; a polygon becomes a fan of triangles, a quadrangle two along its shorter diagonal."""
     vertices: list[list[str]] = []
-    faces: list[tuple[int, int, int]] = []
+    polygons: list[list[int]] = []
     for line in content.decode("utf-8", errors="replace").splitlines():
         words = line.split()
         if words and words[0] == "v":
             vertices.append(words[1:4])
         elif words and words[0] == "f":
             corners = [int(word.partition("/")[0]) for word in words[1:]]
-            corners = [k - 1 if k > 0 else len(vertices) + k for k in corners]
-            faces.extend((corners[0], b, c) for b, c in pairwise(corners[1:]))
+            polygons.append([k - 1 if k > 0 else len(vertices) + k for k in corners])
     if not vertices:
         raise ValueError("no vertices")
-    return Mesh(np.array(vertices, dtype=np.float32).astype(float), np.array(faces, dtype=np.int64).reshape(-1, 3))
+    places = np.array(vertices, dtype=np.float32).astype(float)
+    faces = [(first, b, c) for first, *others in map(partial(_turned, places), polygons) for b, c in pairwise(others)]
+    return Mesh(places, np.array(faces, dtype=np.int64).reshape(-1, 3))
+
+
+def _turned(vertices: Floats, corners: list[int]) -> list[int]:
+    """The corners of a polygon; those of a quadrangle begin at an end of its shorter diagonal, as in MuJoCo."""
+    if len(corners) != 4 or not 0 <= min(corners) <= max(corners) < len(vertices):
+        return corners
+    a, b, c, d = vertices[corners]
+    return corners if np.sum((c - a) ** 2) < np.sum((d - b) ** 2) else [*corners[1:], corners[0]]
 
 
 def _msh(content: bytes) -> Mesh:

@@ -111,7 +111,9 @@ def namespace(element: Element) -> str:
 
 
 def _same(text: str, neutral: str) -> bool:
-    """Whether a value changes nothing: the same numbers, or the same word."""
+    """Whether a value changes nothing: the same numbers, or the same word; "auto or false" stands for two words."""
+    if " or " in neutral:
+        return any(_same(text, each) for each in neutral.split(" or "))
     try:
         return [float(word) for word in text.split()] == [float(word) for word in neutral.split()]
     except ValueError:

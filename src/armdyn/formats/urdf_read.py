@@ -25,7 +25,9 @@ KINDS: dict[str, Kind] = {
     "prismatic": "prismatic",
     "fixed": "fixed",
 }
-SEVERAL = ("floating", "planar")
+SHAPES = ("visual", "collision")
+AXLESS = ("floating", "spherical")
+SEVERAL = (*AXLESS, "planar")
 """Types of joints with several degrees of freedom."""
 WORLD = "world"
 """A parent link of this name need not be declared."""
@@ -35,6 +37,7 @@ UNLIMITED = 1e30
 """A limit of this size or larger means none. It fits a single-precision number, which some readers use."""
 MOST_LINKS = 10_000
 
+_PRODUCTS = ("ixy", "ixz", "iyz")
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -72,7 +75,7 @@ def _robot(document: Document, source: str, free_root: bool | None, leftover: Se
         raise RobotError("the robot has no link", where=where, expected="<link> elements in <robot>")
     if max(len(links), len(joints)) > MOST_LINKS:
         raise RobotError(f"{max(len(links), len(joints))} links", where=where, expected=f"at most {MOST_LINKS}")
-    reader = _Reader(document, joints, free_root is False, _rotors(document), notes)
+    reader = _Reader(document, joints, free_root is False, _rotors(document, notes), notes)
     bodies = {name: reader.body(name, element) for name, element in links.items()}
     if WORLD not in bodies and any(parent.get("link") == WORLD for parent in document.root.iter("parent")):
         bodies[WORLD] = Body(WORLD)  # by convention it need not be declared
@@ -93,7 +96,7 @@ def _robot(document: Document, source: str, free_root: bool | None, leftover: Se
 
 
 def _checked_root(document: Document) -> list[Element]:
-    """Check that the root is <robot>; return what xacro has left beside links and joints."""
+    """Check that the root is <robot>; return what xacro has left beside links and joints, and in their shapes."""
     tag = local_name(document.root)
     if tag != "robot":
         known = {"mujoco": "It is an MJCF file: name it .xml.", "sdf": "It is an SDF file: convert it to URDF first."}
@@ -103,10 +106,14 @@ def _checked_root(document: Document) -> list[Element]:
             expected="<robot>",
             advice=known.get(tag),
         )
-    for element in (inner for child in document.root if not _is_xacro(child) for inner in child.iter()):
-        if _is_xacro(element):
+    top = [child for child in document.root if _is_xacro(child)]
+    others = [child for child in document.root if not _is_xacro(child)]
+    shapes = {id(inner) for child in others for shape in child if local_name(shape) in SHAPES for inner in shape}
+    left = [element for child in others for element in child.iter() if _is_xacro(element)]
+    for element in left:
+        if id(element) not in shapes:
             raise _xacro(document, element)
-    return [child for child in document.root if _is_xacro(child)]
+    return [*top, *left]
 
 
 def _is_xacro(element: Element) -> bool:
@@ -121,7 +128,7 @@ def _xacro(document: Document, element: Element) -> FileError:
     )
 
 
-def _rotors(document: Document) -> dict[str, Rotor]:
+def _rotors(document: Document, notes: list[str]) -> dict[str, Rotor]:
     """Per joint, the gear ratio of its <transmission>, and the rotor that Drake's extension gives."""
     values, found = Values(document), {}
     for transmission in (child for child in document.root if local_name(child) == "transmission"):
@@ -134,8 +141,12 @@ def _rotors(document: Document) -> dict[str, Rotor]:
             ratio = values.number(given["gear_ratio"], "value", label)
         elif "mechanicalReduction" in given:
             reduction = given["mechanicalReduction"]
-            text = (reduction.text or "1").strip()
-            ratio = values.numbers(text, 1, reduction, "mechanicalReduction", label)[0]
+            try:
+                ratio = values.numbers(reduction.text or "1", 1, reduction, "mechanicalReduction", label)[0]
+            except RobotError as error:  # of the actuator alone
+                notes.append(
+                    f"mechanicalReduction of the transmission of {', '.join(names) or 'no joint'}: {error.what}"
+                )
         if len(names) == 1 and (inertia or ratio not in (0, 1)):
             found[names[0]] = Rotor(inertia=inertia, ratio=ratio)
     return found
@@ -203,7 +214,11 @@ class _Reader(Values):
         entries = self.child(inertial, "inertia", label)
         tensor = Mat3.zero()
         if entries is not None:
-            tensor = Mat3.symmetric(*(self.number(entries, key, label) for key in _TENSOR))
+            missing = [key for key in _PRODUCTS if key not in entries.attrib]
+            if missing:
+                self.notes.append(f"{label}: {', '.join(missing)}, for <inertia> does not give them: taken as zero")
+            given = (0 if key in missing else self.number(entries, key, label) for key in _TENSOR)
+            tensor = Mat3.symmetric(*given)
         elif mass:
             self.notes.append(f"{label}: an inertia tensor, for there is no <inertia>: the mass is taken as a point")
         R, com = self.placement(inertial, label).pose()
@@ -224,7 +239,9 @@ class _Reader(Values):
         return Joint(
             name=self.name(element, "joint", name),
             kind=kind,
-            geometry=geometry if stated == "floating" else replace(geometry, axis=self.axis(element, label)),
+            geometry=geometry
+            if stated in ("floating", "spherical")
+            else replace(geometry, axis=self.axis(element, label)),
             parent=parent,
             body=bodies[child],
             rotor=self.rotors.get(name),
@@ -246,6 +263,8 @@ class _Reader(Values):
         stated = self.joints[joint.name].get("type")
         if stated == "floating" and not self.weld:
             return expanded(replace(joint, limits=None, mimic=None), "free")
+        if stated == "spherical":  # of Bullet
+            return expanded(replace(joint, limits=None, mimic=None), "ball")
         return in_plane(replace(joint, limits=None, mimic=None)) if stated == "planar" else [joint]
 
     def end(self, element: Element, end: str, label: str, bodies: Mapping[str, Body]) -> str:
