@@ -135,9 +135,12 @@ def robot_torques(robot: Robot, states: States) -> Floats:
         return newton_euler.inverse_dynamics(robot, states.q, states.qd, states.qdd)
     if not robot.loops:  # mimic joints: all positions are q0 + G q
         zero = np.asarray(closed_chain.all_positions(robot, np.zeros(robot.n)), float)
-        G = np.stack([closed_chain.all_positions(robot, unit) for unit in np.eye(robot.n)], axis=1) - zero[:, None]
+        G: Floats = (
+            np.stack([closed_chain.all_positions(robot, unit) for unit in np.eye(robot.n)], axis=1) - zero[:, None]
+        )
         motion = zero + states.q @ G.T, states.qd @ G.T, states.qdd @ G.T
-        return newton_euler.inverse_dynamics(robot.opened, *motion) @ G
+        tau: Floats = newton_euler.inverse_dynamics(robot.opened, *motion) @ G
+        return tau
     rows = zip(states.q, states.qd, states.qdd, strict=True)
     return np.array([closed_chain.inverse_dynamics(robot, closed_chain.all_positions(robot, q), qd, qdd)
                      for q, qd, qdd in rows])  # fmt: skip

@@ -368,9 +368,8 @@ def practical_computation() -> Outcome:
             q, qd, _ = state(6, 27)
             desired = Desired(*state(6, 28))
             options: dict[str, Any] = {"scheme": scheme, "predictive": ahead}
-            ways = ("newton_euler", arm()), ("matrices", known())
-            one, two = (ComputedTorque.designed(model, W, through=way, **options)(0.0, q, qd, desired)
-                        for way, model in ways)  # fmt: skip
+            one = ComputedTorque.designed(arm(), W, through="newton_euler", **options)(0.0, q, qd, desired)
+            two = ComputedTorque.designed(known(), W, through="matrices", **options)(0.0, q, qd, desired)
             worst = max(worst, distance(one, two))
     checks = (below("(9.22) and (9.31), both schemes, against A w + H", worst, 1e-12),)
     says = "Newton-Euler with w as the acceleration is compared with A and H by Kane's equations."
