@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -83,6 +86,34 @@ def test_hooks_read_equations_and_docstrings() -> None:
     assert "```pycon\n>>> 1 + 1\n2\n```" in shown
 
 
+def test_search_finds_sections(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    if not (node := shutil.which("node")):
+        pytest.skip("node is not installed")
+    sys.path.insert(0, str(ROOT / "docs" / ".hooks"))
+    try:
+        import search  # type: ignore[import-not-found]
+    finally:
+        sys.path.pop(0)
+    page = (
+        '<h1 id="arms">Arms</h1><p>Torques of <code>inverse_dynamics</code> &amp; more.</p>'
+        '<h2 id="friction">Friction</h2><p>Milićević has <math><mi>q</mi><annotation>\\dot q</annotation></math>.</p>'
+    )
+    index = search.sections(page, "Arms", "a/arms.html") + search.sections("<p>friction</p>", "Other", "other.html")
+    assert index[1] == {
+        "page": "Arms", "heading": "Friction", "address": "a/arms.html#friction", "text": "Milićević has q ."
+    }  # fmt: skip
+    script = (ROOT / "docs" / "style" / "search.js").read_text(encoding="utf-8")
+    queries = ["friction", "Inverse_dyn", "milicevic", "torques more", "torques friction", " "]
+    script += f"""
+        const looked = (query) => found({json.dumps(index)}, query).map(({{ section }}) => section.address);
+        console.log(JSON.stringify({json.dumps(queries)}.map(looked)));"""
+    (tmp_path / "search.js").write_text(script, encoding="utf-8")
+    ran = subprocess.run([node, "search.js"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    arms, friction, other = "a/arms.html#arms", "a/arms.html#friction", "other.html"
+    assert json.loads(ran.stdout) == [[friction, other], [arms], [friction], [arms], [], []]
+
+
 BUILT = ROOT / "out" / "docs"
 
 
@@ -107,5 +138,6 @@ def test_addresses_elsewhere_are_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not (BUILT / "index.html").exists(), reason="the site is not built: make docs")
-def test_the_built_site_fetches_nothing() -> None:
+def test_the_built_site_fetches_nothing_and_is_searched() -> None:
     assert external(BUILT) == []
+    assert '"address":"start/install.html' in (BUILT / "search_index.js").read_text(encoding="utf-8")
