@@ -13,7 +13,7 @@ an error [PR-5] beyond a share of the tolerance. The share is then set such that
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,7 +41,7 @@ from armdyn.graph import (
 from armdyn.graph.derivative import with_operands
 from armdyn.graph.evaluate import run
 from armdyn.graph.node import ADD, MUL, NEG, SUB
-from armdyn.kernels import Kernel, build
+from armdyn.kernels import build
 from armdyn.mechanics import christoffel
 from armdyn.robot import Robot
 from armdyn.robot.features import TRIGONOMETRIC, takes
@@ -86,9 +86,9 @@ class Pruned:
         return self.graph.operations
 
     @cached_property
-    def inverse_dynamics(self) -> Kernel:
+    def inverse_dynamics(self) -> Callable[..., Array]:
         """The reduced model as machine code: tau(q, qd, qdd), arrays (..., n)."""
-        return build(self.graph, "pruned inverse dynamics")
+        return build(self.graph, "pruned inverse dynamics").call
 
     @cached_property
     def equations(self) -> Equations:

@@ -114,8 +114,8 @@ def _seconds(found: Pruned) -> dict[str, float]:
     from armdyn.kernels import build
 
     state = tuple(each[0] for each in found.box.samples(1, np.random.default_rng(0)))
-    kernels = {"full": build(found.full, "inverse dynamics"), "reduced": found.inverse_dynamics}
-    calls = {name: Call(name, kernel.call, state, np.asarray) for name, kernel in kernels.items()}
+    functions = {"full": build(found.full, "inverse dynamics").call, "reduced": found.inverse_dynamics}
+    calls = {name: Call(name, function, state, np.asarray) for name, function in functions.items()}
     return interleaved(calls, rounds=15, turn=0.01, most=1.0)
 
 
