@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         SlidingMode as SlidingMode,
         SlotineLi as SlotineLi,
         TaskPID as TaskPID,
+        VelocityObserver as VelocityObserver,
         analyse_gains as analyse_gains,
     )
     from armdyn.diagnosis import explain as explain, fix as fix

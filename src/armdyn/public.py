@@ -41,6 +41,7 @@ HOME = {
         "SlidingMode",
         "SlotineLi",
         "TaskPID",
+        "VelocityObserver",
         "analyse_gains",
     ),
     "armdyn.diagnosis": ("explain", "fix"),

@@ -128,3 +128,79 @@ def test_elastic_joints_ring_under_a_rigid_design_and_settle_under_their_own(run
     assert ends["elastic"][0] == 0 and np.abs(ends["elastic"][1]).max() < 1e-3
     assert "globally asymptotically stable" in " ".join(ends["elastic"][2].split())
     assert (tmp_path / "run.png").stat().st_size > 5_000
+
+
+def last_error(path: Path) -> float:
+    table = np.genfromtxt(path, delimiter=",", names=True)
+    return max(abs(table[name][-1]) for name in table.dtype.names or () if name.startswith("e"))
+
+
+@pytest.mark.parametrize(
+    ("law", "within"),
+    [("resolved_acceleration", 1e-4), ("operational_space", 1e-4), ("impedance", 5e-3), ("task_pid", 2e-2)],
+)
+def test_laws_in_the_task_space(run: Run, tmp_path: Path, law: str, within: float) -> None:
+    """The tool of a three-joint arm follows its line, in the rows that the arm has."""
+    path = tmp_path / "run.csv"
+    status, out, err = run("simulate", "three_link", "--controller", law, "--from", "0.3,-0.9,1.1", "--reference",
+                           "0.5,-0.7,1.2", "--duration", "3", "--dt", "0.004", "--out", str(path))  # fmt: skip
+    assert status == 0, out + err
+    assert last_error(path) < within
+
+
+def test_rows_of_the_task_are_chosen_or_refused(run: Run) -> None:
+    arguments = ("simulate", "three_link", "--duration", "0.02", "--controller")
+    status, out, _ = run(*arguments, "impedance", "--rows", "x y")
+    assert status == 0 and "Tool, world axes" in out
+    status, _, err = run(*arguments, "impedance", "--rows", "x q")
+    assert status == 2 and "rx" in err
+    status, _, err = run(*arguments, "pid", "--rows", "x y")
+    assert status == 2 and "resolved_acceleration" in err
+
+
+def test_encoders_alone_with_an_observer_of_the_velocity(run: Run, tmp_path: Path) -> None:
+    """A coarse encoder: differences of positions shake the torques, the observer's estimate does not."""
+    roughness = {}
+    for name, more in {"differences": (), "observer": ("--observe-velocity", "80")}.items():
+        path = tmp_path / f"{name}.csv"
+        status, out, _ = run(
+            "simulate", "planar2r", "--resolution", "1e-4", "--duration", "1", "--out", str(path), *more
+        )
+        assert status == 0, out
+        tau = np.genfromtxt(path, delimiter=",", names=True)["tau1"]
+        roughness[name] = np.abs(np.diff(tau[100:])).max()
+    assert roughness["observer"] < 0.1 * roughness["differences"]
+
+
+def test_old_and_noisy_measurements(run: Run, tmp_path: Path) -> None:
+    """A delay that the gains do not stand is named; noise of the velocities shows in the torques."""
+    status, out, _ = run("simulate", "planar2r", "--duration", "30", "--dt", "0.005", "--delay", "0.2")
+    assert status == 1 and "measurements 0.2 s old come too late" in " ".join(out.split())
+    worst = []
+    for noise in ("0", "0.05"):
+        path = tmp_path / f"{noise}.csv"
+        assert run("simulate", "planar2r", "--duration", "0.3", "--velocity-noise", noise, "--out", str(path))[0] == 0
+        worst.append(np.abs(np.diff(np.genfromtxt(path, delimiter=",", names=True)["tau1"], 2)).max())
+    assert worst[1] > 20 * worst[0]
+
+
+def test_adaptation_with_the_gains_it_chooses(run: Run, tmp_path: Path) -> None:
+    """An unknown payload: a fixed model leaves an error that the adaptive law does not."""
+    errors = {}
+    for name, more in {"fixed": ("--gain", "adaptation=0"), "adaptive": ()}.items():
+        path = tmp_path / f"{name}.csv"
+        status, out, _ = run("simulate", "three_link", "--controller", "adaptive", "--payload", "0.8", "--duration",
+                             "2.5", "--out", str(path), *more)  # fmt: skip
+        assert status == 0, out
+        errors[name] = last_error(path)
+    assert errors["adaptive"] < 0.1 * errors["fixed"]
+
+
+def test_torques_from_a_file(run: Run, tmp_path: Path) -> None:
+    """Constant torques against gravity, and the run that they give."""
+    table, path = tmp_path / "torques.csv", tmp_path / "run.csv"
+    table.write_text("t,tau1,tau2\n0,1,2\n0.2,1,2\n")
+    assert run("simulate", "planar2r", "--torques", str(table), "--from", "0.1,0.2", "--out", str(path))[0] == 0
+    saved = np.genfromtxt(path, delimiter=",", names=True)
+    assert saved["t"][-1] == pytest.approx(0.2) and saved["tau2"] == pytest.approx(2.0)
+    assert run("simulate", "planar2r", "--torques", str(table), "--reference", "0,0")[0] == 2

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from armdyn.tables import Section
 
 COMPLETED, STOPPED = 0, 1
+ERRORS = ("peak error", "rms error", "final error")
 CURVES = {"curve40": "scara5", "swing": "three_link"}
 """References of the source texts, and the robot each is for."""
 CONTROLLERS = {
@@ -30,11 +31,19 @@ CONTROLLERS = {
     "pid": {"frequency": 20.0},
     "feedforward": {"kp": 0.0, "kd": 0.0},
     "sliding_mode": {"rate": 15.0, "gain": 30.0, "layer": 0.05},
-    "adaptive": {"rate": 10.0, "kd": 10.0, "adaptation": 0.05},
+    "adaptive": {"rate": 10.0, "kd": None, "adaptation": None},
     "elastic_pd": {"frequency": 15.0},
+    "task_pid": {"kp": 1000.0, "kd": 100.0, "ki": 100.0, "joint_damping": 1.0},
+    "resolved_acceleration": {"kp": 400.0, "kd": 40.0, "damping": 0.0, "posture_kd": 10.0},
+    "operational_space": {"kp": 400.0, "kd": 40.0, "damping": 0.0, "posture_kd": 10.0},
+    "impedance": {"stiffness": 1000.0, "damping": 100.0, "joint_damping": 1.0},
     "none": {},
 }
-"""Control laws and their default gains."""
+"""Control laws and their default gains; None: chosen by the law."""
+TASK_LAWS = ("task_pid", "resolved_acceleration", "operational_space", "impedance")
+"""Laws whose reference moves the tool: on a straight line between the poses of the two configurations."""
+LEVER = 0.1
+"""Torques per rad of TASK_LAWS over their forces per m, m^2: gains in N m/rad are this times those in N/m."""
 
 
 @takes("closed", "elastic", "tree")
@@ -63,7 +72,7 @@ def simulate(
         str,
         typer.Option(
             help="Integrator: auto (rk4, or implicit for stiff damping and springs), euler_taylor, semi_implicit, rk4, "
-            "implicit, variational or dop853."
+            "implicit, variational, dop853 or radau."
         ),
     ] = "auto",
     control_period: Annotated[
@@ -87,7 +96,23 @@ def simulate(
     position_noise: Annotated[
         float, typer.Option(metavar="RAD", help="Standard deviation of the noise of measured positions, rad or m.")
     ] = 0.0,
+    velocity_noise: Annotated[
+        float, typer.Option(metavar="RAD/S", help="Standard deviation of the noise of measured velocities, per s.")
+    ] = 0.0,
     delay: Annotated[float, typer.Option(metavar="S", help="Age of measurements, s.")] = 0.0,
+    observe_velocity: Annotated[
+        float,
+        typer.Option(
+            metavar="W", help="Velocities from an observer with poles at W rad/s; only positions are measured."
+        ),
+    ] = 0.0,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWS",
+            help="Rows that a law in the task space controls, of x y z rx ry rz (default: as many as the arm has).",
+        ),
+    ] = None,
     measure: Annotated[
         str,
         typer.Option(
@@ -110,8 +135,9 @@ def simulate(
 ) -> None:
     """Simulate an arm under a control law: tracking, torques, energy, imperfect models.
 
-    The control laws include computed torque, PD with gravity compensation, PID, feedforward, sliding mode and adaptive
-    control. Exit status: 0 the motion was completed, 1 it was not, 2 error.
+    The control laws include computed torque, PD with gravity compensation, PID, feedforward, sliding mode, adaptive
+    control, and laws in the task space, which move the tool on a straight line. Exit status: 0 the motion was
+    completed, 1 it was not, 2 error.
     """
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
@@ -121,15 +147,20 @@ def simulate(
 
         dyn = compiled(robot)
         known = dyn if controller == "elastic_pd" or not dyn.coordinates.doubled else compiled(robot.without("elastic"))
-        law, course, options = _motion(robot, known, controller, gain, reference, start, duration, torques)
+        law, course, options = _motion(robot, known, controller, gain, reference, start, duration, torques, rows)
+        if observe_velocity:
+            from armdyn.control import VelocityObserver
+
+            law = VelocityObserver(law, known, observe_velocity)
         options |= {"dt": dt, "integrator": integrator}
         actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
         carried = compiled(robot.with_payload(payload)) if payload else dyn
         plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure))
         say("simulating")
         sensors = None
-        if resolution or position_noise or delay:
-            sensors = Sensors(resolution=resolution, noise_q=position_noise, delay=delay, differentiate=resolution > 0)
+        if resolution or position_noise or velocity_noise or delay:
+            sensors = Sensors(resolution=resolution, noise_q=position_noise, noise_qd=velocity_noise, delay=delay,
+                              differentiate=resolution > 0 and not observe_velocity)  # fmt: skip
         run = run_simulation(plant, law, course, **options, actuation=actuation, sensors=sensors)
         others = _imperfect(plant, law, course, options | {"actuation": actuation}) if imperfect else {}
         study = None
@@ -141,7 +172,7 @@ def simulate(
     screen = console()
     _print_loops(screen, law, known)
     _print_springs(screen, law, dyn)
-    _print(screen, run)
+    _print(screen, run, law)
     if others:
         from armdyn.simulation.studies import comparison
 
@@ -161,12 +192,19 @@ def simulate(
 
 def _motion(
     robot: Robot, known: Dynamics, controller: str, gain: list[str] | None, reference: str | None, start: str | None,
-    duration: float | None, torques: Path | None,
+    duration: float | None, torques: Path | None, rows: str | None,
 ) -> tuple[Law, Any, dict[str, Any]]:  # fmt: skip
     """The control law, the reference, and the start and duration of the simulation."""
     if torques is None:
-        law = _law(known, controller, _gains(gain, controller))
-        return law, *_reference(robot, reference, start, duration)
+        gains = _gains(gain, controller)
+        motion, options = _reference(robot, reference, start, duration)
+        if controller in TASK_LAWS:
+            if options["q0"] is None:
+                options["q0"] = motion(0.0)
+            return *_task_law(known, controller, gains, motion, rows), options
+        if rows is not None:
+            raise typer.BadParameter(f"only for {', '.join(TASK_LAWS)}", param_hint="--rows")
+        return _law(known, controller, gains), motion, options
     if reference is not None or gain:
         raise typer.BadParameter("torques over time have no reference and no gains", param_hint="--torques")
     from armdyn.simulation import read_torques
@@ -175,13 +213,13 @@ def _motion(
     return read_torques(torques), None, {"q0": q0, "duration": duration}
 
 
-def _gains(given: list[str] | None, controller: str) -> dict[str, float]:
+def _gains(given: list[str] | None, controller: str) -> dict[str, Any]:
     """Gains of the control law: the defaults, overridden by the user's."""
     if controller not in CONTROLLERS:
         raise typer.BadParameter(
             f"{controller!r} is unknown; known: {', '.join(CONTROLLERS)}", param_hint="--controller"
         )
-    gains = dict(CONTROLLERS[controller])
+    gains: dict[str, Any] = dict(CONTROLLERS[controller])
     for pair in given or ():
         name, value = parse.numeric_pair(pair, "--gain", "kp=200")
         if name not in gains:
@@ -191,7 +229,7 @@ def _gains(given: list[str] | None, controller: str) -> dict[str, float]:
     return gains
 
 
-def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
+def _law(dyn: Dynamics, controller: str, gains: dict[str, Any]) -> Law:
     import numpy as np
 
     from armdyn.control import (
@@ -228,6 +266,29 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, float]) -> Law:
     if controller == "adaptive":
         return SlotineLi(dyn, gains["rate"], gains["kd"], gains["adaptation"])
     return NoControl(dyn.robot.n)
+
+
+def _task_law(dyn: Dynamics, controller: str, gains: dict[str, Any], motion: Any, rows: str | None) -> tuple[Law, Any]:
+    """A law in the task space, and a straight line of the tool between the ends of a motion of the joints."""
+    import numpy as np
+
+    from armdyn.control import Impedance, OperationalSpace, ResolvedAcceleration, TaskPID
+    from armdyn.kinematics.task_rows import ROWS, own_rows
+    from armdyn.trajectory import line
+
+    ends = [motion(t) for t in (0.0, motion.duration)]
+    poses = [dyn.pose(q) for q in ends]
+    path = line(*poses, "quintic", duration=motion.duration)
+    rows = rows or " ".join(ROWS[i] for i in own_rows(dyn))
+    if controller in ("resolved_acceleration", "operational_space"):
+        kind = ResolvedAcceleration if controller == "resolved_acceleration" else OperationalSpace
+        return kind(dyn, gains["kp"], gains["kd"], rows, gains["damping"], posture_kd=gains["posture_kd"]), path
+    scale = np.array([LEVER if row.startswith("r") else 1.0 for row in rows.split()])
+    if controller == "impedance":
+        stiff, damping = gains["stiffness"] * scale, gains["damping"] * scale
+        return Impedance(dyn, stiff, damping, rows, gains["joint_damping"]), path
+    force = (gains[name] * scale for name in ("kp", "kd", "ki"))
+    return TaskPID(dyn, *force, rows, gravity=True, joint_damping=gains["joint_damping"]), path
 
 
 def _measure(text: str) -> Any:
@@ -274,10 +335,13 @@ def _imperfect(plant: Plant, law: Law, course: Any, options: dict[str, Any]) -> 
     return {name: run for name, run in runs.items() if name != "full model"}
 
 
-def _print(screen: Console, run: Run) -> None:
+def _print(screen: Console, run: Run, law: Law) -> None:
     from rich.text import Text
 
-    show(screen, _section(run))
+    show(screen, _section(run, law.in_task_space))
+    if law.in_task_space:
+        task: Any = getattr(law, "law", law)
+        show(screen, _tool_section(run, task.rows.replace(",", " ").split()))
     style = "green" if run.ok else "bold red"
     screen.print(Text.assemble((run.status.value, style), f" {run.detail}" if run.detail else ""))
     how = "machine code" if run.compiled else "Python"
@@ -324,21 +388,30 @@ def _print_springs(screen: Console, law: Law, dyn: Dynamics) -> None:
         screen.print(Text(f"Condition of stability: {law.condition}."), soft_wrap=True)
 
 
-def _section(run: Run) -> Section:
+def _section(run: Run, in_task_space: bool) -> Section:
+    """Errors, velocities and torques, joint by joint; a law in the task space has its errors in a table of its own."""
     from armdyn.robot.limits import UNITS
     from armdyn.tables import Column, Section
 
-    heads = ("joint", "unit", "peak error", "rms error", "final error", "peak velocity", "peak torque")
-    numbers_of = [
-        run.largest_error(),
-        run.rms_error(),
-        run.error[-1],
-        abs(run.qd).max(axis=0),
-        abs(run.tau).max(axis=0),
-    ]
+    heads = ("joint", "unit", *(() if in_task_space else ERRORS), "peak velocity", "peak torque")
+    numbers_of = [*([] if in_task_space else _errors(run)), abs(run.qd).max(axis=0), abs(run.tau).max(axis=0)]
     rows = []
     for j, joint in enumerate(run.dynamics.robot.joints):
         unit = UNITS[joint.kind].position
         rows.append((joint.name, unit, *(f"{float(column[j]):.3g}" for column in numbers_of)))
     title = f"{run.dynamics.robot.name}: {run.controller}, {run.integrator}, {run.duration:g} s"
     return Section(title, tuple(map(Column, heads)), tuple(rows), "Velocity per s, torque in N m or N.")
+
+
+def _tool_section(run: Run, names: list[str]) -> Section:
+    """Errors of the tool, row by row of the task."""
+    from armdyn.tables import Column, Section
+
+    columns = [[f"{float(x):.3g}" for x in column] for column in _errors(run)]
+    units = ["rad" if name.startswith("r") else "m" for name in names]
+    rows = tuple(zip(names, units, *columns, strict=True))
+    return Section("Tool, world axes", tuple(map(Column, ("row", "unit", *ERRORS))), rows)
+
+
+def _errors(run: Run) -> list[Any]:
+    return [run.largest_error(), run.rms_error(), run.error[-1]]

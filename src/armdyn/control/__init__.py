@@ -3,8 +3,8 @@
 Joint space: PID, PDGravity (PD with gravity compensation), ComputedTorque, Feedforward, SlidingMode, SlotineLi
 (adaptive). Elastic joints: ElasticPD, and their frequencies, `resonances` and `resonance_range`. Task space: TaskPID,
 ResolvedAcceleration (computed torque), OperationalSpace, Impedance, Admittance. Around another law:
-MomentumObserver (contact detection). Without a reference: FunctionLaw, TorqueTable, NoControl. Poles and bandwidth of
-gains: `analyse_gains`.
+MomentumObserver (contact detection), VelocityObserver. Without a reference: FunctionLaw, TorqueTable, NoControl.
+Poles and bandwidth of gains: `analyse_gains`.
 """
 
 from armdyn.control.adaptive import SlotineLi
@@ -14,7 +14,7 @@ from armdyn.control.extremes import acceleration_constants, largest_gravity_slop
 from armdyn.control.gains import GainAnalysis, JointLoop, analyse_gains
 from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.control.models import Formulated
-from armdyn.control.observer import MomentumObserver, first_contact
+from armdyn.control.observer import MomentumObserver, VelocityObserver, first_contact
 from armdyn.control.open_loop import FunctionLaw, TorqueTable
 from armdyn.control.pid import PID, PDGravity
 from armdyn.control.resonance import ResonanceRange, resonance_range, resonances
@@ -46,6 +46,7 @@ __all__ = [
     "StabilityCondition",
     "TaskPID",
     "TorqueTable",
+    "VelocityObserver",
     "acceleration_constants",
     "analyse_gains",
     "first_contact",

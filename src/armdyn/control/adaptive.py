@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.extremes import largest_inertias
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ShapeError
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.limits import working_range
 from armdyn.typing import Array
+
+LEARNING, STATES = 10.0, 64
+"""Speed of learning over `rate` where no adaptation gains are given; random states from which they follow."""
 
 
 @takes(*CLOSED, *TREE)
@@ -29,19 +34,24 @@ class SlotineLi(Law):
 
     dyn:        model with the initial parameters.
     rate:       convergence rate of the error on s = 0, 1/s, (n,) or one number.
-    kd:         damping of s, N m s/rad or N s/m, (n,) or one number.
-    adaptation: adaptation gains, one number or one per standard parameter; 0: not adapted (default: 1).
+    kd:         damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias, so
+                that s decays faster than the error).
+    adaptation: adaptation gains, one number or one per standard parameter; 0: not adapted (default: each parameter
+                has the same share in the torques, and together they are learnt at 10 times `rate`; friction that the
+                model does not have stays away).
     """
 
     dyn: Dynamics
     rate: Any
-    kd: Any
-    adaptation: Any = 1.0
+    kd: Any = None
+    adaptation: Any = None
 
     def __post_init__(self) -> None:
+        if self.kd is None:
+            object.__setattr__(self, "kd", 2 * np.asarray(self.rate, dtype=float) * largest_inertias(self.dyn))
         settle(self, self.dyn.n, positive=("rate", "kd"))
         count = len(self.dyn.parameter_names)
-        gains = np.asarray(self.adaptation, dtype=float)
+        gains = np.asarray(self._even() if self.adaptation is None else self.adaptation, dtype=float)
         if gains.ndim == 0:
             gains = np.full(count, float(gains))
         if gains.shape != (count,) or not (gains >= 0).all():
@@ -49,6 +59,20 @@ class SlotineLi(Law):
                 f"adaptation of shape {gains.shape}", where="SlotineLi", expected=f"one number or {count} numbers, >= 0"
             )
         object.__setattr__(self, "adaptation", gains)
+
+    def _even(self) -> Array:
+        """(p,) gains that let each parameter take the same part in dp/dt = -adaptation Y^T kd^-1 Y p (s in balance)."""
+        low, high = working_range(self.dyn.robot)
+        q, qd, qdd = np.random.default_rng(0).random((3, STATES, self.dyn.n))
+        Y = self.dyn.regressor(low + (high - low) * q, 2 * qd - 1, self.rate * (2 * qdd - 1))
+        power = np.mean(np.sum(Y**2 / self.kd[:, None], axis=1), axis=0)
+        acting = power > 1e-12 * power.max()
+        friction = self._friction_columns
+        acting[friction] &= (
+            np.asarray(self.dyn.parameters)[friction] != 0
+        )  # a joint without it does not learn to chatter
+        even = LEARNING * float(np.mean(self.rate)) / np.count_nonzero(acting)
+        return np.where(acting, even / np.where(acting, power, 1.0), 0.0)
 
     @cached_property
     def _friction_columns(self) -> Array:

@@ -1,4 +1,4 @@
-"""The momentum observer: contact torques without force sensor and without accelerations."""
+"""Observers around another law: contact torques without a force sensor, velocities without a velocity sensor."""
 
 from __future__ import annotations
 
@@ -86,6 +86,61 @@ class MomentumObserver(Law):
                 expected="a positive threshold below the torque",
             )  # fmt: skip
         return float(-np.log1p(-threshold / abs(torque)) / self.gain[joint])
+
+
+@takes(*CLOSED, *TREE)
+@dataclass(frozen=True, eq=False)
+class VelocityObserver(Law):
+    """Another law with estimated velocities: only positions are measured.
+
+        x' = v + 2 w (q - x),   v' = model's acceleration(q, v, tau) + w^2 (q - x)
+
+    S. Nicosia, P. Tomei, IEEE Trans. Automatic Control 35(9), 1990, with gains that place both poles at -w. If the
+    accelerations of the model are off by at most d, the velocities are off by at most 2 d / w in the end. A pure
+    difference of positions is off by their resolution over the control period instead.
+
+    law:       the law that computes the torques.
+    dyn:       model of the arm.
+    frequency: w, rad/s, (n,) or one number; several times that of the law, and well below 1 / control period
+               (default: 100).
+    """
+
+    law: Law
+    dyn: Dynamics
+    frequency: Any = 100.0
+
+    def __post_init__(self) -> None:
+        settle(self, self.dyn.n, positive=("frequency",))
+
+    @property
+    def compilable(self) -> bool:
+        return self.law.compilable
+
+    @property
+    def in_task_space(self) -> bool:
+        return self.law.in_task_space
+
+    def error(self, q: Array, desired: Desired) -> Array:
+        return self.law.error(q, desired)
+
+    def start(self, q: Array, qd: Array) -> Array:
+        """The law's own internal state, then x = q and v = 0: the velocity is not measured."""
+        still = np.zeros(self.dyn.n)
+        return np.concatenate([self.law.start(q, still), q, still])
+
+    def velocity(self, memory: Array) -> Array:
+        """(..., n) estimated velocities of a memory (..., m)."""
+        return memory[..., memory.shape[-1] - self.dyn.n :]
+
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        memory = memory if len(memory) else self.start(q, qd)
+        return self.law(t, q, self.velocity(memory), desired, memory[: len(memory) - 2 * self.dyn.n])
+
+    def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
+        n, w = self.dyn.n, self.frequency
+        own, x, v = memory[: len(memory) - 2 * n], memory[len(memory) - 2 * n : len(memory) - n], self.velocity(memory)
+        qdd = self.dyn.forward_dynamics(q, v, self.law(t, q, v, desired, own))
+        return np.concatenate([self.law.change(t, q, v, desired, own), v + 2 * w * (q - x), qdd + w**2 * (q - x)])
 
 
 def first_contact(residual: Array, t: Array, threshold: float) -> float | None:

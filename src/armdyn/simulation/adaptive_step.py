@@ -1,4 +1,4 @@
-"""Simulation by the Dormand-Prince method of order 8 (SciPy's DOP853) with error control and events."""
+"""Simulation with error control and events, by SciPy: DOP853 for smooth motion, Radau for stiff arms."""
 
 from __future__ import annotations
 
@@ -8,15 +8,28 @@ from itertools import pairwise
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from armdyn.control.law import Desired, SingularTask
+from armdyn.control.law import NOTHING, Desired, SingularTask
+from armdyn.dynamics import Dynamics
 from armdyn.simulation.outcome import Outcome, range_detail
-from armdyn.simulation.problem import Problem, outside
+from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
+from armdyn.simulation.stiffness import law_slopes
 from armdyn.typing import Array
 
+SCIPY = {"dop853": "DOP853", "radau": "Radau"}
+"""Our names of SciPy's methods."""
+MOST, EACH = 100_000, 50
+"""Evaluations of the closed loop after which a run counts as crawling: this many, and more for every time step dt."""
 
-class _Unbounded(Exception):
-    """The state grew without bound between two samples."""
+
+RUNAWAY = 1e5
+"""Velocities beyond this, rad/s or m/s, end the run as unstable: steps that follow them would not end."""
+BEYOND = 1e150
+"""In place of rates that are not numbers: no step with them meets a tolerance."""
+
+
+class _Crawling(Exception):
+    """The steps have become so short that the run would not end."""
 
 
 class _Event:
@@ -47,6 +60,7 @@ class _Adaptive:
         """Where positions end and velocities begin."""
         self.end = self.split + self.size
         self.held: Array | None = None
+        self.left = MOST + EACH * problem.steps
 
     def run(self) -> Outcome:
         """Interval by interval: between changes of the plant, or control periods."""
@@ -68,8 +82,11 @@ class _Adaptive:
             except SingularTask as error:
                 status, detail = Status.SINGULAR, f"{error.what} after t = {times[-1]:.6g} s"
                 break
-            except _Unbounded:
-                status, detail = Status.UNSTABLE, f"after t = {times[-1]:.6g} s"
+            except _Crawling as crawl:
+                status = Status.CRAWLING
+                detail = (
+                    f"at t = {crawl.args[0]:.6g} s of {p.dt * p.steps:g} s after {MOST + EACH * p.steps} evaluations"
+                )
                 break
             status, detail, t, states = found
             for time, state in zip(t, states, strict=True):
@@ -94,19 +111,22 @@ class _Adaptive:
         events = self.events()
 
         def rates(t: float, x: Array) -> Array:
-            if outside(x[:n], x[n:end]):
-                raise _Unbounded
+            self.left -= 1
+            if self.left < 0:
+                raise _Crawling(t)
+            x = np.clip(x, -HUGE, HUGE)  # of a step that will be refused; accepted states end as an event
             q, qd, z = x[:n].copy(), x[n:end].copy(), x[end:].copy()
             tau, wrench = p.acting(self.torque(t, x), q, qd), p.exerted(t, q, qd)
             qdd = dyn.forward_dynamics(q, qd, tau) if wrench is None else dyn.forward_dynamics(q, qd, tau, wrench)
             zd = np.zeros(len(z)) if p.hold else p.law.change(t, *self.measured(x), p.course.at(t), z)
-            return np.concatenate([p.along(q, qd), qdd, zd])
+            return np.nan_to_num(np.concatenate([p.along(q, qd), qdd, zd]), nan=BEYOND, posinf=BEYOND, neginf=-BEYOND)
 
         span = float(grid[0]), float(grid[-1])
         rtol = max(p.solver.rtol, 100 * np.finfo(float).eps)
-        found = solve_ivp(rates, span, self.state, method="DOP853", t_eval=grid[1:], rtol=rtol, atol=p.solver.atol,
-                          max_step=p.solver.max_step, events=events or None)  # fmt: skip
-        t, states = found.t, found.y.T
+        more = {"jac": self.slopes(dyn)} if p.method.name == "radau" else {}
+        found = solve_ivp(rates, span, self.state, method=SCIPY[p.method.name], t_eval=grid[1:], rtol=rtol,
+                          atol=p.solver.atol, max_step=p.solver.max_step, events=events, **more)  # fmt: skip
+        t, states = found.t, np.reshape(np.transpose(found.y), (-1, len(self.state)))  # no sample: an empty list
         if found.status == 1:
             which = next(i for i, hits in enumerate(found.t_events) if len(hits))
             at, state = float(found.t_events[which][0]), found.y_events[which][0]
@@ -115,10 +135,34 @@ class _Adaptive:
             if events[which].status is Status.LIMIT:
                 margin = self.margin(state)
                 return Status.LIMIT, range_detail(p, at, margin == margin.min()), t, states
-            return Status.STOPPED, f"at t = {at:.6g} s", t, states
+            return events[which].status, f"at t = {at:.6g} s", t, states
         if found.status < 0:
             return Status.STALLED, f"after t = {float(t[-1]) if len(t) else span[0]:.6g} s", t, states
         return Status.FINISHED, "", t, states
+
+    def slopes(self, dyn: Dynamics) -> Callable[[float, Array], Array] | None:
+        """d rates / d x of plant, stops and law; None (differences by SciPy) where a part of it is not known."""
+        p, n = self.p, self.size
+        if p.wrench is not None or dyn.robot.compounds or len(self.state) > self.end:
+            return None
+
+        def driving(q: Array, qd: Array, t: float) -> Array:
+            tau = p.law(t, self.sides.measured(q), self.sides.measured(qd), p.course.at(t), NOTHING)
+            return self.sides.driven(p.limited(tau, qd))
+
+        def jacobian(t: float, x: Array) -> Array:
+            q, qd = x[:n].copy(), x[n:].copy()
+            by_q, by_qd, by_tau = dyn.forward_dynamics_derivatives(q, qd, p.acting(self.torque(t, x), q, qd))
+            damping, stiffness = np.zeros((n, n)), np.zeros((n, n))
+            if self.held is None:
+                damping, stiffness = law_slopes(lambda q, qd: driving(q, qd, t), q, qd, dyn.robot)
+            if p.stops is not None:
+                pushing = p.stops.slopes(q, qd)
+                damping, stiffness = damping + np.diag(pushing[0]), stiffness + np.diag(pushing[1])
+            rows = [by_q - by_tau @ stiffness, by_qd - by_tau @ damping]
+            return np.block([[np.zeros((n, n)), np.eye(n)], rows])
+
+        return jacobian
 
     def margin(self, x: Array) -> Array:
         """(n,) distance from the nearer joint limit, rad or m; negative outside."""
@@ -129,7 +173,8 @@ class _Adaptive:
 
     def events(self) -> list[_Event]:
         p, n, nq, first = self.p, self.p.n, self.p.nq, self.split
-        found = []
+        split, end = self.split, self.end
+        found = [_Event(lambda t, x: RUNAWAY - np.abs(x[split:end]).max(), Status.UNSTABLE, -1)]
         if p.ranges is not None:
             found.append(_Event(lambda t, x: self.margin(x).min(), Status.LIMIT, -1))
         if (stop := p.stop) is not None:

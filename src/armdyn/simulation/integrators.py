@@ -165,6 +165,7 @@ METHODS = {
         Method("implicit", 4, 10, 12, np.inf, implicit, True, "linearly implicit Euler, extrapolated; for stiff arms"),
         Method("variational", 2, 0, 2, 2.0, variational, False, "midpoint variational integrator, symplectic"),
         Method("dop853", 8, 0, 1, np.inf, None, False, "Dormand-Prince with error control and events (SciPy)"),
+        Method("radau", 5, 0, 1, np.inf, None, False, "implicit Runge-Kutta with error control and events (SciPy)"),
     )
 }
 AUTO = "auto"

@@ -47,6 +47,11 @@ class Status(Enum):
         "The integrator could not meet its tolerance with any step: loosen rtol and atol, or use fixed steps; jumps in "
         "the law or in friction (sign functions) are the usual cause."
     )
+    CRAWLING = (
+        "The steps that the tolerance asks for are so short that the run was given up: stiff damping, springs, gains, "
+        "or dry friction at rest. Use integrator='radau' or 'implicit', which take them in long steps; 'auto' (with "
+        "stiction) for dry friction; or looser tolerances."
+    )
 
 
 class SimulationError(ArmdynError):

@@ -58,11 +58,12 @@ class Solver:
     """How the equations of motion are integrated.
 
     integrator: auto (default): rk4, or implicit where damping or springs are too stiff for dt. euler_taylor,
-                semi_implicit, rk4, implicit, variational: fixed steps; dop853: error control and events.
+                semi_implicit, rk4, implicit, variational: fixed steps; dop853, and radau for stiff arms: error control
+                and events.
     dt:         time step and sampling interval of the result, s (default: 1e-3).
-    rtol:       relative tolerance of dop853 (default: 1e-9).
-    atol:       absolute tolerance of dop853, rad or m and per s (default: 1e-12).
-    max_step:   longest internal step of dop853, s (default: unlimited).
+    rtol:       relative tolerance of dop853 and radau (default: 1e-9).
+    atol:       absolute tolerance of both, rad or m and per s (default: 1e-12).
+    max_step:   longest internal step of both, s (default: unlimited).
     keep:       of a batch, every keep-th time step is stored (default: 1, all of them).
     compiled:   True: the whole closed loop as machine code; False: step by step in Python; None (default): compiled
                 where that is possible and pays.

@@ -134,7 +134,7 @@ def simulate(
         # Somewhere on the way inertias were smaller than where the choice was made.
         problem = replace(problem, solver=replace(solver, integrator="implicit"))
         outcome, in_code = _solved(problem)
-    if outcome.status is Status.UNSTABLE:
+    if outcome.status in (Status.UNSTABLE, Status.CRAWLING, Status.STALLED):
         outcome = _diagnosed(problem, outcome)
     elif outcome.status is Status.FINISHED and problem.stiction:
         outcome = outcome._replace(detail=_held_by_friction(problem, outcome))
@@ -194,18 +194,28 @@ def _modes(problem: Problem, t: float) -> tuple[Mode, Mode]:
 
 
 def _diagnosed(problem: Problem, outcome: Outcome) -> Outcome:
-    """The outcome of an unstable run with its cause, where it is the step: damping or springs that are too fast."""
-    plant, loop = _modes(problem, 0.0)
-    names, method, dt = problem.plants[0][1].coordinates.names, problem.method, problem.dt
+    """The outcome of a failed run with joint and cause: damping or springs too fast for step, period or delay."""
+    p, names, method, dt = problem, problem.plants[0][1].coordinates.names, problem.method, problem.dt
+    plant, loop = _modes(p, 0.0)
+
+    def found(cause: str, status: Status = outcome.status) -> Outcome:
+        return outcome._replace(status=status, detail=f"{outcome.detail}: {cause}")
+
+    if outcome.status is not Status.UNSTABLE:
+        mode, whose = (loop, "arm and law") if loop.rate > 2 * plant.rate else (plant, "the arm")
+        return found(told(mode, names, whose)) if mode.rate * dt > METHODS["rk4"].limit else outcome
     if plant.rate * dt > method.limit:
-        cause = f"{told(plant, names, 'the arm')}; {method.name} needs dt below {method.limit / plant.rate:.2g} s"
-        return outcome._replace(status=Status.STIFF, detail=f"{outcome.detail}: {cause}")
-    period = problem.hold * dt
+        limit = f"{method.name} needs dt below {method.limit / plant.rate:.2g} s"
+        return found(f"{told(plant, names, 'the arm')}; {limit}", Status.STIFF)
+    period, delay = p.hold * dt, 0.0 if p.sensors is None else p.sensors.delay
+    cause = told(loop, names, "arm and law")
+    if delay and loop.rate * (period + delay) > SAMPLED:
+        return found(f"{cause}; measurements {delay:g} s old come too late")
     if loop.rate * (period or dt) > (SAMPLED if period else method.limit):
         step = f"a control period of {period:g} s is too long" if period else f"dt = {dt:g} s is too long"
-        cause = f"{told(loop, names, 'arm and law')}; {step}"
-        return outcome._replace(detail=f"{outcome.detail}: {cause}")
-    return outcome
+        return found(f"{cause}; {step}")
+    j = int(np.abs(outcome.qd[-1]).argmax())
+    return found(f"{names[j]!r} moved fastest, at {abs(outcome.qd[-1, j]):.2g} per s")
 
 
 def _held_by_friction(problem: Problem, outcome: Outcome) -> str:

@@ -76,6 +76,14 @@ def _observer(c: Case) -> None:
     close(law.change(0.0, c.q, c.qd, want, memory)[-c.n :], M_dot @ c.xd + c.M @ c.xdd)
 
 
+@cell("control.VelocityObserver")
+def _velocity_observer(c: Case) -> None:
+    """The estimate accelerates as the arm does under the law's torques, at the estimated velocity."""
+    law = control.VelocityObserver(control.Feedforward(c.dyn), c.dyn, 50)
+    memory = np.concatenate([c.q, c.qd])
+    close(law.change(0.0, c.q, 0 * c.qd, Desired(c.q, c.qd, c.qdd), memory), np.concatenate([c.qd, c.qdd]))
+
+
 @cell("control.TaskPID")
 def _task_pid(c: Case) -> None:
     law = control.TaskPID(c.dyn, KP, KD, rows="x y", gravity=True)
