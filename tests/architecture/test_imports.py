@@ -51,6 +51,7 @@ LEVEL = {
     "studio": 12,
     "share": 12,
     "cli": 13,
+    "__main__": 14,
 }
 LAZY = {
     "robot/robot.py": "armdyn.formats",  # robot.save

@@ -56,3 +56,9 @@ def test_options_mean_the_same_in_every_verb() -> None:
     assert kinds.pop("--out") <= {"FILE", "DIR"}
     assert kinds.pop("--to") == {"Q", "LANGUAGE"}  # where to move; what to translate to
     assert {name: kind for name, kind in kinds.items() if len(kind) > 1} == {}
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "armdyn", "robots", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Usage: armdyn robots" in done.stdout

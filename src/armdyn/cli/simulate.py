@@ -366,7 +366,7 @@ def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
         "Linear loop of each joint, for PID at its largest inertia. Fastest: largest distance of a pole from 0. "
         "Damping: smallest of all pole pairs, 1 if all poles are real."
     )
-    show(screen, Section("Closed loops", tuple(map(Column, heads)), tuple(rows), note))
+    show(screen, Section("Control loops", tuple(map(Column, heads)), tuple(rows), note))
 
 
 def _print_springs(screen: Console, law: Law, dyn: Dynamics) -> None:
