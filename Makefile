@@ -61,6 +61,7 @@ format: $(VENV)/.test
 # Long tests and other environments ------------------------------------------------------------------------------------
 
 SMOKE := -m pytest --import-mode=importlib -p no:cacheprovider -q tests/smoke
+WHEEL := $(CURDIR)/out/wheel
 N ?= 100000
 
 smoke-min:
@@ -73,11 +74,12 @@ smoke-new:
 	@$(VENV)-new/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --upgrade . pytest hypothesis
 	@$(VENV)-new/bin/python $(SMOKE)
 
-smoke-wheel:
-	@$(PYTHON) -m venv --clear $(VENV)-wheel
-	@$(VENV)-wheel/bin/python -m pip --disable-pip-version-check --quiet wheel --no-deps --wheel-dir out/wheel .
-	@$(VENV)-wheel/bin/python -m pip --disable-pip-version-check --quiet install --no-compile out/wheel/armdyn-*.whl pytest hypothesis
-	@$(VENV)-wheel/bin/python $(SMOKE)
+smoke-wheel: $(VENV)/.core
+	@rm -rf $(WHEEL) && $(PIP) install pytest hypothesis
+	@$(PIP) wheel --no-deps --wheel-dir $(WHEEL) .
+	@$(PIP) install --no-deps --no-compile --target $(WHEEL)/site $(WHEEL)/armdyn-*.whl
+	@PYTHONPATH=$(WHEEL)/site $(BIN)/python -c 'import armdyn; assert armdyn.__file__.startswith("$(WHEEL)"), armdyn.__file__'
+	@PYTHONPATH=$(WHEEL)/site $(BIN)/python $(SMOKE)
 
 fuzz: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 ARMDYN_FUZZ=$$(($(N) * 2 / 5)) $(BIN)/python -m pytest -n0 -s -k muta \
@@ -90,4 +92,4 @@ soak: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/soak.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-min $(VENV)-new $(VENV)-wheel .pytest_cache .mypy_cache .ruff_cache .hypothesis out
+	rm -rf $(VENV) $(VENV)-min $(VENV)-new .pytest_cache .mypy_cache .ruff_cache .hypothesis out

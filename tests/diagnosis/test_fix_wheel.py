@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from armdyn.diagnosis import fix
 from armdyn.errors import ArmdynError
 from armdyn.formats import read
+from support.limits import FULL
 from support.wheel import MISSING, wheel_files
 
 FILES = wheel_files()
@@ -19,7 +19,7 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @pytest.mark.skipif(not FILES, reason=MISSING)
-@pytest.mark.parametrize("path", FILES if os.environ.get("ARMDYN_FULL") else FILES[1::25], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES if FULL else FILES[1::50], ids=lambda path: path.stem)
 def test_repairs_are_proved(path: Path, tmp_path: Path) -> None:
     try:
         robot = read(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from armdyn.mechanics import closed_chain
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import Robot
 from support.assembly_modes import STARTS, another_mode
+from support.limits import FULL
 from support.mujoco_constrained import Constrained
 
 INERTIAL = '<inertial pos="0.1 0.02 0.03" mass="1.3" fullinertia="0.02 0.03 0.04 0.001 0.002 0.003"/>'
@@ -152,7 +152,7 @@ CATALOG = {"parallelogram": 1.0, "palletiser": 0.5, "five_bar": 0.3, "bricard": 
 
 def count_of(name: str) -> int:
     """Configurations; MuJoCo's force is fed back so often for a Stewart platform that few are the default."""
-    return 100 if name != "stewart" or os.environ.get("ARMDYN_FULL") else 15
+    return 100 if FULL else 3 if name == "stewart" else 20
 
 
 """How far from the assembly the independent joints go, rad or m."""

@@ -16,9 +16,10 @@ from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.readers import read_log
 from armdyn.robot import Robot
+from support.limits import FULL
 from support.logs import excitation, rubbing, simulated
 
-ROBOTS = ("puma560", "panda", "ur5", "random")
+ROBOTS = ("puma560", "panda", "ur5", "random") if FULL else ("ur5", "random")
 
 
 def rules(log: Log, robot: Robot) -> dict[str, list[str]]:
