@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armdyn.errors import PhysicsError
 from armdyn.formats import mjcf, urdf
 from armdyn.mechanics import articulated_body, centroid, closed_chain, composite_body, newton_euler
 from armdyn.robot import Robot
@@ -143,6 +144,10 @@ def test_urdf_against_pinocchio(seed: int) -> None:
         else:
             agree(newton_euler.inverse_dynamics(robot, q, qd, qdd), torques)
             agree(composite_body.mass_matrix(robot, q), M)
+    if not any(link.inertia.mass for link in robot.opened.links):
+        with pytest.raises(PhysicsError, match="no centre of mass"):
+            centroid.center_of_mass(robot.opened, q_all)
+        return
     agree(centroid.center_of_mass(robot.opened, q_all), pin.centerOfMass(model, data, x))
     rates = closed_chain.velocities(robot, q_all, qd) if robot.constrained else qd
     momentum = pin.computeCentroidalMomentum(model, data, x, v).vector

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import armdyn
 from armdyn.algebra import CentralInertia, Mat3, Vec3
+from armdyn.errors import ModelWarning
 from armdyn.formats import urdf
 from armdyn.formats.patch import Page, difference
 from armdyn.mechanics import newton_euler
 from armdyn.robot import Friction, Limits, Robot
+from armdyn.robot.parts import Placement, Rotor
 
 ARM = """\ufeff
 <?xml version="1.0"?>
@@ -171,3 +175,73 @@ def test_page_operations() -> None:
 def test_texts_without_a_file_are_written_plainly() -> None:
     with pytest.warns(armdyn.ModelWarning, match="gear ratios"):  # the reduction of the transmission
         assert urdf.dumps(urdf.loads(ARM)).count("<visual>") == 0
+
+
+# MJCF ---------------------------------------------------------------------------------------------------------------
+
+SCENE = """<mujoco model="m">  <!-- kept -->
+  <default><joint damping="0.5"/><default class="soft"><joint damping="2" range="-90 45"/></default></default>
+  <worldbody><light pos="0 0 3"/>
+    <body name="a" pos="0 0 1"><freejoint name="root"/>
+      <inertial pos=".1 0 0" mass="3" diaginertia=".1 .2 .25" euler="10 0 0"/>
+      <body name="b"><joint name="j" class="soft" axis="0 1 0"/><geom size=".1 .2" type="capsule" rgba="1 0 0 1"/>
+        <body name="c"><joint name="k" type="slide"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="j" gear="2" armature="0.1" damping="0.3"/></actuator>
+  <sensor><jointpos joint="j"/></sensor>
+</mujoco>
+"""
+
+
+def scene(tmp_path: Path) -> Robot:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENE, encoding="utf-8")
+    return armdyn.load(path)
+
+
+def replaced(robot: Robot, name: str, **parts: Any) -> Robot:
+    return replace(robot, tree=tuple(replace(j, **parts) if j.name == name else j for j in robot.tree))
+
+
+def test_an_mjcf_file_stays_but_for_the_values_that_changed(tmp_path: Path) -> None:
+    robot = scene(tmp_path)
+    out = robot.save(tmp_path / "same.xml")
+    assert out.read_bytes() == SCENE.encode()
+    j, k = robot.joint("j"), robot.joint("k")
+    assert j.friction is not None and j.friction.viscous == pytest.approx(2 + 4 * 0.3)
+    inertia = robot.joint("root rz").body.inertia.about_com()
+    turned = replace(inertia, tensor=2 * inertia.tensor)
+    shape = replace(j.body, inertia=replace(j.body.inertia.about_com(), mass=7.0))
+    new = replaced(robot, "j", friction=Friction(viscous=5.0, coulomb=0.25), rotor=Rotor(inertia=0.7), body=shape)
+    new = replaced(new, "k", body=replace(k.body, inertia=replace(k.body.inertia.about_com(), mass=1.5)))
+    new = replaced(new, "root rz", body=replace(robot.joint("root rz").body, inertia=turned))
+    path = new.save(tmp_path / "new.xml")
+    old, text = SCENE.splitlines(), path.read_text(encoding="utf-8").splitlines()
+    assert [row for row in old if row not in text] == [old[4], old[5], old[6]]
+    assert 'mass="1.5" diaginertia="1 1 1"' in text[6] and "kept" in text[0]
+    again = armdyn.load(path)
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_path(str(path))
+    assert model.dof_damping[6] + 4 * 0.3 == pytest.approx(5)
+    assert model.body("b").mass[0] == pytest.approx(7)
+    state = robot.integrate(robot.neutral, np.linspace(-1, 1, robot.n)), np.ones(robot.n), np.ones(robot.n)
+    found, wanted = (newton_euler.inverse_dynamics(each, *state) for each in (again, new))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_angles_are_written_in_the_units_of_the_file(tmp_path: Path) -> None:
+    robot = scene(tmp_path)
+    new = replaced(robot, "j", limits=Limits(lower=-1.0, upper=np.pi / 6))
+    text = new.save(tmp_path / "new.xml").read_text(encoding="utf-8")
+    found = re.search(r'class="soft" axis="0 1 0" range="(\S+) (\S+)"', text)
+    assert found is not None and [float(x) for x in found.groups()] == pytest.approx([-57.29577951308232, 30])
+
+
+def test_other_places_are_written_anew(tmp_path: Path) -> None:
+    robot = scene(tmp_path)
+    geometry = replace(robot.joint("k").geometry, placement=Placement(Vec3(0, 0, 0.3)))
+    with pytest.warns(ModelWarning, match="bodies, joints or places have changed"):
+        path = replaced(robot, "k", geometry=geometry).save(tmp_path / "new.xml")
+    assert "<light" not in path.read_text(encoding="utf-8")

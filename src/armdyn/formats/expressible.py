@@ -9,7 +9,7 @@ in a warning by the writers.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,6 +90,31 @@ def warn_of_loss(robot: Robot, name: str, lost: Sequence[str]) -> None:
         warnings.warn(message, ModelWarning, stacklevel=4)
 
 
+def patched_or_new(
+    robot: Robot,
+    name: str,
+    patch: Callable[[], str],
+    dumps: Callable[[Robot], str],
+    loads: Callable[[str], Robot],
+    lost: Callable[[Robot], Iterable[str]],
+) -> str:
+    """The text that `patch` makes of the robot's file; a new one, with a warning, where that raises NotApplicable.
+
+    lost: what does not change the torques and has no place in the format; only what the file does not keep is named.
+    """
+    try:
+        text = patch()
+    except NotApplicable as error:
+        message = f"robot {robot.name!r}: {error.what}. The file is written anew, without shapes and actuators."
+        warnings.warn(message, ModelWarning, stacklevel=5)
+        return dumps(robot)
+    again = loads(text)
+    require_expressible(robot, name, again)
+    known = list(lost(again))
+    warn_of_loss(robot, name, [part for part in lost(robot) if part not in known])
+    return text
+
+
 class Saved(NamedTuple):
     """Files written: the one asked for, what has no place in its format, and the file beside it that has all."""
 
@@ -115,4 +140,4 @@ def saved_with_all(robot: Robot, path: Path) -> Saved:
         return Saved(written, tuple(left_out), robot.save(path.with_suffix(".toml")) if left_out else None)
 
 
-__all__ = ["require_expressible", "saved_with_all", "warn_of_loss"]
+__all__ = ["patched_or_new", "require_expressible", "saved_with_all", "warn_of_loss"]

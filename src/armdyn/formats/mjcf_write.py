@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import matmul
-from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3
 from armdyn.errors import FeatureError, NotApplicable
-from armdyn.files import write_text
 from armdyn.formats.expressible import require_expressible, warn_of_loss
 from armdyn.formats.mjcf_read import ROOT, TOOL
 from armdyn.formats.mjcf_values import place
@@ -32,11 +30,6 @@ CLOSING = {
 _TYPES = {"revolute": "hinge", "prismatic": "slide"}
 
 
-def write(robot: Robot, path: Path) -> None:
-    """Write the robot to an MJCF file."""
-    write_text(path, dumps(robot))
-
-
 def dumps(robot: Robot) -> str:
     """The robot as MJCF; `loads` gives back the same frames, masses, ranges, torque limits, friction and gravity.
 
@@ -45,7 +38,14 @@ def dumps(robot: Robot) -> str:
     robot = robot.bound()
     require_expressible(robot, "mjcf")
     _refuse_loops(robot)
-    warn_of_loss(robot, "mjcf", list(_lost(robot)))
+    warn_of_loss(robot, "mjcf", list(lost_parts(robot)))
+    root = plain(robot)
+    indent(root, "  ")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def plain(robot: Robot) -> Element:
+    """The robot as elements, in numbers."""
     root = Element("mujoco", model=robot.name)
     SubElement(root, "compiler", angle="radian")
     SubElement(root, "option", gravity=texts(robot.gravity))
@@ -81,8 +81,7 @@ def dumps(robot: Robot) -> str:
         SubElement(bodies[robot.tool_body], "site", {"name": TOOL, **place(robot.tool.pose())})
     _equalities(root, robot, bodies)
     _keyframes(root, robot, joints)
-    indent(root, "  ")
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+    return root
 
 
 def _shared(robot: Robot, joints: Sequence[Joint]) -> set[str]:
@@ -217,7 +216,8 @@ def _refuse_loops(robot: Robot) -> None:
         )  # fmt: skip
 
 
-def _lost(robot: Robot) -> Iterator[str]:
+def lost_parts(robot: Robot) -> Iterator[str]:
+    """What MJCF cannot express and does not change the torques."""
     tests: dict[str, Callable[[Joint], bool]] = {
         "motors": lambda j: j.motor is not None,
         "limits of velocity and acceleration": lambda j: (

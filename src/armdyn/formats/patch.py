@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, unescape
 
 from armdyn.errors import FileError, unknown_name
@@ -23,6 +24,9 @@ _TOKEN = re.compile(
     re.S,
 )
 _ATTRIBUTE = re.compile(r"([^\s=]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.S)
+TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+CLOSE = 1e-9
+"""Relative difference that rounding explains when a patched text is read again."""
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
 
 
@@ -139,6 +143,17 @@ class Page:
         return tag.start + len(body)
 
 
+def set_attributes(page: Page, tag: Tag, old: Element, new: Element) -> None:
+    """Change the attributes that differ between two plain elements."""
+    for key, value in new.items():
+        if old.get(key) == value:
+            continue
+        try:
+            page.set_numbers(tag, key, [float(word) for word in value.split()])
+        except ValueError:
+            page.set(tag, key, value)
+
+
 def _spaced(words: Sequence[str], gaps: Sequence[str]) -> str:
     """Words with the spaces that stood around the old ones."""
     return "".join(part for pair in zip(gaps, [*words, ""], strict=True) for part in pair)
@@ -216,3 +231,32 @@ def _tag(token: re.Match[str]) -> Tag:
         spans[found[1]] = (offset + found.start(group), offset + found.end(group))
         values[found[1]] = unescape(found[group], _QUOTES)
     return Tag(token["name"], token.start(), token.end(), spans, values)
+
+
+def close(a: Element, b: Element) -> bool:
+    """Whether two plain elements have the same values, but for rounding."""
+    one, other = list(_values(a)), list(_values(b))
+    if [key for key, _ in one] != [key for key, _ in other]:
+        return False
+    for (_, x), (_, y) in zip(one, other, strict=True):
+        size = max((abs(v) for v in (*x, *y) if isinstance(v, float)), default=0.0)
+        if len(x) != len(y):
+            return False
+        for v, w in zip(x, y, strict=True):
+            numbers = isinstance(v, float) and isinstance(w, float)
+            if v != w and not (numbers and abs(float(v) - float(w)) <= CLOSE * max(size, 1e-9)):
+                return False
+    return True
+
+
+def _values(element: Element) -> Iterator[tuple[str, list[float | str]]]:
+    """All attributes of an element and its children, as numbers where they are; a tensor is one list."""
+    for part in element.iter():
+        if part.tag == "inertia":
+            yield "inertia", [float(part.attrib[key]) for key in TENSOR]
+            continue
+        for key, value in part.items():
+            try:
+                yield f"{part.tag} {key}", [float(word) for word in value.split()]
+            except ValueError:
+                yield f"{part.tag} {key}", [value]

@@ -6,25 +6,20 @@ Visuals, collisions, transmissions, simulator tags, comments and spacing stay as
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from xml.etree.ElementTree import Element, indent, tostring
 
 from armdyn.algebra import CentralInertia, rot_rpy
-from armdyn.errors import ModelWarning, NotApplicable, UnknownName
+from armdyn.errors import NotApplicable, UnknownName
 from armdyn.files import write_text
 from armdyn.formats import urdf_read
-from armdyn.formats.expressible import require_expressible, warn_of_loss
-from armdyn.formats.patch import Page, Tag
+from armdyn.formats.expressible import patched_or_new
+from armdyn.formats.patch import TENSOR, Page, Tag, close, set_attributes
 from armdyn.formats.urdf_write import dumps, lost_parts, plain
 from armdyn.formats.xml_values import texts, written
 from armdyn.robot.parts import Body
 from armdyn.robot.robot import Robot
-
-_TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-CLOSE = 1e-9
-"""Relative difference that rounding explains when a patched text is read again."""
 
 
 def write(robot: Robot, path: Path) -> None:
@@ -36,17 +31,8 @@ def rewritten(robot: Robot) -> str:
     """The text of the robot's file with the robot's values; a new text, with a warning, if that is impossible."""
     robot, file = robot.bound(), robot.file
     assert file is not None
-    try:
-        text = patched(file.text, robot, file.path)
-    except NotApplicable as error:
-        message = f"robot {robot.name!r}: {error.what}. The file is written anew, without shapes and transmissions."
-        warnings.warn(message, ModelWarning, stacklevel=4)
-        return dumps(robot)
-    again = urdf_read.loads(text)
-    require_expressible(robot, "urdf", again)
-    known = lost_parts(again)
-    warn_of_loss(robot, "urdf", [part for part in lost_parts(robot) if part not in known])
-    return text
+    patch = partial(patched, file.text, robot, file.path)
+    return patched_or_new(robot, "urdf", patch, dumps, urdf_read.loads, lost_parts)
 
 
 def patched(text: str, robot: Robot, where: str = "URDF text") -> str:
@@ -96,7 +82,7 @@ def _differ(a: Element, b: Element) -> bool:
 
 
 def _joint(page: Page, tag: Tag, old: Element, new: Element) -> None:
-    _attributes(page, tag, old, new)
+    set_attributes(page, tag, old, new)
     for name in {child.tag: None for child in (*old, *new)}:
         one, other, own = old.find(name), new.find(name), tag.child(name)
         if other is None:
@@ -106,18 +92,7 @@ def _joint(page: Page, tag: Tag, old: Element, new: Element) -> None:
             if one is None or _differ(one, other):
                 page.add(tag, _text(other))
         else:
-            _attributes(page, own, Element(name) if one is None else one, other)
-
-
-def _attributes(page: Page, tag: Tag, old: Element, new: Element) -> None:
-    """Change the attributes that differ between two plain elements."""
-    for key, value in new.items():
-        if old.get(key) == value:
-            continue
-        try:
-            page.set_numbers(tag, key, [float(word) for word in value.split()])
-        except ValueError:
-            page.set(tag, key, value)
+            set_attributes(page, own, Element(name) if one is None else one, other)
 
 
 def _inertial(page: Page, link: Tag, inertia: CentralInertia) -> None:
@@ -126,7 +101,7 @@ def _inertial(page: Page, link: Tag, inertia: CentralInertia) -> None:
     if own is None or own.child("mass") is None or own.child("inertia") is None:
         if own is not None:
             page.remove(own)
-        entries = "".join(f' {key}="{written(x)}"' for key, x in zip(_TENSOR, inertia.tensor.upper(), strict=True))
+        entries = "".join(f' {key}="{written(x)}"' for key, x in zip(TENSOR, inertia.tensor.upper(), strict=True))
         rows = (f'  <origin xyz="{texts(inertia.com)}" rpy="0 0 0"/>', f'  <mass value="{written(inertia.mass)}"/>',
                 f"  <inertia{entries}/>")  # fmt: skip
         page.add(link, "\n".join(("<inertial>", *rows, "</inertial>")), first=True)
@@ -142,7 +117,7 @@ def _inertial(page: Page, link: Tag, inertia: CentralInertia) -> None:
         page.add(own, f'<origin xyz="{texts(inertia.com)}" rpy="0 0 0"/>', first=True)
     turned = (R.T @ inertia.tensor @ R).upper()
     size = max(abs(float(x)) for x in turned)
-    for key, entry in zip(_TENSOR, turned, strict=True):
+    for key, entry in zip(TENSOR, turned, strict=True):
         if not abs(float(tensor.values.get(key, "nan")) - float(entry)) <= 1e-14 * size:
             page.set_numbers(tensor, key, [entry])
 
@@ -151,33 +126,5 @@ def _check(text: str, wanted: dict[tuple[str, str], Element], where: str) -> Non
     """Read the text again: it must describe the robot that was to be written."""
     given = _named(plain(urdf_read.loads(text, where)))
     for key in given.keys() | wanted.keys():
-        if key not in given or key not in wanted or not _close(given[key], wanted[key]):
+        if key not in given or key not in wanted or not close(given[key], wanted[key]):
             raise NotApplicable(f"{key[0]} {key[1]!r} cannot be changed in place", where=where)
-
-
-def _close(a: Element, b: Element) -> bool:
-    one, other = list(_values(a)), list(_values(b))
-    if [key for key, _ in one] != [key for key, _ in other]:
-        return False
-    for (_, x), (_, y) in zip(one, other, strict=True):
-        size = max((abs(v) for v in (*x, *y) if isinstance(v, float)), default=0.0)
-        if len(x) != len(y):
-            return False
-        for v, w in zip(x, y, strict=True):
-            numbers = isinstance(v, float) and isinstance(w, float)
-            if v != w and not (numbers and abs(float(v) - float(w)) <= CLOSE * max(size, 1e-9)):
-                return False
-    return True
-
-
-def _values(element: Element) -> Iterator[tuple[str, list[float | str]]]:
-    """All attributes of an element and its children, as numbers where they are; a tensor is one list."""
-    for part in element.iter():
-        if part.tag == "inertia":
-            yield "inertia", [float(part.attrib[key]) for key in _TENSOR]
-            continue
-        for key, value in part.items():
-            try:
-                yield f"{part.tag} {key}", [float(word) for word in value.split()]
-            except ValueError:
-                yield f"{part.tag} {key}", [value]
