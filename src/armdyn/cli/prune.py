@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,7 +115,8 @@ def _seconds(found: Pruned) -> dict[str, float]:
     from armdyn.kernels import build
 
     state = tuple(each[0] for each in found.box.samples(1, np.random.default_rng(0)))
-    functions = {"full": build(found.full, "inverse dynamics").call, "reduced": found.inverse_dynamics}
+    full: Callable[..., Any] = build(found.full, "inverse dynamics").call
+    functions = {"full": full, "reduced": found.inverse_dynamics}
     calls = {name: Call(name, function, state, np.asarray) for name, function in functions.items()}
     return interleaved(calls, rounds=15, turn=0.01, most=1.0)
 
