@@ -408,8 +408,9 @@ def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, prog
                               expected="a share between 0 and 1, or a log")  # fmt: skip
         cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
         first, last = _part(samples, slice(0, cut)), _part(samples, slice(cut, None))
-        return _Data(first, f"the first {1 - validation:.0%} of {source}", read, last,
-                     f"the last {validation:.0%} of {source}")  # fmt: skip
+        name = "the log" if source == "arrays" else source
+        return _Data(first, f"the first {1 - validation:.0%} of {name}", read, last,
+                     f"the last {validation:.0%} of {name}")  # fmt: skip
     return _Data(samples, source, read, *replace(prepared, check=False).samples(robot, validation, progress)[:2])
 
 
