@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+EXTRAS := parquet,ros,physical,sweep,notebook,docs,xacro,fmu,studio,widget
+comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test check docs format clean smoke-min smoke-new smoke-wheel fuzz mutate soak
@@ -27,14 +29,17 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 	@echo "Installing armdyn and what it needs ..."
 	@$(PIP) install --editable . && touch $@
 
-$(VENV)/.test: pyproject.toml | $(VENV)/.core
+# All at once, because each call of pip builds and resolves anew; one by one where something is not available.
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo "Installing armdyn, the test tools, independent engines to compare with (Pinocchio, MuJoCo) and extras ..."
+	@$(PIP) install --editable '.[test,check,engines,$(EXTRAS)]' && touch $(VENV)/.core $(VENV)/.docs || $(MAKE) $(VENV)/.one-by-one
+	@touch $@
+
+$(VENV)/.one-by-one: | $(VENV)/.core
 	@echo "Installing the test tools ..."
 	@$(PIP) install --editable '.[test,check]'
-	@echo "Installing independent engines to compare with (Pinocchio, MuJoCo) ..."
-	@$(PIP) install --editable '.[engines]' || echo "Not available here: tests that compare with them will be skipped and say so."
-	@echo "Installing extras (Parquet, ROS bags, xacro, convex optimisation, Dask, notebooks, FMI, studio, documentation) ..."
-	@$(PIP) install --editable '.[parquet,ros,physical,sweep,notebook,docs,xacro,fmu,studio,widget]' || echo "Not available here: tests that need them will be skipped and say so."
-	@touch $@
+	@for extra in engines $(subst $(comma), ,$(EXTRAS)); do \
+	  $(PIP) install --editable ".[$$extra]" || echo "Not available here: tests that need $$extra will be skipped and say so."; done
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.core
 	@echo "Installing what the documentation needs ..."
@@ -43,8 +48,8 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/.core
 demo: $(VENV)/.core
 	@$(BIN)/armdyn study scara5 --out out/scara5 --force
 
-test: $(VENV)/.test
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
+test: $(VENV)/.test  # a file stays with one worker: its fixtures are made once; short files come last
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 check: $(VENV)/.test
 	@$(BIN)/ruff check src tests examples tools docs/.hooks
