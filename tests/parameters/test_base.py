@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ShapeError, UnknownName
-from armdyn.graph import identical, symbols, trace
+from armdyn.graph import identical, symbols, text, trace
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import base_parameters, regressor, standard_parameters
 from armdyn.parameters.base import numeric_rank, stacked_regressor
@@ -222,3 +223,19 @@ def test_a_rounded_right_angle_is_a_right_angle() -> None:
     ]
     rounded = dataclasses.replace(exact, tree=tuple(tree), expressions=None)
     assert base_parameters(rounded, WITH_ROTORS).count == base_parameters(exact, WITH_ROTORS).count == 40
+
+
+def test_combinations_of_rounded_angles_can_be_read() -> None:
+    """An angle of -1.5708 instead of -pi/2: terms of 1e-11 and sixteen digits are for the file, not for reading."""
+    rows = [{"type": "revolute", "alpha": a, "a": 0.0525, "d": 0.3, "mass": 1.0} for a in (-1.5708, 1.5708, 0.0)]
+    found = base_parameters(Robot.from_dh(rows))
+    assert any("e-" in text(group) for group in found.groups.values())
+    known = dict(zip(found.standard, np.random.default_rng(0).uniform(0.5, 1.0, len(found.standard)), strict=True))
+    exact = dict(zip(found.names, found.from_standard(known), strict=True))
+    for name in found.names:
+        written = found.rounded(name)
+        assert "e-" not in written and len(written) < 150
+        python = re.sub(r"(\d) ([A-Z(])", r"\1 * \2", written)
+        assert eval(python, {}, known) == pytest.approx(exact[name], abs=1e-3)
+    named = base_parameters(armdyn.load("planar2r"))
+    assert all(named.rounded(name) == text(named.groups[name]) for name in named.names)

@@ -96,13 +96,21 @@ def rpy_of(R: np.ndarray[Any, Any]) -> tuple[float, float, float]:
     """(roll, pitch, yaw) of a numeric rotation matrix; roll is 0 where only yaw -+ roll is determined.
 
     Near pitch = +-pi/2 roll and yaw are badly determined one by one; yaw is therefore taken from what is left after
-    the roll found is undone, so that the matrix rebuilt from the angles agrees with R to rounding.
+    the roll found is undone, so that the matrix rebuilt from the angles agrees with R to rounding. Angles that miss a
+    quarter turn by rounding alone are that quarter turn.
     """
-    pitch = math.atan2(-R[2, 0], math.hypot(R[2, 1], R[2, 2]))
-    roll = math.atan2(R[2, 1], R[2, 2]) if math.hypot(R[2, 1], R[2, 2]) > 1e-15 else 0.0
+    pitch = _turned(-R[2, 0], math.hypot(R[2, 1], R[2, 2]))
+    roll = _turned(R[2, 1], R[2, 2]) if math.hypot(R[2, 1], R[2, 2]) > 1e-15 else 0.0
     c, s = cos_sin(roll)
-    yaw = math.atan2(s * R[0, 2] - c * R[0, 1], c * R[1, 1] - s * R[1, 2])
+    yaw = _turned(s * R[0, 2] - c * R[0, 1], c * R[1, 1] - s * R[1, 2])
     return roll, pitch, yaw
+
+
+def _turned(y: float, x: float) -> float:
+    """The angle of (x, y)."""
+    angle = math.atan2(y, x)
+    quarter = round(angle / (math.pi / 2)) * math.pi / 2
+    return quarter if abs(angle - quarter) < 1e-15 else angle
 
 
 def align_z(axis: Vec3) -> Mat3:

@@ -54,6 +54,8 @@ def _closing(robot: Robot, shown: dict[str, Array]) -> dict[str, Array]:
     chain = dependent_joints(robot)
     found = {"assembly": np.array([chain.assembly[k] for k in chain.independent])}
     for name, q in shown.items():
+        if name == "zero" and not found["assembly"].any():
+            continue
         with suppress(PhysicsError):
             chain.continued(q.tolist())
             found[name] = q

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -53,6 +54,10 @@ MORE_STATES = 8
 
 NEGLIGIBLE = 1e-13
 """A coefficient this small is the rounding of a sum that vanishes: coefficients are of the size of lengths squared."""
+
+NEGLIGIBLE = 1e-5
+"""Share of the largest coefficient below which a term of a base parameter is not worth reading."""
+MANY_DIGITS = re.compile(r"\d\.\d{7,}|e-\d")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +147,28 @@ class BaseParameters:
         chosen = [names.index(name) for name in self.columns]
         Y: Array = np.asarray(regressor(self.robot, q, qd, qdd, self.include))[..., chosen]
         return Y @ self.from_columns
+
+    def rounded(self, name: str) -> str:
+        """A base parameter for reading: as in `groups`, or, with numbers of many digits, in five of them.
+
+        Terms below 1e-5 of the largest coefficient are then left out: they stem from rounded angles.
+        """
+        whole = text(self.groups[name])
+        if not MANY_DIGITS.search(whole):
+            return whole
+        row = self.matrix[self.names.index(name)]
+        terms: dict[str, list[str]] = {}
+        for standard, x in zip(self.standard, row.tolist(), strict=True):
+            if abs(x) > NEGLIGIBLE * np.abs(row).max():
+                terms.setdefault(f"{x:.5g}", []).append(standard)
+        parts = []
+        for x, names in sorted(terms.items(), key=lambda term: term[0] != "1"):
+            inside = names[0] if len(names) == 1 else f"({' + '.join(names)})"
+            sign, size = ("-", x[1:]) if x.startswith("-") else ("+", x)
+            if x == "1":
+                inside = " + ".join(names)
+            parts.append(f"{sign} {inside}" if size == "1" else f"{sign} {size} {inside}")
+        return " ".join(parts).removeprefix("+ ")
 
     def __str__(self) -> str:
         how = "proved over exact rationals" if self.proved else "by elimination in 60 digits"

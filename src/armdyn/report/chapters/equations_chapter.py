@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from armdyn.equations import Certificate, Comparison, certify, compare, derive
 from armdyn.equations.derivation import must_move
 from armdyn.errors import NotApplicable
 from armdyn.graph import text
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
-from armdyn.parameters import base_parameters
+from armdyn.parameters import BaseParameters, base_parameters, standard_parameters
 from armdyn.report.chapters.chapter import Chapter, Fact
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
@@ -96,12 +98,13 @@ def base(subject: Subject) -> Chapter:
     used += ["friction"] * any(joint.friction is not None for joint in robot.movable)
     subject.say("base parameters")
     found = base_parameters(robot, used)
-    rows = [
-        (name, "" if (combination := text(found.groups[name])) == name else combination, f"{value:.6g}")
-        for name, value in zip(found.names, found.values.tolist(), strict=True)
-    ]
     columns = (Column("parameter"), Column("combination", folds=True), Column("value", "SI"))
-    section = Section("", columns, tuple(rows))
+    values = {name: f"{value:.6g}" for name, value in zip(found.names, _clean_values(found), strict=True)}
+    whole, short = {name: text(found.groups[name]) for name in found.names}, {x: found.rounded(x) for x in found.names}
+    section, for_reading = (
+        Section("", columns, tuple((x, "" if part == x else part, values[x]) for x, part in written.items()))
+        for written in (whole, short)
+    )
     how = "proved in exact arithmetic" if found.proved else "by elimination in 60 digits"
     families = " and ".join(FAMILIES[name] for name in used)
     words = (
@@ -111,15 +114,26 @@ def base(subject: Subject) -> Chapter:
     idle = "A parameter without a combination stands for itself."
     if found.no_effect:
         idle += f" No effect on the torques: {', '.join(found.no_effect)}."
+    if whole != short:
+        idle += (
+            " Numbers are rounded to five digits, terms below 1e-5 of the largest are left out; the file has them all."
+        )
     file = subject.table("base_parameters.csv", section, "base parameters: combinations and values")
     fact = Fact("base parameters", f"{found.count} of {len(found.standard)}", "proved" if found.proved else "60 digits")
     numbers = {"base_parameters": found.count, "standard_parameters": len(found.standard)}
     blocks = [
         html.paragraph(words),
-        html.table(section) if rows else "",
+        html.table(for_reading) if found.names else "",
         html.remark(idle),
     ]
     return Chapter(blocks, [fact], [file], numbers=numbers)
+
+
+def _clean_values(found: BaseParameters) -> list[float]:
+    """Values of the base parameters; sums that vanish up to rounding are 0."""
+    known = standard_parameters(found.robot, found.include).as_dict()
+    terms = np.abs(found.matrix) @ [abs(float(known.get(name, 0))) for name in found.standard]
+    return [float(x) if abs(x) > 1e-14 * scale else 0.0 for x, scale in zip(found.values, terms, strict=True)]
 
 
 def _certificate_section(certificate: Certificate) -> Section:
