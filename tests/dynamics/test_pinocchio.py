@@ -6,7 +6,6 @@ checked on the catalog and on some random robots, on a hundred of them with ARMD
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -21,10 +20,10 @@ from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.graph import Graph
 from armdyn.robot import Robot
 from support import pinocchio_model
+from support.limits import FULL
 from support.wheel import MISSING, wheel_files
 
 pin = pinocchio_model.pin
-FULL = bool(os.environ.get("ARMDYN_FULL"))
 TOLERANCE, OF_DERIVATIVES, OF_DIFFERENCES = 1e-10, 1e-8, 1e-7  # relative to the largest entry
 COMPARED = sorted(set(QUANTITIES) - {"friction", "regressor", "coriolis_matrix", "closed"})  # no counterpart there
 
@@ -179,7 +178,7 @@ def random_robot(seed: int) -> Robot:
     )
 
 
-@pytest.mark.parametrize("seed", range(100 if FULL else 30))
+@pytest.mark.parametrize("seed", range(100 if FULL else 12))
 def test_graphs_of_random_robots(seed: int) -> None:
     robot = random_robot(seed)
     forward: Any = ("auto", "composite", "articulated")[seed % 3]

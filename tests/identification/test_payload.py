@@ -24,6 +24,7 @@ from armdyn.identification.samples import Samples
 from armdyn.mechanics.kinematics import jacobian, pose
 from armdyn.parameters import base_parameters
 from armdyn.trajectory import fourier
+from support.limits import FULL
 
 MASS, COM, INERTIA = 1.7, (0.03, -0.02, 0.06), (0.008, 0.001, -0.0005, 0.009, 0.0007, 0.005)
 TRUTH = np.array([MASS, *COM, *INERTIA])
@@ -48,7 +49,7 @@ def with_friction(robot: armdyn.Robot, factor: float) -> armdyn.Robot:
     return armdyn.parameters.with_standard_parameters(robot, values)
 
 
-@pytest.mark.parametrize("name", ["panda", "puma560"])
+@pytest.mark.parametrize("name", ["panda", "puma560"] if FULL else ["puma560"])
 def test_from_two_logs(name: str) -> None:
     """Ten parameters over the draws: their errors, in their own covariance, are chi squared."""
     robot = with_friction(armdyn.load(name), 1.0)

@@ -10,6 +10,7 @@ import armdyn
 from armdyn.motion import Infeasible
 from armdyn.motion.timing import TimingStatus
 from motion.arms import compiled, slider, waypoints
+from support.limits import FULL
 
 LINE = [[0.0], [1.0]]
 
@@ -88,7 +89,7 @@ def test_speeds_at_the_ends_and_a_weight_that_torque_cannot_hold() -> None:
 # Laws of every optimum ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["planar2r", "panda", "ur5", "puma560"])
+@pytest.mark.parametrize("name", ["planar2r", "panda", "ur5", "puma560"] if FULL else ["planar2r", "puma560"])
 @pytest.mark.parametrize("profile", ["quintic", "trapezoid", "bang_bang"])
 def test_never_slower_than_scaling(name: str, profile: str) -> None:
     dyn = compiled(name)
@@ -110,7 +111,7 @@ def use_of_limits(dyn: armdyn.Dynamics, move: armdyn.trajectory.Trajectory, t: n
     return np.max(shares, axis=(0, 2))
 
 
-@pytest.mark.parametrize("name", ["panda", "ur5", "puma560"])
+@pytest.mark.parametrize("name", ["panda", "ur5", "puma560"] if FULL else ["ur5"])
 @pytest.mark.parametrize("seed", range(4))
 def test_limits_hold_on_a_fine_grid_and_one_is_always_reached(name: str, seed: int) -> None:
     dyn = compiled(name)
