@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import re
@@ -17,8 +18,9 @@ import pytest
 
 import armdyn
 from armdyn.control.law import Law
-from armdyn.export import write
-from armdyn.export.fmu_source import prepared
+from armdyn.export import c_source, write
+from armdyn.export.export_files import model_for
+from armdyn.export.fmu_source import PAYLOAD, prepared
 from armdyn.robot import Robot
 
 from .conftest import COMPILERS, HOSTILE, run
@@ -30,7 +32,7 @@ pytestmark = [
     pytest.mark.skipif(platform.system() != "Linux", reason="shared objects are built for Linux here"),
 ]
 FULL = os.environ.get("ARMDYN_FULL") == "1"
-"""All robots: an optimising compiler takes half a minute for the straight-line code of 30 joints with a payload."""
+"""All robots."""
 WARNINGS = ("-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-overlength-strings")
 
 
@@ -65,7 +67,7 @@ def entries(made: Mapping[str, float], name: str) -> np.ndarray:
 
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="CMake, which FMPy builds with, is not installed")
-@pytest.mark.parametrize("name", [name for name in ROBOTS if FULL or name in ("panda", "free_tree")])
+@pytest.mark.parametrize("name", [name for name in ROBOTS if FULL or name in ("free_tree", "chain30")])
 def test_vectors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exported test, as a user runs it."""
     monkeypatch.chdir(tmp_path)
@@ -75,6 +77,25 @@ def test_vectors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count(" pass ") == len(paths) - 2 == 2
     assert "all passed" in ran.stdout
+
+
+def test_the_payload_of_a_long_chain_in_loops(tmp_path: Path) -> None:
+    robot = ROBOTS["chain30"][0]()
+    made = model_for("fmu", robot, ("inverse_dynamics", "forward_dynamics"), "arm")
+    assert all(function.loops for function in made.functions)
+    for name, text in (("arm.h", c_source.header(made)), ("arm.c", c_source.source(made))):
+        (tmp_path / name).write_text(text)
+    done = run(COMPILERS[0], *WARNINGS, "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    library, load = ctypes.CDLL(str(tmp_path / "arm.so")), dict(zip(PAYLOAD, carried(), strict=True))
+    parameters = np.array([load[str(node.value).removeprefix("payload_")] for node in made.parameters])
+    dyn = armdyn.compile(carrying(robot))
+    for name in ("inverse_dynamics", "forward_dynamics"):
+        arguments, result = np.random.default_rng(1).normal(size=(3, robot.n)), np.zeros(robot.n)
+        places = [x.ctypes.data_as(ctypes.c_void_p) for x in (*arguments, parameters, result)]
+        getattr(library, f"arm_{name}")(*places)
+        expected = getattr(dyn, name)(*arguments)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 class Constant(Law):
@@ -92,6 +113,11 @@ class Constant(Law):
 LOAD = {"payload.mass": 2.0, "payload.com[1]": 0.1, "payload.com[2]": -0.05, "payload.com[3]": 0.2,
         "payload.inertia.xx": 0.02, "payload.inertia.yy": 0.03, "payload.inertia.zz": 0.04, "payload.inertia.xy": 0.002,
         "payload.inertia.xz": -0.001, "payload.inertia.yz": 0.003}  # fmt: skip
+
+
+def carried() -> list[float]:
+    """The load in the order of PAYLOAD."""
+    return [LOAD[name] for name, _, _ in PAYLOAD.values()]
 
 
 def carrying(robot: Robot) -> Robot:

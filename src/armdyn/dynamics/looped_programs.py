@@ -13,6 +13,7 @@ from armdyn.dynamics.graphs import some_configuration
 from armdyn.dynamics.looped_places import FRAME, MASS, PATH
 from armdyn.dynamics.looped_recipes import RECIPES
 from armdyn.dynamics.looped_steps import Shape
+from armdyn.graph import Node
 from armdyn.kernels import Kernel, jit, sources
 from armdyn.kernels.link_loops import FREE, Recipe
 from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
@@ -129,6 +130,22 @@ def recipe_and_tables(robot: Robot, name: str, frame: str = "tool") -> tuple[Rec
     numbers = [_link_numbers(robot, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers), *path]
     parents = tuple(link.parent for link in robot.links)
     return recipe, Tables(parents, np.hstack(numbers), _own_numbers(robot, recipe, frame), chosen)
+
+
+def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node] | None:
+    """Inertial numbers that depend on named parameters, by row and column of the table of links.
+
+    None if the recipe has numbers that are sums of those.
+    """
+    if "MC" in recipe.numbers or MASS in recipe.robot:
+        return None
+    first = recipe.numbers.index("XX")
+    return {
+        (link.index, first + k): number
+        for link in robot.symbolic.links
+        for k, number in enumerate(link.inertia.parameters())
+        if isinstance(number, Node)
+    }
 
 
 def _own_numbers(robot: Robot, recipe: Recipe, frame: str) -> tuple[float, ...]:

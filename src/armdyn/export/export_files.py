@@ -86,7 +86,9 @@ def model_for(
     _must_fit(to, robot, parameters, loops, real)
     if to == "fmu":
         loaded = fmu_source.prepared(robot, parameters=parameters)
-        return model(loaded, fmu_source.DEFAULT if functions is None else functions, prefix, parameters=True)
+        wanted = fmu_source.DEFAULT if functions is None else functions
+        long = robot.n >= CERTAIN and not parameters and not robot.compounds
+        return model(loaded, wanted, prefix, parameters=True, loops=long)
     names = DEFAULT if functions is None else functions
     if loops is None:
         loops = to in LOOPING and robot.n >= CERTAIN

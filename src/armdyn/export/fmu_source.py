@@ -162,7 +162,7 @@ class Unit:
                 None,
                 first + i,
             )
-            for i, variable in enumerate(states[: len(ports["q"].nodes)])
+            for i, variable in enumerate(states[: ports["q"].size])
         ]
         accelerations = self._listed(self.function.outputs[0], "output")
         rates += [v._replace(derivative=first + len(rates) + i) for i, v in enumerate(accelerations)]

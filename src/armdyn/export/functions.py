@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Literal
 
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped_programs import recipe_and_tables
+from armdyn.dynamics.looped_programs import recipe_and_tables, varying_numbers
 from armdyn.dynamics.quantities import QUANTITIES, Definition
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.labels import labels_of
@@ -37,10 +37,15 @@ DEFAULT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "g
 
 @dataclass(frozen=True)
 class Loops:
-    """A function as loops over the links, for languages that have them: the steps, and the robot's numbers."""
+    """A function as loops over the links, for languages that have them: the steps, and the robot's numbers.
+
+    varying: numbers of the links that depend on `parameters`, by row and column.
+    """
 
     recipe: Recipe
     tables: Tables
+    varying: Mapping[tuple[int, int], Node] = field(default_factory=dict)
+    parameters: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,10 @@ class Function:
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
         """The arguments."""
-        return self._looped_ports.inputs if self._looped_ports else ports(self.graph.inputs, "input")
+        if not self._looped_ports or not self.loops:
+            return ports(self.graph.inputs, "input")
+        kept = {PARAMETERS: self.loops.parameters} if self.loops.parameters else {}
+        return (*self._looped_ports.inputs, *ports(kept, "input"))
 
     @cached_property
     def outputs(self) -> tuple[Port, ...]:
@@ -158,7 +166,7 @@ def model(
     functions: names from QUANTITIES.
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
-    loops: write loops over the links, where there is such code for a function; not with parameters.
+    loops: write loops over the links, where there is such code for a function; with parameters of inertias alone.
 
     Raises UnknownName for an unknown function, ArmdynError for a prefix that cannot be a name.
     """
@@ -170,9 +178,11 @@ def model(
         raise ArmdynError("no function to export", where="export", expected=f"some of: {', '.join(QUANTITIES)}")
     dynamics = compile(robot) if isinstance(robot, Robot) else robot
     stem = file_stem(dynamics.robot.name) if prefix is None else checked_prefix(prefix)
-    looped = {name: recipe_and_tables(dynamics.robot, name) for name in names if loops and not parameters}
-    graphs = {name: dynamics.graph(name, parameters=parameters) for name in names if not looped.get(name)}
-    free = tuple(sorted({node for graph in graphs.values() for node in graph.parameters}, key=natural_order))
+    looped = {name: _loops(dynamics.robot, name, parameters) if loops else None for name in names}
+    graphs = {name: dynamics.graph(name, parameters=parameters) for name in names if not looped[name]}
+    kept = {node for graph in graphs.values() for node in graph.parameters}
+    kept |= {node for steps in looped.values() if steps for node in _parameters(steps)}
+    free = tuple(sorted(kept, key=natural_order))
     if free:
         graphs = {name: replace(graph, inputs={**graph.inputs, PARAMETERS: free}) for name, graph in graphs.items()}
     values = {node: float(dynamics.robot.parameters[node.value]) for node in free}
@@ -184,8 +194,19 @@ def model(
 
     entries = []
     for name in names:
-        found = looped.get(name)
-        steps = None if found is None else Loops(*found)
-        traced = partial(graphs.__getitem__, name) if steps is None else partial(dynamics.graph, name)
+        steps = looped[name]
+        traced = partial(dynamics.graph, name) if steps else partial(graphs.__getitem__, name)
+        steps = replace(steps, parameters=free) if steps else None
         entries.append(Function(QUANTITIES[name], traced, partial(labels, name), steps))
     return Model(dynamics.robot, stem, tuple(entries), free)
+
+
+def _loops(robot: Robot, name: str, parameters: bool) -> Loops | None:
+    """The loops of a quantity; None if there are none, or none with parameters."""
+    found = recipe_and_tables(robot, name)
+    varying = varying_numbers(robot, found[0]) if found and parameters else {}
+    return Loops(*found, varying) if found and varying is not None else None
+
+
+def _parameters(steps: Loops) -> tuple[Node, ...]:
+    return Graph({}, {"numbers": tuple(steps.varying.values())}).parameters
