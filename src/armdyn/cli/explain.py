@@ -42,7 +42,7 @@ def explain(
     Exit status: 0 the models are equal, 1 the causes explain the difference, 2 error, 3 something is not explained.
     """
     parse.check_extension(report, (".html", ".htm"), "--report")
-    with working("comparing the models") as say, first_warning(f"{first}, {second}"):
+    with working("comparing the models") as say, first_warning(f"{first}, armdyn check {second}"):
         from armdyn.diagnosis import explain as run
 
         result = run(first, second, tolerance=tolerance, samples=samples, seed=seed, progress=say)

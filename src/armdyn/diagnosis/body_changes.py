@@ -28,6 +28,8 @@ ORDERS = {
     "xx yy zz yz xz xy": (0, 3, 5, 4, 2, 1),
 }
 """Orders of the six entries in other formats: place in xx xy xz yy yz zz of each of them."""
+VALUES = ("mass", "centre_of_mass", "tensor")
+"""Kinds that are no mistake: other values."""
 DECIMALS = (10.0, 0.1, 100.0, 0.01)
 LENGTH_UNITS = {1000.0: "mm", 0.001: "mm"}
 MASS_UNITS = {1000.0: "g", 0.001: "g"}
@@ -106,8 +108,8 @@ def pairs(body: Entries, wanted: Entries, size: float) -> Iterator[tuple[Change,
     for first in changes(body):
         if not _one_away(first.entries, wanted, size, body):
             continue
-        for second in changes(first.entries):
-            if second.entries.near(wanted, size, body):
+        for second in changes(first.entries, wanted):
+            if second.kind not in VALUES and second.entries.near(wanted, size, body):
                 yield first, second
 
 

@@ -22,6 +22,7 @@ from armdyn.diagnosis.hypotheses import (
 from armdyn.diagnosis.readings import Variant
 from armdyn.diagnosis.robot_numbers import central, facing, inverse, moved, pseudo_inertia
 from armdyn.robot.parts import Body, FreeTransform, Joint
+from armdyn.robot.robot import Robot
 from armdyn.typing import Floats
 
 INERTIAL = ("mass", "centre", "tensor")
@@ -120,11 +121,28 @@ def body_of_the_other(gap: Gap) -> Iterator[Candidate]:
             name, m = joint.body.name, entries_of(joint.body).mass
             known = name in {own.body.name for own in gap.robot.tree}
             there = f"fixed body {name!r} ({m:.4g} kg) of {gap.second}"
+            again = _copy(tree, partner, joint)
+            if again and not known:
+                twice = f"{there} counts twice there, also as {again!r}"
+                yield one("doubled_link", (name,), twice, add(gap, link, J))
+                continue
             kind = "payload" if name in gap.other.payloads else "dropped_link"
             less = f"{there} {'counts less' if known else 'is missing'} in {gap.first}"
             yield one(kind, (name,), less, add(gap, link, J))
             more = f"{there} is counted once more in {gap.first}"
             yield one("doubled_link", (name,), more, add(gap, link, -J), options=2)
+
+
+def _copy(robot: Robot, link: int, joint: Joint) -> str:
+    """The name of another body of the link that is the same in the same place; empty if there is none."""
+    pose = np.asarray(robot.frames[joint.body.name].pose.array(), float)
+    mine = moved(pose, pseudo_inertia(joint.body.inertia.at_origin()))
+    for other in bodies_of(robot, link):
+        J = moved(np.asarray(robot.frames[other.body.name].pose.array(), float),
+                  pseudo_inertia(other.body.inertia.at_origin()))  # fmt: skip
+        if other is not joint and np.abs(J - mine).max() <= 1e-9 * np.abs(mine).max():
+            return other.body.name
+    return ""
 
 
 @hypothesis(STRUCTURAL)

@@ -45,7 +45,7 @@ def body_repair(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | st
     if np.ptp(body.tensor) == 0:
         return "a placeholder: all six entries are the same, and the right ones do not follow from the file"
     passing, twin = _passing(robot, joint, body, finding), _twin(robot, joint)
-    like = _as_twin(passing, twin[1]) if twin is not None else []
+    like = _as_twin(passing, body, twin[1]) if twin is not None else []
     if twin is not None and len(like) == 1:
         return _proposal(finding, joint, like[0], f"body {twin[0]!r}, of the same mass and centre, has these entries; "
                          f"undoing one mistake ({_word(like[0])}) gives them", "high")  # fmt: skip
@@ -78,14 +78,19 @@ MISTAKE = {
     "units_tensor": "a tensor in another unit",
     "units_mass": "a mass in another unit",
     "units_length": "a centre of mass in another unit",
+    "rounding": "a tensor rounded beyond the possible",
+    "missing_mass": "a missing mass",
 }
 
 
 def _twin(robot: Robot, joint: Joint) -> tuple[str, Entries] | None:
     """A consistent body of the same mass whose centre is the same or mirrored: the other arm or leg of a robot."""
     body = entries_of(joint.body)
+    known = {f.where for f in inertia_findings(robot.opened) if f.severity != "note"}
     for other in robot.tree:
         found = entries_of(other.body)
+        if f"body {other.body.name!r}" in known:
+            continue
         size = max(float(np.linalg.norm(body.com)), 1e-3)
         same = abs(found.mass - body.mass) <= TWIN * body.mass and np.ptp(found.tensor) > 0 and consistent(found.tensor)
         if other is not joint and same and np.abs(np.abs(found.com) - np.abs(body.com)).max() <= TWIN * size:
@@ -93,10 +98,17 @@ def _twin(robot: Robot, joint: Joint) -> tuple[str, Entries] | None:
     return None
 
 
-def _as_twin(found: list[Change], twin: Entries) -> list[Change]:
-    """Changes after which the tensor is that of the twin, up to signs of products."""
-    scale = float(np.abs(twin.tensor).max())
-    return [c for c in found if np.abs(np.abs(c.entries.tensor) - np.abs(twin.tensor)).max() <= ALIKE * scale]
+def _as_twin(found: list[Change], body: Entries, twin: Entries) -> list[Change]:
+    """Changes of the tensor alone that make it that of the twin, up to signs of products; none if it is so already."""
+
+    def alike(e: Entries) -> bool:
+        apart = float(np.abs(np.abs(e.tensor) - np.abs(twin.tensor)).max())
+        return apart <= ALIKE * float(np.abs(twin.tensor).max())
+
+    if alike(body):
+        return []
+    of_tensor = [c for c in found if c.entries.mass == body.mass and (c.entries.com == body.com).all()]
+    return [c for c in of_tensor if alike(c.entries)]
 
 
 def _word(change: Change) -> str:
@@ -122,7 +134,7 @@ def _unit(change: Change) -> str:
 
 def _proposal(finding: Finding, joint: Joint, change: Change, evidence: str, confidence: Confidence) -> Proposal:
     what = _became(entries_of(joint.body), change.entries) + _unit(change)
-    repair = Repair(finding.rule, finding.where, what, evidence, confidence)
+    repair = Repair(finding.rule, finding.where, _word(change), what, evidence, confidence)
     return Proposal(repair, edit(joint.name, lambda j: replace(j, body=with_entries(j.body, change.entries))))
 
 
@@ -132,6 +144,8 @@ def _passing(robot: Robot, joint: Joint, body: Entries, finding: Finding) -> lis
     for change in changes(body):
         kinds = UNITS if finding.rule in SIZES else MISTAKES
         if change.kind not in kinds or not consistent(change.entries.tensor) or change.entries.mass <= 0:
+            continue
+        if finding.rule in SIZES and not _concerns(finding.rule, body, change.entries):
             continue
         if any(np.allclose(change.entries.tensor, other.entries.tensor, rtol=1e-9)
                and change.entries.mass == other.entries.mass and (change.entries.com == other.entries.com).all()
@@ -143,6 +157,14 @@ def _passing(robot: Robot, joint: Joint, body: Entries, finding: Finding) -> lis
         if finding.rule not in SIZES or _like_neighbours(robot, joint, change.entries):
             kept.append(change)
     return kept
+
+
+def _concerns(rule: str, before: Entries, after: Entries) -> bool:
+    """Whether a change is about the size that was found: the centre of mass, or the radius of gyration."""
+    if rule == "com-far":
+        return before.mass == after.mass and (before.tensor == after.tensor).all()
+    radius = [np.trace(body.tensor) / body.mass for body in (before, after)]
+    return (before.com == after.com).all() and not math.isclose(*radius, rel_tol=1e-6)
 
 
 def _like_neighbours(robot: Robot, joint: Joint, after: Entries) -> bool:

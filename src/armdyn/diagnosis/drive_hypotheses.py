@@ -82,8 +82,8 @@ def _one_factor(mine: Floats, other: Floats) -> float:
     """The factor from one to the other, where it is the same of all joints; else zero."""
     if not mine[:, 0].all() or not other[:, 0].all():
         return 0.0
-    ratios = other[:, 0] / mine[:, 0]
-    return float(ratios[0]) if np.ptp(ratios) < 1e-6 * abs(ratios[0]) else 0.0
+    factor = float(other[0, 0] / mine[0, 0])
+    return factor if abs(factor - 1) > 1e-6 and np.allclose(other, factor * mine, rtol=1e-6) else 0.0
 
 
 def _sides(gap: Gap, words: str, mine: Floats, other: Floats, unit: str) -> str:
@@ -184,12 +184,15 @@ def fitted_drives(gap: Gap) -> Iterator[Candidate]:
     shapes: dict[str, Callable[[int], list[Floats]]] = {
         "armature": lambda j: [qdd[:, j]],
         "damping": lambda j: [qd[:, j]],
-        "dry_friction": lambda j: [np.sign(qd[:, j])],
+        "dry_friction": lambda j: [np.sign(qd[:, j]), np.ones(len(q))],
+        "torque_offset": lambda j: [np.ones(len(q))],
         "spring": lambda j: [q[:, j], np.ones(len(q))],
     }
     for kind, columns in shapes.items():
         fits = [_fit(columns(j), gap.residual[:, j]) for j in range(len(names))]
-        good = [j for j, (found, left) in enumerate(fits) if left < 0.5 and np.abs(found).max() > 1e-9]
+        sizes = [abs(found[0]) * float(np.std(columns(j)[0]) or 1.0) for j, (found, _) in enumerate(fits)]
+        good = [j for j, (found, left) in enumerate(fits) if left < 0.5 and sizes[j] > 1e-9
+                and sizes[j] > ALONE * np.abs(found[1:]).max(initial=0.0)]  # fmt: skip
         for group in dict.fromkeys((tuple(j for j in good if fits[j][1] < 1e-6), tuple(good), *((j,) for j in good))):
             if group:
                 edits = {names[j]: _adding(kind, fits[j][0]) for j in group}
@@ -199,8 +202,10 @@ def fitted_drives(gap: Gap) -> Iterator[Candidate]:
                           f"{' and more' if len(group) > 4 else ''}", edit_joints(edits), reals=len(group))  # fmt: skip
 
 
+ALONE = 1e-3
+"""Part of a constant torque below which the rest of a fit is rounding: the constant alone is another cause."""
 _WORDS = {"armature": "rotor inertia (armature)", "damping": "damping", "dry_friction": "dry friction",
-          "spring": "springs"}  # fmt: skip
+          "torque_offset": "constant torques (offsets of friction or of a sensor)", "spring": "springs"}  # fmt: skip
 
 
 def _fit(columns: list[Floats], wanted: Floats) -> tuple[Floats, float]:
@@ -221,8 +226,10 @@ def _adding(kind: str, found: Floats) -> Callable[[Joint], Joint]:
             return replace(joint, rotor=Rotor(inertia=before + value))
         if kind == "damping":
             return replace(joint, friction=replace(friction, viscous=float(friction.viscous) + value))
-        if kind == "dry_friction":
-            return replace(joint, friction=replace(friction, coulomb=float(friction.coulomb) + value))
+        if kind in ("dry_friction", "torque_offset"):
+            dry = 0.0 if kind == "torque_offset" else value
+            more = {"coulomb": float(friction.coulomb) + dry, "offset": float(friction.offset) + float(found[-1])}
+            return replace(joint, friction=replace(friction, **more))
         old = joint.spring or Spring(0.0)
         stiffness = float(old.stiffness) + value
         force = -float(old.stiffness) * float(old.rest) + float(found[1])

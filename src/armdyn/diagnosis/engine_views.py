@@ -247,9 +247,10 @@ def _from_toolbox(model: Any, sign: float) -> Robot:
                "inertia": [float(I[p]) for p in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]} | other  # fmt: skip
         if link.Jm:
             row["rotor"] = {"inertia": float(link.Jm), "ratio": abs(gear)}
-        dry = float(np.asarray(link.Tc, float).ravel()[0]) * abs(gear)
-        if link.B or dry:
-            row["friction"] = {"viscous": float(np.ravel(link.B)[0]) * gear**2, "coulomb": dry}
+        forth, back = (abs(gear) * x for x in np.broadcast_to(np.asarray(link.Tc, float).ravel(), 2))  # Tc+ and Tc-
+        if link.B or forth or back:
+            row["friction"] = {"viscous": float(np.ravel(link.B)[0]) * gear**2, "coulomb": float(forth - back) / 2,
+                               "offset": float(forth + back) / 2}  # fmt: skip
         rows.append(row)
     gravity = tuple(sign * float(x) for x in np.ravel(model.gravity))
     return Robot.from_dh(rows, "modified" if model.mdh else "standard", gravity=gravity,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.diagnosis.hypotheses import Cause, Gap, Step
+from armdyn.diagnosis.hypotheses import Cause, Gap, Step, bodies_of
 from armdyn.diagnosis.matching import Match, match
 from armdyn.diagnosis.readings import States, Variant, random_states
 from armdyn.diagnosis.robot_numbers import permuted, structure
@@ -29,6 +29,11 @@ EQUAL = 1e-7
 """Relative difference of torques up to which two models are equal: files give their numbers to about eight digits."""
 ACCOUNTED = 1e-3
 """Part of the difference that the causes may leave: an explanation leaves nothing but rounding."""
+MOSTLY = 0.5
+"""Part of the difference that causes found from torques alone may leave, as with noise, and still be named."""
+ON_THEIR_OWN = ("armature", "damping", "dry_friction", "spring", "gravity", "gravity_sign", "gravity_compensation",
+                "joint_order")  # fmt: skip
+"""Causes whose numbers are compared directly: they hold whatever else differs."""
 NO_EFFECT = 1e-9
 """Part of the torques below which a difference has no effect on them."""
 declare("diagnosis.explain", (*TREE, *CLOSED, *FREE))
@@ -93,7 +98,8 @@ class Explanation:
         """One sentence."""
         models = f"the models {self.first} and {self.second}"
         if self.status == "equal":
-            return f"{models} agree: torques differ by at most {self.difference:.1e} (relative)"
+            apart = f"differ by at most {self.difference:.1e} (relative)" if self.difference else "are the same"
+            return f"{models} agree: torques {apart}"
         count = len(self.causes)
         named = {0: "no cause found", 1: "1 cause"}.get(count, f"{count} causes")
         rest = f"; {100 * self.left / self.difference:.3g} % of it is not explained" if self.difference else ""
@@ -216,16 +222,19 @@ def _judged(gap: Gap, pair: Match, tolerance: float, samples: int, progress: Pro
     found = search(gap, progress)
     if gap.target is not None and found.digits > 0 and _rms(found.gap.residual) > ACCOUNTED * before:
         found = _by_torques(found, progress)
+    doubtful: tuple[Step, ...] = ()
+    if _rms(found.gap.residual) > max(ACCOUNTED * before, tolerance * scale):
+        found, doubtful = _conclusive(gap, found)
     after = _rms(found.gap.residual)
     parts = _parts(gap, found)
     shared = sorted(zip(_shares(found.steps, parts, before, after), parts, strict=True),
                     key=lambda pair: -(pair[0].share or 0.0))  # fmt: skip
-    heard = [(cause, part) for cause, part in shared if abs(cause.share or 0.0) * before > NO_EFFECT * scale]
+    heard = [(cause, part) for cause, part in shared if _rms(part) > NO_EFFECT * scale]
     effective = tuple(cause for cause, _ in heard)
     silent = tuple(cause for cause, _ in shared if cause not in effective)
     done = after <= max(ACCOUNTED * before, tolerance * scale)
     status: Status = "explained" if done and (effective or pair.causes) else "unexplained"
-    known = () if status == "explained" else tuple(_known(found))
+    known = () if status == "explained" else (*_known(found), *_possible(doubtful))
     drawn = (*(None for _ in pair.causes), *(part for _, part in heard))
     return replace(base, status=status, causes=(*pair.causes, *effective), difference=before / scale,
                    left=after / scale, joints=_joints(gap, found.gap), without_effect=silent, known=known,
@@ -234,7 +243,7 @@ def _judged(gap: Gap, pair: Match, tolerance: float, samples: int, progress: Pro
 
 def _by_torques(found: Found, progress: Progress) -> Found:
     """What the numbers do not explain may be in how arrays are read: the same search on the torques alone."""
-    blind = search(replace(found.gap, target=None), progress)
+    blind = search(replace(found.gap, target=None), progress, readings=True)
     if _rms(blind.gap.residual) <= ACCOUNTED * _rms(found.gap.residual):
         return Found(blind.gap, (*found.steps, *blind.steps))
     return found
@@ -274,6 +283,30 @@ def _table(before: Gap, after: Gap, parts: tuple[Floats | None, ...]) -> TorqueT
 
 
 # What is known of the rest -------------------------------------------------------------------------------------------
+
+
+def _conclusive(gap: Gap, found: Found) -> tuple[Found, tuple[Step, ...]]:
+    """Where something is left, a cause counts only if nothing is left of what it concerns; the others apart."""
+    kept = tuple(step for step in found.steps if not _open(step.cause, found, _rms(gap.residual)))
+    return Found(gap.after(kept), kept), tuple(step for step in found.steps if step not in kept)
+
+
+def _open(cause: Cause, found: Found, before: float) -> bool:
+    """Whether something is left of what a cause concerns."""
+    gap = found.gap
+    if gap.target is None:
+        return _rms(gap.residual) > MOSTLY * before
+    items = {"mass", "centre", "tensor", "axis", "position", "joint"}
+    links = {item.joint for item in gap.differences.items if item.what in items}
+    names = {name for link in links for j in bodies_of(gap.robot, link) for name in (j.name, j.body.name)}
+    names |= {gap.own.names[link] for link in links}
+    return cause.kind not in ON_THEIR_OWN and bool(names.intersection(cause.where))
+
+
+def _possible(steps: tuple[Step, ...]) -> list[str]:
+    """What was tried and does not account for the difference, in one line."""
+    kinds = ", ".join(dict.fromkeys(step.cause.kind.replace("_", " ") for step in steps))
+    return [f"changes that bring the models nearer without making them equal are not named ({kinds})"] if steps else []
 
 
 def _known(found: Found) -> list[str]:

@@ -53,9 +53,7 @@ def match(first: View, second: View) -> Match:
     robot, other, torques, causes = _same_joints(first, second)
     names, others = ([joint.name for joint in r.opened.joints] for r in (robot, other))
     if len(names) != len(others):
-        raise NotApplicable(f"{first.name} has {len(names)} movable joints, {second.name} {len(others)}",
-                            where="armdyn.explain", expected="the same joints, or names that tell which are missing",
-                            advice=f"Joints: {listed(names)}; {listed(others)}. Lock joints with lock=.")  # fmt: skip
+        raise _numbers(first.name, names, second.name, others)
     joints = _partners(names, others, robot, other)
     if [others[k] for k in joints] != names and set(names) != set(others):
         notes += (f"joints are matched {_how(names, others, robot, other)}: "
@@ -68,14 +66,21 @@ def _with_torques(first: View, second: View, robot: Robot, notes: tuple[str, ...
     names = [joint.name for joint in robot.joints]
     order: tuple[int, ...] = ()
     if second.joints and len(second.joints) != len(names):
-        raise NotApplicable(f"{first.name} has {len(names)} joints, {second.name} {len(second.joints)}",
-                            where="armdyn.explain", expected="the same joints")  # fmt: skip
+        raise _numbers(first.name, names, second.name, list(second.joints))
     if set(second.joints) == set(names) and list(second.joints) != names:
         order = tuple(names.index(name) for name in second.joints)
     elif second.states is not None and second.states.qd.shape[1] != len(names):
-        raise NotApplicable(f"{first.name} has {len(names)} joints, {second.name} {second.states.qd.shape[1]}",
-                            where="armdyn.explain", expected="the same joints")  # fmt: skip
+        raise _numbers(first.name, names, second.name, [str(k + 1) for k in range(second.states.qd.shape[1])])
     return Match(first.name, second.name, robot, None, (), order, second.torques, (), notes)
+
+
+def _numbers(first: str, names: list[str], second: str, others: list[str]) -> NotApplicable:
+    return NotApplicable(
+        f"the models have different numbers of movable joints: {first} {len(names)}, {second} {len(others)}",
+        where="armdyn.explain", expected="the same joints, or the same names of those that both have",
+        advice=f"{first} has {listed(names)}; {second} has {listed(others)}. A joint that one model lacks is held at "
+        'zero if the others have the same names; else hold it first: robot.locked({"joint": 0.0}).',
+    )  # fmt: skip
 
 
 def _same_joints(first: View, second: View) -> tuple[Robot, Robot, Callable[[States], Floats], tuple[Cause, ...]]:
@@ -89,19 +94,17 @@ def _same_joints(first: View, second: View) -> tuple[Robot, Robot, Callable[[Sta
         for side, model, extra in ((first, robot, own - theirs), (second, other, theirs - own)):
             if not extra:
                 continue
-            names = tuple(joint.name for joint in model.joints if joint.name in extra)
-            partner = other if side is first else robot
-            mimics = [n for n in names if any(j.name == n and j.mimic for j in partner.tree)]
-            kind = "mimic_joint" if mimics else "locked_joint"
-            what = "follow another joint" if mimics else "are fixed or missing"
-            causes.append(Cause(kind, names, f"joints {listed(names)} move in {side.name} and {what} in "
-                                f"{second.name if side is first else first.name}", share=None))  # fmt: skip
-            if mimics:
-                laws = {j.name: j.mimic for j in partner.tree}
-                tree = tuple(replace(j, mimic=laws[j.name]) if j.name in mimics else j for j in model.tree)
-                held = replace(model, tree=tree)
-            else:
-                held = model.locked(dict.fromkeys(names, 0.0))
+            partner, away = (other, second.name) if side is first else (robot, first.name)
+            laws = {j.name: j.mimic for j in partner.tree if j.mimic and j.name in extra}
+            fixed = tuple(joint.name for joint in model.joints if joint.name in extra and joint.name not in laws)
+            for kind, names, what in (("mimic_joint", tuple(laws), "follow another joint"),
+                                      ("locked_joint", fixed, "are fixed or missing")):  # fmt: skip
+                if names:
+                    text = f"joints {listed(names)} move in {side.name} and {what} in {away}"
+                    causes.append(Cause(kind, names, text))
+            tree = tuple(replace(j, mimic=laws[j.name]) if j.name in laws else j for j in model.tree)
+            held = replace(model, tree=tree) if laws else model
+            held = held.locked(dict.fromkeys(fixed, 0.0)) if fixed else held
             if side is first:
                 robot = held
             else:

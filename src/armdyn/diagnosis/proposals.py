@@ -19,13 +19,15 @@ Confidence = Literal["high", "medium"]
 class Repair:
     """One repair.
 
-    rule, where: of the finding. what: what is changed. evidence: why this and nothing else. confidence: high where the
-    mistake is known to be common and nothing else explains the finding. effect: rms change of the torques over the
-    workspace as a part of the torques; None where the robot's torques cannot be computed.
+    rule, where: of the finding. mistake: the one that is undone. what: what is changed. evidence: why this and nothing
+    else. confidence: high where the mistake is known to be common and nothing else explains the finding.
+    effect: rms change of the torques over the workspace as a part of the torques; None where the robot's torques
+    cannot be computed.
     """
 
     rule: str
     where: str
+    mistake: str
     what: str
     evidence: str
     confidence: Confidence

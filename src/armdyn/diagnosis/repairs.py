@@ -68,9 +68,9 @@ class Fixed:
 
     def sections(self) -> list[Section]:
         """The tables: repairs, and what is left alone."""
-        heads = (Column("where", folds=True), Column("repair", folds=True), Column("evidence", folds=True),
-                 Column("confidence"), Column("torques change", "% rms"))  # fmt: skip
-        rows = tuple((r.where, sentence(r.what), sentence(r.evidence), r.confidence,
+        heads = (Column("where", folds=True), Column("mistake", folds=True), Column("repair", folds=True),
+                 Column("evidence", folds=True), Column("confidence"), Column("torques change", "% rms"))  # fmt: skip
+        rows = tuple((r.where, r.mistake, sentence(r.what), sentence(r.evidence), r.confidence,
                       "" if r.effect is None else f"{100 * r.effect:.2g}") for r in self.repairs)  # fmt: skip
         rest = tuple((x.where, x.rule, sentence(x.reason)) for x in self.left)
         columns = (Column("where", folds=True), Column("finding"), Column("why it is left alone", folds=True))
@@ -130,7 +130,7 @@ def _gravity_up(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal:
     flipped = Vec3(*(-float(x) if x else 0.0 for x in robot.gravity))
     what = f"gravity is {shown(flipped)} m/s^2 instead of the opposite"
     evidence = "gravity is the acceleration of free fall; a robot on the ceiling has a turned base"
-    repair = Repair(finding.rule, finding.where, what, evidence, "high")
+    repair = Repair(finding.rule, finding.where, "gravity that points up", what, evidence, "high")
     return Proposal(repair, lambda r: r.edited(lambda s: replace(s, gravity=flipped)))
 
 
@@ -142,7 +142,8 @@ def _gravity_size(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | 
         return "no unit makes it the gravity of the earth"
     unit, factor = fitting[0]
     new = Vec3(*(float(f"{factor * x:.12g}") for x in g))
-    repair = Repair(finding.rule, finding.where, f"gravity is {shown(new)} m/s^2", f"the value is in {unit}", "high")
+    repair = Repair(finding.rule, finding.where, "gravity in another unit", f"gravity is {shown(new)} m/s^2",
+                    f"the value is in {unit}", "high")  # fmt: skip
     return Proposal(repair, lambda r: r.edited(lambda s: replace(s, gravity=new)))
 
 
@@ -150,7 +151,7 @@ def _swapped_range(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal |
     joint = robot.joint(named(finding))
     limits = joint.limits or Limits()
     low, high = limits.upper, limits.lower
-    repair = Repair(finding.rule, finding.where, f"lower is {float(low):g} and upper {float(high):g}",
+    repair = Repair(finding.rule, finding.where, "swapped limits", f"lower is {float(low):g} and upper {float(high):g}",
                     "the two are swapped: in this order the range is not empty", "high")  # fmt: skip
     return Proposal(repair, edit(joint.name, lambda j: replace(j, limits=replace(limits, lower=low, upper=high))))
 
@@ -163,7 +164,14 @@ def _magnitude(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal:
         k: -getattr(limits, k) for k in keys if getattr(limits, k) is not None and float(getattr(limits, k)) < 0
     }
     words = ", ".join(f"{key} is {float(value):g}" for key, value in positive.items())
-    repair = Repair(finding.rule, finding.where, words, "limits are magnitudes that hold in both directions", "high")
+    repair = Repair(
+        finding.rule,
+        finding.where,
+        "negative limits",
+        words,
+        "limits are magnitudes that hold in both directions",
+        "high",
+    )
     return Proposal(repair, edit(joint.name, lambda j: replace(j, limits=replace(limits, **positive))))
 
 
@@ -172,7 +180,8 @@ def _swapped_friction(robot: Robot, finding: Finding, shapes: Shapes) -> Proposa
     friction = joint.friction
     assert friction is not None
     new = replace(friction, static=friction.coulomb, coulomb=friction.static)
-    repair = Repair(finding.rule, finding.where, f"coulomb is {float(new.coulomb):g} and static {float(new.static):g}",
+    words = f"coulomb is {float(new.coulomb):g} and static {float(new.static):g}"
+    repair = Repair(finding.rule, finding.where, "swapped friction", words,
                     "static friction is at least Coulomb friction: the two are swapped", "medium")  # fmt: skip
     return Proposal(repair, edit(joint.name, lambda j: replace(j, friction=new)))
 
@@ -193,7 +202,7 @@ def _right_angles(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | 
         new = replace(geometry, **angles)
     if new == geometry:
         return "the angle is not a rounded multiple of pi/2: it may be calibrated"
-    repair = Repair(finding.rule, finding.where, "angles are exact multiples of pi/2",
+    repair = Repair(finding.rule, finding.where, "rounded angles", "angles are exact multiples of pi/2",
                     "each is a multiple of pi/2 rounded to the decimals that the file gives", "high")  # fmt: skip
     return Proposal(repair, edit(name, lambda j: replace(j, geometry=new)))
 

@@ -61,13 +61,15 @@ def torque_distances(gap: Gap) -> list[float]:
     return [float(x) for x in np.sqrt(np.mean(gap.residual**2, axis=0)) / scale]
 
 
-def search(gap: Gap, progress: Progress = quiet) -> Found:
-    """The causes with the shortest description."""
+def search(gap: Gap, progress: Progress = quiet, *, readings: bool = False) -> Found:
+    """The causes with the shortest description. readings: only how arrays are read, the numbers being known."""
     best = Found(gap)
     beam = [best]
     for depth in range(MOST_CAUSES):
         progress("searching causes", depth / MOST_CAUSES)
-        wider = sorted((found for state in beam for found in _extended(state)), key=lambda found: found.length)
+        wider = sorted(
+            (found for state in beam for found in _extended(state, readings)), key=lambda found: found.length
+        )
         beam = list(_distinct(wider))[: BEAM if gap.target is not None else 1]
         if not beam:
             break
@@ -80,8 +82,9 @@ def search(gap: Gap, progress: Progress = quiet) -> Found:
     return best
 
 
-def _extended(state: Found) -> Iterator[Found]:
-    hypotheses = STRUCTURAL if state.gap.target is not None else sorted(FROM_TORQUES, key=_is_wide)
+def _extended(state: Found, readings: bool) -> Iterator[Found]:
+    hypotheses = STRUCTURAL if state.gap.target is not None else sorted(FROM_TORQUES, key=_effort)
+    hypotheses = [propose for propose in hypotheses if _effort(propose) == 0] if readings else hypotheses
     for propose in hypotheses:
         done = False
         for candidate in propose(state.gap):
@@ -93,9 +96,10 @@ def _extended(state: Found) -> Iterator[Found]:
             return
 
 
-def _is_wide(propose: Hypothesis) -> bool:
-    """Whether a hypothesis tries every body or placement: those that ask for less come first."""
-    return propose.__name__ in ("any_body", "reread_placements", "rounded_zero")
+def _effort(propose: Hypothesis) -> int:
+    """Hypotheses without numbers come first, then those that fit some, then those that try every body or placement."""
+    name = propose.__name__
+    return 2 if name in ("any_body", "reread_placements", "rounded_zero") else int(name.startswith("fitted"))
 
 
 def _distinct(found: list[Found]) -> Iterator[Found]:

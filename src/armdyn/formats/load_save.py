@@ -61,6 +61,8 @@ def read(robot: str | Path, free_root: bool | None = None, args: Mapping[str, An
     """Read the robot as its file describes it, without judging its physics; arguments as in `load`."""
     path = Path(robot)
     if path.suffix.lower() not in FORMATS and not path.is_file():  # a folder may have a robot's name: out/rx90
+        if path.is_dir() and str(robot) not in catalog.names():
+            raise FileError("a folder", where=str(path), expected="a robot file, or a name from `armdyn robots`")
         path = catalog.path(str(robot))
     if path.suffix.lower() == ".xacro":
         from armdyn.formats import xacro
