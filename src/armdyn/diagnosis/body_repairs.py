@@ -86,6 +86,8 @@ MISTAKE = {
 def _twin(robot: Robot, joint: Joint) -> tuple[str, Entries] | None:
     """A consistent body of the same mass whose centre is the same or mirrored: the other arm or leg of a robot."""
     body = entries_of(joint.body)
+    if not body.com.any():  # bodies with their centre at the origin are often of default values, and not twins
+        return None
     known = {f.where for f in inertia_findings(robot.opened) if f.severity != "note"}
     for other in robot.tree:
         found = entries_of(other.body)

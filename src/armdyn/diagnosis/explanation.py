@@ -14,6 +14,7 @@ from armdyn.diagnosis.matching import Match, match
 from armdyn.diagnosis.readings import States, Variant, random_states
 from armdyn.diagnosis.robot_numbers import permuted, structure
 from armdyn.diagnosis.search import Found, search, torque_distances
+from armdyn.diagnosis.table_view import in_order
 from armdyn.diagnosis.views import View, view
 from armdyn.findings import sentence
 from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, declare, require
@@ -189,6 +190,8 @@ def explain(
     swapped = first.robot is None and second.robot is not None
     if swapped:
         first, second = second, first
+    if first.robot is not None:
+        second = in_order(second, [joint.name for joint in first.robot.joints])
     if first.name == second.name:
         first, second = replace(first, name=f"{first.name} (first)"), replace(second, name=f"{second.name} (second)")
     for side in (first, second):

@@ -68,9 +68,9 @@ class Fixed:
 
     def sections(self) -> list[Section]:
         """The tables: repairs, and what is left alone."""
-        heads = (Column("where", folds=True), Column("mistake", folds=True), Column("repair", folds=True),
+        heads = (Column("where", folds=True), Column("repair", folds=True),
                  Column("evidence", folds=True), Column("confidence"), Column("torques change", "% rms"))  # fmt: skip
-        rows = tuple((r.where, r.mistake, sentence(r.what), sentence(r.evidence), r.confidence,
+        rows = tuple((r.where, sentence(r.what), sentence(r.evidence), r.confidence,
                       "" if r.effect is None else f"{100 * r.effect:.2g}") for r in self.repairs)  # fmt: skip
         rest = tuple((x.where, x.rule, sentence(x.reason)) for x in self.left)
         columns = (Column("where", folds=True), Column("finding"), Column("why it is left alone", folds=True))

@@ -84,7 +84,7 @@ def search(gap: Gap, progress: Progress = quiet, *, readings: bool = False) -> F
 
 def _extended(state: Found, readings: bool) -> Iterator[Found]:
     hypotheses = STRUCTURAL if state.gap.target is not None else sorted(FROM_TORQUES, key=_effort)
-    hypotheses = [propose for propose in hypotheses if _effort(propose) == 0] if readings else hypotheses
+    hypotheses = [propose for propose in hypotheses if not _fits(propose)] if readings else hypotheses
     for propose in hypotheses:
         done = False
         for candidate in propose(state.gap):
@@ -96,10 +96,18 @@ def _extended(state: Found, readings: bool) -> Iterator[Found]:
             return
 
 
+WIDE = ("any_body", "reread_placements", "rounded_zero")
+"""Hypotheses that try every body or placement."""
+
+
 def _effort(propose: Hypothesis) -> int:
-    """Hypotheses without numbers come first, then those that fit some, then those that try every body or placement."""
-    name = propose.__name__
-    return 2 if name in ("any_body", "reread_placements", "rounded_zero") else int(name.startswith("fitted"))
+    """The cheap hypotheses come first, then those that fit a number per joint, then those that try everything."""
+    return 2 if propose.__name__ in WIDE else int(propose.__name__ == "fitted_drives")
+
+
+def _fits(propose: Hypothesis) -> bool:
+    """Whether a hypothesis is about numbers of the robot, and not only about how arrays are read."""
+    return propose.__name__ in (*WIDE, "fitted_drives", "fitted_gravity")
 
 
 def _distinct(found: list[Found]) -> Iterator[Found]:

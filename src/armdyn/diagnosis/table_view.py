@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,13 @@ def _table(states: States, tau: Floats, name: str, joints: tuple[str, ...]) -> V
         return tau
 
     return View(name, joints, torques, states=states)
+
+
+def in_order(table: View, names: Sequence[str]) -> View:
+    """The table with its columns in the order of a robot's joints, if their names tell it."""
+    if table.states is None or set(table.joints) != set(names) or list(table.joints) == list(names):
+        return table
+    pick = [table.joints.index(name) for name in names]
+    states, tau = table.states, table.torques(table.states)
+    moved = States(states.q[:, pick], states.qd[:, pick], states.qdd[:, pick])
+    return _table(moved, tau[:, pick], table.name, tuple(names))
