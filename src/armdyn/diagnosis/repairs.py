@@ -26,6 +26,8 @@ from armdyn.tables import WIDTH, Column, Section, render
 STANDARD_GRAVITY = (9.7, 9.9)
 """m/s^2: between these lies free fall anywhere on the earth."""
 GRAVITY_UNITS = {"cm/s^2": 0.01, "mm/s^2": 0.001, "in/s^2": 0.0254, "ft/s^2": 0.3048}
+ARITHMETIC = 1e-9
+"""rad: what sums and products of sines leave; no instrument measures so small an angle."""
 MOST_DECIMALS = 15
 """Decimals to which a double can give a multiple of pi/2 and still differ from the nearest one."""
 
@@ -194,16 +196,21 @@ def _right_angles(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | 
     joint = robot.joint(name)
     geometry = joint.geometry
     if isinstance(geometry, FreeTransform):
+        given = [*geometry.placement.rpy, *([geometry.zero] if joint.kind != "prismatic" else [])]
         rpy = [_exact(x) for x in geometry.placement.rpy]
         turned = replace(geometry, placement=Placement(geometry.placement.xyz, Vec3(*rpy)), zero=_exact(geometry.zero))
         new: Any = turned if joint.kind != "prismatic" else replace(turned, zero=geometry.zero)
     else:
         angles = {key: _exact(getattr(geometry, key)) for key in ("theta", "alpha", "gamma") if hasattr(geometry, key)}
+        given = [getattr(geometry, key) for key in angles]
         new = replace(geometry, **angles)
+    if new != geometry and any(snap(_exact(x)) is not None for x in given):
+        return "one of its angles is a rounded multiple of pi/2, another is not: it may be calibrated"
     if new == geometry:
         return "the angle is not a rounded multiple of pi/2: it may be calibrated"
     repair = Repair(finding.rule, finding.where, "rounded angles", "angles are exact multiples of pi/2",
-                    "each is a multiple of pi/2 rounded to the decimals that the file gives", "high")  # fmt: skip
+                    "each is a multiple of pi/2 rounded to the decimals that the file gives, or off by the rounding of "
+                    "arithmetic", "high")  # fmt: skip
     return Proposal(repair, edit(name, lambda j: replace(j, geometry=new)))
 
 
@@ -211,6 +218,8 @@ def _exact(angle: Any) -> Any:
     near = snap(angle)
     if near is None:
         return angle
+    if abs(float(angle) - near) < ARITHMETIC:
+        return near
     cut = [d for d in range(2, MOST_DECIMALS + 1)
            if abs(float(angle)) in (round(abs(near), d), math.floor(abs(near) * 10**d) / 10**d)]  # fmt: skip
     return near if cut else angle
