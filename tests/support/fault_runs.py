@@ -387,7 +387,8 @@ def mujoco_model(mjcf: Path) -> Any:
     except ImportError:
         return None
     try:
-        return mujoco.MjModel.from_xml_path(str(mjcf))
+        model = mujoco.MjModel.from_xml_path(str(mjcf))
+        return None if model.neq else model  # coupled joints are constraints of MuJoCo, and not among its torques
     except ValueError:
         return None  # MuJoCo refuses moving bodies without mass
 

@@ -163,9 +163,11 @@ def mujoco_view(model: Any, name: str) -> View | None:
             rows[k] += data.qfrc_bias - data.qfrc_passive
         return forces_from_mujoco(robot, motion[0], rows) if robot is not None else rows
 
-    notes = ("MuJoCo treats frictionloss as a constraint: it is not among the torques",
-             ) if np.any(model.dof_frictionloss) else ()  # fmt: skip
-    joints = tuple(joint.name for joint in robot.joints) if robot else ()
+    notes: tuple[str, ...] = ("MuJoCo treats frictionloss as a constraint: it is not among the torques",
+                              ) if np.any(model.dof_frictionloss) else ()  # fmt: skip
+    joints = tuple(j.name for j in robot.joints) if robot else tuple(model.joint(k).name for k in range(model.njnt))
+    if model.neq or model.ntendon:
+        notes += ("forces of MuJoCo's equality constraints and tendons are not among the torques",)
     own = model.names.split(bytes(1))[0].decode()
     return _checked(name or f"{own or 'model'} in MuJoCo", joints, torques, robot and uniform(robot), notes)
 
