@@ -2,6 +2,7 @@
 
 from armdyn.diagnosis.explanation import Explanation, explain
 from armdyn.diagnosis.hypotheses import Cause
-from armdyn.diagnosis.repairs import Fixed, Repair, fix
+from armdyn.diagnosis.proposals import Repair
+from armdyn.diagnosis.repairs import Fixed, fix
 
 __all__ = ["Cause", "Explanation", "Fixed", "Repair", "explain", "fix"]

@@ -164,9 +164,18 @@ def _passing(robot: Robot, joint: Joint, body: Entries, finding: Finding) -> lis
 def _concerns(rule: str, before: Entries, after: Entries) -> bool:
     """Whether a change is about the size that was found: the centre of mass, or the radius of gyration."""
     if rule == "com-far":
-        return before.mass == after.mass and (before.tensor == after.tensor).all()
-    radius = [np.trace(body.tensor) / body.mass for body in (before, after)]
-    return (before.com == after.com).all() and not math.isclose(*radius, rel_tol=1e-6)
+        return before.mass == after.mass and bool((before.tensor == after.tensor).all())
+    apart = not math.isclose(_gyration(before), _gyration(after), rel_tol=1e-6)
+    return apart and bool((before.com == after.com).all())
+
+
+def _weight(body: Entries) -> float:
+    return body.mass
+
+
+def _gyration(body: Entries) -> float:
+    """The squared radius of gyration, m^2."""
+    return float(np.trace(body.tensor)) / body.mass
 
 
 def _like_neighbours(robot: Robot, joint: Joint, after: Entries) -> bool:
@@ -176,7 +185,7 @@ def _like_neighbours(robot: Robot, joint: Joint, after: Entries) -> bool:
     others = [entries_of(j.body) for j in robot.tree if j is not joint]
     known = [body for body in others if body.mass > 0 and np.trace(body.tensor) > 0]
     before = entries_of(joint.body)
-    for size in (lambda body: body.mass, lambda body: float(np.trace(body.tensor)) / body.mass):
+    for size in (_weight, _gyration):
         values = [math.log(size(body)) for body in known]
         if not values or size(before) <= 0:
             continue

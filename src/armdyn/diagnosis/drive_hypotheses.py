@@ -228,8 +228,8 @@ def _adding(kind: str, found: Floats) -> Callable[[Joint], Joint]:
             return replace(joint, friction=replace(friction, viscous=float(friction.viscous) + value))
         if kind in ("dry_friction", "torque_offset"):
             dry = 0.0 if kind == "torque_offset" else value
-            more = {"coulomb": float(friction.coulomb) + dry, "offset": float(friction.offset) + float(found[-1])}
-            return replace(joint, friction=replace(friction, **more))
+            coulomb, offset = float(friction.coulomb) + dry, float(friction.offset) + float(found[-1])
+            return replace(joint, friction=replace(friction, coulomb=coulomb, offset=offset))
         old = joint.spring or Spring(0.0)
         stiffness = float(old.stiffness) + value
         force = -float(old.stiffness) * float(old.rest) + float(found[1])
