@@ -19,7 +19,7 @@ from armdyn.formats import urdf
 from armdyn.formats.patch import Page, difference
 from armdyn.mechanics import newton_euler
 from armdyn.robot import Friction, Limits, Robot
-from armdyn.robot.parts import Placement, Rotor
+from armdyn.robot.parts import FreeTransform, Placement, Rotor
 
 ARM = """\ufeff
 <?xml version="1.0"?>
@@ -241,7 +241,9 @@ def test_angles_are_written_in_the_units_of_the_file(tmp_path: Path) -> None:
 
 def test_other_places_are_written_anew(tmp_path: Path) -> None:
     robot = scene(tmp_path)
-    geometry = replace(robot.joint("k").geometry, placement=Placement(Vec3(0, 0, 0.3)))
+    geometry = robot.joint("k").geometry
+    assert isinstance(geometry, FreeTransform)
+    geometry = replace(geometry, placement=Placement(Vec3(0, 0, 0.3)))
     with pytest.warns(ModelWarning, match="bodies, joints or places have changed"):
         path = replaced(robot, "k", geometry=geometry).save(tmp_path / "new.xml")
     assert "<light" not in path.read_text(encoding="utf-8")

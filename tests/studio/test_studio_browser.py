@@ -202,7 +202,7 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     page.set_number("elbow", "60")
     page.wait(lambda: abs(studio.q[1] - np.radians(60)) < 1e-9)
     before = studio.answers.dyn.pose(studio.q)[:3, 3]
-    drag_the_tool(studio, page, lambda: np.linalg.norm(studio.answers.dyn.pose(studio.q)[:3, 3] - before) > 0.02)
+    drag_the_tool(studio, page, lambda: bool(np.linalg.norm(studio.answers.dyn.pose(studio.q)[:3, 3] - before) > 0.02))
     page.page.mouse.up()
     page.press("Other branch of the inverse kinematics")
     page.wait(lambda: "Branch" in page.text("[data-verdict]"))

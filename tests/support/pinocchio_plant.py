@@ -21,7 +21,7 @@ Wrench = Callable[[float], np.ndarray]
 def with_errors(robot: Robot, size: float, seed: int) -> Robot:
     """The robot with an error in each of its inertial, rotor and friction parameters; its bodies stay possible."""
     random, known = np.random.default_rng(seed), {k: float(x) for k, x in standard_parameters(robot).as_dict().items()}
-    values = {}
+    values: dict[str, float] = {}
     for j in range(1, robot.n + 1):
         XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = (known[f"{name}{j}"] for name in INERTIAL)
         c = np.array([MX, MY, MZ]) / M

@@ -40,7 +40,8 @@ def row(path: Path, found: Fixed | None) -> str:
         if repair.rule == "angle-off":
             repaired["joint: angles rounded near a multiple of pi/2"] += 1
             continue
-        effect = f", {100 * repair.effect:.2g} % of the torques" if (repair.effect or 0) > SMALL else ""
+        share = repair.effect or 0.0
+        effect = f", {100 * share:.2g} % of the torques" if share > SMALL else ""
         repaired[f"{_plain(repair.where)}: {repair.mistake} ({repair.confidence}{effect})"] += 1
     for x in found.left:
         left[f"{x.rule}: {x.reason}"] += 1

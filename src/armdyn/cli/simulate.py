@@ -24,7 +24,7 @@ COMPLETED, STOPPED = 0, 1
 ERRORS = ("peak error", "rms error", "final error")
 CURVES = {"curve40": "scara5", "swing": "three_link"}
 """References of the source texts, and the robot each is for."""
-CONTROLLERS = {
+CONTROLLERS: dict[str, dict[str, float | None]] = {
     "computed_torque": {"kp": 400.0, "kd": 40.0, "ki": 0.0},
     "predictive": {"kp": 400.0, "kd": 40.0},
     "pd_gravity": {"frequency": 15.0},
@@ -276,9 +276,8 @@ def _task_law(dyn: Dynamics, controller: str, gains: dict[str, Any], motion: Any
     from armdyn.kinematics.task_rows import ROWS, own_rows
     from armdyn.trajectory import line
 
-    ends = [motion(t) for t in (0.0, motion.duration)]
-    poses = [dyn.pose(q) for q in ends]
-    path = line(*poses, "quintic", duration=motion.duration)
+    start, goal = (dyn.pose(motion(t)) for t in (0.0, motion.duration))
+    path = line(start, goal, "quintic", duration=motion.duration)
     rows = rows or " ".join(ROWS[i] for i in own_rows(dyn))
     if controller in ("resolved_acceleration", "operational_space"):
         kind = ResolvedAcceleration if controller == "resolved_acceleration" else OperationalSpace
@@ -287,8 +286,8 @@ def _task_law(dyn: Dynamics, controller: str, gains: dict[str, Any], motion: Any
     if controller == "impedance":
         stiff, damping = gains["stiffness"] * scale, gains["damping"] * scale
         return Impedance(dyn, stiff, damping, rows, gains["joint_damping"]), path
-    force = (gains[name] * scale for name in ("kp", "kd", "ki"))
-    return TaskPID(dyn, *force, rows, gravity=True, joint_damping=gains["joint_damping"]), path
+    kp, kd, ki = (gains[name] * scale for name in ("kp", "kd", "ki"))
+    return TaskPID(dyn, kp, kd, ki, rows, gravity=True, joint_damping=gains["joint_damping"]), path
 
 
 def _measure(text: str) -> Any:

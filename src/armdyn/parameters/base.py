@@ -153,7 +153,7 @@ class BaseParameters:
 
         Terms below 1e-5 of the largest coefficient are then left out: they stem from rounded angles.
         """
-        whole = text(self.groups[name])
+        whole: str = text(self.groups[name])
         if not MANY_DIGITS.search(whole):
             return whole
         row = self.matrix[self.names.index(name)]

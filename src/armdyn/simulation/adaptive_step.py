@@ -119,7 +119,8 @@ class _Adaptive:
             tau, wrench = p.acting(self.torque(t, x), q, qd), p.exerted(t, q, qd)
             qdd = dyn.forward_dynamics(q, qd, tau) if wrench is None else dyn.forward_dynamics(q, qd, tau, wrench)
             zd = np.zeros(len(z)) if p.hold else p.law.change(t, *self.measured(x), p.course.at(t), z)
-            return np.nan_to_num(np.concatenate([p.along(q, qd), qdd, zd]), nan=BEYOND, posinf=BEYOND, neginf=-BEYOND)
+            rate: Array = np.concatenate([p.along(q, qd), qdd, zd])
+            return np.nan_to_num(rate, copy=False, nan=BEYOND, posinf=BEYOND, neginf=-BEYOND)
 
         span = float(grid[0]), float(grid[-1])
         rtol = max(p.solver.rtol, 100 * np.finfo(float).eps)
