@@ -6,7 +6,6 @@ Witnesses are the check-up, the other bodies of the robot (twins above all), and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
