@@ -15,11 +15,11 @@ import armdyn
 from armdyn.cli.command import VERBS
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.equations import typesetting
-from armdyn.errors import FeatureError, UnknownName
+from armdyn.errors import ArmdynError, FeatureError, UnknownName
 from armdyn.export.export_files import texts
 from armdyn.mechanics.registry import AROUND, FORMULATIONS
 from armdyn.robot import Robot
-from armdyn.robot.features import FEATURES, SUPPORT, model_line, require, support, takes
+from armdyn.robot.features import FEATURES, MODELS, SUPPORT, model_line, require, support, takes
 from support.feature_robots import ROBOTS
 
 MATRIX = Path(__file__).with_name("matrix.txt")
@@ -174,6 +174,20 @@ def test_functions_and_classes_are_gated_whatever_they_take() -> None:
     elastic = armdyn.compile(ROBOTS["elastic"]())
     with pytest.raises(FeatureError, match="control.ComputedTorque"):
         armdyn.ComputedTorque(elastic, 100, 20)
+
+
+def test_a_name_instead_of_a_robot_is_an_error_that_says_what_to_do() -> None:
+    asked = 0
+    for what, function in functions_of_robots().items():
+        models = [p.name for p in inspect.signature(function).parameters.values() if p.annotation in MODELS]
+        for name in models if what not in DESCRIPTIONS else ():
+            asked += 1
+            with pytest.raises(ArmdynError, match=r"given 'ur5'.*armdyn\.load\('ur5'\)"):
+                function(**{name: "ur5"})
+    assert asked > 40
+    dyn = armdyn.compile(ROBOTS["payload"]())
+    with pytest.raises(ArmdynError, match=r"given Dynamics.*dyn\.robot"):
+        armdyn.derive(dyn)  # type: ignore[arg-type]
 
 
 def test_an_unknown_feature_is_an_error() -> None:

@@ -302,10 +302,6 @@ def compile(
     >>> dyn.gravity([0.0]).shape
     (1,)
     """
-    if not isinstance(robot, Robot):
-        raise ArmdynError(
-            f"cannot compile {type(robot).__name__}", expected="a Robot", advice="Load one with armdyn.load"
-        )
     if forward not in FORWARD:
         raise unknown_name("forward dynamics", forward, FORWARD, where="armdyn.compile")
     if robot.n == 0:

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
+from inspect import signature
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from armdyn.algebra import ops
-from armdyn.errors import FeatureError
+from armdyn.errors import ArmdynError, FeatureError
 from armdyn.robot.parts import Joint
 
 if TYPE_CHECKING:
@@ -25,6 +27,12 @@ ASYMMETRIC = ("asymmetric", "asymmetric_smooth")
 """Laws of friction with coefficients of their own in each direction."""
 MOST_NAMES, MOST_FUNCTIONS = 8, 12
 """Joints and functions listed in a message at most."""
+MODELS = {
+    "Robot": ("a Robot", "armdyn.load({})"),
+    "Dynamics": ("a Dynamics", "armdyn.compile(armdyn.load({}))"),
+    "Robot | Dynamics": ("a Robot or its Dynamics", "armdyn.load({})"),
+}
+"""Annotations of arguments that must be models: what is expected, and how to get one by name or file."""
 
 
 # What a robot can have ------------------------------------------------------------------------------------------------
@@ -236,16 +244,22 @@ def declare(what: str, names: Iterable[str]) -> frozenset[str]:
 def takes(*names: str) -> Callable[[Declared], Declared]:
     """Declare what a function (or a class, when it is constructed) takes into account; other features are refused.
 
-    Checked are all arguments that are robots or have one as `robot`, such as a Dynamics.
+    Checked are all arguments that are robots or have one as `robot`, such as a Dynamics. What is annotated as a robot
+    or a Dynamics must be one.
     """
 
     def declared(function: Declared) -> Declared:
         what = f"{function.__module__.split('.')[1]}.{function.__qualname__}"
         declare(what, names)
         target: Any = vars(function)["__init__"] if isinstance(function, type) else function
+        models = [(place, name, parameter.annotation) for place, (name, parameter)
+                  in enumerate(signature(target).parameters.items()) if parameter.annotation in MODELS]  # fmt: skip
 
         @wraps(target)
         def gated(*arguments: Any, **named: Any) -> Any:
+            for place, name, annotation in models:
+                if place < len(arguments) or name in named:
+                    _require_model(arguments[place] if place < len(arguments) else named[name], annotation, what)
             for argument in (*arguments, *named.values()):
                 robot = _robot_of(argument)
                 if robot is not None:
@@ -258,6 +272,20 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
         return cast(Declared, gated)
 
     return declared
+
+
+def _require_model(value: Any, annotation: str, what: str) -> None:
+    """Raise ArmdynError for anything but a robot or, where one is asked for, a Dynamics."""
+    robot = _robot_of(value)
+    if robot is not None and (annotation == "Robot | Dynamics" or (robot is value) == (annotation == "Robot")):
+        return
+    expected, make = MODELS[annotation]
+    if isinstance(value, str | PathLike):
+        raise ArmdynError(f"{what} was given {value!r}", expected=expected, advice=f"Try {make.format(f'{value!r}')}")
+    advice = f"Make one with {make.format('name or file')}"
+    if robot is not None:
+        advice = "Make one with armdyn.compile(robot)" if robot is value else "Pass its robot: dyn.robot"
+    raise ArmdynError(f"{what} was given {type(value).__name__}", expected=expected, advice=advice)
 
 
 def _robot_of(argument: Any) -> Robot | None:
@@ -276,6 +304,7 @@ def _supporting(feature: str) -> list[str]:
 
 def require(robot: Robot, what: str, taken: frozenset[str]) -> None:
     """Raise FeatureError if the robot has a feature that `what` does not take into account."""
+    _require_model(robot, "Robot", what)
     refused = [name for name in robot.features if name not in taken]
     if refused:
         raise _refusal(robot, what, refused[0])
