@@ -27,6 +27,7 @@ ARM = """\ufeff
 <robot name="arm"\txmlns:drake="http://drake.mit.edu">
   <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
   <link name='base'/>
+  <ros2_control name="c" type="system"><joint name="shoulder"/><joint name="elbow"/></ros2_control>
   <link name="upper">
     <visual><origin xyz="0 0 .10"/><geometry><mesh filename="package://arm/meshes/upper.stl"/></geometry></visual>
     <inertial>

@@ -65,8 +65,11 @@ class Page:
         self._changes: dict[tuple[int, int, str], str] = {}
 
     def find(self, tag: str, name: str) -> Tag:
-        """The element with that tag and that `name`; UnknownName if there is none."""
-        found = [element for element in self.root.walk() if element.name == tag]
+        """The child of the root with that tag and that `name`; UnknownName if there is none.
+
+        Elements inside others may have the same name: the joints of <ros2_control> and <transmission>.
+        """
+        found = [element for element in self.root.children if element.name == tag]
         for element in found:
             if element.values.get("name") == name:
                 return element
