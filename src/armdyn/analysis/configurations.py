@@ -74,7 +74,7 @@ def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
         condition = s[0] / s[rank - 1] if rank and s[rank - 1] > 0 else math.inf
         text = f"{condition:.3g}" if condition < SINGULAR else "singular"
         joints = ", ".join(describe.number(float(x), 3) for x in q)
-        rows.append((name, *(f"{x:.4f}" for x in tools[name][:3, 3]), text if rank else "no motion", f"({joints})"))
+        rows.append((name, *(f"{x:z.4f}" for x in tools[name][:3, 3]), text if rank else "no motion", f"({joints})"))
     columns = (Column("configuration"), Column("x", "m"), Column("y", "m"), Column("z", "m"),
                Column("condition of J"), Column("q", "rad|m"))  # fmt: skip
     note = f"The tool moves in {rank} of 6 directions. Lengths in J are divided by {size:.3g} m." if rank else ""

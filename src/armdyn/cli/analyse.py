@@ -86,7 +86,7 @@ def _map(dyn: Dynamics, quantity: str, over: str | None, found: Summary, points:
 def _print(screen: Console, found: Summary) -> None:
     from rich.text import Text
 
-    place = ", ".join(f"{round(x, 4) + 0.0:.4f}" for x in found.position)
+    place = ", ".join(f"{x:z.4f}" for x in found.position)
     screen.print(Text.assemble((f"{found.robot.name}", "bold"), f": tool at ({place}) m"))
     screen.print(f"Reach of the tool from the base: {found.reach:.4g} m")
     show(screen, *found.sections())

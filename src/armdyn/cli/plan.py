@@ -363,7 +363,7 @@ def _section(robot: Robot, motion: Trajectory, title: str, verdict: Feasibility 
     for j, joint in enumerate(robot.joints):
         unit = UNITS[joint.kind].position
         figures = (first[j], last[j], velocity[j], acceleration[j])
-        cells = [f"{round(float(x), 4) + 0.0:.4f}" for x in figures]
+        cells = [f"{float(x):z.4f}" for x in figures]
         rows.append((joint.name, unit, *cells, *_torque_cells(verdict, j)))
     units = "Velocity per s, acceleration per s^2" + (
         "." if verdict is None else ", torque in N m (N if the unit is m)."
