@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from pathlib import Path
 
@@ -13,14 +12,17 @@ import pytest
 import armdyn
 from armdyn.mechanics import articulated_body, centroid, composite_body, derivatives, newton_euler
 from armdyn.robot.engines import to_pinocchio
+from support.limits import FULL
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is the independent engine of this test")
 LARGE = 60_000
 """Bytes of a file that is read with ARMDYN_FULL=1 only."""
+MOST_COMPILED = 30
+"""Velocities of robots whose derivatives of forward dynamics are compiled, with ARMDYN_FULL=1."""
 
 
 def test_a_floating_root(wheel_file: Path) -> None:
-    if wheel_file.stat().st_size > LARGE and not os.environ.get("ARMDYN_FULL"):
+    if wheel_file.stat().st_size > LARGE and not FULL:
         pytest.skip("a large file: with ARMDYN_FULL=1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -61,3 +63,8 @@ def test_a_floating_root(wheel_file: Path) -> None:
         expected = pin.aba(model, data, x, rates[0], rates[2])[order]
         lost = max(1e-10, 1e-16 * np.linalg.cond(M))  # digits that no method of forward dynamics has
         agree(articulated_body.forward_dynamics(robot, q, v, tau), expected, lost)
+        if FULL and robot.n <= MOST_COMPILED:
+            pin.computeABADerivatives(model, data, x, rates[0], rates[2])
+            slopes = data.ddq_dq, data.ddq_dv, np.triu(data.Minv) + np.triu(data.Minv, 1).T
+            for found, slope in zip(armdyn.compile(robot).forward_dynamics_derivatives(q, v, tau), slopes, strict=True):
+                agree(found, slope[np.ix_(order, order)], lost)
