@@ -150,3 +150,13 @@ def test_verbs_share_code_through_parse_verb_and_console_only() -> None:
             used = {name.removeprefix("armdyn.cli.").split(".")[0] for name, _ in imports(path)
                     if is_below(name, "armdyn.cli")}  # fmt: skip
             assert used <= shared, path.name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_constant_is_defined_once(path: Path) -> None:
+    """A second definition would change the first in silence."""
+    statements = [node for node in ast.parse(path.read_text(encoding="utf-8")).body
+                  if isinstance(node, ast.Assign | ast.AnnAssign)]  # fmt: skip
+    names = [part for node in statements for part in ast.walk(node) if isinstance(part, ast.Name)]
+    constants = [name.id for name in names if isinstance(name.ctx, ast.Store) and name.id.isupper()]
+    assert len(constants) == len(set(constants)), [name for name in constants if constants.count(name) > 1]

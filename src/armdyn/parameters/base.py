@@ -55,9 +55,10 @@ MORE_STATES = 8
 NEGLIGIBLE = 1e-13
 """A coefficient this small is the rounding of a sum that vanishes: coefficients are of the size of lengths squared."""
 
-NEGLIGIBLE = 1e-5
-"""Share of the largest coefficient below which a term of a base parameter is not worth reading."""
+UNREAD = 1e-5
+"""Share of the largest coefficient below which a term of a base parameter is left out in texts, never in numbers."""
 MANY_DIGITS = re.compile(r"\d\.\d{7,}|e-\d")
+"""Numbers that are rounded in texts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,7 @@ class BaseParameters:
         row = self.matrix[self.names.index(name)]
         terms: dict[str, list[str]] = {}
         for standard, x in zip(self.standard, row.tolist(), strict=True):
-            if abs(x) > NEGLIGIBLE * np.abs(row).max():
+            if abs(x) > UNREAD * np.abs(row).max():
                 terms.setdefault(f"{x:.5g}", []).append(standard)
         parts = []
         for x, names in sorted(terms.items(), key=lambda term: term[0] != "1"):
