@@ -13,6 +13,7 @@ from armdyn.diagnosis.views import view
 from armdyn.errors import FileError, NotApplicable
 from support.command import Run
 from support.fault_runs import quietly
+from support.limits import FULL
 
 
 def table(path: Path, names: list[str], columns: dict[str, np.ndarray]) -> Path:
@@ -71,8 +72,9 @@ def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
         explain(lambda q, qd, qdd: qdd, lambda q, qd, qdd: qdd)
 
 
-def test_two_different_robots_have_no_fanciful_causes() -> None:
-    found = explain("ur5", "puma560")
+@pytest.mark.parametrize("pair", [("planar3r", "three_link"), *([("ur5", "puma560")] if FULL else [])])
+def test_two_different_robots_have_no_fanciful_causes(pair: tuple[str, str]) -> None:
+    found = explain(*pair)
     assert found.status == "unexplained" and found.exit_status == 3 and found.known
     assert {cause.kind for cause in found.causes} <= {"armature", "damping", "dry_friction"}
 

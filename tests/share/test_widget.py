@@ -29,14 +29,17 @@ const model = {{
 render({{ model, el: document.getElementById("here") }});
 const frame = document.querySelector("iframe");
 const answers = [];
-window.addEventListener("message", (event) => answers.push(event.data.q));
-frame.addEventListener("load", () => setTimeout(() => {{
-  model.set("q", {moved});
-  setTimeout(() => {{
+window.addEventListener("message", (event) => {{ if (event.data.armdyn === "moved") answers.push(event.data.q); }});
+const heard = (q) => answers.some((answer) => Math.abs(answer[0] - q[0]) < 1e-9);
+const until = (test, then, left = 200) => test() || !left ? then() : setTimeout(() => until(test, then, left - 1), 50);
+until(() => heard([0.1, 0.2]) && heard([0, 0]), () => {{
+  const moved = {moved};
+  model.set("q", moved);
+  until(() => heard(moved), () => {{
     document.getElementById("answer").textContent =
       JSON.stringify({{ answers, saved: values.saved ?? 0, q: values.q, sandbox: frame.getAttribute("sandbox") }});
-  }}, 500);
-}}, 1500));
+  }});
+}});
 </script></body>"""
 
 
@@ -63,7 +66,9 @@ def test_the_page_in_the_frame_follows_and_tells(tmp_path: Path) -> None:
     pytest.importorskip("anywidget", reason="anywidget is not installed: pip install 'armdyn[widget]'")
     robot = armdyn.load("planar2r")
     widget = armdyn.view(robot)
-    moving = "find('home').click(); window.addEventListener('message', () => setTimeout(tell, 50));"
+    moving = ("window.addEventListener('message', () => setTimeout(tell, 50));"
+              "window.addEventListener('message', () => setTimeout(() => find('home').click(), 150), { once: true });"
+              )  # fmt: skip
     page = widget.page.replace("</script>\n</body>", f"{moving}\n</script>\n</body>")  # answers what it is told
     values = {"page": page, "q": [0.1, 0.2], "name": "arm", "height": 600}
     script = str(widget._esm).replace("export default { render };", "")

@@ -158,7 +158,7 @@ function stop() {
 }
 
 // Inside a frame, such as a notebook's: the configuration goes both ways.
-function tell() { if (window.parent !== window) window.parent.postMessage({ armdyn: "moved", q: [...q] }, "*"); }
+function tell(what = { armdyn: "moved", q: [...q] }) { if (window.parent !== window) window.parent.postMessage(what, "*"); }
 window.addEventListener("message", (event) => {
   const given = event.data?.armdyn === "move" ? event.data.q : null;
   if (event.source !== window.parent || !Array.isArray(given) || given.length !== n || !given.every(Number.isFinite)) return;
@@ -193,4 +193,5 @@ find("play").addEventListener("click", () => { if (playing) stop(); else { const
 find("time").addEventListener("input", () => { stop(); frameAt(Number(find("time").value) / 1000); });
 omega();
 show(q);
+tell({ armdyn: "ready" });
 window.armdyn = { robot: arm, simulate };

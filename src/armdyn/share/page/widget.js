@@ -8,7 +8,9 @@ function render({ model, el }) {
   el.append(frame);
   let known = "";
   const heard = (event) => {
-    if (event.source !== frame.contentWindow || event.data?.armdyn !== "moved") return;
+    if (event.source !== frame.contentWindow) return;
+    if (event.data?.armdyn === "ready") move();
+    if (event.data?.armdyn !== "moved") return;
     known = JSON.stringify(event.data.q);
     model.set("q", event.data.q);
     model.save_changes();
@@ -18,7 +20,6 @@ function render({ model, el }) {
     if (JSON.stringify(q) !== known) frame.contentWindow?.postMessage({ armdyn: "move", q }, "*");
   };
   window.addEventListener("message", heard);
-  frame.addEventListener("load", move);
   model.on("change:q", move);
   return () => { window.removeEventListener("message", heard); model.off("change:q", move); };
 }
