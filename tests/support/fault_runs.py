@@ -32,7 +32,7 @@ import armdyn
 from armdyn.diagnosis import Explanation, explain
 from armdyn.diagnosis.readings import random_states
 from armdyn.diagnosis.views import view
-from armdyn.errors import ArmdynError, FeatureError
+from armdyn.errors import ArmdynError, FeatureError, NotApplicable
 from armdyn.formats import read
 from armdyn.robot import Robot
 from support.engine_faults import ENGINE_FAULTS, FREE_BASE, Engine
@@ -176,7 +176,7 @@ def explained(faults: Sequence[Fault], robot: Path | Robot, folder: Path, rng: R
         return None
     try:
         found: Explanation = quietly(explain, source, last)
-    except FeatureError:
+    except (FeatureError, NotApplicable):
         return None  # the faults make a robot that `explain` refuses by name
     return None if found.status == "equal" else found
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Generator, Sequence
-from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 from armdyn.errors import ArmdynError, MissingExtra, required_count
@@ -64,14 +64,25 @@ def _in_processes(plan: Plan, missing: Sequence[int], processes: int) -> Chunks:
 
 
 def _of_pool(plan: Plan, numbers: Sequence[int], processes: int) -> Chunks:
-    workers = min(processes, len(numbers))
+    workers, others = min(processes, len(numbers)), set(active_children())
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=(state(plan),))
     try:
-        futures = {pool.submit(_evaluate, number): number for number in numbers}
+        futures = _submitted(pool, numbers)
         for future in as_completed(futures):
             yield futures[future], future.result()
+    except BrokenProcessPool:
+        for worker in set(active_children()) - others:  # started while the pool broke, it would wait for work forever
+            worker.kill()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submitted(pool: ProcessPoolExecutor, numbers: Sequence[int]) -> dict[Future[Array], int]:
+    try:
+        return {pool.submit(_evaluate, number): number for number in numbers}
+    except OSError as error:  # a worker that is started while the pool breaks finds its pipes closed
+        raise BrokenProcessPool("a worker could not be started") from error
 
 
 def _begin(values: dict[str, Any]) -> None:
