@@ -98,7 +98,7 @@ def test_dask_gives_the_same() -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     robot = armdyn.load("planar2r")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
     ) as cluster:
         found = sweep(robot, VARY, chunk=3, scheduler=cluster.scheduler_address)
     np.testing.assert_array_equal(found.results, sweep(robot, VARY, chunk=3).results)
