@@ -15,9 +15,28 @@ from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
 
+@dataclass(frozen=True, eq=False)
+class _Observer(Law):
+    """What stands around another law, and answers as it does. law: the other one. dyn: model of the arm."""
+
+    law: Law
+    dyn: Dynamics
+
+    @property
+    def compilable(self) -> bool:
+        return self.law.compilable
+
+    @property
+    def in_task_space(self) -> bool:
+        return self.law.in_task_space
+
+    def error(self, q: Array, desired: Desired) -> Array:
+        return self.law.error(q, desired)
+
+
 @takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
-class MomentumObserver(Law):
+class MomentumObserver(_Observer):
     """Contact detection around another law: the residual r estimates the torques that contacts exert on the joints.
 
         p = M(q) qd,  r = gain (p - s),  ds/dt = tau + C^T qd - g - springs - friction + r
@@ -31,23 +50,10 @@ class MomentumObserver(Law):
     gain: bandwidth of the filter, 1/s, (n,) or one number (default: 50).
     """
 
-    law: Law
-    dyn: Dynamics
     gain: Any = 50.0
 
     def __post_init__(self) -> None:
         settle(self, self.dyn.n, positive=("gain",))
-
-    @property
-    def compilable(self) -> bool:
-        return self.law.compilable
-
-    @property
-    def in_task_space(self) -> bool:
-        return self.law.in_task_space
-
-    def error(self, q: Array, desired: Desired) -> Array:
-        return self.law.error(q, desired)
 
     def start(self, q: Array, qd: Array) -> Array:
         return np.concatenate([self.law.start(q, qd), self.momentum(q, qd)])
@@ -90,7 +96,7 @@ class MomentumObserver(Law):
 
 @takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
-class VelocityObserver(Law):
+class VelocityObserver(_Observer):
     """Another law with estimated velocities: only positions are measured.
 
         x' = v + 2 w (q - x),   v' = model's acceleration(q, v, tau) + w^2 (q - x)
@@ -105,23 +111,10 @@ class VelocityObserver(Law):
                (default: 100).
     """
 
-    law: Law
-    dyn: Dynamics
     frequency: Any = 100.0
 
     def __post_init__(self) -> None:
         settle(self, self.dyn.n, positive=("frequency",))
-
-    @property
-    def compilable(self) -> bool:
-        return self.law.compilable
-
-    @property
-    def in_task_space(self) -> bool:
-        return self.law.in_task_space
-
-    def error(self, q: Array, desired: Desired) -> Array:
-        return self.law.error(q, desired)
 
     def start(self, q: Array, qd: Array) -> Array:
         """The law's own internal state, then x = q and v = 0: the velocity is not measured."""

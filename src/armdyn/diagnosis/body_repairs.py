@@ -29,6 +29,12 @@ MORE_LIKELY = 3.0
 """How much nearer to the body's shape the best repair must be than the next, as a factor of their distances."""
 TWIN, ALIKE = 0.02, 0.1
 """Parts by which mass and centre of two twin bodies differ at most, and their tensors."""
+LIKE = 10.0
+"""Factor within which sizes of neighbouring bodies are alike."""
+SIZES = ("gyration-large", "gyration-small", "com-far")
+"""Rules of findings about sizes: undone is a unit there, in the others a mistake of the tensor."""
+MISTAKES = ("product_sign", "entry_order", "inertia_point", "decimal")
+UNITS = ("units_tensor", "units_mass", "units_length", "inertia_point", "decimal")
 
 
 def body_repair(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | str:
@@ -194,13 +200,6 @@ def _like_neighbours(robot: Robot, joint: Joint, after: Entries) -> bool:
         if new > max(old, math.log(LIKE)):
             return False
     return True
-
-
-MISTAKES = ("product_sign", "entry_order", "inertia_point", "decimal")
-UNITS = ("units_tensor", "units_mass", "units_length", "inertia_point", "decimal")
-LIKE = 10.0
-"""Factor within which sizes of neighbouring bodies are alike."""
-SIZES = ("gyration-large", "gyration-small", "com-far")
 
 
 def consistent(T: np.ndarray[Any, Any]) -> bool:

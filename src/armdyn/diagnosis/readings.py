@@ -135,9 +135,7 @@ def robot_torques(robot: Robot, states: States) -> Floats:
         return newton_euler.inverse_dynamics(robot, states.q, states.qd, states.qdd)
     if not robot.loops:  # mimic joints: all positions are q0 + G q
         zero = np.asarray(closed_chain.all_positions(robot, np.zeros(robot.n)), float)
-        G: Floats = (
-            np.stack([closed_chain.all_positions(robot, unit) for unit in np.eye(robot.n)], axis=1) - zero[:, None]
-        )
+        G: Floats = np.asarray(closed_chain.projection(robot, zero), float)
         motion = zero + states.q @ G.T, states.qd @ G.T, states.qdd @ G.T
         tau: Floats = newton_euler.inverse_dynamics(robot.opened, *motion) @ G
         return tau
