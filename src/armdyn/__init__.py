@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         OperationalSpace as OperationalSpace,
         PDGravity as PDGravity,
         ResolvedAcceleration as ResolvedAcceleration,
+        RobustPassivity as RobustPassivity,
         SlidingMode as SlidingMode,
         SlotineLi as SlotineLi,
         TaskPID as TaskPID,

@@ -38,6 +38,7 @@ HOME = {
         "PDGravity",
         "PID",
         "ResolvedAcceleration",
+        "RobustPassivity",
         "SlidingMode",
         "SlotineLi",
         "TaskPID",

@@ -26,11 +26,13 @@ from armdyn.control import (
     OperationalSpace,
     PDGravity,
     ResolvedAcceleration,
+    RobustPassivity,
     SlidingMode,
     SlotineLi,
     TaskPID,
     VelocityObserver,
     largest_inertias,
+    parameter_errors,
 )
 from armdyn.parameters import standard_parameters, with_standard_parameters
 from armdyn.simulation import simulate
@@ -141,6 +143,37 @@ def test_sliding_mode_stays_in_its_layer() -> None:
     assert np.abs(run.e[run.t > reached + 1.0]).max() < layer / 10
 
 
+def test_robust_gains_from_bounds_on_every_parameter() -> None:
+    """rho bounds the torque error of the true robot; V falls while s^T kd s > rho layer / 4; s stays in its bound.
+
+    The true robot is that of `with_errors(..., 0.15)`: masses within 15 %, centres within 15 mm in each direction,
+    second moments A S A^T with |A_ij - 1_ij| <= 0.075 (at most 0.25 of the largest moments), friction within 15 %.
+    """
+    wave, layer, kd = Wave(N), 0.02, 5 * largest_inertias(model())
+    E = parameter_errors(model(), mass=0.15, com=0.015, inertia=0.5, rotor=0.15, friction=0.15)
+    law = RobustPassivity(model(), 10.0, kd, E, layer)
+    run = plant().run(law, wave, 3.0, wave(0.0) + 0.1, wave(0.0, 1))
+    true, s = np.asarray(armdyn.compile(truth()).parameters), run.ed + 10 * run.e
+    parts = [law.terms(q, qd, Desired(*d)) for q, qd, *d in zip(run.q, run.qd, *run.desired, strict=True)]
+    rho = np.array([law.torque_errors(Y) for Y, _ in parts])
+    error = np.array([Y @ (true - model().parameters) for Y, _ in parts])
+    assert (np.abs(error) <= rho).all()
+    assert (np.abs(error).max(axis=0) > 0.1 * rho.max(axis=0)).all()  # and not by far too large
+    M = np.array([plant().mass_matrix(q) for q in run.q])
+    V = np.einsum("ki,kij,kj->k", s, M, s) / 2
+    outside = s**2 @ law.kd > rho @ law.layer / 4
+    both = outside[:-1] & outside[1:]
+    assert both.sum() > 3 and (np.diff(V)[both] < 0).all()
+    sizes = np.linalg.eigvalsh(M)
+    bound = law.ultimate_bound(rho.max(axis=0), sizes.min(), sizes.max())
+    assert np.linalg.norm(s[0]) > bound
+    reached = int((np.linalg.norm(s, axis=1) < bound).argmax())
+    assert reached > 0 and np.linalg.norm(s[reached:], axis=1).max() < bound
+    assert np.abs(run.e[run.t > 2]).max() < bound / 10
+    plain = plant().run(RobustPassivity(model(), 10.0, kd, 0 * E, layer), wave, 3.0, wave(0.0), wave(0.0, 1))
+    assert np.abs(run.e[run.t > 2]).max() < 0.2 * np.abs(plain.e[plain.t > 2]).max()
+
+
 def test_adaptation_removes_the_error_of_all_parameters() -> None:
     """The Lyapunov function with the true parameters falls; the error goes where without adaptation it stays."""
     robot, wave = plants.with_errors(model().robot, 0.4, seed=5).with_payload(2.0), Wave(N)
@@ -181,7 +214,7 @@ def goal() -> np.ndarray:
 
 
 def test_task_pid_reaches_a_point_by_its_integral() -> None:
-    law = TaskPID(model(), 400.0, 120.0, 300.0, rows="x y z", gravity=True, joint_damping=2.0)
+    law = TaskPID.designed(model(), 6.0, rows="x y z")
     run = plant().run(law, goal(), 25.0, START)
     assert np.linalg.norm(tool(run.q[-1])[0] - goal()) < 1e-4 < 1e-2 < np.linalg.norm(tool(START)[0] - goal())
 

@@ -11,7 +11,7 @@ import armdyn
 from armdyn.control import Admittance, Impedance, ResolvedAcceleration, TaskPID
 from armdyn.errors import ArmdynError, UnknownName
 from armdyn.simulation import Hold, Plant, simulate
-from simulation.arms import dynamics
+from simulation.arms import dynamics, slider
 
 ELBOW = np.array([0.1, -0.6, 0.2, -2.0, 0.1, 1.6, 0.3])
 """A position of the panda arm away from singular ones."""
@@ -168,3 +168,20 @@ def test_closed_chains_in_the_task_space() -> None:
     w = np.array([4.0, -3.0, 0, 0, 0, 0])
     run = simulate(Plant(dyn, wrench=lambda t, q, qd: w), soft, Hold(start), 4.0, 4e-3, q0=q0)
     assert run.error[-1] == pytest.approx(w[:2] / [400, 600], rel=1e-3)
+
+
+def test_designed_gains_are_those_of_the_inertias_of_the_task() -> None:
+    """A mass that slides along x: kp = m w^2, and none for rows in which it cannot move; the tool of an arm settles."""
+    dyn = armdyn.compile(slider())
+    axis = int(np.abs(dyn.jacobian(np.zeros(1))[:3, 0]).argmax())
+    law = TaskPID.designed(dyn, 5.0, 0.7)
+    assert law.kp.tolist() == pytest.approx([2 * 25.0 * (k == axis) for k in range(6)])
+    assert law.kd[axis] == pytest.approx(2 * 0.7 * 2 * 5)
+    spring = Impedance.designed(dyn, 80.0)
+    assert (spring.stiffness[axis], spring.damping[axis]) == pytest.approx((80.0, 2 * np.sqrt(80.0 * 2.0)))
+    arm = dynamics("panda")
+    goal = arm.pose(ELBOW + 0.1)
+    for each in (TaskPID.designed(arm, 8.0), Impedance.designed(arm, 500.0)):
+        run = simulate(arm, each, goal, 2.0, 2e-3, q0=ELBOW)
+        assert run.ok and np.abs(run.error[-1]).max() < 0.1 * np.abs(run.error[0]).max()
+        assert np.abs(run.qd[-1]).max() < 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -31,19 +31,18 @@ CONTROLLERS: dict[str, dict[str, float | None]] = {
     "pid": {"frequency": 20.0},
     "feedforward": {"kp": 0.0, "kd": 0.0},
     "sliding_mode": {"rate": 15.0, "gain": 30.0, "layer": 0.05},
+    "robust": {"rate": 10.0, "kd": None, "layer": 0.05, "mass": 0.1, "com": 0.01, "inertia": 0.1, "friction": 0.3},
     "adaptive": {"rate": 10.0, "kd": None, "adaptation": None},
     "elastic_pd": {"frequency": 15.0},
-    "task_pid": {"kp": 1000.0, "kd": 100.0, "ki": 100.0, "joint_damping": 1.0},
+    "task_pid": {"frequency": 10.0, "kp": None, "kd": None, "ki": None, "joint_damping": None},
     "resolved_acceleration": {"kp": 400.0, "kd": 40.0, "damping": 0.0, "posture_kd": 10.0},
     "operational_space": {"kp": 400.0, "kd": 40.0, "damping": 0.0, "posture_kd": 10.0},
-    "impedance": {"stiffness": 1000.0, "damping": 100.0, "joint_damping": 1.0},
+    "impedance": {"stiffness": 1000.0, "damping": None, "joint_damping": None},
     "none": {},
 }
 """Control laws and their default gains; None: chosen by the law."""
 TASK_LAWS = ("task_pid", "resolved_acceleration", "operational_space", "impedance")
 """Laws whose reference moves the tool: on a straight line between the poses of the two configurations."""
-LEVER = 0.1
-"""Torques per rad of TASK_LAWS over their forces per m, m^2: gains in N m/rad are this times those in N/m."""
 
 
 @takes("closed", "elastic", "tree")
@@ -135,9 +134,9 @@ def simulate(
 ) -> None:
     """Simulate an arm under a control law: tracking, torques, energy, imperfect models.
 
-    The control laws include computed torque, PD with gravity compensation, PID, feedforward, sliding mode, adaptive
-    control, and laws in the task space, which move the tool on a straight line. Exit status: 0 the motion was
-    completed, 1 it was not, 2 error.
+    The control laws include computed torque, PD with gravity compensation, PID, feedforward, sliding mode, robust
+    and adaptive control, and laws in the task space, which move the tool on a straight line. Exit status: 0 the motion
+    was completed, 1 it was not, 2 error.
     """
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
@@ -239,9 +238,11 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, Any]) -> Law:
         Feedforward,
         NoControl,
         PDGravity,
+        RobustPassivity,
         SlidingMode,
         SlotineLi,
         largest_inertias,
+        parameter_errors,
     )
 
     if controller == "computed_torque":
@@ -257,6 +258,9 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, Any]) -> Law:
         return Feedforward(dyn, gains["kp"], gains["kd"])
     if controller == "sliding_mode":
         return SlidingMode(dyn, gains["rate"], gains["gain"], gains["layer"])
+    if controller == "robust":
+        errors = parameter_errors(dyn, **{name: gains[name] for name in ("mass", "com", "inertia", "friction")})
+        return RobustPassivity(dyn, gains["rate"], gains["kd"], errors, gains["layer"])
     if controller == "elastic_pd":
         inertia, w = largest_inertias(compiled(dyn.robot.without("elastic"))), gains["frequency"]
         kp = inertia * w**2
@@ -270,7 +274,7 @@ def _law(dyn: Dynamics, controller: str, gains: dict[str, Any]) -> Law:
 
 def _task_law(dyn: Dynamics, controller: str, gains: dict[str, Any], motion: Any, rows: str | None) -> tuple[Law, Any]:
     """A law in the task space, and a straight line of the tool between the ends of a motion of the joints."""
-    import numpy as np
+    from dataclasses import replace
 
     from armdyn.control import Impedance, OperationalSpace, ResolvedAcceleration, TaskPID
     from armdyn.kinematics.task_rows import ROWS, own_rows
@@ -282,12 +286,12 @@ def _task_law(dyn: Dynamics, controller: str, gains: dict[str, Any], motion: Any
     if controller in ("resolved_acceleration", "operational_space"):
         kind = ResolvedAcceleration if controller == "resolved_acceleration" else OperationalSpace
         return kind(dyn, gains["kp"], gains["kd"], rows, gains["damping"], posture_kd=gains["posture_kd"]), path
-    scale = np.array([LEVER if row.startswith("r") else 1.0 for row in rows.split()])
+    given = {name: value for name, value in gains.items() if name != "frequency" and value is not None}
     if controller == "impedance":
-        stiff, damping = gains["stiffness"] * scale, gains["damping"] * scale
-        return Impedance(dyn, stiff, damping, rows, gains["joint_damping"]), path
-    kp, kd, ki = (gains[name] * scale for name in ("kp", "kd", "ki"))
-    return TaskPID(dyn, kp, kd, ki, rows, gravity=True, joint_damping=gains["joint_damping"]), path
+        law: Law = Impedance.designed(dyn, given.pop("stiffness"), rows=rows)
+    else:
+        law = TaskPID.designed(dyn, gains["frequency"], rows=rows)
+    return replace(cast(Any, law), **given), path
 
 
 def _measure(text: str) -> Any:

@@ -1,10 +1,10 @@
 """Control laws: frozen objects; `law(t, q, qd, desired)` returns the torques.
 
-Joint space: PID, PDGravity (PD with gravity compensation), ComputedTorque, Feedforward, SlidingMode, SlotineLi
-(adaptive). Elastic joints: ElasticPD, and their frequencies, `resonances` and `resonance_range`. Task space: TaskPID,
-ResolvedAcceleration (computed torque), OperationalSpace, Impedance, Admittance. Around another law:
+Joint space: PID, PDGravity (PD with gravity compensation), ComputedTorque, Feedforward, SlidingMode, RobustPassivity,
+SlotineLi (adaptive). Elastic joints: ElasticPD, and their frequencies, `resonances` and `resonance_range`. Task space:
+TaskPID, ResolvedAcceleration (computed torque), OperationalSpace, Impedance, Admittance. Around another law:
 MomentumObserver (contact detection), VelocityObserver. Without a reference: FunctionLaw, TorqueTable, NoControl.
-Poles and bandwidth of gains: `analyse_gains`.
+Poles and bandwidth of gains: `analyse_gains`. Errors of a model's parameters: `parameter_errors`, `identified_errors`.
 """
 
 from armdyn.control.adaptive import SlotineLi
@@ -18,8 +18,15 @@ from armdyn.control.observer import MomentumObserver, VelocityObserver, first_co
 from armdyn.control.open_loop import FunctionLaw, TorqueTable
 from armdyn.control.pid import PID, PDGravity
 from armdyn.control.resonance import ResonanceRange, resonance_range, resonances
-from armdyn.control.robust import SlidingMode
-from armdyn.control.task_space import Admittance, Impedance, OperationalSpace, ResolvedAcceleration, TaskPID
+from armdyn.control.robust import RobustPassivity, SlidingMode
+from armdyn.control.task_space import (
+    Admittance,
+    Impedance,
+    OperationalSpace,
+    ResolvedAcceleration,
+    TaskPID,
+)
+from armdyn.control.uncertainty import identified_errors, parameter_errors
 
 __all__ = [
     "PID",
@@ -40,6 +47,7 @@ __all__ = [
     "PDGravity",
     "ResolvedAcceleration",
     "ResonanceRange",
+    "RobustPassivity",
     "SingularTask",
     "SlidingMode",
     "SlotineLi",
@@ -50,8 +58,10 @@ __all__ = [
     "acceleration_constants",
     "analyse_gains",
     "first_contact",
+    "identified_errors",
     "largest_gravity_slope",
     "largest_inertias",
+    "parameter_errors",
     "resonance_range",
     "resonances",
 ]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from armdyn.control.extremes import largest_inertias
-from armdyn.control.law import NOTHING, Desired, Law, settle
-from armdyn.dynamics import Dynamics
+from armdyn.control.law import NOTHING, Desired
+from armdyn.control.passivity import PassivityLaw
 from armdyn.errors import ShapeError
-from armdyn.parameters.standard import FAMILIES
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.typing import Array
@@ -23,7 +20,7 @@ LEARNING, STATES = 10.0, 64
 
 @takes(*CLOSED, *TREE)
 @dataclass(frozen=True, eq=False)
-class SlotineLi(Law):
+class SlotineLi(PassivityLaw):
     """Adaptive control that estimates the inertial and friction parameters while it tracks.
 
         v = qd_d + rate e,  s = v - qd,  tau = Y(q, qd, v, v') p + kd s,  dp/dt = adaptation Y^T s
@@ -41,15 +38,10 @@ class SlotineLi(Law):
                 model does not have stays away).
     """
 
-    dyn: Dynamics
-    rate: Any
-    kd: Any = None
     adaptation: Any = None
 
     def __post_init__(self) -> None:
-        if self.kd is None:
-            object.__setattr__(self, "kd", 2 * np.asarray(self.rate, dtype=float) * largest_inertias(self.dyn))
-        settle(self, self.dyn.n, positive=("rate", "kd"))
+        super().__post_init__()
         count = len(self.dyn.parameter_names)
         gains = np.asarray(self._even() if self.adaptation is None else self.adaptation, dtype=float)
         if gains.ndim == 0:
@@ -74,43 +66,17 @@ class SlotineLi(Law):
         even = LEARNING * float(np.mean(self.rate)) / np.count_nonzero(acting)
         return np.where(acting, even / np.where(acting, power, 1.0), 0.0)
 
-    @cached_property
-    def _friction_columns(self) -> Array:
-        """Columns of the regressor for friction of joints and motors."""
-        friction = {*FAMILIES["friction"], *FAMILIES["motor"]}
-        kinds = [name.rstrip("0123456789") for name in self.dyn.parameter_names]
-        return np.array([k for k, kind in enumerate(kinds) if kind in friction], dtype=int)
-
     def start(self, q: Array, qd: Array) -> Array:
         """The parameters of the model: the initial estimate."""
         return np.array(self.dyn.parameters, dtype=float)
 
-    def regressor(self, q: Array, qd: Array, v: Array, vd: Array) -> Array:
-        """Y(q, qd, v, v'): (n, p).
-
-        h(qd) = C(q, qd) qd is quadratic in qd and C, of Christoffel symbols, is linear in it, so that
-        C(q, qd) v = (h(qd + v) - h(qd - v)) / 4: the ordinary regressor suffices.
-        """
-        still = 0 * qd
-        Y = self.dyn.regressor
-        whole: Array = Y(q, still, vd) + (Y(q, qd + v, still) - Y(q, qd - v, still)) / 4
-        whole = np.array(whole)
-        friction = self._friction_columns  # not quadratic in the velocity
-        whole[:, friction] = Y(q, qd, still)[:, friction]
-        return whole
-
-    def _terms(self, q: Array, qd: Array, desired: Desired) -> tuple[Array, Array]:
-        e, ed = desired.q - q, desired.qd - qd
-        v, vd = desired.qd + self.rate * e, desired.qdd + self.rate * ed
-        return self.regressor(q, qd, v, vd), v - qd
-
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        Y, s = self._terms(q, qd, desired)
+        Y, s = self.terms(q, qd, desired)
         parameters = self.start(q, qd) if len(memory) == 0 else memory
         tau: Array = Y @ parameters + self.kd * s
         return tau
 
     def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:
-        Y, s = self._terms(q, qd, desired)
+        Y, s = self.terms(q, qd, desired)
         rate: Array = self.adaptation * (Y.T @ s)
         return rate

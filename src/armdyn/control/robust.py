@@ -1,12 +1,16 @@
-"""Sliding mode control: robust against a bounded error of the model."""
+"""Laws that are robust against bounded errors of the model: of its accelerations, or of its parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.passivity import PassivityLaw
 from armdyn.control.pointwise import clipped, incipient
+from armdyn.control.uncertainty import error_matrix, parameter_errors
 from armdyn.dynamics import Dynamics
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
@@ -46,3 +50,54 @@ class SlidingMode(Law):
         s = self.surface(q, qd, desired)
         w = desired.qdd + self.rate * (desired.qd - qd) + self.gain * clipped(s / self.layer, 1.0)
         return self.dyn.inverse_dynamics(q, incipient(qd, w), w)
+
+
+@takes(*CLOSED, *TREE)
+@dataclass(frozen=True, eq=False)
+class RobustPassivity(PassivityLaw):
+    """Passivity-based robust control: gains that follow from bounds on the errors of the model's parameters.
+
+        tau = Y(q, qd, v, v') p + kd s + rho sat(s / layer),   v = qd_d + rate e,  s = v - qd
+        rho_j = sum over k of |(Y E)_jk|,   for true parameters p + E x with |x_k| <= 1
+
+    M. W. Spong, IEEE Trans. Automatic Control 37(11), 1992, with bounds joint by joint: rho is the largest error of the
+    torques Y p at the state, where constants such as those of `armdyn.analysis.model_bounds` (Khalil sec. 7.3.3.3 g)
+    hold for all states at once. Since M' - 2C is skew-symmetric, V = s^T M s / 2 falls while s^T kd s exceeds
+    sum rho_j layer_j / 4: s is ultimately bounded (`ultimate_bound`), and |e| by |s| / rate, whatever the true robot
+    within the bounds is.
+
+    dyn:    model with the nominal parameters.
+    rate:   convergence rate of the error on s = 0, 1/s, (n,) or one number.
+    kd:     damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias).
+    errors: bounds E of the parameters' errors, (p, r) or (p,): `parameter_errors(dyn, ...)` (default: its defaults).
+    layer:  thickness of the boundary layer, rad/s or m/s, (n,) or one number; thin layers chatter (default: 0.05).
+    """
+
+    errors: Any = None
+    layer: Any = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        settle(self, self.dyn.n, positive=("layer",))
+        E = parameter_errors(self.dyn) if self.errors is None else self.errors
+        object.__setattr__(self, "errors", error_matrix(E, self.dyn, "RobustPassivity"))
+
+    def torque_errors(self, Y: Array) -> Array:
+        """rho: (n,) largest errors of the torques of a regressor Y (n, p), N m or N."""
+        rho: Array = abs(Y @ self.errors).sum(axis=1)
+        return rho
+
+    def ultimate_bound(self, rho: Any, smallest: float, largest: float) -> float:
+        """Norm of s that is not left again once it is reached, rad/s.
+
+        rho: (n,) largest torque errors along the motion, N m or N. smallest, largest: eigenvalues of the true mass
+        matrix over the motion, kg m^2.
+        """
+        within = float(np.sum(np.asarray(rho) * self.layer)) / (4 * float(np.min(self.kd)))
+        return float(np.sqrt(within * largest / smallest))
+
+    def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
+        Y, s = self.terms(q, qd, desired)
+        tau: Array = Y @ np.asarray(self.dyn.parameters) + self.kd * s
+        tau = tau + self.torque_errors(Y) * clipped(s / self.layer, 1.0)
+        return tau

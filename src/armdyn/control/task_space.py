@@ -14,14 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.extremes import largest_inertias
 from armdyn.control.law import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError
+from armdyn.kinematics.closable import pulled_in
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.kinematics.task_rows import ROWS, SINGULAR_RATIO, chosen
 from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
 ALL = " ".join(ROWS)
@@ -49,6 +52,29 @@ def inverse(J: Array, damping: float) -> Array:
             advice="Control fewer rows of the task, or give the law damping.",
         )
     return np.asarray((Vt.T / s) @ U.T)
+
+
+STATES = 400
+"""Random configurations from which the inertias of a task are taken."""
+
+
+def task_inertias(dyn: Dynamics, rows: str) -> Array:
+    """(rows,) inertias of the tool along one row of the task, the other rows held, kg or kg m^2.
+
+    The diagonal of (J M^-1 J^T)^-1, the median over the workspace; 0 for rows in which the tool cannot move.
+    """
+    low, high = working_range(dyn.robot)
+    q = low + (high - low) * np.random.default_rng(0).random((STATES, dyn.n))
+    q = pulled_in(dyn, q) if dyn.robot.loops else q
+    J = dyn.jacobian(q)[:, chosen(rows)]
+    mobility = J @ np.linalg.solve(dyn.mass_matrix(q), np.swapaxes(J, 1, 2))
+    inertia = np.linalg.pinv(mobility, rcond=SINGULAR_RATIO**2, hermitian=True)
+    return np.asarray(np.median(np.diagonal(inertia, axis1=1, axis2=2), axis=0))
+
+
+def null_space_damping(dyn: Dynamics, rows: str, frequency: float) -> Array | float:
+    """Joint damping for the null space of a redundant arm, N m s/rad: it decays at a tenth of the frequency."""
+    return 0.0 if len(chosen(rows)) >= dyn.n else frequency / 10 * largest_inertias(dyn)
 
 
 class TaskLaw(Law):
@@ -110,6 +136,19 @@ class TaskPID(TaskLaw):
     def __post_init__(self) -> None:
         settle(self, len(chosen(self.rows)), others=("kp", "kd", "ki"))
         settle(self, self.dyn.n, others=("joint_damping",))
+
+    @staticmethod
+    def designed(dyn: Dynamics, frequency: float, damping: float = 1.0, *, rows: str = ALL) -> TaskPID:
+        """Gains for the inertias of the task, with gravity compensation: kp = m w^2, kd = 2 xi m w, ki = kp w / 10.
+
+        dyn:       the controller's model.
+        frequency: natural frequency w of the tool, rad/s.
+        damping:   damping ratio xi (default: 1).
+        rows:      controlled rows (default: all).
+        """
+        m, w = task_inertias(dyn, rows), frequency
+        rest = null_space_damping(dyn, rows, w)
+        return TaskPID(dyn, m * w**2, 2 * damping * m * w, m * w**3 / 10, rows, gravity=True, joint_damping=rest)
 
     def start(self, q: Array, qd: Array) -> Array:
         return np.zeros(len(self.picked)) if (self.ki > 0).any() else NOTHING
@@ -240,6 +279,22 @@ class Impedance(TaskLaw):
     def __post_init__(self) -> None:
         settle(self, len(chosen(self.rows)), others=("stiffness", "damping"))
         settle(self, self.dyn.n, others=("joint_damping",))
+
+    @staticmethod
+    def designed(dyn: Dynamics, stiffness: float, damping: float = 1.0, *, rows: str = ALL) -> Impedance:
+        """The same natural frequency w in all rows, from the stiffness of the translations and the inertias m_i.
+
+        w = sqrt(stiffness / largest m of x y z),  k_i = m_i w^2,  d_i = 2 xi m_i w
+
+        dyn:       the controller's model.
+        stiffness: of the heaviest of the controlled translations, N/m (of rotations, if there are none, N m/rad).
+        damping:   damping ratio xi (default: 1).
+        rows:      controlled rows (default: all).
+        """
+        m = task_inertias(dyn, rows)
+        linear = np.array([not row.startswith("r") for row in rows.split()])
+        w = float(np.sqrt(stiffness / (m[linear] if linear.any() else m).max()))
+        return Impedance(dyn, m * w**2, 2 * damping * m * w, rows, null_space_damping(dyn, rows, w))
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         dyn = self.dyn

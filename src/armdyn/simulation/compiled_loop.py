@@ -15,6 +15,7 @@ import numpy as np
 
 from armdyn.algebra import ops
 from armdyn.control.law import Desired, Law
+from armdyn.control.uncertainty import break_away
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import NotApplicable
@@ -27,7 +28,7 @@ from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.sides import Measure, sides
-from armdyn.simulation.stiction import Grip, Stiction, break_away, without_friction
+from armdyn.simulation.stiction import Grip, Stiction, without_friction
 from armdyn.simulation.stiffness import solve_symmetric, traced_part
 from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.control.pointwise import sign, where_not_negative
+from armdyn.control.pointwise import INCIPIENT, sign, where_not_negative
+from armdyn.control.uncertainty import break_away
 from armdyn.dynamics import Dynamics, compile
 from armdyn.simulation.integrators import Linear
 from armdyn.typing import Array
 
-AT_REST = 1e-9
-"""Velocity at which the break-away torque is read from the friction law, rad/s or m/s."""
 STICKS = 1e-3
 """A law sticks if it leaves this share of the friction at 1 rad/s or m/s at rest."""
 Solve = Callable[[Array, Array], Array]
@@ -36,12 +35,6 @@ class Grip(NamedTuple):
 
     stuck: Array
     way: Array
-
-
-def break_away(dyn: Dynamics) -> tuple[Array, Array]:
-    """Friction at rest, (n,) each, in the direction of motion and against it."""
-    still = np.full(dyn.n, AT_REST)
-    return dyn.friction(still), dyn.friction(-still)
 
 
 def sticks(dyn: Dynamics) -> bool:
@@ -124,7 +117,7 @@ class Stiction:
 
     def _kinetic(self, qd: Array, way: Array) -> Array:
         """Kinetic friction; a joint that reverses within a step keeps its direction."""
-        rate = where_not_negative(-qd * way, AT_REST * way, qd)
+        rate = where_not_negative(-qd * way, INCIPIENT * way, qd)
         return np.asarray(abs(way) * self.dyn.friction(rate))
 
     def _solved(self, M: Array, rest: Array, stuck: Array) -> Array:

@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 import armdyn
 from armdyn import control
 from armdyn.control.law import Desired
+from armdyn.parameters.standard import INERTIAL, with_standard_parameters
 from armdyn.robot.parts import Limits
 from support.cells.case import KD, KP, TAU_MAX, Case, cell, close, refusal
 from support.energy_model import EnergyModel
@@ -59,6 +60,27 @@ def _slotine_li(c: Case) -> None:
     v, vd = want.qd + 5 * (want.q - c.q), want.qdd + 5 * (want.qd - c.qd)
     expected = c.M @ vd + c.model.coriolis_matrix(c.x, c.xd) @ v + c.held + c.model.friction(c.xd) + KD * (v - c.qd)
     close(_torque(law, c, want), expected)
+
+
+@cell("control.RobustPassivity")
+def _robust(c: Case) -> None:
+    """With exact parameters the torques of the passivity-based law; with errors of them, more in the direction of s."""
+    law, want = control.RobustPassivity(c.dyn, 5, KD), _wanted(c)
+    v, vd = want.qd + 5 * (want.q - c.q), want.qdd + 5 * (want.qd - c.qd)
+    expected = c.M @ vd + c.model.coriolis_matrix(c.x, c.xd) @ v + c.held + c.model.friction(c.xd) + KD * (v - c.qd)
+    plain = _torque(replace(law, errors=0 * law.errors), c, want)
+    close(plain, expected)
+    assert ((_torque(law, c, want) - plain) * np.sign(v - c.qd) > 0).all()
+
+
+@cell("control.parameter_errors")
+def _parameter_errors(c: Case) -> None:
+    """All ten parameters of all bodies times 1.1: the torques of a robot that has these."""
+    E = control.parameter_errors(c.dyn, mass=0.1, com=0.0, inertia=0.0, rotor=0.0, friction=0.0)
+    pairs = zip(c.dyn.parameter_names, map(float, c.dyn.parameters), strict=True)
+    more = {name: 1.1 * x for name, x in pairs if name.rstrip("0123456789") in INERTIAL}
+    heavier = armdyn.compile(with_standard_parameters(c.robot, more))
+    close(c.dyn.regressor(c.q, c.qd, c.qdd) @ E.sum(axis=1), heavier.inverse_dynamics(c.q, c.qd, c.qdd) - c.tau)
 
 
 @cell("control.PDGravity")
