@@ -1,45 +1,66 @@
 """Mutation test: change the source in small ways, and count how many changes the tests notice.
 
-    python tools/mutate.py mechanics parameters kernels --count 80 --seed 1
+    python tools/mutate.py mechanics parameters kernels --count 120 --seed 1
 
-Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. All happens in a
-copy of the tree. First the tests run once, to see which of them execute which lines, and how long each takes (`--map`
-keeps what was seen for the next run). Then each mutant meets the tests that execute its line, fastest first, up to
-the first that fails. A line that is executed at import meets the tests of its module.
+Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. First the tests
+run once, to see which of them execute which lines and how long each takes; `--map` keeps what was seen. Then
+each mutant meets the tests that execute its line, nearest and fastest first, up to the first that fails; a line that is
+executed at import meets the tests of its module. The test that failed must pass on the source as it is, or it is asked
+no more. No file is changed: this process imports what the tests need from elsewhere, and forks; the child puts
+the mutant in the place of its module when armdyn is imported, and keeps its machine code in a folder of its own.
 
 A mutant that no test notices survives, and is printed with its place. One that computes the same as the source is
-listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart. The places are drawn at random, the
-same ones for the same seed.
+listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart. The places are drawn at random from
+each package, in proportion to its size, the same ones for the same seed; the interval of the score is Wilson's, 95 %.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import copy
+import hashlib
+import importlib
+import importlib.machinery
+import itertools
 import json
 import os
 import random
-import shutil
-import subprocess
+import resource
+import signal
 import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import coverage
+import hypothesis
+import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("mechanics", "parameters", "kernels")
-TESTS = ("mechanics", "parameters", "kernels", "dynamics", "crosscheck", "physics", "equations/test_certify.py",
-         "equations/test_coriolis_matrices.py", "equations/test_derive.py", "equations/test_derive_elastic.py",
-         "identification/test_physical.py", "identification/test_friction_laws.py")  # fmt: skip
-"""What may notice a change in these packages."""
-GROUPS = (6, 30, 400)
+TESTS = (PACKAGES,
+         ("dynamics", "crosscheck", "physics", "equations", "analysis", "identification/test_physical.py",
+          "identification/test_friction_laws.py", "identification/test_identifiability.py", "export/test_c_loops.py",
+          "frameworks", "robot"))  # fmt: skip
+"""What may notice a change in these packages: first the tests of the packages, then others for what they leave."""
+IMPORTED = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate", "sympy", "flint", "llvmlite.binding",
+            "pinocchio", "mujoco", "hypothesis.strategies", "matplotlib.pyplot")  # fmt: skip
+"""What takes long to import and is not ours."""
+SLOWEST = 10.0
+"""Seconds of processor time of a test; slower ones are not asked."""
+GROUPS = (8, 40, 400)
 """Tests of a mutant, by the number asked together; more are not asked."""
-LONGEST = 40.0
-"""Seconds of tests per mutant, as measured without it; slower ones are not asked."""
+LONGEST = 60.0
+"""Seconds of processor time of all tests of a mutant, as measured without it."""
+MEMORY = 8 * 2**30
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -102,7 +123,7 @@ class Mutant:
     line: int
     statement: int
     change: str
-    source: str
+    code: CodeType
 
     @property
     def name(self) -> str:
@@ -121,8 +142,8 @@ def mutant(path: Path, number: int) -> Mutant:
     first = max(part.lineno for part in ast.walk(tree) if isinstance(part, ast.stmt) and part.lineno <= line)
     before = ast.unparse(copy.deepcopy(node)).splitlines()[0]
     changed(node, kind)
-    text = ast.unparse(ast.fix_missing_locations(tree))
-    return Mutant(path, line, first, f"{kind}: {before} -> {ast.unparse(node).splitlines()[0]}", text)
+    code = compile(ast.fix_missing_locations(tree), str(path), "exec")
+    return Mutant(path, line, first, f"{kind}: {before} -> {ast.unparse(node).splitlines()[0]}", code)
 
 
 def all_places(package: str) -> list[tuple[Path, int]]:
@@ -131,104 +152,259 @@ def all_places(package: str) -> list[tuple[Path, int]]:
     return [(path, i) for path in files for i, _ in enumerate(places(ast.parse(path.read_text(encoding="utf-8"))))]
 
 
-# Tests ----------------------------------------------------------------------------------------------------------------
+# Tests in a child process ---------------------------------------------------------------------------------------------
 
 
-def environment(folder: Path, **more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": f"{folder / 'src'}:{ROOT / 'tools'}", "OPENBLAS_NUM_THREADS": "1",
-            "ARMDYN_CACHE": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1", **more}  # fmt: skip
+class Observer:
+    """Pytest plugin: the tests that passed with their processor time, the first that failed, the lines of each."""
+
+    def __init__(self, lines: bool = False) -> None:
+        self.seconds: dict[str, float] = {}
+        self.failed: list[str] = []
+        sources = [str(ROOT / "src/armdyn" / package) for package in PACKAGES]
+        self.coverage = coverage.Coverage(data_file=None, source=sources, config_file=False) if lines else None
+
+    def pytest_sessionstart(self, session: Any) -> None:
+        """Failing examples are not made smaller: that they fail is enough."""
+        phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+        hypothesis.settings.register_profile("mutants", hypothesis.settings.get_profile("armdyn"), phases=phases)
+        hypothesis.settings.load_profile("mutants")
+        if self.coverage:
+            self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Any:
+        if self.coverage:
+            self.coverage.switch_context(item.nodeid)
+            signal.setitimer(signal.ITIMER_PROF, SLOWEST)
+        begin = time.process_time()
+        try:
+            return (yield)
+        finally:
+            self.seconds[item.nodeid] = time.process_time() - begin
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed or report.skipped:  # what is skipped says nothing
+            self.failed.append(report.nodeid)
+
+    def result(self) -> dict[str, Any]:
+        """{test: [seconds, {file: lines}]} of the tests that passed."""
+        lines: dict[str, dict[str, list[int]]] = {}
+        if self.coverage:
+            self.coverage.stop()
+            data = self.coverage.get_data()
+            for file in data.measured_files():
+                for line, tests in data.contexts_by_lineno(file).items():
+                    for test in tests:
+                        lines.setdefault(test, {}).setdefault("/".join(Path(file).parts[-2:]), []).append(line)
+        return {test: [s, lines.get(test, {})] for test, s in self.seconds.items() if test not in self.failed}
 
 
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "--no-header")
+def too_slow(*_: Any) -> None:
+    pytest.skip("slower than what a mutant meets")
+
+
+def in_child(work: Callable[[], Any], cpu: float) -> Any:
+    """What `work` returns in a forked process, as JSON; None if it crashes or takes more than `cpu` s."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        child = os.fork()
+        if not child:
+            try:
+                os.setsid()
+                silence = os.open(Path(folder) / "output", os.O_WRONLY | os.O_CREAT)
+                os.dup2(silence, 1), os.dup2(silence, 2)
+                os.environ.update(ARMDYN_CACHE=f"{folder}/cache", TMPDIR=folder,
+                                  HYPOTHESIS_STORAGE_DIRECTORY=f"{folder}/hypothesis")  # fmt: skip
+                tempfile.tempdir = folder
+                resource.setrlimit(resource.RLIMIT_CPU, (int(cpu) + 1, int(cpu) + 5))
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+                signal.signal(signal.SIGPROF, too_slow)
+                signal.alarm(int(20 * cpu) + 60)  # a mutant that waits for ever uses no processor time
+                answer.write_text(json.dumps(work()), encoding="utf-8")
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what it started
+        return json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else None
+
+
+def asked(observer: Observer, tests: list[str]) -> Observer:
+    options = ["-q", "-n0", "-p", "no:cacheprovider", "--no-header", "--hypothesis-seed=0",
+               "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # fmt: skip
+    pytest.main([*options, *([] if observer.coverage else ["-x"]), *tests], plugins=[observer])
+    return observer
+
+
+def first_failure(tests: list[str], cpu: float, one: Mutant | None = None) -> str | None:
+    """The first of the tests that fails, with a mutant in the place of its module; "no end" if none comes to an end."""
+    original = importlib.machinery.SourceFileLoader.get_code
+
+    def get_code(loader: Any, name: str) -> Any:
+        return one.code if one and Path(loader.path) == one.path else original(loader, name)
+
+    def work() -> list[str]:
+        importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[assignment, method-assign]
+        observer = asked(Observer(), tests)
+        missing = [test for test in tests if test not in observer.seconds]
+        return observer.failed or missing  # a module of tests that cannot be imported runs none
+
+    failed = in_child(work, cpu)
+    return "no end" if failed is None else failed[0] if failed else None
 
 
 class Map:
     """Which tests execute which lines, and how long they take."""
 
-    def __init__(self, file: Path, folder: Path) -> None:
-        if not file.exists():
-            begin = time.monotonic()
-            sources = ",".join(str(folder / "src/armdyn" / package) for package in PACKAGES)
-            more = {"TESTS_BY_LINE": str(file), "TESTS_BY_LINE_SOURCES": sources}
-            command = [*PYTEST, "-p", "tests_by_line", *(f"tests/{name}" for name in TESTS)]
-            done = subprocess.run(command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True)
-            print(f"{done.stdout.splitlines()[-1]} (in {time.monotonic() - begin:.0f} s)", flush=True)
-        content = json.loads(file.read_text())
-        self.tests, self.seconds = content["tests"], content["seconds"]
-        self.lines = {"/".join(Path(name).parts[-2:]): lines for name, lines in content["lines"].items()}
+    def __init__(self, file: Path | None) -> None:
+        self.file, self.tests, self.sound = file, dict[str, Any](), dict[str, bool]()
+        self.known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
+        self.sources = digest(*(path for package in PACKAGES for path in (ROOT / "src/armdyn" / package).glob("*.py")))
 
-    def of(self, place: Mutant) -> list[str]:
-        """The tests that execute a line, fastest first; of the module, if the line is executed at import."""
-        lines = self.lines.get("/".join(place.path.parts[-2:]), {})
-        found = {*lines.get(str(place.line), ()), *lines.get(str(place.statement), ())}
-        found = found or {test for tests in lines.values() for test in tests}
-        return sorted((self.tests[test] for test in found), key=self.seconds.__getitem__)
+    def choose(self, names: Iterable[str]) -> None:
+        """Ask the tests of these folders and files from now on; run them once, if that was not done before."""
+        self.tests = {}
+        for path in [path for name in names for path in test_files(ROOT / "tests" / name)]:
+            name, state = str(path.relative_to(ROOT)), self.sources + digest(path)
+            if name not in self.known or self.known[name]["state"] != state:
+                begin = time.monotonic()
+                seen = in_child(lambda name=name: asked(Observer(lines=True), [name]).result(), 900)  # type: ignore[misc]
+                self.known[name] = {"state": state, "tests": seen or {}}
+                print(f"{name}: {len(seen or {})} tests, {time.monotonic() - begin:.0f} s", flush=True)
+                if self.file:
+                    self.file.write_text(json.dumps(self.known), encoding="utf-8")
+            self.tests.update(self.known[name]["tests"])
+        if not self.tests:
+            sys.exit(f"no test of {', '.join(names)} passes")
+
+    def of(self, one: Mutant) -> list[str]:
+        """The tests that execute a line: one of each function first, the nearest and fastest first."""
+        file, wanted = "/".join(one.path.parts[-2:]), {one.line, one.statement}
+        near = f"tests/{one.path.parent.name}/"
+        reached = {test: set(lines[file]) for test, (_, lines) in self.tests.items() if file in lines}
+        found = [test for test, lines in reached.items() if lines & wanted] or list(reached)
+        order, seen, total = [], Counter[str](), 0.0
+        for test in sorted(found, key=lambda test: self.tests[test][0]):
+            function = test.partition("[")[0]
+            order.append((seen[function], not test.startswith(near), self.tests[test][0], test))
+            seen[function] += 1
+        chosen: list[str] = []
+        for *_, seconds, test in sorted(order):
+            total += seconds
+            if total < LONGEST:
+                chosen.append(test)
+        return chosen[: sum(GROUPS)]
+
+    def cost(self, tests: list[str]) -> float:
+        return float(60 + 10 * sum(self.tests[test][0] for test in tests))
+
+    def killer(self, one: Mutant) -> str | None:
+        """The test that notices a mutant."""
+        tests, start = self.of(one), 0
+        for size in GROUPS:
+            group = tests[start : start + size]
+            start += size
+            while group and (failed := first_failure(group, self.cost(group), one)):
+                if failed == "no end" or self.passes(failed):
+                    return failed
+                group.remove(failed)
+        return None
+
+    def passes(self, test: str) -> bool:
+        """Whether a test passes on the source as it is."""
+        if test not in self.sound:
+            self.sound[test] = first_failure([test], self.cost([test])) is None
+            if not self.sound[test]:
+                print(f"not asked any more, because it fails without a mutant: {test}", flush=True)
+                self.tests.pop(test, None)
+        return self.sound[test]
 
 
-def noticed(folder: Path, tests: list[str], seconds: dict[str, float]) -> bool:
-    """Whether a test fails, or does not come to an end."""
-    total, asked = 0.0, []
-    for test in tests:
-        total += seconds[test]
-        if total < LONGEST:
-            asked.append(test)
-    start = 0
-    for size in GROUPS:
-        group = asked[start : start + size]
-        start += size
-        if not group:
-            return False
-        limit = 120 + 20 * sum(seconds[test] for test in group)
-        try:
-            done = subprocess.run([*PYTEST, "-x", *group], cwd=folder, env=environment(folder), capture_output=True,
-                                  timeout=limit)  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return True
-        if done.returncode:
-            return True
-    return False
+def digest(*files: Path) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()
+
+
+def test_files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(path.glob("test_*.py"))
+
+
+# The score ------------------------------------------------------------------------------------------------------------
+
+
+def interval(killed: int, count: int) -> tuple[float, float]:
+    """Wilson's interval of a share, 95 %."""
+    z, share = 1.96, killed / count
+    middle, half = share + z * z / (2 * count), z * (share * (1 - share) / count + (z / (2 * count)) ** 2) ** 0.5
+    return (middle - half) / (1 + z * z / count), (middle + half) / (1 + z * z / count)
+
+
+def score(verdicts: Counter[str]) -> str:
+    different = verdicts["killed"] + verdicts["SURVIVED"]
+    if not different:
+        return "no mutants"
+    killed, (low, high) = verdicts["killed"], interval(verdicts["killed"], different)
+    return (f"{killed} of {different} mutants killed: {100 * killed / different:.1f} % ({100 * low:.0f} to "
+            f"{100 * high:.0f} %); {verdicts['equivalent']} more are equivalent to the source")  # fmt: skip
+
+
+def sample(packages: list[str], count: int, seed: int) -> list[tuple[Path, int]]:
+    """Places drawn from each package in proportion to its size, in random order."""
+    chance, drawn = random.Random(seed), []
+    places = {package: all_places(package) for package in packages}
+    total = sum(map(len, places.values()))
+    for found in places.values():
+        drawn += chance.sample(found, min(len(found), round(count * len(found) / total)))
+    chance.shuffle(drawn)
+    return drawn
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("packages", nargs="+", choices=PACKAGES)
-    options.add_argument("--count", type=int, default=80, help="mutants drawn from all packages")
+    options.add_argument("--count", type=int, default=120, help="mutants drawn from all packages")
     options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--minutes", type=float, default=1e9, help="stop drawing after this time")
-    options.add_argument("--map", type=Path, help="file with the tests of each line, made if it is not there")
+    options.add_argument("--map", type=Path, help="file with the tests of each line, made or completed if necessary")
     options.add_argument("--only", default="", help="mutants whose description contains this, of all places")
     given = options.parse_args()
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT / "src"))
+    os.environ.update(PYTHONPATH=str(ROOT / "src"), OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    for name in IMPORTED:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            print(f"{name} is not installed: its tests are skipped", flush=True)
     known = tomllib.loads((ROOT / "tools/equivalent_mutants.toml").read_text(encoding="utf-8"))["equivalent"]
-    drawn = [place for package in given.packages for place in all_places(package)]
-    sample = random.Random(given.seed).sample(drawn, min(given.count, len(drawn)))
+    drawn = sample(given.packages, given.count, given.seed)
     if given.only:
-        sample = [place for place in drawn if given.only in str(mutant(*place))]
-    counts, survivors, begin = {"killed": 0, "SURVIVED": 0, "equivalent": 0}, [], time.monotonic()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        for name in ("src", "tests", "pyproject.toml", "docs", "examples", "README.md"):
-            source = ROOT / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
-        tests = Map(given.map or folder / "map.json", folder)
-        for each in sample:
-            if time.monotonic() - begin > 60 * given.minutes:
-                break
-            one = mutant(*each)
-            target = folder / one.path.relative_to(ROOT)
-            target.write_text(one.source, encoding="utf-8")
-            verdict = "killed" if noticed(folder, tests.of(one), tests.seconds) else "SURVIVED"
-            shutil.copy(one.path, target)
-            if verdict == "SURVIVED" and one.name in known:
-                verdict = "equivalent"
-            counts[verdict] += 1
-            survivors += [one] if verdict == "SURVIVED" else []
-            print(f"{sum(counts.values())}/{len(sample)} {verdict:10} {one}", flush=True)
-    different = counts["killed"] + counts["SURVIVED"]
-    score = 100 * counts["killed"] / max(different, 1)
-    print(f"\nseed {given.seed}: {counts['killed']} of {different} mutants killed: {score:.1f} %; "
-          f"{counts['equivalent']} more are equivalent to the source ({len(drawn)} places)")  # fmt: skip
+        drawn = [place for package in given.packages for place in all_places(package)
+                 if given.only in str(mutant(*place))]  # fmt: skip
+    tests = Map(given.map)
+    verdicts = {package: Counter[str]() for package in given.packages}
+    for names in TESTS:
+        tests.choose(names)
+        left = []
+        for number, place in enumerate(drawn, 1):
+            one = mutant(*place)
+            killer = tests.killer(one)
+            verdicts[one.path.parent.name]["killed"] += killer is not None
+            left += [place] if killer is None else []
+            said = f"killed by {killer}" if killer else f"left by {len(tests.of(one))} tests"
+            print(f"{number}/{len(drawn)} {one}: {said}", flush=True)
+        drawn = left
+    survivors = []
+    for one in itertools.starmap(mutant, drawn):
+        verdicts[one.path.parent.name]["equivalent" if one.name in known else "SURVIVED"] += 1
+        survivors += [] if one.name in known else [one]
+    print(f"\nseed {given.seed}, {sum(sum(each.values()) for each in verdicts.values())} mutants drawn from "
+          f"{sum(len(all_places(package)) for package in given.packages)} places")  # fmt: skip
+    for package, each in verdicts.items():
+        print(f"{package:12} {score(each)}")
+    print(f"{'all':12} {score(sum(verdicts.values(), Counter()))}")
     for one in survivors:
-        print(f"survived: {one}")
+        print(f"survived: {one}\n    {one.name}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import resource
 import shutil
@@ -18,7 +20,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, FileError
-from armdyn.files import sealed
+from armdyn.files import sealed, unsealed
 from armdyn.sweeps import sweep
 
 VARY: dict[str, Any] = {"l2": np.linspace(0.2, 0.5, 4), "payload": [0.0, 1.0, 2.0]}
@@ -44,7 +46,7 @@ def test_every_bit_of_a_chunk_counts(tmp_path: Path, whole: Any) -> None:
 
 
 def test_chunks_that_are_not_this_one(tmp_path: Path, whole: Any) -> None:
-    """Exchanged chunks, a pipe, a link to a device, a folder, and other numbers under a right seal."""
+    """Exchanged chunks, a pipe, a link to a device, and one of another sweep."""
     robot = armdyn.load("planar2r")
     sweep(robot, VARY, chunk=2, folder=tmp_path)
     files = sorted(tmp_path.glob("chunk*"))
@@ -60,6 +62,23 @@ def test_chunks_that_are_not_this_one(tmp_path: Path, whole: Any) -> None:
         np.testing.assert_array_equal(sweep(robot, VARY, chunk=2, folder=tmp_path).results, whole)
     files[3].write_bytes(sealed(b"nonsense", "another sweep", 3))
     assert sweep(robot, VARY, chunk=2, folder=tmp_path).taken == 5
+
+
+def test_numbers_of_another_type_or_shape_under_the_right_seal(tmp_path: Path, whole: Any) -> None:
+    robot = armdyn.load("planar2r")
+    sweep(robot, VARY, chunk=2, folder=tmp_path)
+    file, fingerprint = (
+        tmp_path / "chunk_000003.sealed",
+        json.loads((tmp_path / "sweep.json").read_text())["fingerprint"],
+    )
+    right = np.load(io.BytesIO(unsealed(file.read_bytes(), fingerprint, 3) or b""))
+    for wrong in (right.astype(np.float32), right.astype(np.int64), right.astype(complex), right[:1], right[:, 1:]):
+        content = io.BytesIO()
+        np.save(content, wrong)
+        file.write_bytes(sealed(content.getvalue(), fingerprint, 3))
+        again = sweep(robot, VARY, chunk=2, folder=tmp_path)
+        assert again.taken == 5, wrong.dtype
+        np.testing.assert_array_equal(again.results, whole)
 
 
 @pytest.mark.parametrize("content", [b"[]", b"{}", b"\xff\xfe", b"{" * 60000, b"[" * 60000, b'{"fingerprint": 3}'])
@@ -202,8 +221,6 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        import json
-
         return str(json.loads(self.file.read_text())["address"])
 
     def close(self) -> None:
