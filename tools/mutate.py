@@ -2,16 +2,17 @@
 
     python tools/mutate.py mechanics parameters kernels --count 120 --seed 1
 
-Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. First the tests
-run once, to see which of them execute which lines and how long each takes; `--map` keeps what was seen. Then
-each mutant meets the tests that execute its line, nearest and fastest first, up to the first that fails; a line that is
-executed at import meets the tests of its module. The test that failed must pass on the source as it is, or it is asked
-no more. No file is changed: this process imports what the tests need from elsewhere, and forks; the child puts
-the mutant in the place of its module when armdyn is imported, and keeps its machine code in a folder of its own.
+Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. It meets the tests
+that execute its line, of its package first and the fastest first, up to the first that fails; a line that is executed
+at import meets the tests of its module. Which tests execute which lines, and how long each takes, is seen when a file of
+tests is needed for the first time; `--map` keeps it. The test that failed must pass on the source as it is. No file is
+changed: this process imports what the tests need from elsewhere, and forks; the child puts the mutant in the place of
+its module when armdyn is imported, and keeps its machine code in a folder of its own.
 
 A mutant that no test notices survives, and is printed with its place. One that computes the same as the source is
-listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart. The places are drawn at random from
-each package, in proportion to its size, the same ones for the same seed; the interval of the score is Wilson's, 95 %.
+listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart, and no test is asked. The places are
+drawn at random from each package, in proportion to its size, the same ones for the same seed; the interval of the score
+is Wilson's, 95 %.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ import contextlib
 import copy
 import hashlib
 import importlib
-import importlib.machinery
 import itertools
 import json
+import marshal
 import os
 import random
 import resource
@@ -34,7 +35,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -46,11 +47,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("mechanics", "parameters", "kernels")
-TESTS = (PACKAGES,
-         ("dynamics", "crosscheck", "physics", "equations", "analysis", "identification/test_physical.py",
-          "identification/test_friction_laws.py", "identification/test_identifiability.py", "export/test_c_loops.py",
-          "frameworks", "robot"))  # fmt: skip
-"""What may notice a change in these packages: first the tests of the packages, then others for what they leave."""
+FARTHER = ("dynamics", "crosscheck", "physics", "equations", "analysis", "identification/test_physical.py",
+           "identification/test_friction_laws.py", "identification/test_identifiability.py", "export/test_c_loops.py",
+           "frameworks", "robot")  # fmt: skip
+"""What may notice a change in the packages besides their own tests; asked for what these leave, a few files each."""
 IMPORTED = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate", "sympy", "flint", "llvmlite.binding",
             "pinocchio", "mujoco", "hypothesis.strategies", "matplotlib.pyplot")  # fmt: skip
 """What takes long to import and is not ours."""
@@ -58,8 +58,10 @@ SLOWEST = 10.0
 """Seconds of processor time of a test; slower ones are not asked."""
 GROUPS = (8, 40, 400)
 """Tests of a mutant, by the number asked together; more are not asked."""
-LONGEST = 60.0
-"""Seconds of processor time of all tests of a mutant, as measured without it."""
+LONGEST = 20.0
+"""Seconds of processor time of the tests of a mutant, as measured without it; anew for each other file."""
+FILES = 4
+"""Other files asked: those that name the module most often, of those that execute the line."""
 MEMORY = 8 * 2**30
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
@@ -117,11 +119,16 @@ def changed(node: ast.AST, kind: str) -> None:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed place of a file; statement: the line where its statement begins."""
+    """One changed place of a file.
+
+    statement: the line where its statement begins.
+    at_import: the place is in no function.
+    """
 
     path: Path
     line: int
     statement: int
+    at_import: bool
     change: str
     code: CodeType
 
@@ -140,10 +147,17 @@ def mutant(path: Path, number: int) -> Mutant:
     node, kind = list(places(tree))[number]
     line = node.lineno  # type: ignore[attr-defined]
     first = max(part.lineno for part in ast.walk(tree) if isinstance(part, ast.stmt) and part.lineno <= line)
+    functions = [part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef | ast.Lambda)]
+    inside = {id(part) for function in functions for top in _body(function) for part in ast.walk(top)}
     before = ast.unparse(copy.deepcopy(node)).splitlines()[0]
     changed(node, kind)
     code = compile(ast.fix_missing_locations(tree), str(path), "exec")
-    return Mutant(path, line, first, f"{kind}: {before} -> {ast.unparse(node).splitlines()[0]}", code)
+    change = f"{kind}: {before} -> {ast.unparse(node).splitlines()[0]}"
+    return Mutant(path, line, first, id(node) not in inside, change, code)
+
+
+def _body(function: ast.FunctionDef | ast.Lambda) -> list[Any]:
+    return function.body if isinstance(function, ast.FunctionDef) else [function.body]
 
 
 def all_places(package: str) -> list[tuple[Path, int]]:
@@ -238,15 +252,30 @@ def asked(observer: Observer, tests: list[str]) -> Observer:
     return observer
 
 
+IN_PLACE = """
+import importlib.machinery, marshal
+def get_code(loader, name, original=importlib.machinery.SourceFileLoader.get_code):
+    return marshal.load(open({code!r}, "rb")) if loader.path == {path!r} else original(loader, name)
+importlib.machinery.SourceFileLoader.get_code = get_code
+"""
+
+
+def put_in_place(one: Mutant) -> None:
+    """The mutant in the place of its module, in this process and in those that it starts (sitecustomize)."""
+    folder = Path(tempfile.mkdtemp())
+    text = IN_PLACE.format(code=str(folder / "code"), path=str(one.path))
+    (folder / "code").write_bytes(marshal.dumps(one.code))
+    (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
+    os.environ["PYTHONPATH"] = f"{folder}:{os.environ['PYTHONPATH']}"
+    exec(text, {})
+
+
 def first_failure(tests: list[str], cpu: float, one: Mutant | None = None) -> str | None:
     """The first of the tests that fails, with a mutant in the place of its module; "no end" if none comes to an end."""
-    original = importlib.machinery.SourceFileLoader.get_code
-
-    def get_code(loader: Any, name: str) -> Any:
-        return one.code if one and Path(loader.path) == one.path else original(loader, name)
 
     def work() -> list[str]:
-        importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[assignment, method-assign]
+        if one:
+            put_in_place(one)
         observer = asked(Observer(), tests)
         missing = [test for test in tests if test not in observer.seconds]
         return observer.failed or missing  # a module of tests that cannot be imported runs none
@@ -259,75 +288,93 @@ class Map:
     """Which tests execute which lines, and how long they take."""
 
     def __init__(self, file: Path | None) -> None:
-        self.file, self.tests, self.sound = file, dict[str, Any](), dict[str, bool]()
+        self.file, self.sound = file, dict[str, bool]()
         self.known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
         self.sources = digest(*(path for package in PACKAGES for path in (ROOT / "src/armdyn" / package).glob("*.py")))
 
-    def choose(self, names: Iterable[str]) -> None:
-        """Ask the tests of these folders and files from now on; run them once, if that was not done before."""
-        self.tests = {}
-        for path in [path for name in names for path in test_files(ROOT / "tests" / name)]:
-            name, state = str(path.relative_to(ROOT)), self.sources + digest(path)
-            if name not in self.known or self.known[name]["state"] != state:
-                begin = time.monotonic()
-                seen = in_child(lambda name=name: asked(Observer(lines=True), [name]).result(), 900)  # type: ignore[misc]
-                self.known[name] = {"state": state, "tests": seen or {}}
-                print(f"{name}: {len(seen or {})} tests, {time.monotonic() - begin:.0f} s", flush=True)
-                if self.file:
-                    self.file.write_text(json.dumps(self.known), encoding="utf-8")
-            self.tests.update(self.known[name]["tests"])
-        if not self.tests:
-            sys.exit(f"no test of {', '.join(names)} passes")
-
-    def of(self, one: Mutant) -> list[str]:
-        """The tests that execute a line: one of each function first, the nearest and fastest first."""
-        file, wanted = "/".join(one.path.parts[-2:]), {one.line, one.statement}
-        near = f"tests/{one.path.parent.name}/"
-        reached = {test: set(lines[file]) for test, (_, lines) in self.tests.items() if file in lines}
-        found = [test for test, lines in reached.items() if lines & wanted] or list(reached)
-        order, seen, total = [], Counter[str](), 0.0
-        for test in sorted(found, key=lambda test: self.tests[test][0]):
-            function = test.partition("[")[0]
-            order.append((seen[function], not test.startswith(near), self.tests[test][0], test))
-            seen[function] += 1
-        chosen: list[str] = []
-        for *_, seconds, test in sorted(order):
-            total += seconds
-            if total < LONGEST:
-                chosen.append(test)
-        return chosen[: sum(GROUPS)]
-
-    def cost(self, tests: list[str]) -> float:
-        return float(60 + 10 * sum(self.tests[test][0] for test in tests))
+    def of_file(self, path: Path) -> dict[str, Any]:
+        """{test: [seconds, {file: lines}]}; the tests run once, if that was not done before."""
+        name, state = str(path.relative_to(ROOT)), self.sources + digest(path)
+        if name not in self.known or self.known[name]["state"] != state:
+            begin = time.monotonic()
+            seen = in_child(lambda: asked(Observer(lines=True), [name]).result(), 900)
+            self.known[name] = {"state": state, "tests": seen or {}}
+            print(f"{name}: {len(seen or {})} tests, {time.monotonic() - begin:.0f} s", flush=True)
+            if self.file:
+                self.file.write_text(json.dumps(self.known), encoding="utf-8")
+        return dict(self.known[name]["tests"])
 
     def killer(self, one: Mutant) -> str | None:
         """The test that notices a mutant."""
-        tests, start = self.of(one), 0
+        near: dict[str, Any] = {}
+        for path in test_files(*PACKAGES):
+            near |= self.of_file(path)
+        if failed := self.first_of(one, near):
+            return failed
+        words = [word for word in one.path.stem.split("_") if len(word) > 2]
+        farther = test_files(*FARTHER)
+        farther.sort(key=lambda path: -sum((path.name * 20 + path.read_text(encoding="utf-8")).count(w) for w in words))
+        asked = 0
+        for path in farther:
+            tests = self.of_file(path)
+            asked += bool(order(one, tests))
+            if failed := self.first_of(one, tests):
+                return failed
+            if asked == FILES:
+                break
+        return None
+
+    def first_of(self, one: Mutant, tests: dict[str, Any]) -> str | None:
+        """The first of these tests that notices a mutant."""
+        chosen, start = order(one, tests), 0
         for size in GROUPS:
-            group = tests[start : start + size]
+            group = chosen[start : start + size]
             start += size
-            while group and (failed := first_failure(group, self.cost(group), one)):
-                if failed == "no end" or self.passes(failed):
+            while group and (failed := first_failure(group, limit(group, tests), one)):
+                if failed == "no end" or self.passes(failed, limit([failed], tests)):
                     return failed
                 group.remove(failed)
         return None
 
-    def passes(self, test: str) -> bool:
+    def passes(self, test: str, cpu: float) -> bool:
         """Whether a test passes on the source as it is."""
         if test not in self.sound:
-            self.sound[test] = first_failure([test], self.cost([test])) is None
+            self.sound[test] = first_failure([test], cpu) is None
             if not self.sound[test]:
-                print(f"not asked any more, because it fails without a mutant: {test}", flush=True)
-                self.tests.pop(test, None)
+                print(f"fails without a mutant: {test}", flush=True)
         return self.sound[test]
+
+
+def order(one: Mutant, tests: dict[str, Any]) -> list[str]:
+    """The tests that execute the mutant's line: one of each function first, near ones first, the fastest first."""
+    file, wanted = "/".join(one.path.parts[-2:]), {one.line, one.statement}
+    near = f"tests/{one.path.parent.name}/"
+    found = [test for test, (_, lines) in tests.items() if file in lines and (one.at_import or wanted & {*lines[file]})]
+    ranked, seen, total = [], Counter[str](), 0.0
+    for test in sorted(found, key=lambda test: tests[test][0]):
+        function = test.partition("[")[0]
+        ranked.append((seen[function], not test.startswith(near), tests[test][0], test))
+        seen[function] += 1
+    chosen: list[str] = []
+    for *_, seconds, test in sorted(ranked):
+        total += seconds
+        if total < LONGEST:
+            chosen.append(test)
+    return chosen[: sum(GROUPS)]
+
+
+def limit(group: list[str], tests: dict[str, Any]) -> float:
+    """Seconds of processor time that tests may take with a mutant."""
+    return float(60 + 10 * sum(tests[test][0] for test in group))
 
 
 def digest(*files: Path) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()
 
 
-def test_files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(path.glob("test_*.py"))
+def test_files(*names: str) -> list[Path]:
+    paths = [ROOT / "tests" / name for name in names]
+    return [file for path in paths for file in ([path] if path.is_file() else sorted(path.glob("test_*.py")))]
 
 
 # The score ------------------------------------------------------------------------------------------------------------
@@ -383,21 +430,13 @@ def main() -> None:
                  if given.only in str(mutant(*place))]  # fmt: skip
     tests = Map(given.map)
     verdicts = {package: Counter[str]() for package in given.packages}
-    for names in TESTS:
-        tests.choose(names)
-        left = []
-        for number, place in enumerate(drawn, 1):
-            one = mutant(*place)
-            killer = tests.killer(one)
-            verdicts[one.path.parent.name]["killed"] += killer is not None
-            left += [place] if killer is None else []
-            said = f"killed by {killer}" if killer else f"left by {len(tests.of(one))} tests"
-            print(f"{number}/{len(drawn)} {one}: {said}", flush=True)
-        drawn = left
     survivors = []
-    for one in itertools.starmap(mutant, drawn):
-        verdicts[one.path.parent.name]["equivalent" if one.name in known else "SURVIVED"] += 1
-        survivors += [] if one.name in known else [one]
+    for number, one in enumerate(itertools.starmap(mutant, drawn), 1):
+        killer = None if one.name in known else tests.killer(one)
+        verdict = "equivalent" if one.name in known else "killed" if killer else "SURVIVED"
+        verdicts[one.path.parent.name][verdict] += 1
+        survivors += [one] if verdict == "SURVIVED" else []
+        print(f"{number}/{len(drawn)} {verdict:10} {one}{f'  [{killer}]' if killer else ''}", flush=True)
     print(f"\nseed {given.seed}, {sum(sum(each.values()) for each in verdicts.values())} mutants drawn from "
           f"{sum(len(all_places(package)) for package in given.packages)} places")  # fmt: skip
     for package, each in verdicts.items():

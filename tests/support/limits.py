@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 FULL = bool(os.environ.get("ARMDYN_FULL"))
 """Whether the long versions run."""
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+@contextlib.contextmanager
+def waiting_is_a_failure(seconds: int = 60) -> Iterator[None]:
+    """What waits for a pipe or a device fails after a time, instead of waiting for ever; on POSIX only."""
+
+    def fail(*_: Any) -> None:
+        raise AssertionError(f"it waited for {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def memory_growth() -> Callable[[], float]:

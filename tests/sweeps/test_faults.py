@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -22,6 +23,7 @@ import armdyn
 from armdyn.errors import ArmdynError, FileError
 from armdyn.files import sealed, unsealed
 from armdyn.sweeps import sweep
+from support.limits import waiting_is_a_failure
 
 VARY: dict[str, Any] = {"l2": np.linspace(0.2, 0.5, 4), "payload": [0.0, 1.0, 2.0]}
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -59,7 +61,8 @@ def test_chunks_that_are_not_this_one(tmp_path: Path, whole: Any) -> None:
         os.mkfifo(files[0])
         files[1].unlink()
         files[1].symlink_to("/dev/zero")
-        np.testing.assert_array_equal(sweep(robot, VARY, chunk=2, folder=tmp_path).results, whole)
+        with waiting_is_a_failure():
+            np.testing.assert_array_equal(sweep(robot, VARY, chunk=2, folder=tmp_path).results, whole)
     files[3].write_bytes(sealed(b"nonsense", "another sweep", 3))
     assert sweep(robot, VARY, chunk=2, folder=tmp_path).taken == 5
 
@@ -142,6 +145,17 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def ports(pid: int) -> list[str]:
+    """TCP addresses at which a process listens, from the system."""
+    sockets = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            sockets.add(os.readlink(descriptor).removeprefix("socket:[").removesuffix("]"))
+    rows = [line.split() for name in ("tcp", "tcp6") if (table := Path("/proc/net") / name).exists()
+            for line in table.read_text().splitlines()[1:]]  # fmt: skip
+    return [row[1] for row in rows if row[3] == "0A" and row[9] in sockets]
+
+
 def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -153,9 +167,12 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="no /proc")
 def test_a_killed_worker(tmp_path: Path, whole: Any) -> None:
+    """A new one takes its place. Neither driver nor workers open a port that others could reach."""
     folder = tmp_path / "chunks"
     process = driver(folder, "2")
-    for pid in wait_for(lambda: children(process.pid)):
+    workers = wait_for(lambda: children(process.pid))
+    assert [address for pid in (process.pid, *workers) for address in ports(pid)] == []
+    for pid in workers:
         os.kill(pid, signal.SIGKILL)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
@@ -260,6 +277,7 @@ def test_a_killed_driver_and_a_killed_worker_of_a_cluster(tmp_path: Path, cluste
 def test_a_killed_scheduler_of_a_cluster(tmp_path: Path, cluster: Cluster, whole: Any) -> None:
     """An error that says what to do; what was finished is kept."""
     folder = tmp_path / "chunks"
+    assert ports(cluster.scheduler.pid)  # that of the cluster is seen
 
     def stop(step: str, done: float) -> None:
         if step.startswith("1 of"):
