@@ -4,15 +4,15 @@
 
 Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. It meets the tests
 that execute its line, of its package first and the fastest first, up to the first that fails; a line that is executed
-at import meets the tests of its module. Which tests execute which lines, and how long each takes, is seen when a file of
-tests is needed for the first time; `--map` keeps it. The test that failed must pass on the source as it is. No file is
-changed: this process imports what the tests need from elsewhere, and forks; the child puts the mutant in the place of
-its module when armdyn is imported, and keeps its machine code in a folder of its own.
+at import meets the tests of its module. Which tests execute which lines, and how long each takes, is seen when a file
+of tests is needed for the first time; `--map` keeps it. The test that failed must pass on the source as it is. No file
+is changed: this process imports what the tests need from elsewhere, and forks; the child puts the mutant in the place
+of its module when armdyn is imported, and keeps its machine code in a folder of its own.
 
 A mutant that no test notices survives, and is printed with its place. One that computes the same as the source is
-listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart, and no test is asked. The places are
-drawn at random from each package, in proportion to its size, the same ones for the same seed; the interval of the score
-is Wilson's, 95 %.
+listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart, and no test is asked. The places
+are drawn at random from each package, in proportion to its size, the same ones for the same seed; the interval of the
+score is Wilson's, 95 %.
 """
 
 from __future__ import annotations

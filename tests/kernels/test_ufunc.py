@@ -58,6 +58,11 @@ def test_broadcasting(kernel: Kernel, first: tuple[int, ...], second: tuple[int,
     check(kernel(a, b), a, b)
 
 
+def test_numpy_sees_one_loop_of_doubles(kernel: Kernel) -> None:
+    assert kernel.ufunc.types == ["dd->d"]
+    assert (kernel.ufunc.nin, kernel.ufunc.nout, kernel.ufunc.identity) == (2, 1, None)
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 4)])
 def test_empty_batches(kernel: Kernel, shape: tuple[int, ...]) -> None:
     assert kernel(draw(*shape, N), draw(N)).shape == (*shape, N)
