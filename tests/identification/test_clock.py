@@ -39,6 +39,26 @@ def test_lost_and_doubled_samples_get_their_time_back() -> None:
     assert np.abs(off - off[0]).max() <= 12  # of 10,000; by the stamps as they are: hundreds
 
 
+def test_samples_sent_again_by_a_faster_publisher_are_found_in_a_slow_log() -> None:
+    """A source of 29 Hz published at 30 Hz: one sample in thirty is sent twice, and the stamps are even."""
+    sent = np.arange(0.02, 25, 1 / 30)
+    index = np.floor(sent * 29).astype(int)
+    measured = index / 29
+    phases = 2 * np.pi * np.arange(3) / 3  # some joint moves at every moment
+    q = np.sin(2 * np.pi * 0.3 * measured[:, None] + phases) + 0.2 * np.sin(
+        2 * np.pi * 0.9 * measured[:, None] - phases
+    )
+    found = rebuilt(Log(sent, q, q.copy()))
+    assert [finding.rule for finding in found.findings] == ["clock rebuilt"]
+    assert len(found) == len(np.unique(index))
+    rows = [int(np.argmin(np.abs(q - each).sum(axis=1))) for each in found.q]
+
+    def uneven(t: Array, true: Array) -> float:
+        return float((t - np.polyval(np.polyfit(true, t, 1), true)).std())
+
+    assert uneven(found.t, measured[rows]) < 0.1 / 29 < 0.25 / 29 < uneven(sent, measured)
+
+
 def test_a_good_clock_is_kept() -> None:
     log = _log()
     assert rebuilt(log) is log

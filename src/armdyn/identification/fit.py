@@ -22,11 +22,10 @@ from armdyn.identification.essential_parameters import essential_parameters
 from armdyn.identification.estimation import Estimate, Estimator
 from armdyn.identification.identifiability import Identifiability, contained, group, identifiability
 from armdyn.identification.joint_side import with_coupling
-from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.methods import Method, estimator_of
 from armdyn.identification.observation import Observation, observe
-from armdyn.identification.processing import PER_PERIOD, RATE, Processing, process
+from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import rebuilt
@@ -47,13 +46,6 @@ from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
 FrictionChoice = Literal["auto", "plain"]
-CUTOFFS = (10.0, 20.0)
-"""Cut-off frequencies that are tried for the friction terms beside the one chosen from the log, Hz."""
-ALIKE = 1.3
-"""Ratio of two cut-off frequencies below which only one of them is tried."""
-LARGEST_TRIED = 200_000
-"""Samples of a log above which no other cut-off frequency is tried."""
-
 UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "kg m^2", "ZZ": "kg m^2",
          "MX": "kg m", "MY": "kg m", "MZ": "kg m", "M": "kg"}  # fmt: skip
 
@@ -312,26 +304,11 @@ def identify(
     progress("friction terms", 0.85)
     bare = robot.without("friction")
     families = tuple(family for family in include if family != "friction")
-    model = torque_model(bare, base_parameters(bare, families), _processed(robot, data, processing))
+    model = torque_model(bare, base_parameters(bare, families), data.training)
     if model is None:
         return found
     checked = validate_model(model, tried.joints, judged.samples, held_out=held_out, source=data.held_out_source)
     return replace(found, torques=model, torques_validation=checked)
-
-
-def _processed(robot: Robot, data: _Data, processing: Processing | None) -> list[tuple[float, Samples]]:
-    """The data for estimation, low-passed with several cut-off frequencies."""
-    own, settings = data.training, processing or Processing()
-    found = [(own.cutoff, own)]
-    if data.log is None or settings.cutoff is not None or len(data.log) > LARGEST_TRIED:
-        return found
-    rate = 1 / data.log.period
-    for cutoff in (c for c in CUTOFFS if c < rate / 5 and not 1 / ALIKE < c / own.cutoff < ALIKE):
-        least = settings.rate or max(RATE, PER_PERIOD * cutoff)
-        samples = process(data.log, robot, replace(settings, cutoff=cutoff, dead_band=0.0, decimation=1, rate=least))
-        inside = np.flatnonzero((samples.t >= own.t[0]) & (samples.t <= own.t[-1]))
-        found.append((cutoff, _part(samples, slice(int(inside[0]), int(inside[-1]) + 1))))
-    return found
 
 
 def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding]]:
@@ -373,10 +350,10 @@ class _Preparation:
     processing: Processing | None
     check: bool
 
-    def samples(self, robot: Robot, log: Any, progress: Progress) -> tuple[Samples, str, Log | None]:
-        """(samples, source of the log, the log unless samples were given)."""
+    def samples(self, robot: Robot, log: Any, progress: Progress) -> tuple[Samples, str]:
+        """(samples, source of the log)."""
         if isinstance(log, Samples):
-            return log, "samples", None
+            return log, "samples"
         progress("reading the log", 0.1)
         read = rebuilt(read_log(log, robot, self.log_format))
         progress("processing the log", 0.15)
@@ -384,7 +361,7 @@ class _Preparation:
         if self.check:
             progress("checking the log", 0.2)
             samples = replace(samples, findings=check_log(read, robot, samples))
-        return samples, read.source, read
+        return samples, read.source
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,15 +370,14 @@ class _Data:
 
     training: Samples
     source: str
-    log: Log | None
     held_out: Samples | None = None
     held_out_source: str = ""
 
 
 def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, progress: Progress) -> _Data:
-    samples, source, read = prepared.samples(robot, log, progress)
+    samples, source = prepared.samples(robot, log, progress)
     if validation is None:
-        return _Data(samples, source, read, None, source)
+        return _Data(samples, source, None, source)
     if isinstance(validation, float):
         if not 0 < validation < 1:
             raise ArmdynError(f"validation = {validation}", where="identify",
@@ -409,9 +385,9 @@ def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, prog
         cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
         first, last = _part(samples, slice(0, cut)), _part(samples, slice(cut, None))
         name = "the log" if source == "arrays" else source
-        return _Data(first, f"the first {1 - validation:.0%} of {name}", read, last,
+        return _Data(first, f"the first {1 - validation:.0%} of {name}", last,
                      f"the last {validation:.0%} of {name}")  # fmt: skip
-    return _Data(samples, source, read, *replace(prepared, check=False).samples(robot, validation, progress)[:2])
+    return _Data(samples, source, *replace(prepared, check=False).samples(robot, validation, progress))
 
 
 def _part(samples: Samples, part: slice) -> Samples:

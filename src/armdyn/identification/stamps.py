@@ -25,8 +25,9 @@ WHOLE, CLEARER = 0.15, 0.5
 error of the stamps."""
 MOVES = 0.01
 """Share of the largest squared velocity above which the positions tell the time."""
-SMOOTHED, SMOOTHED_TIME = 20, 0.05
-"""Samples on either side over which the velocity is smoothed, at least, and time, s, at most beyond that."""
+SMOOTHED, SMOOTHED_TIME = 3, 0.05
+"""Samples on either side over which the velocity is smoothed, at least, and time, s, at most beyond that: over a longer
+time the velocity itself changes, and slow logs would seem to advance unevenly."""
 REBUILT = "clock rebuilt"
 FEWEST = 20
 """Smallest number of samples that can be processed."""
@@ -197,6 +198,7 @@ def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:
     v = np.column_stack([np.interp(middle, grid, column) for column in rate.T])
     power = (v**2).sum(axis=1)
     fast = power > MOVES * power.max()
+    fast[:SMOOTHED] = fast[len(fast) - SMOOTHED :] = False  # the velocity at the ends leans on one side
     k = (np.diff(q / scale, axis=0) * v).sum(axis=1) / np.where(fast, power, 1.0)
     return k, fast
 

@@ -4,7 +4,7 @@ The coefficients of `friction_terms` have normal priors of mean zero. Their scal
 what the data make most probable (evidence; MacKay 1992): terms that the torques do not need shrink to nothing. The
 inertial parameters, viscous and Coulomb friction and offsets are free. Errors have one standard deviation per joint and
 class of speed and a Student distribution, so that neither standstill nor outliers decide. Blocks of time held out one
-after the other (cross-validation) choose the cut-off frequency and the joints whose terms are kept, and scale the band.
+after the other (cross-validation) choose the joints whose terms are kept, and scale the band.
 """
 
 from __future__ import annotations
@@ -440,22 +440,18 @@ class _Problem:
         return error
 
 
-def torque_model(robot: Robot, base: BaseParameters, processed: Sequence[tuple[float, Samples]]) -> TorqueModel | None:
-    """The model of smallest cross-validated error; None if no joint needs terms beyond viscous and Coulomb friction.
+def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> TorqueModel | None:
+    """The model with the terms that cross-validation keeps; None if no joint needs any beyond viscous and Coulomb.
 
     Args:    robot: without friction
              base: its parameters of bodies, rotors, motors and offsets
-             processed: (cut-off frequency, samples) of the same log, low-passed differently
+             samples: of a log, consecutive in time
     """
-    tried = []
-    for cutoff, samples in processed:
-        data = _Data.of(robot, base, samples)
-        if data.keep.sum() < FEWEST:
-            return None
-        problem = _Problem.of(data)
-        left = problem.held_out()
-        tried.append((float(np.log(np.maximum(problem.errors(left), 1e-12)).sum()), cutoff, problem, left))
-    _, cutoff, problem, left = min(tried, key=lambda each: each[0])
+    data = _Data.of(robot, base, samples)
+    if data.keep.sum() < FEWEST:
+        return None
+    problem = _Problem.of(data)
+    left = problem.held_out()
     everywhere = np.ones(robot.n, dtype=bool)
     plain = problem.without(everywhere).held_out()
     errors, before = problem.errors(left), problem.errors(plain)
@@ -469,7 +465,7 @@ def torque_model(robot: Robot, base: BaseParameters, processed: Sequence[tuple[f
     found = problem.solution
     sigma, scale = _band(problem, found, left)
     return TorqueModel(base, problem.data.bank, found.values, found.own[:, :2], found.own[:, 2:], found.covariance,
-                       sigma, scale, cutoff, (errors, before))  # fmt: skip
+                       sigma, scale, samples.cutoff, (errors, before))  # fmt: skip
 
 
 def _band(problem: _Problem, found: _Solution, left: Array) -> tuple[Array, Array]:
