@@ -253,29 +253,29 @@ def asked(observer: Observer, tests: list[str]) -> Observer:
 
 
 IN_PLACE = """
-import importlib.machinery, marshal
+import importlib.machinery, marshal, pathlib
 def get_code(loader, name, original=importlib.machinery.SourceFileLoader.get_code):
-    return marshal.load(open({code!r}, "rb")) if loader.path == {path!r} else original(loader, name)
+    mutated = loader.path == {path!r}
+    return marshal.loads(pathlib.Path({code!r}).read_bytes()) if mutated else original(loader, name)
 importlib.machinery.SourceFileLoader.get_code = get_code
 """
 
 
-def put_in_place(one: Mutant) -> None:
-    """The mutant in the place of its module, in this process and in those that it starts (sitecustomize)."""
+def put_in_place(path: Path, content: CodeType) -> None:
+    """Other code in the place of a module, in this process and in those that it starts (sitecustomize)."""
     folder = Path(tempfile.mkdtemp())
-    text = IN_PLACE.format(code=str(folder / "code"), path=str(one.path))
-    (folder / "code").write_bytes(marshal.dumps(one.code))
+    text = IN_PLACE.format(code=str(folder / "code"), path=str(path))
+    (folder / "code").write_bytes(marshal.dumps(content))
     (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
     os.environ["PYTHONPATH"] = f"{folder}:{os.environ['PYTHONPATH']}"
     exec(text, {})
 
 
-def first_failure(tests: list[str], cpu: float, one: Mutant | None = None) -> str | None:
-    """The first of the tests that fails, with a mutant in the place of its module; "no end" if none comes to an end."""
+def first_failure(tests: list[str], cpu: float, path: Path, content: CodeType) -> str | None:
+    """The first of the tests that fails, with other code in the place of a module; "no end" if they do not end."""
 
     def work() -> list[str]:
-        if one:
-            put_in_place(one)
+        put_in_place(path, content)
         observer = asked(Observer(), tests)
         missing = [test for test in tests if test not in observer.seconds]
         return observer.failed or missing  # a module of tests that cannot be imported runs none
@@ -330,16 +330,17 @@ class Map:
         for size in GROUPS:
             group = chosen[start : start + size]
             start += size
-            while group and (failed := first_failure(group, limit(group, tests), one)):
-                if failed == "no end" or self.passes(failed, limit([failed], tests)):
+            while group and (failed := first_failure(group, limit(group, tests), one.path, one.code)):
+                if failed == "no end" or self.passes(failed, limit([failed], tests), one.path):
                     return failed
                 group.remove(failed)
         return None
 
-    def passes(self, test: str, cpu: float) -> bool:
-        """Whether a test passes on the source as it is."""
+    def passes(self, test: str, cpu: float, path: Path) -> bool:
+        """Whether a test passes with the source as it is, put in place as a mutant is."""
         if test not in self.sound:
-            self.sound[test] = first_failure([test], cpu) is None
+            code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
+            self.sound[test] = first_failure([test], cpu, path, code) is None
             if not self.sound[test]:
                 print(f"fails without a mutant: {test}", flush=True)
         return self.sound[test]
