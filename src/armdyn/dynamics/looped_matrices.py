@@ -53,7 +53,7 @@ def _weighed(site: Site) -> None:
 
 
 def _composite(site: Site) -> Inertia:
-    return Inertia(site.number("MC"), site.own("h"), site.own("J"))
+    return Inertia(site.number_if_any("MC"), site.own("h"), site.own("J"))
 
 
 def _screw(site: Site, linear: str, angular: str) -> Screw:
@@ -75,7 +75,8 @@ def _of_pairs(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Re
     def start(given: Mapping[str, Node]) -> Mapping[str, Any]:
         return {name: value for name, value in _in_the_world(given).items() if name in kept}
 
-    return replace(made, numbers=(*made.numbers, "MC", *["inner"] * shape.floating), start=start)
+    carried = [*["MC"] * (not shape.grouped), *["inner"] * shape.floating]
+    return replace(made, numbers=(*made.numbers, *carried), start=start)
 
 
 def mass_matrix(shape: Shape) -> Recipe:
@@ -113,7 +114,7 @@ GOING = (*POSING, Stage("each", _axis), Stage("outward", _going), Stage("each", 
 
 
 def _mass_moving(site: Site) -> None:
-    body = Inertia(site.number("M"), site.own("h"), site.own("J"))
+    body = Inertia(site.number_if_any("M"), site.own("h"), site.own("J"))
     moving = Moving.of(body, site.own("v"), site.own("w"))
     site.put(l=moving.p, A=moving.A)
 
@@ -155,7 +156,7 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
 
     def wrenches(site: Site) -> None:
         V, G = _screw(site, "v", "w"), _screw(site, "a", "wd")
-        body = Inertia(site.number("M"), site.own("h"), site.own("J"))
+        body = Inertia(site.number_if_any("M"), site.own("h"), site.own("J"))
         F = momentum(body, G).plus(wrench_product(V, momentum(body, V)))
         site.put(f=F.linear, m=F.angular)
 

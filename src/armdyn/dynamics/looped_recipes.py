@@ -30,8 +30,8 @@ from armdyn.mechanics import articulated_body, newton_euler
 from armdyn.mechanics.articulated_body import Block
 from armdyn.mechanics.newton_euler import LinkMotion
 
-RELOAD = 32
-"""Operations after which torques in batches load again what is in memory: 6 % faster, other recipes are slower so."""
+RELOAD = 24
+"""Operations after which batches load again what is in memory: 7 % faster torques, 9 % faster accelerations."""
 REACTIONS = ("fx", "fy", "fz", "mx", "my", "mz")
 
 # Inverse dynamics -----------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def forward_dynamics(shape: Shape) -> Recipe:
         Stage("outward", _accelerated),
     )
     return standard("forward_dynamics", shape, inputs=("q", "qd", "tau"), own=with_position(ARTICULATED, shape),
-                    results=("qdd",), outputs=1, start=_standing, stages=stages)  # fmt: skip
+                    results=("qdd",), outputs=1, start=_standing, stages=stages, reload=RELOAD)  # fmt: skip
 
 
 def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
@@ -178,7 +178,7 @@ def _resisting(site: Site) -> None:
     w, b, bd = map(site.own, ("w", "b", "bd"))
     B, J = site.own("B"), site.own("D")
     moment = Vec3(B.rows[1][2], B.rows[2][0], B.rows[0][1])  # B = -skew(moment)
-    F = site.number("M") * b + cross(bd, moment) + cross(w, cross(w, moment))
+    F = site.number_if_any("M") * b + cross(bd, moment) + cross(w, cross(w, moment))
     site.put(F=-F, N=-(cross(moment, b) + J @ bd + cross(w, J @ w)))
 
 

@@ -203,7 +203,7 @@ def model(
 
 def _loops(robot: Robot, name: str, parameters: bool) -> Loops | None:
     """The loops of a quantity; None if there are none, or none with parameters."""
-    found = recipe_and_tables(robot, name)
+    found = recipe_and_tables(robot, name, plain=True)
     varying = varying_numbers(robot, found[0]) if found and parameters else {}
     return Loops(*found, varying) if found and varying is not None else None
 

@@ -30,9 +30,12 @@ class Body:
         self.in_memory: set[Node] = set()
         self._read = read
         self._values: dict[Node, str] = {}
+        self._used: dict[Node, int] = {}
+        self._count = 0
 
     def value(self, node: Node) -> str:
         """The value of a node that is a leaf or has been written."""
+        self._used[node] = self._count
         known = self._values.get(node)
         if known is None:
             if node.op == SYMBOL or node in self.in_memory:
@@ -48,11 +51,17 @@ class Body:
         """The instructions of one node, unless they are there already."""
         if node not in self._values and node not in self.in_memory:
             self._values[node] = self._written(node)
+            self._used[node] = self._count = self._count + 1
 
-    def forget(self) -> None:
-        """Values that are in memory are loaded again where they are needed next: no register is kept for them."""
+    def forget(self, age: int) -> None:
+        """Values that are in memory are loaded again where they are needed next: no register is kept for them.
+
+        age: operations since the last use. What has just been stored cannot be loaded at once without waiting.
+        """
         self._values = {
-            node: value for node, value in self._values.items() if node.op != SYMBOL and node not in self.in_memory
+            node: value
+            for node, value in self._values.items()
+            if (node.op != SYMBOL and node not in self.in_memory) or self._count - self._used[node] < age
         }
 
     def _written(self, node: Node) -> str:

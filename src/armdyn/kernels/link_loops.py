@@ -15,11 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 from armdyn.algebra import Mat3, Scalar, Vec3
 from armdyn.graph import Node, symbol
-from armdyn.graph.node import as_node
+from armdyn.graph.node import NEG, as_node
 
 Way = Literal["outward", "inward", "each"]
 Kind = Literal["scalar", "vector", "matrix", "symmetric"]
 Record = Literal["own", "parent", "world", "chosen"]
+RECORDS = ("own", "parent", "world", "chosen")
 SIZES: dict[Kind, int] = {"scalar": 1, "vector": 3, "matrix": 9, "symmetric": 6}
 ANGLE = ("cosine", "sine")
 """Quantities that every link has before the first stage."""
@@ -30,7 +31,9 @@ FREE = 6
 class Place(NamedTuple):
     """Where a number is: in the table of links, among the robot's own numbers, in an input, a result, or a record."""
 
-    where: Literal["link", "robot", "joint", "own", "parent", "world", "chosen", "pair", "strip", "result"]
+    where: Literal[
+        "link", "robot", "joint", "own", "parent", "world", "chosen", "inbox", "outbox", "pair", "strip", "result"
+    ]
     at: int
 
 
@@ -47,6 +50,19 @@ class Loop:
 
     way: Way
     body: Part
+
+
+class Storage(NamedTuple):
+    """Where entries of quantities are kept while a batch is computed: entry -> place.
+
+    record: those that a later loop reads.
+    outward: those that only links further out read, in the loop that computes them.
+    inward: sums of what links further out add, which only the link itself reads, in the loop that adds them up.
+    """
+
+    record: Mapping[int, int]
+    outward: Mapping[int, int]
+    inward: Mapping[int, int]
 
 
 class Stage(NamedTuple):
@@ -121,6 +137,7 @@ class Recipe:
     ending: the only output, of what the loops have left behind.
     reload: operations of a loop over samples after which what is in memory is loaded again; 0: never.
     turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
+    turned: the number that is added to a joint's angle; None: nothing is.
     base: of a robot on a free joint, how many of an input's first entries are that joint's. They are for `start` alone,
         as "q0", "q1", ...; the six links of that joint find zeros in their places.
     """
@@ -141,6 +158,7 @@ class Recipe:
     ending: Ending | None = None
     reload: int = 0
     turning: str | None = None
+    turned: str | None = None
     base: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -166,23 +184,62 @@ class Recipe:
 
     def loops(self, *, fused: bool) -> tuple[Loop, ...]:
         """The stages as loops. fused: successive stages share a loop where they can."""
-        changing = Site(self)
+        return self._made(self._traced(fused))
+
+    @cached_property
+    def stored(self) -> tuple[tuple[Loop, ...], Storage]:
+        """Loops that share as much as they can, and where they keep their quantities.
+
+        What links only pass on to their neighbours needs no place of its own for every link: few links at a time have
+        something to pass on, so it stays in the nearest cache.
+        """
+        sums = self._sums(self._traced(fused=True))
+        traced = self._traced(fused=True, sums=sums)
+        read = self._read(traced)
+        record = {place.at for place in read if place.where in RECORDS}
+        outward = {at for at in record if self._only_children_read(at, traced)}
+        kept = sorted(record - outward | {self.places[name] for name in ANGLE})
+        storage = (dict(zip(entries, range(self.own_size), strict=False)) for entries in (kept, sorted(outward), sums))
+        return self._made(traced), Storage(*storage)
+
+    def _traced(self, fused: bool, sums: Sequence[int] = ()) -> list[tuple[Way, Site]]:
+        """sums: entries that are passed inwards instead of being added to the parent's."""
+        first = Site(self)
         for stage in self.stages:
-            stage.formula(changing)
-        known = Known(frozenset(place.at for place in changing.written if place.where == "parent"))
-        ways: list[Way] = []
-        bodies: list[Site] = []
+            stage.formula(first)
+        changing = {place.at for place in first.written if place.where == "parent"} - {*sums}
+        known = Known(frozenset(changing))
+        made: list[tuple[Way, Site]] = []
         for stage in self.stages:
-            if not ways or stage.alone or not _joins(ways[-1], stage.way, fused):
-                ways.append(stage.way)
-                bodies.append(Site(self, known))
-            elif ways[-1] == "each":
-                ways[-1] = stage.way
-            stage.formula(bodies[-1])
-        records = ("own", "parent", "world", "chosen")
-        read = [place for site in bodies for place in site.read.values()] + [*self.ended.inputs.values()]
-        needed = {place.at for place in read if place.where in records}
-        return tuple(Loop(way, site.part(needed)) for way, site in zip(ways, bodies, strict=True))
+            if not made or stage.alone or not _joins(made[-1][0], stage.way, fused):
+                made.append((stage.way, Site(self, known, sums if stage.way == "inward" else ())))
+            elif made[-1][0] == "each":
+                made[-1] = stage.way, made[-1][1]
+            stage.formula(made[-1][1])
+        return made
+
+    def _made(self, traced: Sequence[tuple[Way, Site]]) -> tuple[Loop, ...]:
+        needed = {place.at for place in self._read(traced) if place.where in RECORDS}
+        return tuple(Loop(way, site.part(needed)) for way, site in traced)
+
+    def _read(self, traced: Sequence[tuple[Way, Site]]) -> list[Place]:
+        return [place for _, site in traced for place in site.read.values()] + [*self.ended.inputs.values()]
+
+    def _sums(self, traced: Sequence[tuple[Way, Site]]) -> tuple[int, ...]:
+        """Entries that links add to their parents' and that no other loop reads."""
+        found = []
+        for _, site in traced:
+            elsewhere = {place.at for place in self._read([other for other in traced if other[1] is not site])
+                         if place.where in RECORDS}  # fmt: skip
+            added = {place.at for place in site.written if place.where == "parent"} - elsewhere
+            spans = (range(self.places[name], self.places[name] + SIZES[kind]) for name, kind in self.own.items())
+            found += [at for span in spans if added.issuperset(span) for at in span]
+        return tuple(sorted(found))
+
+    def _only_children_read(self, at: int, traced: Sequence[tuple[Way, Site]]) -> bool:
+        readers = [site for _, site in traced if Place("parent", at) in site.read.values()]
+        others = {Place(where, at) for where in RECORDS if where != "parent"}
+        return len(readers) == 1 and Place("own", at) in readers[0].written and others.isdisjoint(self._read(traced))
 
     @cached_property
     def ended(self) -> Part:
@@ -208,25 +265,44 @@ def _joins(way: Way, following: Way, fused: bool) -> bool:
 
 
 class Known:
-    """Entries of quantities that are the same for all samples: constants, and numbers of the link.
+    """Entries of quantities that need no memory: constants, numbers of the link, and what is in memory already.
 
     changing: places of entries to which links further out add.
     """
 
     def __init__(self, changing: frozenset[int] = frozenset()) -> None:
         self.changing = changing
-        self.entries: dict[int, tuple[Node, Place | None]] = {}
+        self.entries: dict[int, tuple[Node, dict[Node, Place]]] = {}
+        self._given: set[int] = set()
+        self._kept: dict[Node, tuple[Node, Place]] = {}
 
-    def learn(self, at: int, node: Node, place: Place | None) -> None:
-        if at not in self.changing and (not node.online or (place is not None and place.where == "link")):
-            self.entries[at] = node, place
+    def learn(self, at: int, node: Node, read: Mapping[Node, Place], symbol: Node) -> None:
+        """An entry is this node. read: where nodes have been found; symbol: as which the entry is read."""
+        assert at not in self._given, "a quantity is set once"
+        self._given.add(at)
+        if at in self.changing:
+            return
+        positive = node.args[0] if node.op == NEG else node
+        found = read.get(positive)
+        if not node.online:
+            self.entries[at] = node, {}
+        elif found is not None and (found.where == "link" or (found.where == "own" and found.at not in self.changing)):
+            self.entries[at] = node, {positive: found}
+        elif positive in self._kept:
+            other, place = self._kept[positive]
+            self.entries[at] = (other if node is positive else -other), {other: place}
+        else:
+            self._kept[node] = symbol, Place("own", at)
 
 
 class Site:
-    """One link, seen by the stages of one loop. known: what earlier loops have found."""
+    """One link, seen by the stages of one loop.
 
-    def __init__(self, recipe: Recipe, known: Known | None = None) -> None:
-        self.recipe, self.known = recipe, known or Known()
+    known: what earlier loops have found. sums: entries of which links pass their shares inwards.
+    """
+
+    def __init__(self, recipe: Recipe, known: Known | None = None, sums: Sequence[int] = ()) -> None:
+        self.recipe, self.known, self.sums = recipe, known or Known(), sums
         self.read: dict[Node, Place] = {}
         self.written: dict[Place, Node] = {}
         self._own: dict[str, Any] = {}
@@ -234,6 +310,10 @@ class Site:
     def number(self, name: str) -> Node:
         """A number of the link."""
         return self._symbol(f"link_{name}", Place("link", self.recipe.numbers.index(name)))
+
+    def number_if_any(self, name: str) -> Scalar:
+        """A number of the link; 0 if the recipe has no such number."""
+        return self.number(name) if name in self.recipe.numbers else 0
 
     def numbers(self, names: str) -> list[Node]:
         return [self.number(name) for name in names.split()]
@@ -267,12 +347,16 @@ class Site:
         """Set quantities of the link."""
         self._own |= values
         for name, value in values.items():
-            self._write("own", self.recipe.places[name], value, self.recipe.own[name])
+            self._write("own", self.recipe.places[name], value, self.recipe.own[name], name)
 
     def add_to_parent(self, **values: Any) -> None:
         """Add to quantities of the link that carries this one."""
         for name, value in values.items():
-            self._write("parent", self.recipe.places[name], self.parent(name) + value, self.recipe.own[name])
+            first, kind = self.recipe.places[name], self.recipe.own[name]
+            if first in self.sums:
+                self._write("outbox", first, value, kind)
+            else:
+                self._write("parent", first, self.parent(name) + value, kind)
 
     def pair(self, **values: Any) -> None:
         """Set quantities that products read."""
@@ -304,18 +388,21 @@ class Site:
         return shaped(kind, [self._entry(where, name, first, k) for k in range(SIZES[kind])])
 
     def _entry(self, where: Record, name: str, first: int, k: int) -> Node:
-        if where == "own" and first + k in self.known.entries:
-            node, place = self.known.entries[first + k]
-            if place is not None:
-                self.read[node] = place
-            return node
-        return self._symbol(f"{where}_{name}{k}", Place(where, first + k))
+        at = first + k
+        if where == "own" and at in self.known.entries:
+            node, places = self.known.entries[at]
+            self.read |= places
+        else:
+            node = self._symbol(f"{where}_{name}{k}", Place(where, at))
+        if where == "own" and at in self.sums:
+            return node + self._symbol(f"inbox_{name}{k}", Place("inbox", at))
+        return node
 
-    def _write(self, where: Any, first: int, value: Any, kind: Kind) -> None:
+    def _write(self, where: Any, first: int, value: Any, kind: Kind, name: str = "") -> None:
         for k, entry in enumerate(entries(kind, value)):
             self.written[Place(where, first + k)] = entry
             if where == "own":
-                self.known.learn(first + k, entry, self.read.get(entry))
+                self.known.learn(first + k, entry, self.read, symbol(f"own_{name}{k}"))
 
 
 def shaped(kind: Kind, values: Sequence[Scalar]) -> Any:

@@ -12,7 +12,7 @@ from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
 from armdyn.kernels.batch_call import many
 from armdyn.kernels.batch_loop import COPY
-from armdyn.kernels.body import Body
+from armdyn.kernels.body import Body, joined
 from armdyn.kernels.fastcall import Loaded, fast
 from armdyn.kernels.ir import completed
 from armdyn.kernels.ir_writer import Constants, flags, vector
@@ -31,10 +31,10 @@ Steps = tuple[str, str, str]
 STREAMED = 2**23
 """Bytes of results from which they are written past the caches."""
 NUMBERS = ("n", "chosen", "tile_count", "batch_bytes")
-GLOBALS = ("links", "parents", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)
+GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
-robot: its own numbers; scratch: memory for one sample; tiles, masks, tile_count: which blocks of matrices have which
-entries; carries: which links carry which; batch_bytes: memory for four samples."""
+transfers: where they pass things on; robot: its own numbers; scratch: memory for one sample; tiles, masks, tile_count:
+which blocks of matrices have which entries; carries: which links carry which; batch_bytes: memory for four samples."""
 
 
 def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
@@ -72,6 +72,20 @@ def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, consta
             index = w.put(f"sub i64 {w.plus(layout.n, -1)}, {counter}")
         cursor = Cursor(layout, index, four)
         _part(cursor, loop.body, reduction, constants)
+        if any(place.where == "outbox" for place, _ in loop.body.outputs):
+            _added_up(cursor, name)
+
+
+def _added_up(cursor: Cursor, name: str) -> None:
+    """What a link passes inwards, added to what other children of its parent have left."""
+    w, layout = cursor.w, cursor.layout
+    others = cursor.transfer.sum
+    with w.when(w.put(f"icmp sge i64 {others}, 0"), f"{name}.branch"):
+        target = w.offset(layout.passed, others)
+        with w.counting(f"{name}.sum", str(len(layout.recipe.stored[1].inward))) as k:
+            places = [w.offset(base, w.times(k, WIDE)) for base in (target, cursor.outbox)]
+            a, b = (w.load(V4, place, WIDE) for place in places)
+            w.store(V4, w.put(f"fadd {V4} {a}, {b}"), places[0], WIDE)
 
 
 def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants) -> None:
@@ -88,7 +102,7 @@ def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants
     for k, node in enumerate(program.order):
         if every and k and k % every == 0:
             cursor.renew()
-            body.forget()
+            body.forget(every)
         body.write(node)
         for place in waiting.pop(node, ()):
             cursor.write(place, body.value(node))
@@ -112,7 +126,8 @@ def _ended(layout: Layout, reduction: Reduction, constants: Constants, target: s
             value = w.load("double", w.offset(layout.robot, 8 * place.at))
             return value if lanes == 1 else w.splat(value)
         assert place.where == "chosen", place
-        return w.load(vector(lanes), w.offset(layout.chosen, WIDE * place.at), 8 * lanes)
+        at = place.at if lanes == 1 else layout.recipe.stored[1].record[place.at]
+        return w.load(vector(lanes), w.offset(layout.chosen, WIDE * at), 8 * lanes)
 
     body = Body(w, lanes, program, read, reduction, constants)
     for node in program.order:
@@ -148,27 +163,46 @@ def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> No
     body = Body(w, lanes, program, read, reduction, constants)
     for node in program.order:
         body.write(node)
-    for k, node in nodes.items():
-        w.store(vector(lanes), body.value(node), w.offset(layout.world, WIDE * k), 8 * lanes)
+    for at, node in nodes.items():
+        place = layout.of_world(at)
+        if place is not None:
+            w.store(vector(lanes), body.value(node), place, 8 * lanes)
 
 
 def _angles(layout: Layout, reduction: Reduction, constants: Constants) -> None:
-    """Cosines and sines of all joints, first among the quantities of their links."""
+    """Cosines and sines of all joints, first among the quantities of their links.
+
+    Two vectors at a time, step by step side by side: one alone is a chain of operations that wait for each other. The
+    last pair may be half beyond the links, where there is room.
+    """
     w, recipe = layout.w, layout.recipe
     single = layout.samples == 1
-    with w.counting("angle", layout.blocks if single else layout.n) as index:
-        cursor = Cursor(layout, index, single)
-        x = cursor.read(Place("joint", 0))
-        if recipe.turning is not None:
-            x = w.put(f"fmul {V4} {x}, {cursor.read(Place('link', recipe.numbers.index(recipe.turning)))}")
-        s, c, beyond = sincos(w, x, LANES, reduction, constants)
-        places = [w.offset(cursor.own, WIDE * recipe.places[name]) for name in ANGLE]
-        for place, value in zip(places, (c, s), strict=True):
-            w.store(V4, value, place, WIDE)
-        anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{LANES}i1({flags(LANES)} {beyond})")
+    count = w.put(f"lshr i64 {w.plus(layout.blocks if single else layout.n, 1)}, 1")
+    with w.counting("angle", count) as index:
+        first = w.times(index, 2)
+        cursors = [Cursor(layout, place, single) for place in (first, w.plus(first, 1))]
+        angles = [_angle(cursor) for cursor in cursors]
+        s, c, beyond = sincos(w, joined(w, LANES, angles), 2 * LANES, reduction, constants)
+        places = [[cursor.address(Place("own", recipe.places[name])) for name in ANGLE] for cursor in cursors]
+        for k in range(2):
+            for place, value in zip(places[k], (c, s), strict=True):
+                part = w.shuffle(2 * LANES, value, value, range(LANES * k, LANES * (k + 1)))
+                w.store(V4, part, place, WIDE)
+        anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{2 * LANES}i1({flags(2 * LANES)} {beyond})")
         with w.when(anywhere, "rare", rare=True):
-            w.store(V4, x, "%angles", WIDE)
-            w.do(f"call void @exact_lanes(ptr %angles, ptr {places[1]}, ptr {places[0]}, i64 {LANES})")
+            for x, (cosine, sine) in zip(angles, places, strict=True):
+                w.store(V4, x, "%angles", WIDE)
+                w.do(f"call void @exact_lanes(ptr %angles, ptr {sine}, ptr {cosine}, i64 {LANES})")
+
+
+def _angle(cursor: Cursor) -> str:
+    """What is the angle of a joint, or of four."""
+    w, recipe = cursor.w, cursor.layout.recipe
+    x = cursor.read(Place("joint", 0))
+    for operation, name in (("fmul", recipe.turning), ("fadd", recipe.turned)):
+        if name is not None:
+            x = w.put(f"{operation} {V4} {x}, {cursor.read(Place('link', recipe.numbers.index(name)))}")
+    return x
 
 
 def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Constants) -> str:
@@ -255,7 +289,7 @@ def _block(recipe: Recipe, reduction: Reduction, constants: Constants) -> str:
     layout = Layout(w, recipe, LANES, "%scratch")
     _beginning(layout, reduction, constants)
     _angles(layout, reduction, constants)
-    for k, loop in enumerate(recipe.loops(fused=True)):
+    for k, loop in enumerate(recipe.stored[0]):
         _written(layout, loop, f"stage{k}", reduction, constants)
     if recipe.pairs:
         _turned(w, recipe, layout)

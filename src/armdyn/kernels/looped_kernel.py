@@ -24,7 +24,7 @@ from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.link_loops import FREE, SIZES, Recipe
 from armdyn.kernels.loop_writer import LANES
-from armdyn.kernels.looped_memory import scratch_bytes
+from armdyn.kernels.looped_memory import scratch_bytes, transfers
 from armdyn.kernels.pair_ir import CROSS, DIAGONAL, EMPTY, FULL, TILE
 from armdyn.kernels.ports import Ports
 from armdyn.typing import Array
@@ -143,18 +143,20 @@ def ports_of(recipe: Recipe, n: int) -> Ports:
 def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
     """What a robot is to the code; the arrays live as long as the code."""
     n = len(tables.parents)
-    sizes = len(recipe.inputs), len(recipe.results), recipe.own_size, recipe.pair_size, recipe.strip_size
+    passing, passed = transfers(recipe, tables.parents)
     tiles, masks = tables.tiles() if recipe.products else (np.zeros((0, TILE), np.int64), np.zeros(1))
     arrays = {
         "links": tables.blocked(),
         "parents": np.array(tables.parents, dtype=np.int64),
         "robot": np.array([*tables.robot, 0.0]),
-        "scratch": _aligned(np.zeros(scratch_bytes(sizes, n, 1) // 8)),
+        "transfers": np.array(passing, dtype=np.int64),
+        "scratch": _aligned(np.zeros(scratch_bytes(recipe, n, 1) // 8)),
         "tiles": tiles,
         "masks": masks,
         "carries": tables.carries.astype(np.uint8),
     }
-    numbers = {"n": n, "chosen": tables.chosen, "tile_count": len(tiles), "batch_bytes": scratch_bytes(sizes, n, LANES)}
+    needed = scratch_bytes(recipe, n, LANES, passed)
+    numbers = {"n": n, "chosen": tables.chosen, "tile_count": len(tiles), "batch_bytes": needed}
     for name, array in arrays.items():
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
     for name, number in numbers.items():
@@ -168,7 +170,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
 
 def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
     """(of a link, of a pair)."""
-    nodes = [tuple(node for _, node in loop.body.outputs) for loop in recipe.loops(fused=True)]
+    nodes = [tuple(node for _, node in loop.body.outputs) for loop in recipe.stored[0]]
     counts = [count_operations(group) for group in nodes]
     link = _sum([*((count, 1) for count in counts), (Operations(trigonometric=2), 1)])
     sides = [side for product in recipe.products for side in (product.upper, product.lower) if side]

@@ -2,12 +2,14 @@
 
 Records of links lie in blocks of four, [block][quantity][link], for one sample, and one after the other,
 [link][quantity][sample], for four samples. Tables of links lie in blocks of four in both cases. The world's record
-precedes those of the links: a link whose parent is -1 finds it there.
+precedes those of the links: a link whose parent is -1 finds it there. What links only pass on to their neighbours, in
+batches, lies in few places that are used again and again; which, a table of the robot says (`transfers`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from armdyn.kernels.link_loops import Place, Recipe
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
@@ -16,6 +18,80 @@ BASE = 64
 """Bytes for the numbers of a free joint in one input."""
 ENDING = 16
 """Entries of an ending, at most."""
+
+
+SPARE = 2
+"""Blocks of records more than links need: the world's, and one into which the last pair of angles may reach."""
+TRANSFER = 5
+"""Numbers of a link in the table of transfers."""
+NOWHERE = -1
+
+
+class Transfer(NamedTuple):
+    """Where a link finds and leaves what is passed on, in bytes.
+
+    own, parent: what it passes outwards, and its parent.
+    inbox: the sum of what comes from links further out; outbox: where it leaves its own.
+    sum: where that is added to what other children of its parent have left; NOWHERE for the first of them.
+    """
+
+    own: int
+    parent: int
+    inbox: int
+    outbox: int
+    sum: int
+
+
+def transfers(recipe: Recipe, parents: Sequence[int]) -> tuple[list[Transfer], int]:
+    """The table of a robot, and the bytes of the memory it speaks of. Places that are free again are taken first."""
+    _, outward, inward = recipe.stored[1]
+    last = {parent: link for link, parent in enumerate(parents)}
+    outer = Places(1)  # the first is the world's
+    own = {-1: 0}
+    for link, parent in enumerate(parents):
+        own[link] = outer.take()
+        if link not in last:
+            outer.free(own[link])
+        if last[parent] == link and parent >= 0:
+            outer.free(own[parent])
+    inner = Places(1)  # the first is always zero
+    inbox: dict[int, int] = {}
+    boxes = {}
+    for link, parent in reversed([*enumerate(parents)]):
+        outbox = inner.take()
+        first = parent not in inbox
+        boxes[link] = inbox.get(link, 0), outbox, NOWHERE if first else inbox[parent]
+        if first:
+            inbox[parent] = outbox
+        else:
+            inner.free(outbox)
+        if link in inbox:
+            inner.free(inbox[link])
+    sizes = [WIDE * len(outward), WIDE * len(inward)]
+    before = sizes[0] * outer.count
+    table = [
+        Transfer(sizes[0] * own[link], sizes[0] * own[parent], *(before + sizes[1] * box for box in boxes[link][:2]),
+                 NOWHERE if boxes[link][2] == NOWHERE else before + sizes[1] * boxes[link][2])
+        for link, parent in enumerate(parents)
+    ]  # fmt: skip
+    return table, before + sizes[1] * inner.count
+
+
+class Places:
+    """Numbers that are in use, from `count` on, and those that are free again."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._free: list[int] = []
+
+    def take(self) -> int:
+        if self._free:
+            return self._free.pop()
+        self.count += 1
+        return self.count - 1
+
+    def free(self, number: int) -> None:
+        self._free.append(number)
 
 
 class Layout:
@@ -36,7 +112,8 @@ class Layout:
         place = w.offset(place, w.times(row, len(recipe.results)))
         self.state = place
         self.world = w.offset(place, 0 if samples > 1 else 8 * (LANES - 1))
-        place = w.offset(place, w.times(w.plus(self.blocks, 1), WIDE * samples * recipe.own_size))
+        self.size = recipe.own_size if samples == 1 else len(recipe.stored[1].record)
+        place = w.offset(place, w.times(w.plus(self.blocks, SPARE), WIDE * samples * self.size))
         self.pairs = place
         pair_bytes = w.times(self.blocks, WIDE * samples * recipe.pair_size)
         self.turned = w.offset(place, pair_bytes) if samples > 1 else place
@@ -45,30 +122,41 @@ class Layout:
         strip_bytes = w.times(self.blocks, WIDE * samples * recipe.strip_size)
         self.strips_turned = w.offset(self.strips, strip_bytes) if samples > 1 else self.strips
         self.strip_bytes = w.times(self.blocks, WIDE * recipe.strip_size)
+        self.passed = w.offset(self.strips_turned, strip_bytes)
         self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
+        self.transfers = w.table("transfers")
         self.chosen = self.record(w.fixed("chosen"))
 
     def record(self, link: str) -> str:
         """The record of a link by its index, -1 for the world's."""
-        w, size = self.w, self.recipe.own_size
+        w, size = self.w, self.size
         if self.samples > 1:
             return w.offset(self.state, w.times(w.plus(link, 1), WIDE * size))
         place = w.plus(link, LANES)
         lane = w.times(w.put(f"and i64 {place}, 3"), 8)
         return self.in_block(self.state, w.put(f"lshr i64 {place}, 2"), lane, size)
 
+    def of_world(self, at: int) -> str | None:
+        """The place of an entry of the world's; None if nobody reads it."""
+        if self.samples == 1:
+            return self.w.offset(self.world, WIDE * at)
+        record, outward, _ = self.recipe.stored[1]
+        if at in outward:
+            return self.w.offset(self.passed, WIDE * outward[at])
+        return self.w.offset(self.world, WIDE * record[at]) if at in record else None
+
     def in_block(self, base: str, block: str, lane: str | None, size: int) -> str:
         place = self.w.offset(base, self.w.times(block, WIDE * size))
         return place if lane is None else self.w.offset(place, lane)
 
 
-def scratch_bytes(recipe_sizes: Sequence[int], n: int, samples: int) -> int:
-    """Memory that a Layout needs; recipe_sizes: inputs, results, own quantities, those of pairs and strips."""
-    inputs, results, own, pair, strip = recipe_sizes
+def scratch_bytes(recipe: Recipe, n: int, samples: int, passed: int = 0) -> int:
+    """Memory that a Layout needs; passed: for what links pass on."""
     blocks = -(-n // LANES)
-    copies = 1 if samples == 1 else 2
-    records = WIDE * samples * (blocks * (inputs + results + copies * (pair + strip)) + (blocks + 1) * own)
-    return BASE * samples * inputs + 8 * ENDING * samples + records
+    own, copies = (recipe.own_size, 1) if samples == 1 else (len(recipe.stored[1].record), 2)
+    vectors = len(recipe.inputs) + len(recipe.results) + copies * (recipe.pair_size + recipe.strip_size)
+    records = WIDE * samples * (blocks * vectors + (blocks + SPARE) * own)
+    return BASE * samples * len(recipe.inputs) + 8 * ENDING * samples + records + passed
 
 
 class Cursor:
@@ -85,7 +173,14 @@ class Cursor:
             block, lane = w.put(f"lshr i64 {index}, 2"), w.times(w.put(f"and i64 {index}, 3"), 8)
         self.link = layout.in_block(layout.links, block, lane, len(recipe.numbers))
         if self.samples > 1:
-            self.own = w.offset(layout.state, w.times(w.plus(index, 1), WIDE * recipe.own_size))
+            self.own = w.offset(layout.state, w.times(w.plus(index, 1), WIDE * layout.size))
+            row = w.offset(layout.transfers, w.times(index, 8 * TRANSFER))
+            self.transfer = Transfer(
+                *(w.put(f"load i64, ptr {w.offset(row, 8 * k)}, align 8, !invariant.load !1") for k in range(TRANSFER))
+            )
+            self.given, self.taken, self.inbox, self.outbox = (
+                w.offset(layout.passed, place) for place in self.transfer[:-1]
+            )
             self.pair = w.offset(layout.pairs, w.times(index, WIDE * recipe.pair_size))
         else:
             self.own = layout.in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
@@ -103,10 +198,8 @@ class Cursor:
         Without it LLVM keeps what it has loaded or stored in registers of which there are too few, and spends more
         stores on the stack than the loop has of its own.
         """
-        self.link, self.own, self.parent, self.pair = (
-            self.w.put(f'call ptr asm "", "=r,0"(ptr {address})')
-            for address in (self.link, self.own, self.parent, self.pair)
-        )
+        for name in ("link", "own", "parent", "pair", "given", "taken", "inbox", "outbox"):
+            setattr(self, name, self.w.put(f'call ptr asm "", "=r,0"(ptr {getattr(self, name)})'))
 
     def read(self, place: Place) -> str:
         w, where, k = self.w, place.where, place.at
@@ -118,14 +211,14 @@ class Cursor:
             value = w.put(f"load double, ptr {address}, align 8{constant}")
             return w.splat(value) if self.vector else value
         if where in ("world", "chosen") and self.four:
-            return w.splat(w.load("double", self._address(place)))
-        return w.load(V4, self._address(place), WIDE) if self.vector else w.load("double", self._address(place))
+            return w.splat(w.load("double", self.address(place)))
+        return w.load(V4, self.address(place), WIDE) if self.vector else w.load("double", self.address(place))
 
     def write(self, place: Place, value: str) -> None:
         kind, align = (V4, WIDE) if self.vector else ("double", 8)
-        self.w.store(kind, value, self._address(place), align)
+        self.w.store(kind, value, self.address(place), align)
 
-    def _address(self, place: Place) -> str:
+    def address(self, place: Place) -> str:
         w, where, k = self.w, place.where, place.at
         if where == "joint":
             return w.offset(self.layout.inputs[k], self.row)
@@ -134,7 +227,18 @@ class Cursor:
         if where == "strip":
             assert not self.four, "strips are made one link at a time"
             return w.offset(self.strip, self.strip_step * k)
-        if where in ("world", "chosen"):
-            return w.offset(self.layout.world if where == "world" else self.layout.chosen, WIDE * k)
-        base = {"own": lambda: self.own, "parent": lambda: self.parent, "pair": lambda: self.pair}[where]()
-        return w.offset(base, WIDE * k)
+        if self.samples == 1:
+            base = {"own": "own", "parent": "parent", "pair": "pair"}.get(where)
+            return w.offset(getattr(self, base) if base else self._fixed(where), WIDE * k)
+        if where == "pair":
+            return w.offset(self.pair, WIDE * k)
+        record, outward, inward = self.layout.recipe.stored[1]
+        if where in ("inbox", "outbox"):
+            return w.offset(self.inbox if where == "inbox" else self.outbox, WIDE * inward[k])
+        if where in ("own", "parent") and k in outward:
+            return w.offset(self.given if where == "own" else self.taken, WIDE * outward[k])
+        base = self.own if where == "own" else self.parent if where == "parent" else self._fixed(where)
+        return w.offset(base, WIDE * record[k])
+
+    def _fixed(self, where: str) -> str:
+        return self.layout.world if where == "world" else self.layout.chosen

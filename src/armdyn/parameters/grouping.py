@@ -22,6 +22,7 @@ parent's motion cannot tell them apart [G-7].
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -128,16 +129,29 @@ def regroup(robot: Robot, loads: Loads) -> Loads:
 
 
 def _turning_link(structure: Structure, link: Link, body: Inertia, loads: Loads) -> None:
-    XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = body.parameters()
+    XX, XY, XZ, _, YZ, ZZ, MX, MY, _, _ = _without_axis(link, body, loads).parameters()
     freedom = structure.freedom[link.index]
-    on_axis = Inertia(M, Vec3(0, 0, MZ), Mat3.diagonal(YY, YY, 0))
-    loads.put(link.parent, on_axis.seen_from(link.placement))  # [G-1]
-    XX = sub(XX, YY)
     if freedom.turning == "about":
         XX = XY = XZ = YZ = 0  # [G-4]
     if freedom.steady:
         MX = MY = 0  # [G-6]
     loads.inertias[link.index] = Inertia.from_parameters(XX, XY, XZ, 0, YZ, ZZ, MX, MY, 0, M=0)
+
+
+def _without_axis(link: Link, body: Inertia, loads: Loads) -> Inertia:
+    """What is left of a body on a revolute joint when masses on its axis have moved to the parent. [G-1]"""
+    XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = body.parameters()
+    on_axis = Inertia(M, Vec3(0, 0, MZ), Mat3.diagonal(YY, YY, 0))
+    loads.put(link.parent, on_axis.seen_from(link.placement))
+    return Inertia.from_parameters(sub(XX, YY), XY, XZ, 0, YZ, ZZ, MX, MY, 0, M=0)
+
+
+def without_axes(links: Sequence[Link]) -> list[Inertia]:
+    """Inertias of links on revolute joints, parents before children, with the same torques and YY = MZ = M = 0."""
+    loads = Loads([link.inertia for link in links])
+    for link in reversed(links):
+        loads.inertias[link.index] = _without_axis(link, loads.inertias[link.index], loads)
+    return loads.inertias
 
 
 def _sliding_link(structure: Structure, link: Link, body: Inertia, loads: Loads) -> None:
