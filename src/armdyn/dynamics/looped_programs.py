@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.algebra import Mat3, Pose, Vec3, rot_x, rot_z
+from armdyn.algebra import Pose, rot_z
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.dynamics.graphs import some_configuration
 from armdyn.dynamics.looped_places import FRAME, MASS, PATH
@@ -69,9 +68,7 @@ MEASURED = {
 }
 TORQUES = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix", "coriolis_matrix",
            "inverse_dynamics_derivatives")  # fmt: skip
-"""Quantities that are the same for grouped parameters and turned axes."""
-PARALLEL = 1e-9
-"""Sine of an angle at which axes count as parallel: the sum of the other two angles is exact, each of them is not."""
+"""Quantities that are the same for grouped parameters."""
 FRAMES = ("pose", "jacobian", "jacobian_dot_qd")
 """Quantities of a frame."""
 FIXED_BASE = (*FRAMES, "kinetic_energy", "potential_energy", "center_of_mass", "centroidal_momentum", "joint_reactions")
@@ -128,27 +125,25 @@ def recipe_and_tables(
 ) -> tuple[Recipe, Tables] | None:
     """What looped code of a quantity is made of: a recipe, and the robot's numbers; None if there is none.
 
-    plain: with the links and parameters of the robot as they are.
+    plain: with the parameters of the robot as they are.
     """
     terms = joint_numbers(robot) if can_be_looped(robot, name) else None
     if terms is None:
         return None
     if name == "forward_dynamics":
         _require_inertia(robot)
-    links, gravity = robot.links, robot.gravity
+    links = robot.links
     shape = Shape(any(not link.revolute for link in links), bool(terms.any()), bool(robot.compounds))
     if name in TORQUES and not plain and not shape.mixed:
-        links, gravity, aligned = aligned_links(links, gravity)
-        bodies = without_axes(links)
-        links = tuple(replace(link, inertia=body) for link, body in zip(links, bodies, strict=True))
-        shape = shape._replace(grouped=True, aligned=aligned)
+        links = tuple(replace(link, inertia=body) for link, body in zip(links, without_axes(links), strict=True))
+        shape = shape._replace(grouped=True)
     recipe = RECIPES[name](shape)
     shape = shape._replace(terms="Ia" in recipe.numbers)
     chosen = robot.frame(frame).link if FRAME[0] in recipe.robot else WORLD
     path = [np.isin(np.arange(robot.n), robot.path(chosen))[:, None]] if PATH in recipe.numbers else []
     numbers = [_link_numbers(links, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers), *path]
     parents = tuple(link.parent for link in links)
-    return recipe, Tables(parents, np.hstack(numbers), _own_numbers(robot, gravity, recipe, frame), chosen)
+    return recipe, Tables(parents, np.hstack(numbers), _own_numbers(robot, recipe, frame), chosen)
 
 
 def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node] | None:
@@ -167,9 +162,9 @@ def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node]
     }
 
 
-def _own_numbers(robot: Robot, gravity: Vec3, recipe: Recipe, frame: str) -> tuple[float, ...]:
+def _own_numbers(robot: Robot, recipe: Recipe, frame: str) -> tuple[float, ...]:
     """Of the robot: gravity, the pose of a frame, the mass, as far as the recipe asks for them."""
-    gravity = _stands(robot).R.T @ gravity if recipe.base else gravity
+    gravity = _stands(robot).R.T @ robot.gravity if recipe.base else robot.gravity
     found = [float(x) for x in gravity]
     if FRAME[0] in recipe.robot:
         R, p = robot.frame(frame).pose
@@ -199,43 +194,11 @@ def _link_numbers(links: Sequence[Link], shape: Shape) -> Array:
     rows = []
     for link in links:
         body = dict(zip(INERTIA, link.inertia.parameters(), strict=True))
-        if shape.aligned:
-            (_, (_, ca, _), (_, sa, _)), p = link.placement.R.rows, link.placement.p
-            numbers = [ca, sa, *p, link.offset]
-        else:
-            R, p = _placed(link)
-            numbers = [*(entry for row in R.rows for entry in row), *p]
+        R, p = _placed(link)
+        numbers = [*(entry for row in R.rows for entry in row), *p]
         numbers += [body[name] for name in (GROUPED if shape.grouped else INERTIA)]
         rows.append(numbers + [int(link.revolute), int(not link.revolute)] * shape.mixed)
     return np.array(rows, dtype=float)
-
-
-def aligned_links(links: tuple[Link, ...], gravity: Vec3) -> tuple[tuple[Link, ...], Vec3, bool]:
-    """The links of a chain, and gravity, in axes turned about those of the joints until placements turn about x alone.
-
-    The last is whether there are such axes; if not, all is as it was: of two children only one can be served.
-    """
-    if len({link.parent for link in links}) < len(links):
-        return links, gravity, False
-    euler = [_about_z_x_z(link.placement.R) for link in links]
-    found = []
-    for link, (before, about_x, after), (following, _, _) in zip(links, euler, [*euler[1:], (0.0, 0, 0)], strict=True):
-        back = Pose.rotation(rot_z(-following))  # the link's own axes are turned for the next one's sake
-        p = rot_z(-before) @ link.placement.p
-        offset = float(link.offset) + after + following
-        found.append(
-            replace(link, placement=Pose(rot_x(about_x), p), offset=offset, inertia=link.inertia.seen_from(back))
-        )
-    return tuple(found), rot_z(-euler[0][0]) @ gravity, True
-
-
-def _about_z_x_z(R: Mat3) -> tuple[float, float, float]:
-    """Angles of R = rot_z(a) rot_x(b) rot_z(c); c = 0 if the axes are parallel."""
-    r = [[float(entry) for entry in row] for row in R.rows]
-    across = math.hypot(r[2][0], r[2][1])
-    if across < PARALLEL:
-        return math.atan2(r[1][0], r[0][0]), 0.0 if r[2][2] > 0 else math.pi, 0.0
-    return math.atan2(r[0][2], -r[1][2]), math.atan2(across, r[2][2]), math.atan2(r[2][0], r[2][1])
 
 
 def _usual_columns(robot: Robot) -> bool:

@@ -107,10 +107,11 @@ def _borne(site: Site) -> None:
 ARTICULATED: dict[str, Kind] = {
     "R": "matrix", "T": "matrix", "r": "vector", "s": "vector", "z": "vector", "w": "vector", "c": "vector",
     "cd": "vector", "b": "vector", "bd": "vector", "A": "symmetric", "B": "matrix", "D": "symmetric", "F": "vector",
-    "N": "vector", "u": "vector", "ud": "vector", "inverse": "scalar", "pull": "scalar", "a": "vector", "wd": "vector",
+    "N": "vector", "g": "vector", "gd": "vector", "free": "scalar", "a": "vector", "wd": "vector",
 }  # fmt: skip
 """r: origin seen from the parent's; (s, z): axis; (c, cd): gamma; (b, bd): acceleration at qdd = 0; A, B, D:
-articulated inertia; (F, N): beta; (u, ud): I* a; (a, wd): what joint accelerations add to the acceleration."""
+articulated inertia; (F, N): beta; (g, gd): I* a / H about the parent's origin; free: qdd of a parent that does not
+accelerate; (a, wd): what joint accelerations add to the acceleration."""
 
 
 def forward_dynamics(shape: Shape) -> Recipe:
@@ -199,7 +200,7 @@ def _giving_way(site: Site) -> None:
     seen = articulated_body.about(r, I)
     far, resistance = (_about(r, screw) for screw in (u, beta))
     gain = far.times(inverse)
-    site.put(u=u.linear, ud=u.angular, inverse=inverse, pull=pull)
+    site.put(g=gain.linear, gd=gain.angular, free=mul(inverse, pull))
     site.add_to_parent(
         A=seen.A - articulated_body.symmetric(outer(far.linear, gain.linear)),
         B=seen.B - outer(far.linear, gain.angular),
@@ -215,14 +216,11 @@ def _about(r: Vec3, wrench: articulated_body.Screw) -> articulated_body.Screw:
 
 
 def _accelerated(site: Site) -> None:
-    """Khalil (7.76)-(7.78)"""
-    axis, u = (articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("u", "ud")))
-    a, wd = site.parent("a"), site.parent("wd")
-    drift = articulated_body.Screw(a + cross(wd, site.own("r")), wd)
-    qdd = mul(site.own("inverse"), sub(site.own("pull"), u.dot(drift)))
+    """Khalil (7.76)-(7.78), with what the parent's acceleration takes off qdd: few operations wait for each other."""
+    z, a, wd = site.own("z"), site.parent("a"), site.parent("wd")
+    qdd = sub(sub(site.own("free"), site.own("g").dot(a)), site.own("gd").dot(wd))
     site.result("qdd", qdd)
-    motion = drift.plus(axis.times(qdd))
-    site.put(a=motion.linear, wd=motion.angular)
+    site.put(a=a + cross(wd, site.own("r")) + qdd * site.own("s"), wd=wd + qdd * z)
 
 
 RECIPES = {

@@ -24,9 +24,6 @@ from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
 from armdyn.robot.links import WORLD, Link
 
 PLACEMENT = ("R00", "R01", "R02", "R10", "R11", "R12", "R20", "R21", "R22", "Px", "Py", "Pz")
-ALIGNED = ("ca", "sa", "Px", "Py", "Pz", "turn")
-"""Of a placement that turns about x alone: cosine and sine of that angle, the position, and what is added to the
-joint's angle."""
 INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 GROUPED = tuple(name for name in INERTIA if name not in ("YY", "MZ", "M"))
 """What is left of it for torques where all joints turn, [G-1]."""
@@ -48,14 +45,12 @@ class Shape(NamedTuple):
     terms: some joint has a rotor, friction, an offset or a spring.
     floating: the robot stands on a free joint, whose six links are its first.
     grouped: inertias have the numbers of GROUPED.
-    aligned: placements have the numbers of ALIGNED, and gravity is in the axes that go with them.
     """
 
     mixed: bool
     terms: bool
     floating: bool = False
     grouped: bool = False
-    aligned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +78,8 @@ class MixedLink(Link):
 def link_of(site: Site) -> Link:
     """The link at a site."""
     numbers = site.recipe.numbers
-    if "ca" in numbers:
-        ca, sa = site.numbers("ca sa")
-        turn = Mat3(((1, 0, 0), (0, ca, -sa), (0, sa, ca)))
-    else:
-        R = site.numbers(" ".join(PLACEMENT[:9]))
-        turn = Mat3((R[:3], R[3:6], R[6:]))
-    placement = Pose(turn, Vec3(*site.numbers("Px Py Pz")))
+    R = site.numbers(" ".join(PLACEMENT[:9]))
+    placement = Pose(Mat3((R[:3], R[3:6], R[6:])), Vec3(*site.numbers("Px Py Pz")))
     body = Inertia.from_parameters(*(site.number_if_any(name) for name in INERTIA))
     plain = Link(0, "", WORLD, "revolute", placement, 0, body)
     if "turning" not in numbers:
@@ -127,14 +117,12 @@ def joint_terms(site: Site, *, motion: bool = True) -> Scalar:
 
 def standard(name: str, shape: Shape, **parts: Any) -> Recipe:
     """A recipe with the usual numbers of links."""
-    placement, inertia = ALIGNED if shape.aligned else PLACEMENT, GROUPED if shape.grouped else INERTIA
-    numbers = placement + inertia + SIGMA * shape.mixed + JOINT * shape.terms
+    numbers = PLACEMENT + (GROUPED if shape.grouped else INERTIA) + SIGMA * shape.mixed + JOINT * shape.terms
     label = f"{name}, {'revolute and prismatic' if shape.mixed else 'revolute'}{', with joint terms' * shape.terms}"
-    label += ", grouped" * shape.grouped + ", aligned" * shape.aligned
     base = {name: size for name, size in BASE.items() if shape.floating and name in parts["inputs"]}
-    return Recipe(label + ", floating" * shape.floating, numbers=numbers, robot=GRAVITY,
-                  turning="turning" if shape.mixed else None, turned="turn" if shape.aligned else None, base=base,
-                  **parts)  # fmt: skip
+    label += ", floating" * shape.floating + ", grouped" * shape.grouped
+    return Recipe(label, numbers=numbers, robot=GRAVITY,
+                  turning="turning" if shape.mixed else None, base=base, **parts)  # fmt: skip
 
 
 class BaseMotion(NamedTuple):

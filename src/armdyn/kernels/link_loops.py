@@ -137,7 +137,6 @@ class Recipe:
     ending: the only output, of what the loops have left behind.
     reload: operations of a loop over samples after which what is in memory is loaded again; 0: never.
     turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
-    turned: the number that is added to a joint's angle; None: nothing is.
     base: of a robot on a free joint, how many of an input's first entries are that joint's. They are for `start` alone,
         as "q0", "q1", ...; the six links of that joint find zeros in their places.
     """
@@ -158,7 +157,6 @@ class Recipe:
     ending: Ending | None = None
     reload: int = 0
     turning: str | None = None
-    turned: str | None = None
     base: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property

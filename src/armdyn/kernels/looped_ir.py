@@ -199,10 +199,9 @@ def _angle(cursor: Cursor) -> str:
     """What is the angle of a joint, or of four."""
     w, recipe = cursor.w, cursor.layout.recipe
     x = cursor.read(Place("joint", 0))
-    for operation, name in (("fmul", recipe.turning), ("fadd", recipe.turned)):
-        if name is not None:
-            x = w.put(f"{operation} {V4} {x}, {cursor.read(Place('link', recipe.numbers.index(name)))}")
-    return x
+    if recipe.turning is None:
+        return x
+    return w.put(f"fmul {V4} {x}, {cursor.read(Place('link', recipe.numbers.index(recipe.turning)))}")
 
 
 def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Constants) -> str:
