@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from armdyn.kernels.ir_writer import Writer, vector
 
@@ -11,6 +12,16 @@ LANES = 4
 WIDE = 8 * LANES
 """Bytes of a vector."""
 V4 = vector(LANES)
+
+
+@dataclass
+class Carried:
+    """A value that one turn of a loop hands to the next: what it is in this turn, at the start, and in the next one."""
+
+    kind: str
+    value: str
+    start: str
+    following: str = ""
 
 
 class LoopWriter(Writer):
@@ -25,12 +36,13 @@ class LoopWriter(Writer):
         self._here = name
 
     @contextmanager
-    def counting(self, name: str, count: str, start: str = "0") -> Iterator[str]:
+    def counting(self, name: str, count: str, start: str = "0", carried: Sequence[Carried] = ()) -> Iterator[str]:
         """The body runs for `%name` from start to count - 1."""
         self.do(f"br label %{name}.head")
         before = self._here
         self.label(f"{name}.head")
         self.do(f"%{name} = phi i64 [ {start}, %{before} ], [ %{name}.next, %{name}.latch ]")
+        place = len(self.lines)
         more = self.put(f"icmp slt i64 %{name}, {count}")
         self.do(f"br i1 {more}, label %{name}.body, label %{name}.done")
         self.label(f"{name}.body")
@@ -40,6 +52,10 @@ class LoopWriter(Writer):
         self.do(f"%{name}.next = add i64 %{name}, 1")
         self.do(f"br label %{name}.head")
         self.label(f"{name}.done")
+        self.lines[place:place] = [
+            f"  {each.value} = phi {each.kind} [ {each.start}, %{before} ], [ {each.following}, %{name}.latch ]"
+            for each in carried
+        ]
 
     @contextmanager
     def when(self, condition: str, name: str, rare: bool = False) -> Iterator[None]:

@@ -6,7 +6,7 @@ robot is to the code are the globals of `GLOBALS`, filled when the code is loade
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
@@ -17,7 +17,7 @@ from armdyn.kernels.fastcall import Loaded, fast
 from armdyn.kernels.ir import completed
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter, transposed
 from armdyn.kernels.looped_memory import Cursor, Layout
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
@@ -62,18 +62,71 @@ def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
     return completed([*parts, constants.text])
 
 
+HELD = 9
+"""Values that a turn of a loop hands to the next one in registers."""
+
+
 def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, constants: Constants) -> None:
     """One loop over links."""
     w = layout.w
     four = loop.way == "each" and layout.samples == 1
-    with w.counting(name, layout.blocks if four else layout.n) as counter:
+    passed = [place for place, _ in loop.body.outputs if place.where == "outbox"]
+    carried = _carried(layout, loop, name)
+    with w.counting(name, layout.blocks if four else layout.n, carried=[*carried.values()]) as counter:
         index = counter
         if loop.way == "inward":
             index = w.put(f"sub i64 {w.plus(layout.n, -1)}, {counter}")
         cursor = Cursor(layout, index, four)
-        _part(cursor, loop.body, reduction, constants)
-        if any(place.where == "outbox" for place, _ in loop.body.outputs):
+        if carried:
+            _received(cursor, name, carried)
+        values = _part(cursor, loop.body, reduction, constants)
+        for place, each in carried.items():
+            each.following = cursor.transfer.outbox if place.where == "inbox" else values[place]
+        if passed:
             _added_up(cursor, name)
+
+
+def _carried(layout: Layout, loop: Loop, name: str) -> dict[Place, Carried]:
+    """What a link hands to its neighbour, if it is little, by where the link leaves it.
+
+    Loading what has just been stored takes as long as the rest of a link's way in short loops.
+    """
+    w, kind = layout.w, vector(layout.samples)
+    written = [place for place, _ in loop.body.outputs]
+    if loop.way == "inward":
+        passed = [place for place in written if place.where == "outbox"]
+        if not 0 < len(passed) <= HELD:
+            return {}
+        found = {place: Carried(kind, f"%{name}.passed{k}", "zeroinitializer") for k, place in enumerate(passed)}
+        return {**found, Place("inbox", 0): Carried("i64", f"%{name}.place", "-1")}
+    known = {*loop.body.inputs.values()}
+    passed = [place for place in written if place.where == "own" and Place("parent", place.at) in known]
+    if not 0 < len(passed) <= HELD:
+        return {}
+    start = [w.load(kind, str(layout.of_world(place.at)), 8 * layout.samples) for place in passed]
+    return {place: Carried(kind, f"%{name}.passed{k}", start[k]) for k, place in enumerate(passed)}
+
+
+def _received(cursor: Cursor, name: str, carried: Mapping[Place, Carried]) -> None:
+    """What a link finds at its neighbour's: mostly what the link before it has just left."""
+    w = cursor.w
+    place = carried.get(Place("inbox", 0))
+    if place is not None:
+        same = w.put(f"icmp eq i64 {cursor.transfer.inbox}, {place.value}")
+    else:
+        same = w.put(f"icmp eq i64 {cursor.above}, {w.plus(cursor.index, -1)}")
+    w.do(f"br i1 {same}, label %{name}.near, label %{name}.far")
+    w.label(f"{name}.near")
+    w.do(f"br label %{name}.found")
+    w.label(f"{name}.far")
+    sources = {left: Place("inbox" if left.where == "outbox" else "parent", left.at) for left in carried
+               if left.where != "inbox"}  # fmt: skip
+    far = [cursor.read(source) for source in sources.values()]
+    w.do(f"br label %{name}.found")
+    w.label(f"{name}.found")
+    for (left, source), value in zip(sources.items(), far, strict=True):
+        both = f"[ {carried[left].value}, %{name}.near ], [ {value}, %{name}.far ]"
+        cursor.received[source] = w.put(f"phi {carried[left].kind} {both}")
 
 
 def _added_up(cursor: Cursor, name: str) -> None:
@@ -88,17 +141,18 @@ def _added_up(cursor: Cursor, name: str) -> None:
             w.store(V4, w.put(f"fadd {V4} {a}, {b}"), places[0], WIDE)
 
 
-def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants) -> None:
-    """Straight-line code; results are stored as soon as they are known."""
+def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants) -> dict[Place, str]:
+    """Straight-line code; results are stored as soon as they are known. Returns what is passed on."""
     nodes = [node for _, node in part.outputs]
     program = plan(ordered(nodes), nodes)
     where = dict(part.inputs)
     body = Body(cursor.w, LANES if cursor.vector else 1, program, lambda node: cursor.read(where[node]), reduction,
                 constants)  # fmt: skip
+    passed = {place: node for place, node in part.outputs if place.where in ("own", "outbox")}
     waiting: dict[Node, list[Place]] = {}
     for place, node in part.outputs:
         waiting.setdefault(node, []).append(place)
-    every = cursor.layout.recipe.reload if cursor.samples > 1 else 0
+    every = 0 if cursor.four else cursor.layout.recipe.reload
     for k, node in enumerate(program.order):
         if every and k and k % every == 0:
             cursor.renew()
@@ -112,6 +166,7 @@ def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants
     for node, places in waiting.items():
         for place in places:
             cursor.write(place, body.value(node))
+    return {place: body.value(node) for place, node in passed.items()}
 
 
 def _ended(layout: Layout, reduction: Reduction, constants: Constants, target: str) -> None:

@@ -166,6 +166,8 @@ class Cursor:
         w, recipe = layout.w, layout.recipe
         self.w, self.layout, self.four = w, layout, four_links
         self.samples = layout.samples
+        self.received: dict[Place, str] = {}
+        self.index = index
         self.vector = four_links or self.samples > 1
         if four_links:
             block, lane = index, None
@@ -189,8 +191,9 @@ class Cursor:
         self.strip_step = WIDE if self.samples > 1 else 8
         self.strip = w.offset(layout.strips, w.times(index, self.strip_step * recipe.strip_size))
         if not four_links:
-            parent = w.put(f"load i64, ptr {w.offset(layout.parents, w.times(index, 8))}, align 8, !invariant.load !1")
-            self.parent = layout.record(parent)
+            row = w.offset(layout.parents, w.times(index, 8))
+            self.above = w.put(f"load i64, ptr {row}, align 8, !invariant.load !1")
+            self.parent = layout.record(self.above)
 
     def renew(self) -> None:
         """The same addresses, but LLVM does not know it: what is loaded from them is not what was loaded before.
@@ -198,11 +201,14 @@ class Cursor:
         Without it LLVM keeps what it has loaded or stored in registers of which there are too few, and spends more
         stores on the stack than the loop has of its own.
         """
-        for name in ("link", "own", "parent", "pair", "given", "taken", "inbox", "outbox"):
+        names = ("link", "own", "parent", "pair")
+        for name in (*names, "given", "taken", "inbox", "outbox") if self.samples > 1 else names:
             setattr(self, name, self.w.put(f'call ptr asm "", "=r,0"(ptr {getattr(self, name)})'))
 
     def read(self, place: Place) -> str:
         w, where, k = self.w, place.where, place.at
+        if place in self.received:
+            return self.received[place]
         if where in ("link", "robot"):
             constant = ", !invariant.load !1"
             if where == "link" and self.four:
