@@ -236,7 +236,7 @@ class Recipe:
 
     def _only_children_read(self, at: int, traced: Sequence[tuple[Way, Site]]) -> bool:
         readers = [site for _, site in traced if Place("parent", at) in site.read.values()]
-        others = {Place(where, at) for where in RECORDS if where != "parent"}
+        others = {Place("own", at), Place("world", at), Place("chosen", at)}
         return len(readers) == 1 and Place("own", at) in readers[0].written and others.isdisjoint(self._read(traced))
 
     @cached_property

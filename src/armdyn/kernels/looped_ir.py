@@ -81,7 +81,7 @@ def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, consta
             _received(cursor, name, carried)
         values = _part(cursor, loop.body, reduction, constants)
         for place, each in carried.items():
-            each.following = cursor.transfer.outbox if place.where == "inbox" else values[place]
+            each.following = cursor.outbox_at if place.where == "inbox" else values[place]
         if passed:
             _added_up(cursor, name)
 
@@ -112,15 +112,15 @@ def _received(cursor: Cursor, name: str, carried: Mapping[Place, Carried]) -> No
     w = cursor.w
     place = carried.get(Place("inbox", 0))
     if place is not None:
-        same = w.put(f"icmp eq i64 {cursor.transfer.inbox}, {place.value}")
+        same = w.put(f"icmp eq i64 {cursor.inbox_at}, {place.value}")
     else:
         same = w.put(f"icmp eq i64 {cursor.above}, {w.plus(cursor.index, -1)}")
     w.do(f"br i1 {same}, label %{name}.near, label %{name}.far")
     w.label(f"{name}.near")
     w.do(f"br label %{name}.found")
     w.label(f"{name}.far")
-    sources = {left: Place("inbox" if left.where == "outbox" else "parent", left.at) for left in carried
-               if left.where != "inbox"}  # fmt: skip
+    sources = {left: Place("inbox", left.at) if left.where == "outbox" else Place("parent", left.at)
+               for left in carried if left.where != "inbox"}  # fmt: skip
     far = [cursor.read(source) for source in sources.values()]
     w.do(f"br label %{name}.found")
     w.label(f"{name}.found")
@@ -132,7 +132,7 @@ def _received(cursor: Cursor, name: str, carried: Mapping[Place, Carried]) -> No
 def _added_up(cursor: Cursor, name: str) -> None:
     """What a link passes inwards, added to what other children of its parent have left."""
     w, layout = cursor.w, cursor.layout
-    others = cursor.transfer.sum
+    others = cursor.sum_at
     with w.when(w.put(f"icmp sge i64 {others}, 0"), f"{name}.branch"):
         target = w.offset(layout.passed, others)
         with w.counting(f"{name}.sum", str(len(layout.recipe.stored[1].inward))) as k:

@@ -69,11 +69,10 @@ def transfers(recipe: Recipe, parents: Sequence[int]) -> tuple[list[Transfer], i
             inner.free(inbox[link])
     sizes = [WIDE * len(outward), WIDE * len(inward)]
     before = sizes[0] * outer.count
-    table = [
-        Transfer(sizes[0] * own[link], sizes[0] * own[parent], *(before + sizes[1] * box for box in boxes[link][:2]),
-                 NOWHERE if boxes[link][2] == NOWHERE else before + sizes[1] * boxes[link][2])
-        for link, parent in enumerate(parents)
-    ]  # fmt: skip
+    table = []
+    for link, parent in enumerate(parents):
+        inside, outside, total = (at if at == NOWHERE else before + sizes[1] * at for at in boxes[link])
+        table.append(Transfer(sizes[0] * own[link], sizes[0] * own[parent], inside, outside, total))
     return table, before + sizes[1] * inner.count
 
 
@@ -177,12 +176,11 @@ class Cursor:
         if self.samples > 1:
             self.own = w.offset(layout.state, w.times(w.plus(index, 1), WIDE * layout.size))
             row = w.offset(layout.transfers, w.times(index, 8 * TRANSFER))
-            self.transfer = Transfer(
-                *(w.put(f"load i64, ptr {w.offset(row, 8 * k)}, align 8, !invariant.load !1") for k in range(TRANSFER))
-            )
-            self.given, self.taken, self.inbox, self.outbox = (
-                w.offset(layout.passed, place) for place in self.transfer[:-1]
-            )
+            offsets = [
+                w.put(f"load i64, ptr {w.offset(row, 8 * k)}, align 8, !invariant.load !1") for k in range(TRANSFER)
+            ]
+            self.inbox_at, self.outbox_at, self.sum_at = offsets[2:]
+            self.given, self.taken, self.inbox, self.outbox = (w.offset(layout.passed, at) for at in offsets[:-1])
             self.pair = w.offset(layout.pairs, w.times(index, WIDE * recipe.pair_size))
         else:
             self.own = layout.in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
