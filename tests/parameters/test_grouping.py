@@ -11,6 +11,8 @@ import armdyn
 from armdyn.graph import Operations, identical, symbols, to_float, trace
 from armdyn.mechanics import kinematics, newton_euler
 from armdyn.parameters import grouped, with_links
+from armdyn.parameters.grouping import without_axes
+from armdyn.parameters.standard import with_exact_links
 from armdyn.robot import Robot
 from support import pinocchio_model
 from support.laws import SHAPES, assert_close, sample
@@ -110,3 +112,15 @@ def test_operations_of_the_general_rx90() -> None:
     assert after.total < 0.88 * before.total
     turned = operations(grouped(robot, turn_tips=True))
     assert turned.multiplications < after.multiplications and turned.additions < after.additions
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_masses_on_the_axes_move_to_the_parents(seed: int) -> None:
+    robot = armdyn.random_robot(seed, 6, prismatic=0.0)
+    bodies = without_axes(robot.links)
+    for body in bodies:
+        _, _, _, YY, _, _, _, _, MZ, M = body.parameters()
+        assert (YY, MZ, M) == (0, 0, 0)
+    q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, 6))
+    less = newton_euler.inverse_dynamics(with_exact_links(robot, bodies), q, qd, qdd)
+    assert_close(less, newton_euler.inverse_dynamics(robot, q, qd, qdd), 1e-12)
