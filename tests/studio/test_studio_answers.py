@@ -29,7 +29,7 @@ from armdyn.studio.panel_pages import (
     words_page,
 )
 from armdyn.studio.saved_state import State, read_address, read_state
-from armdyn.studio.solids import poses, quaternion, rotation, solids, surroundings, weights
+from armdyn.studio.solids import MOST_TRIANGLES, _merged, poses, quaternion, rotation, solids, surroundings, weights
 from support.wheel import MISSING, wheel_files
 
 PANDA = np.array([0.1, -0.3, 0.2, -1.5, 0.1, 1.2, 0.3])
@@ -172,6 +172,8 @@ def test_meshes_of_a_urdf_are_drawn_on_their_links() -> None:
     robot = read(path).locked({"panda_finger_joint1": 0.0})
     meshes = [solid for solid in solids(robot, 1.0) if solid.kind == "mesh"]
     assert {solid.link for solid in meshes} >= set(range(-1, 7))
+    assert 5000 < sum(len(solid.mesh.faces) for solid in meshes) <= MOST_TRIANGLES
+    assert len({solid.color for solid in meshes}) > 3
     dyn = armdyn.compile(robot)
     where = poses(dyn, Answers(robot).start)
     corners = [
@@ -179,6 +181,16 @@ def test_meshes_of_a_urdf_are_drawn_on_their_links() -> None:
     ]
     high = max(float(corner[2].max()) for corner in corners)
     assert 0.6 < high < 1.3, "the arm is about a metre high"
+
+
+def test_a_mesh_with_fewer_triangles_has_nearly_the_same_surface() -> None:
+    trimesh = pytest.importorskip("trimesh", reason="pip install armdyn[studio]")
+    ball = trimesh.creation.icosphere(subdivisions=5, radius=0.1)
+    coarse = _merged(ball, 0.01)
+    assert 500 < len(coarse.faces) < len(ball.faces) / 5
+    radii = np.linalg.norm(coarse.vertices, axis=1)
+    assert radii.max() <= 0.1 + 1e-9 and radii.min() > 0.1 - 0.01 / 2
+    assert coarse.area == pytest.approx(ball.area, rel=0.03)
 
 
 def test_quaternions() -> None:

@@ -18,6 +18,11 @@ GOOD, CLOSE, BAD = "#3b7dd8", "#e08214", "#d1495b"
 """Blue, orange, red: told apart by people who confuse red and green; the words say the same."""
 NEARLY = 0.8
 """Share of a limit from which a torque is shown in orange."""
+PHONE = (
+    "<style>@media (max-width: 48em) { [style*='width: 20em'] { width: 100% !important; } "
+    ".mantine-Tabs-tab { padding: .5em .6em; } .mantine-Tabs-list { flex-wrap: nowrap; overflow-x: auto; } }</style>"
+)
+"""The panels are as wide as a narrow page."""
 _SMALL = "font-size:0.8em;padding:0 .7em;line-height:1.4;overflow-wrap:anywhere"
 _NUMBER = "text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"
 _CUT = "max-width:9em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
@@ -117,6 +122,11 @@ def model_page(title: str, facts: Sequence[tuple[str, str]], checkup: Checkup, t
         f"<details><summary>{escape(t.title)}</summary><div style='overflow-x:auto'>{html_table(t)}</div></details>"
         for t in tables
     )
+    if checkup.notes:
+        words = "".join(f"<li>{escape(note)}</li>" for note in checkup.notes)
+        shown += (
+            f"<details><summary>Notes of the description</summary><ul style='padding-left:1.2em'>{words}</ul></details>"
+        )
     verdict = f"<p style='margin:.5em 0'><b style='color:{color}'>{mark}</b> Check-up: {escape(checkup.summary)}</p>"
     return (
         f"<div style='{_SMALL}' data-model><b>{escape(title)}</b><table>{found}</table>{verdict}"
@@ -146,7 +156,11 @@ def entry_page(entry: Entry) -> str:
 def value_page(name: str, value: float, lowest: float, highest: float, unit: str) -> str:
     """The value of an entry now, and where it lies in its range."""
     span = highest - lowest
-    place = 100 * min(max((value - lowest) / span, 0.0), 1.0) if span > 0 else 50.0
+    if span <= 1e-9 * max(abs(highest), abs(lowest)):
+        return (
+            f"<div style='{_SMALL}' data-value><b>{escape(name)} = {value:.5g} {unit}</b>, at every configuration</div>"
+        )
+    place = 100 * min(max((value - lowest) / span, 0.0), 1.0)
     return (
         f"<div style='{_SMALL}' data-value><b>{escape(name)} = {value:.5g} {unit}</b> at this configuration"
         f"<div style='position:relative;height:6px;margin:.5em 0;border-radius:3px;background:rgba(128,128,128,.25)'>"

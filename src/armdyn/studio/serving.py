@@ -19,7 +19,7 @@ from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.studio.answers import HEAVIEST, Answers
 from armdyn.studio.films import MOST_POINTS, Film
 from armdyn.studio.gate import HOST, Gate, guarded
-from armdyn.studio.panel_pages import error_page
+from armdyn.studio.panel_pages import PHONE, error_page
 from armdyn.studio.panels import EquationsPanel, ModelPanel, MovePanel, PlanPanel, SimulatePanel
 from armdyn.studio.saved_state import State, read_address
 from armdyn.studio.solids import rotation
@@ -28,6 +28,8 @@ from armdyn.typing import Array
 
 FRAME = 1 / 40
 """Time between two frames of a motion, s."""
+TEXTS_FIRST = 4e-3
+"""From a change of texts to the change of the scene that belongs to it, s: they are sent apart."""
 
 
 class Studio:
@@ -50,6 +52,7 @@ class Studio:
         self.server.request_share_url = lambda verbose=True: None  # nothing leaves this machine
         self.gate.opened = lambda letters: self.server._thread_executor.submit(self._open_address, letters) and None
         self.lock = threading.RLock()
+        self.due, self.ended = threading.Event(), False
         self.shown = 0
         """Counts what is played; a motion goes on while it is the last one."""
         self.files: dict[str, Robot] = {}
@@ -62,7 +65,10 @@ class Studio:
         self.chooser = self.server.gui.add_dropdown("Robot", self._names(robot), initial_value=robot.name)
         self.chooser.on_update(self._chosen)
         self.problem = self.server.gui.add_html("")
+        self.server.gui.add_html(PHONE)
         self.open(robot)
+        self.server.on_client_connect(lambda client: self.stage.look(client))
+        threading.Thread(target=self._keep_drawing, daemon=True).start()
 
     @property
     def address(self) -> str:
@@ -72,6 +78,8 @@ class Studio:
     def stop(self) -> None:
         """End the studio."""
         self.shown += 1
+        self.ended = True
+        self.due.set()
         with redirect_stdout(io.StringIO()):
             self.server.stop()
 
@@ -156,20 +164,39 @@ class Studio:
     def _show(self, q: Array, *, sliders: bool = True, gizmo: bool = True) -> None:
         self.q = q
         with self.server.atomic():
-            self.stage.place(q, gizmo=gizmo)
-            if sliders:
-                self.move_panel.set_sliders(q)
             for panel in self.panels:
                 panel.moved()
+            if sliders:
+                self.move_panel.set_sliders(q)
         self.server.flush()
+        self._draw(q, gizmo=gizmo)
 
     def show_live(self, q: Array, pull: Array | None) -> None:
         """Show the arm while it is simulated, and what pulls at its tool."""
-        with self.server.atomic():
-            self.stage.place(q, gizmo=pull is None)
-            self.stage.show_pull(self.answers.dyn.pose(q)[:3, 3], pull)
-            self.move_panel.set_sliders(q)
+        self.move_panel.set_sliders(q)
         self.server.flush()
+        self._draw(q, gizmo=pull is None, pull=pull)
+
+    def _draw(self, q: Array, *, gizmo: bool, pull: Array | None = None) -> None:
+        """Draw the arm in a moment. The page shows texts at once if no change of the scene comes with them."""
+        self.drawing = (q, gizmo, pull)
+        self.due.set()
+
+    def _keep_drawing(self) -> None:
+        """Draw the last configuration that was asked for, again and again until the studio ends."""
+        while True:
+            self.due.wait()
+            time.sleep(TEXTS_FIRST)
+            self.due.clear()
+            if self.ended:
+                return
+            with self.lock, self.server.atomic():
+                q, gizmo, pull = self.drawing
+                if len(q) == self.answers.robot.n:
+                    self.stage.place(q, gizmo=gizmo, pull=pull)
+                    self.move_panel.draw(q)
+            self.server.flush()
+            time.sleep(FRAME - TEXTS_FIRST)
 
     def _dragged(self, phase: str, position: Array, wxyz: Array) -> None:
         if self.simulate_panel.pulled(phase, position):

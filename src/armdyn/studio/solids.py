@@ -5,7 +5,8 @@ Places are in the frames of the moving links, so that they are sent to the page 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,12 @@ LINK, REVOLUTE, PRISMATIC, BASE, PLAIN = (
 GROUND = -1
 MOST_MESH = 50_000_000
 """Bytes of a mesh file that is drawn."""
+MOST_TRIANGLES = 16_000
+"""Of a robot that is drawn."""
+SHARP = 0.6
+"""Angle between two faces from which their edge is drawn sharp, rad."""
+_ONE_NUMBER = np.array([1, 1 << 20, 1 << 40], dtype=np.int64)
+"""Times three small whole numbers: one that stands for them."""
 THICK = 0.024
 """Half the thickness of a solid link, of the robot's size."""
 
@@ -48,7 +55,7 @@ class Solid:
     kind: Literal["box", "ball", "cylinder", "mesh"]
     size: tuple[float, ...]
     T: Array
-    color: Color | None = None
+    color: Color = PLAIN
     opacity: float = 1.0
     mesh: Any = None
 
@@ -67,7 +74,10 @@ class Weight(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """Where the robot stands: up, a point in its middle, its size, height of the floor, where it is seen from."""
+    """Where the robot stands: up, a point in its middle, its size, height of the floor, where it is seen from.
+
+    left: unit vector, to the left as it is seen first. side: how far the robot extends there, m.
+    """
 
     up: Array
     middle: Array
@@ -75,6 +85,8 @@ class Surroundings(NamedTuple):
     floor: float
     gravity: float
     away: Array
+    left: Array
+    side: float
 
 
 def poses(dyn: Dynamics, q: Array) -> Array:
@@ -86,8 +98,8 @@ def poses(dyn: Dynamics, q: Array) -> Array:
 
 def solids(robot: Robot, size: float) -> tuple[Solid, ...]:
     """The shapes of a URDF or MJCF file as far as they can be drawn, or solid links. size: of the robot, m."""
-    shapes = [solid for shape in visuals(robot) if (solid := _of_file(robot, shape)) is not None]
-    return tuple(shapes) or tuple(_links(robot, THICK * size))
+    shapes = [solid for shape in visuals(robot) for solid in _of_file(robot, shape)]
+    return tuple(_coarser(shapes)) or tuple(_links(robot, THICK * size))
 
 
 def surroundings(dyn: Dynamics, q: Array) -> Surroundings:
@@ -106,7 +118,10 @@ def surroundings(dyn: Dynamics, q: Array) -> Surroundings:
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     upright = len(where) == 0 or abs(float(where[0, :3, 2] @ up)) > 0.9  # the first axis is vertical: it stands
     floor = float((points @ up).min()) if upright else float(base @ up) - total_length(robot)
-    return Surroundings(up, middle, size, floor, strength, _away(up, where))
+    away = _away(up, where)
+    left = np.cross(away, up)
+    left /= np.linalg.norm(left)
+    return Surroundings(up, middle, size, floor, strength, away, left, float(((points - middle) @ left).max()))
 
 
 def weights(robot: Robot) -> tuple[Weight, ...]:
@@ -131,37 +146,90 @@ def weights(robot: Robot) -> tuple[Weight, ...]:
 # Parts --------------------------------------------------------------------------------------------------------------
 
 
-def _of_file(robot: Robot, shape: Visual) -> Solid | None:
+def _of_file(robot: Robot, shape: Visual) -> list[Solid]:
     frame = robot.opened.frame(shape.body)
     link = GROUND if frame.link == WORLD else frame.link
     T = np.asarray((frame.pose @ shape.pose).array(), dtype=float)
-    r, g, b, a = shape.color or (*(x / 255 for x in PLAIN), 1.0)
-    color, opacity = (round(255 * r), round(255 * g), round(255 * b)), float(a)
+    color = _color(shape.color) if shape.color else (*PLAIN, 1.0)
     if shape.kind == "box":
-        return Solid(link, "box", shape.size, T, color, opacity)
+        return [Solid(link, "box", shape.size, T, color[:3], color[3])]
     if shape.kind in ("sphere", "ellipsoid"):
-        return Solid(link, "ball", (shape.size * 3)[:3], T, color, opacity)
+        return [Solid(link, "ball", (shape.size * 3)[:3], T, color[:3], color[3])]
     if shape.kind in ("cylinder", "capsule"):
-        return Solid(link, "cylinder", shape.size, T, color, opacity)
-    mesh = _mesh(shape) if shape.kind == "mesh" else None
-    return None if mesh is None else Solid(link, "mesh", shape.size, T, color if shape.color else None, opacity, mesh)
+        return [Solid(link, "cylinder", shape.size, T, color[:3], color[3])]
+    if shape.kind != "mesh":
+        return []
+    parts = _meshes(shape)
+    return [
+        Solid(
+            link, "mesh", shape.size, T, (color if shape.color else own)[:3], (color if shape.color else own)[3], mesh
+        )
+        for own, mesh in parts.items()
+    ]
 
 
-def _mesh(shape: Visual) -> Any:
-    """The mesh of a file as trimesh reads it; None if it cannot be read."""
+def _color(rgba: Sequence[float]) -> tuple[int, int, int, float]:
+    r, g, b, a = rgba
+    return round(255 * r), round(255 * g), round(255 * b), float(a)
+
+
+def _meshes(shape: Visual) -> dict[tuple[int, int, int, float], Any]:
+    """The meshes of a file by colour, as trimesh reads them; none if they cannot be read."""
     try:
         import trimesh
     except ImportError:
-        return None
+        return {}
     if shape.mesh is None:
-        return None
+        return {}
+    found: dict[tuple[int, int, int, float], Any] = {}
     try:
         regular_size(shape.mesh, MOST_MESH)
-        mesh: Any = trimesh.load(shape.mesh, force="mesh")
-        mesh.apply_scale(shape.size)
+        for part in trimesh.load_scene(shape.mesh).dump():
+            visual = part.visual
+            rgba = (visual.material if visual.kind == "texture" else visual).main_color
+            color = _color([float(x) / 255 for x in rgba]) if visual.defined else (*PLAIN, 1.0)
+            bare = trimesh.Trimesh(part.vertices, part.faces, process=False)
+            found[color] = bare if color not in found else trimesh.util.concatenate([found[color], bare])
+        for mesh in found.values():
+            mesh.apply_scale(shape.size)
     except Exception:  # whatever is wrong with a stranger's file, the other shapes are drawn
-        return None
-    return mesh if len(mesh.faces) else None
+        return {}
+    return {color: mesh for color, mesh in found.items() if len(mesh.faces)}
+
+
+def _coarser(shapes: Sequence[Solid]) -> list[Solid]:
+    """The shapes with meshes of MOST_TRIANGLES together, so that they move without delay on any machine."""
+    size = max((float(shape.mesh.extents.max()) for shape in shapes if shape.mesh is not None), default=0.0)
+    meshes, cell = [shape.mesh for shape in shapes], 2e-3 * size
+    while sum(len(mesh.faces) for mesh in meshes if mesh is not None) > MOST_TRIANGLES:
+        cell *= 1.25
+        meshes = [None if shape.mesh is None else _merged(shape.mesh, cell) for shape in shapes]
+    return [
+        replace(shape, mesh=None if mesh is None else _shaded(mesh))
+        for shape, mesh in zip(shapes, meshes, strict=True)
+        if mesh is None or len(mesh.faces)  # of what is smaller than a cell nothing is left
+    ]
+
+
+def _merged(mesh: Any, cell: float) -> Any:
+    """The mesh with all vertices in one cell of a grid merged (Rossignac and Borrel, 1993). cell: its edge, m."""
+    import trimesh
+
+    places = np.floor((mesh.vertices - mesh.bounds[0]) / cell).astype(np.int64)
+    _, to = np.unique(places @ _ONE_NUMBER, return_inverse=True)
+    vertices = np.column_stack([np.bincount(to, mesh.vertices[:, k]) for k in range(3)]) / np.bincount(to)[:, None]
+    faces = to[mesh.faces]
+    a, b, c = faces.T
+    faces = faces[(a != b) & (b != c) & (a != c)]
+    _, kept = np.unique(np.sort(faces, axis=1) @ _ONE_NUMBER, return_index=True)
+    return trimesh.Trimesh(vertices, faces[kept], process=False)
+
+
+def _shaded(mesh: Any) -> Any:
+    """The mesh with its vertices split at sharp edges: the page shades the faces of a vertex as one surface."""
+    import trimesh
+
+    return trimesh.graph.smooth_shade(mesh, angle=SHARP)
 
 
 def _links(robot: Robot, thick: float) -> list[Solid]:

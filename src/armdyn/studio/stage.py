@@ -32,6 +32,10 @@ GRAVITY, ELLIPSOID, FINDING, MASS, PULL, PATH = (
 )
 FLOOR = {False: ((196, 200, 206), (160, 165, 173)), True: ((58, 61, 66), (88, 92, 99))}
 """Colours of the floor's cells and sections; True: dark."""
+FAR = 1.45
+"""Distance of the camera from the middle of the arm, of the arm's size."""
+NARROW = 0.8
+"""Width over height of a page whose panels are below the arm."""
 Dragged = Callable[[str, Array, Array], None]
 """Called with the phase (start, update, end), the position (3,) and the quaternion (4,) of the gizmo."""
 
@@ -71,7 +75,7 @@ class Stage:
 
     def _set_scene(self) -> None:
         where, scene = self.set, self.scene
-        scene.configure_default_lights(cast_shadow=False)  # shadows draw everything several times in each frame
+        self._add_lights(where)
         scene.set_up_direction(tuple(where.up))
         turned = np.column_stack([*across(where.up), where.up])
         floor = where.middle - where.up * (float(where.middle @ where.up) - where.floor + 0.03 * where.size)
@@ -82,13 +86,22 @@ class Stage:
         if where.gravity:
             self._add_gravity(where)
         camera = self.server.initial_camera
-        camera.position = tuple(where.middle + 1.7 * where.size * where.away)
+        camera.position = tuple(where.middle + FAR * where.size * where.away)
         camera.look_at, camera.up = tuple(where.middle), tuple(where.up)
+
+    def _add_lights(self, where: Surroundings) -> None:
+        """Two lamps and the sky: a third of the cost of shadows and reflections where no graphics card draws them."""
+        scene, left = self.scene, where.left
+        scene.configure_default_lights(enabled=False)
+        scene.configure_environment_map(hdri=None)
+        scene.add_light_hemisphere("/sky", ground_color=(176, 180, 190), intensity=1.9, position=where.up)
+        for name, direction, strength in (("key", where.away + 0.8 * left + 1.2 * where.up, 1.8),
+                                          ("fill", where.away - 1.5 * left, 0.5)):  # fmt: skip
+            scene.add_light_directional(f"/{name}", intensity=strength, position=10 * where.size * direction)
 
     def _add_gravity(self, where: Surroundings) -> None:
         """An arrow with its strength beside the arm, on the left as it is seen first."""
-        left = np.cross(where.away, where.up)
-        top = where.middle + 0.5 * where.size * left / np.linalg.norm(left) + 0.5 * where.size * where.up
+        top = where.middle + (where.side + 0.18 * where.size) * where.left + 0.5 * where.size * where.up
         thick = 0.012 * where.size
         self.scene.add_arrows(
             "/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
@@ -103,12 +116,14 @@ class Stage:
         self.floor.cell_color, self.floor.section_color = FLOOR[dark]
 
     def look(self, client: Any) -> None:
-        """Turn one page's camera to where the arm is seen first, further away where the page is narrow."""
-        far = 1.7 * max(1.0, 1.25 / max(float(client.camera.aspect), 0.2))
+        """Turn one page's camera to where the arm is seen first. Narrow pages have their panels below the arm."""
+        where, aspect = self.set, max(float(client.camera.aspect), 0.3)
+        far = FAR * max(1.0, 0.95 / aspect)
+        down = 0.35 * far * where.size * where.up if aspect < NARROW else np.zeros(3)
         with client.atomic():
-            client.camera.up_direction = self.set.up
-            client.camera.look_at = self.set.middle
-            client.camera.position = self.set.middle + far * self.set.size * self.set.away
+            client.camera.up_direction = where.up
+            client.camera.look_at = where.middle - down
+            client.camera.position = where.middle - down + far * where.size * where.away
 
     def _add(self, name: str, solid: Solid) -> Any:
         place: dict[str, Any] = {"position": solid.T[:3, 3], "wxyz": quaternion(solid.T[:3, :3])}
@@ -119,23 +134,22 @@ class Stage:
             return self.scene.add_icosphere(name, radius=1.0, scale=solid.size, **paint, **place)
         if solid.kind == "cylinder":
             return self.scene.add_cylinder(name, radius=solid.size[0], height=solid.size[1], **paint, **place)
-        if solid.color is None:
-            return self.scene.add_mesh_trimesh(name, solid.mesh, **place)
         vertices, faces = np.asarray(solid.mesh.vertices), np.asarray(solid.mesh.faces)
         return self.scene.add_mesh_simple(name, vertices, faces, **paint, **place)
 
     # Each configuration ---------------------------------------------------------------------------------------------
 
-    def place(self, q: Array, *, gizmo: bool = True) -> None:
-        """Show the arm at q. gizmo: whether the gizmo follows the tool."""
+    def place(self, q: Array, *, gizmo: bool = True, pull: Array | None = None) -> None:
+        """Show the arm at q. gizmo: whether the gizmo follows the tool. pull: where the tool is pulled to."""
         where = poses(self.answers.dyn, q)
         for handle, T in zip(self.links, where, strict=True):
             handle.position, handle.wxyz = T[:3, 3], quaternion(T[:3, :3])
         if self.slides is not None:
             self.slides.points = slides(self.answers.robot, where).astype(np.float32)
+        T = self.answers.dyn.pose(q)
         if gizmo:
-            T = self.answers.dyn.pose(q)
             self.gizmo.position, self.gizmo.wxyz = T[:3, 3], quaternion(T[:3, :3])
+        self._show_pull(T[:3, 3], pull)
 
     def show_ellipsoid(self, kind: str, q: Array) -> bool:
         """Draw an ellipsoid at the tool, "none" for none; False where it does not exist."""
@@ -181,7 +195,7 @@ class Stage:
                     color=FINDING if found else PULL, opacity=0.4, position=body.com, wxyz=quaternion(axes),
                 ))  # fmt: skip
 
-    def show_pull(self, tool: Array, target: Array | None) -> None:
+    def _show_pull(self, tool: Array, target: Array | None) -> None:
         """Draw the line from the tool to where it is pulled."""
         self.pull = _without(self.pull)
         if target is not None and float(np.linalg.norm(target - tool)) > 1e-3 * self.set.size:

@@ -77,7 +77,10 @@ class MovePanel(Panel):
         torques = (load.torque for load in loads)
         self.torques.content = torque_page(title, studio.answers.joints, torques, studio.q, studio.degrees)
         self.bodies.content = bodies_page(loads)
-        if self.shape.value != "none" and not studio.stage.show_ellipsoid(self.shape.value, studio.q):
+
+    def draw(self, q: Array) -> None:
+        """Draw the ellipsoid that is chosen."""
+        if self.shape.value != "none" and not self.studio.stage.show_ellipsoid(self.shape.value, q):
             self.say(words_page(False, [f"There is no {self.shape.value} ellipsoid at this configuration."]))
 
     def set_sliders(self, q: Array) -> None:

@@ -33,21 +33,29 @@ class Panel:
     def moved(self) -> None:
         """The arm is at another configuration."""
 
+    @property
+    def gone(self) -> bool:
+        """Whether another robot was opened, and the controls of this one were removed."""
+        return self not in self.studio.panels
+
     def say(self, page: str) -> None:
         """Show a message below the controls."""
-        if self.message is not None:
+        if self.message is not None and not self.gone:
             self.message.content = page
 
     def guarded(self, action: Callable[[Any], None]) -> Callable[[Any], None]:
         """An action of the user whose errors are shown in the panel."""
 
         def run(event: Any) -> None:
-            if getattr(event, "client", None) is None:  # set by the studio itself
+            if getattr(event, "client", None) is None or self.gone:  # set by the studio itself
                 return
             try:
                 action(event)
             except ArmdynError as error:
                 self.say(error_page(error))
+            except RuntimeError:  # viser's, of a control that was removed meanwhile
+                if not self.gone:
+                    raise
 
         return run
 

@@ -102,8 +102,10 @@ class SimulatePanel(Panel):
         """Advance in real time, or slower, until something else is shown."""
         studio, last, frame = self.studio, time.monotonic(), 0
         words = f"Running: {self.law.value}. Pull at the tool with the mouse."
-        self.say(words_page(True, [words]))
-        self.curves.clear()
+        with studio.lock:
+            if not self.gone:
+                self.say(words_page(True, [words]))
+                self.curves.clear()
         try:
             while live is self.live and self.number == studio.shown and live.t < LONGEST:
                 now = time.monotonic()
@@ -123,12 +125,12 @@ class SimulatePanel(Panel):
         finally:
             if self.live is live:
                 self.live = None
-            self.run.label = "Start"
-            self.torques.content = ""
+            with studio.lock:
+                if not self.gone:
+                    self.run.label = "Start"
+                    self.torques.content = ""
             if self.number == studio.shown:
                 studio.move(studio.answers.wrapped(live.q))
-            with studio.lock:
-                studio.stage.show_pull(np.zeros(3), None)
 
     def _show(self, live: LiveSimulation, frame: int) -> None:
         """The arm, the torques, and now and then the curves."""
