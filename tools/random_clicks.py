@@ -72,7 +72,7 @@ class Visitor:
         self.one("button:not([aria-label])").click(timeout=2000)
 
     def slider(self) -> None:
-        self.one("[role=slider]").focus(timeout=2000)
+        self.one("[role=slider]").focus()
         for _ in range(self.choice.randrange(1, 8)):
             self.page.keyboard.press(self.choice.choice(KEYS))
 

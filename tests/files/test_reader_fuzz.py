@@ -26,7 +26,7 @@ from armdyn.identification import read_log
 from armdyn.identification.progress_file import ProgressFile
 from armdyn.identification.progress_file import checksum as checksum_of
 from armdyn.studio.saved_state import State, read_address, read_state
-from armdyn.studio.solids import _mesh
+from armdyn.studio.solids import _meshes
 from armdyn.trajectory import PiecewisePolynomial, point_to_point, read_trajectory
 from support.limits import waiting_is_a_failure
 from support.mutants import NASTY, all_end_well, mutated
@@ -180,19 +180,19 @@ def test_mutated_meshes_that_are_drawn(tmp_path: Path, ending: str) -> None:
     trimesh.creation.box((1.0, 2.0, 3.0)).export(path)
     shape = Visual("body", Pose.identity(), "mesh", (1.0, 1.0, 1.0), mesh=path)
     original = path.read_bytes()
-    assert len(_mesh(shape).faces) == 12
+    assert [len(mesh.faces) for mesh in _meshes(shape).values()] == [12]
 
     def outcome(i: int) -> str:
         path.write_bytes(mutated(f"drawn{i}", original))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of trimesh and NumPy about a file that is not drawn
-            return "nothing" if _mesh(shape) is None else "meshes"
+            return "meshes" if _meshes(shape) else "nothing"
 
     all_end_well(ending, COUNT // 40, outcome)
     path.unlink()
     os.mkfifo(path)
     with waiting_is_a_failure():
-        assert _mesh(shape) is None
+        assert not _meshes(shape)
 
 
 def test_times_that_differ_by_nothing(tmp_path: Path) -> None:

@@ -67,8 +67,11 @@ class Studio:
         self.problem = self.server.gui.add_html("")
         self.server.gui.add_html(PHONE)
         self.open(robot)
-        self.server.on_client_connect(lambda client: self.stage.look(client))
+        self.server.on_client_connect(self._look)
         threading.Thread(target=self._keep_drawing, daemon=True).start()
+
+    def _look(self, client: Any) -> None:
+        self.stage.look(client)
 
     @property
     def address(self) -> str:

@@ -184,7 +184,8 @@ def _meshes(shape: Visual) -> dict[tuple[int, int, int, float], Any]:
     found: dict[tuple[int, int, int, float], Any] = {}
     try:
         regular_size(shape.mesh, MOST_MESH)
-        for part in trimesh.load_scene(shape.mesh).dump():
+        parts: Any = trimesh.load_scene(shape.mesh).dump()
+        for part in parts:
             visual = part.visual
             rgba = (visual.material if visual.kind == "texture" else visual).main_color
             color = _color([float(x) / 255 for x in rgba]) if visual.defined else (*PLAIN, 1.0)

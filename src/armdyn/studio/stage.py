@@ -118,12 +118,12 @@ class Stage:
     def look(self, client: Any) -> None:
         """Turn one page's camera to where the arm is seen first. Narrow pages have their panels below the arm."""
         where, aspect = self.set, max(float(client.camera.aspect), 0.3)
-        far = FAR * max(1.0, 0.95 / aspect)
-        down = 0.35 * far * where.size * where.up if aspect < NARROW else np.zeros(3)
+        far = FAR * max(1.0, 1.15 / aspect)
+        down = 0.42 * far * where.size * where.up if aspect < NARROW else np.zeros(3)
         with client.atomic():
             client.camera.up_direction = where.up
+            client.camera.position = where.middle - down + far * where.size * where.away  # moves `look_at` too
             client.camera.look_at = where.middle - down
-            client.camera.position = where.middle - down + far * where.size * where.away
 
     def _add(self, name: str, solid: Solid) -> Any:
         place: dict[str, Any] = {"position": solid.T[:3, 3], "wxyz": quaternion(solid.T[:3, :3])}
