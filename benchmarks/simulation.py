@@ -18,7 +18,6 @@ from armdyn.reproduce.elbaji.scara_tracking import SCARA_KD, SCARA_KP, SCARA_RAT
 from armdyn.simulation import Run, Solver, simulate
 from armdyn.simulation.studies import monte_carlo
 
-
 CYCLE_MS = {"numeric": 16.0, "symbolic": 17.5}
 """Control cycles of El Baji sec. 5.3."""
 

@@ -124,14 +124,15 @@ def test_features_can_be_left_out_on_purpose(feature: str) -> None:
 @pytest.mark.parametrize("feature", FEATURES)
 def test_what_is_not_declared_is_refused_by_name(feature: str) -> None:
     robot = ROBOTS[feature]()
-    implied = {"static_friction": "dry_friction"}.get(feature)
-    alone = robot.without(*(set(robot.features) - {feature, implied}))
+    laws = {"friction_law", "dry_friction"}  # what brings the others along
+    implied = {"static_friction": {"dry_friction"}, "load_friction": laws, "presliding": laws}.get(feature, set())
+    alone = robot.without(*(set(robot.features) - implied - {feature}))
     for what, taken in support().items():
         if feature in taken:
             require(alone, what, taken)
         else:
             with pytest.raises(FeatureError, match=rf"--without {feature}") as caught:
-                require(alone, what, taken)
+                require(alone, what, taken | implied)
             assert (caught.value.feature, caught.value.joints) == (feature, robot.features[feature])
 
 

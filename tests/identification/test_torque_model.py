@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import armdyn
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.dynamics.presliding import presliding, torques_along
+from armdyn.errors import ArmdynError, FeatureError, ShapeError
 from armdyn.identification import Fit, Log, identify
-from armdyn.identification.friction_terms import presliding
 from armdyn.typing import Array
 
 NOISE = 0.05
@@ -84,6 +84,42 @@ def test_presliding_and_load_are_found_and_predict_another_motion(rich: Fit) -> 
     assert (_error(rich, 1, True) < 0.02).all()
 
 
+def test_the_delivered_robot_has_the_friction_that_was_found(rich: Fit, tmp_path: Path) -> None:
+    """Its file gives the torques of `predict`; a simulation that follows them ends where the motion does."""
+    assert {"friction_law", "load_friction", "presliding"} <= set(rich.robot.features)
+    t, q, qd, qdd = _motion(3, 3.0)
+    again = armdyn.load(rich.robot.save(tmp_path / "arm.toml"))
+    np.testing.assert_allclose(torques_along(again, q, qd, qdd), rich.predict(t, q, qd, qdd), rtol=0, atol=1e-9)
+    table = rich.predict(t, q, qd, qdd)
+
+    def replayed(time: float, position: Array, rate: Array) -> Array:
+        forth = np.array([np.interp(time, t, column) for column in table.T])
+        wanted = [np.array([np.interp(time, t, column) for column in x.T]) for x in (q, qd)]
+        return np.asarray(forth + 1.0 * (wanted[0] - position) + 0.2 * (wanted[1] - rate))
+
+    run = armdyn.simulate(again, replayed, duration=2.5, dt=1e-3, q0=q[0], qd0=qd[0])
+    there = np.array([np.interp(run.t[-1], t, column) for column in q.T])
+    assert np.abs(run.q[-1] - there).max() < 5e-3  # torques held for a step, and a motion that is sampled
+    sliding = armdyn.simulate(again.without("presliding"), replayed, duration=2.5, dt=1e-3, q0=q[0], qd0=qd[0])
+    assert np.abs(sliding.q[-1] - there).max() > 2 * np.abs(run.q[-1] - there).max()
+    static = armdyn.compile(again.without("presliding"))
+    assert np.abs(static.forward_dynamics(q, qd, static.inverse_dynamics(q, qd, qdd)) - qdd).max() < 1e-8
+    with pytest.raises(FeatureError, match="--without presliding"):
+        armdyn.compile(again).inverse_dynamics(q, qd, qdd)
+
+
+@pytest.mark.filterwarnings("ignore::armdyn.errors.ModelWarning")  # its inertias are not constrained
+def test_formats_with_plain_friction_get_the_robot_of_that_law(rich: Fit, tmp_path: Path) -> None:
+    expressible = replace(rich, plain=rich.plain.without("rotors_on_links", "offsets"))
+    expressible.save(tmp_path / "arm.xml")
+    written = armdyn.load(tmp_path / "arm.xml").joints[0].friction
+    plain = identify(ROBOT, _recorded(0, True)[0], friction="plain")
+    assert plain.plain is plain.robot
+    law = plain.robot.joints[0].friction
+    assert written is not None and law is not None
+    assert (written.viscous, written.coulomb) == pytest.approx((law.viscous, law.coulomb))
+
+
 def test_the_band_holds_on_another_motion(rich: Fit) -> None:
     log, motion, _ = _recorded(2, True)
     from armdyn.identification.processing import low_passed
@@ -124,7 +160,7 @@ def test_the_report_explains_the_friction_terms(rich: Fit, tmp_path: Path) -> No
 
     write_report(rich, tmp_path / "rich.html")
     page = (tmp_path / "rich.html").read_text(encoding="utf-8")
-    assert "With friction terms" in page and "without terms" in page and "grows with the load" in page
-    write_report(replace(rich, torques=None, torques_validation=None), tmp_path / "plain.html")
+    assert "without terms" in page and "grows with the load" in page
+    write_report(replace(rich, torques=None), tmp_path / "plain.html")
     page = (tmp_path / "plain.html").read_text(encoding="utf-8")
     assert "no further terms are needed" in page and "grows with the load" not in page

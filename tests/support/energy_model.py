@@ -55,6 +55,9 @@ def friction_of(law: Friction | None, v: Any) -> Any:
         root = np.sqrt(v**2 + law.width**2)
         dry = Fc + ((Fs - Fc) * np.exp((law.width - root) / law.stribeck) if Fs else 0)
         return Fv * v + dry * v / root + law.offset
+    if law.law == "rounded":
+        S, more = v / np.hypot(v, law.width), law.values.get("coulomb_1", 0)
+        return Fv * v + (Fc - more) * S + (more * v / np.hypot(v, law.values["width_1"]) if more else 0) + law.offset
     if law.law == "asymmetric":
         values = {"coulomb_negative": Fc, "viscous_negative": Fv, **law.values}
         forth, back = Fv * v + Fc * np.sign(v), values["viscous_negative"] * v + values["coulomb_negative"] * np.sign(v)
@@ -231,9 +234,27 @@ class EnergyModel:
         return self.links.T @ np.array(rubbing)
 
     def inverse_dynamics(self, x: Any, xd: Any, xdd: Any) -> Any:
+        carried = self._carried(x, xd, xdd)
+        return carried + self.friction(xd) + np.abs(carried) * self._losses(xd)
+
+    def _carried(self, x: Any, xd: Any, xdd: Any) -> Any:
         still = self.mass_matrix(x).real @ xdd + self.coriolis_matrix(x, xd) @ xd
-        return still + self.gravity(x) + self.springs(x) + self.friction(xd)
+        return still + self.gravity(x) + self.springs(x)
+
+    def _losses(self, xd: Any) -> Any:
+        """Friction per torque carried; of robots without loops."""
+        laws = [joint.friction for joint in self.joints]
+        shares = [law.values["load"] * v / np.hypot(v, law.width) if law is not None and "load" in law.values else 0
+                  for law, v in zip(laws, self.links @ xd, strict=True)]  # fmt: skip
+        return np.array(shares) if any(shares) else 0
 
     def forward_dynamics(self, x: Any, xd: Any, tau: Any) -> Any:
-        bias = self.inverse_dynamics(x, xd, np.zeros(self.size))
-        return np.linalg.solve(self.mass_matrix(x).real, tau - bias)
+        left, losses = tau - self.friction(xd), self._losses(xd)
+        if np.any(losses):  # torque carried + losses |torque carried| = what is left, by bisection
+            low, high = np.minimum(0, 10 * left), np.maximum(0, 10 * left)
+            for _ in range(200):
+                middle = (low + high) / 2
+                over = middle + losses * np.abs(middle) > left
+                low, high = np.where(over, low, middle), np.where(over, middle, high)
+            left = (low + high) / 2
+        return np.linalg.solve(self.mass_matrix(x).real, left - self._carried(x, xd, np.zeros(self.size)))

@@ -12,6 +12,8 @@ from armdyn.robot import Robot
 LINK: dict[str, Any] = {"type": "revolute", "a": 0.4, "mass": 2.0, "com": [-0.2, 0.01, 0.02],
                         "inertia": [0.02, 0.001, 0, 0.05, 0.002, 0.06], "alpha": 0.7}  # fmt: skip
 
+ROUNDED: dict[str, Any] = {"law": "rounded", "viscous": 0.3, "coulomb": 0.8, "width": 0.05}
+
 
 def arm(**parts: Any) -> Robot:
     """Three skew links; parts: of the second joint."""
@@ -54,6 +56,8 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
         friction={"viscous": 0.3, "law": "asymmetric", "values": {"viscous_negative": 0.5}}
     ),
     "friction_law": lambda: arm(friction={"viscous": 0.3, "coulomb": 0.8, "width": 0.05, "law": "smooth"}),
+    "load_friction": lambda: arm(friction=ROUNDED | {"values": {"load": 0.15, "coulomb_1": 0.3, "width_1": 0.4}}),
+    "presliding": lambda: arm(friction=ROUNDED | {"values": {"presliding_1": 0.5, "distance_1": 0.02}}),
     "free_joints": floating,
     "payload": lambda: arm().with_payload(1.5, (0.02, 0, 0.1)),
 }

@@ -22,7 +22,7 @@ from armdyn.kinematics.manipulability import product_of_axes
 from armdyn.kinematics.task_rows import SINGULAR_RATIO, Task, drift, jacobian, joint_array, linear_rows, make_task
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FRICTIONLESS, TREE, takes
 from armdyn.robot.limits import limit_vector, required_torque_limits, velocity_limits
 from armdyn.typing import Array
 
@@ -176,7 +176,7 @@ class Polytope:
 # Sets ---------------------------------------------------------------------------------------------------------------
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 def velocity_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", qd_max: Any = 1.0
 ) -> Ellipsoid:
@@ -194,7 +194,7 @@ def velocity_ellipsoid(
     return Ellipsoid("velocity", task.names, np.zeros(s.shape), U, s)
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 def force_ellipsoid(
     model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool", tau_max: Any = 1.0
 ) -> Ellipsoid:
@@ -283,7 +283,7 @@ def acceleration_polytope(
     return Polytope(task.names, centre + JMi @ ((low + high) / 2), JMi * ((high - low) / 2))
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 def manipulability(model: Robot | Dynamics, q: Any, *, rows: str | None = None, frame: str = "tool") -> Array:
     """(...) sqrt(det(J J^T)), the product of the half axes of the velocity ellipsoid. Siciliano (3.56)
 

@@ -21,7 +21,7 @@ from armdyn.kinematics.closable import closable, pulled_in
 from armdyn.kinematics.task_rows import LINEAR, joint_array
 from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FRICTIONLESS, TREE, takes
 from armdyn.robot.limits import joint_names, joint_units, required_torque_limits, working_range
 from armdyn.typing import Array
 
@@ -140,7 +140,7 @@ def payload_capability(
     return np.where(((own > high) | (own < low)).any(axis=-1), np.nan, most)
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 def joint_inertia(model: Robot | Dynamics, q: Any) -> Array:
     """(..., n) the diagonal of M: inertia that each drive moves while the other joints are held, kg m^2 or kg."""
     dyn = dynamics_of(model)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 
 
-@takes("closed", "elastic", "tree", "free_joints")
+@takes("closed", "elastic", "frictionless", "free_joints")
 def check(
     files: Annotated[
         list[str],

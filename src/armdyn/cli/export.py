@@ -31,7 +31,7 @@ class Language(StrEnum):
     jax = "jax"
 
 
-@takes("closed", "elastic", "tree", "free_joints", movable=False)
+@takes("closed", "elastic", "lossy", "free_joints", movable=False)
 def export(
     robot: Robot,
     to: Annotated[

@@ -14,7 +14,7 @@ from armdyn.cli.verb import takes
 CLEAN, FOUND = 0, 1
 
 
-@takes("closed", "elastic", "tree", "free_joints")
+@takes("closed", "elastic", "frictionless", "free_joints")
 def fix(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Robot file.", autocompletion=parse.robot_names)],
     out: Annotated[

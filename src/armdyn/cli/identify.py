@@ -33,7 +33,7 @@ CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
-@takes("closed", "tree")
+@takes("closed", "frictionless")
 def identify(
     robot: Robot,
     log: Annotated[
@@ -158,7 +158,11 @@ def identify(
                 fit.save(out)
                 show_path(screen, "Written", out)
             else:
-                save_robot(screen, fit.robot, out)
+                robot_out = fit.robot if out.suffix.lower() == ".toml" else fit.plain
+                if robot_out is not fit.robot:
+                    screen.print("This format has viscous and Coulomb friction only: the robot of that law is written. "
+                                 "A .toml file holds all friction terms.", style="yellow")  # fmt: skip
+                save_robot(screen, robot_out, out)
         show_changes(screen, robot, out)
         _print_consistency(screen, fit)
     if report is not None:

@@ -24,7 +24,7 @@ class DHConvention(StrEnum):
     standard = "standard"
 
 
-@takes("closed", "elastic", "tree", "free_joints", movable=False)
+@takes("closed", "elastic", "frictionless", "free_joints", movable=False)
 def show(
     robot: Robot,
     json: Annotated[

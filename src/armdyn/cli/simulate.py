@@ -45,7 +45,7 @@ TASK_LAWS = ("task_pid", "resolved_acceleration", "operational_space", "impedanc
 """Laws whose reference moves the tool: on a straight line between the poses of the two configurations."""
 
 
-@takes("closed", "elastic", "tree")
+@takes("closed", "elastic", "frictionless")
 def simulate(
     robot: Robot,
     controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",
@@ -146,6 +146,8 @@ def simulate(
 
         dyn = compiled(robot)
         known = dyn if controller == "elastic_pd" or not dyn.coordinates.doubled else compiled(robot.without("elastic"))
+        if "presliding" in robot.features:  # laws have no state for it; the plant has
+            known = compiled(known.robot.without("presliding"))
         law, course, options = _motion(robot, known, controller, gain, reference, start, duration, torques, rows)
         if observe_velocity:
             from armdyn.control import VelocityObserver

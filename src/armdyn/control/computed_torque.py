@@ -16,7 +16,7 @@ from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, LOSSY, takes
 from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
@@ -25,7 +25,7 @@ PARTS = ("coriolis", "gravity", "friction")
 """Terms of the model that a law may leave out."""
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *LOSSY)
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Law):
     """Computed torque control (inverse dynamics control, feedback linearisation) in the joint space.
@@ -129,7 +129,7 @@ class ComputedTorque(Law):
         return desired.q - q if self.integrates else NOTHING
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *LOSSY)
 @dataclass(frozen=True, eq=False)
 class Feedforward(Law):
     """Feedforward of the inverse dynamics along the reference, with or without PD feedback.

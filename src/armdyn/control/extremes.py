@@ -10,7 +10,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.kinematics.closable import pulled_in
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FRICTIONLESS, TREE, takes
 from armdyn.robot.limits import torque_limits, working_range
 from armdyn.typing import Array
 
@@ -48,13 +48,13 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
     return np.asarray(best)
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
     """Return the largest M_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of Khalil (9.6)."""
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 def acceleration_constants(dyn: Dynamics, seed: int = 0) -> Array:
     """Return k_a = tau_max / max M_jj of each joint, (n,) rad/s^2 or m/s^2: largest accelerations. Khalil sec. 8.3
 

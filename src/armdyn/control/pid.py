@@ -14,7 +14,7 @@ from armdyn.control.pointwise import clipped, where_not_negative
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FRICTIONLESS, takes
 from armdyn.typing import Array
 
 
@@ -123,7 +123,7 @@ class PID(Law):
 GravityAt = Literal["actual", "desired"]
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 @dataclass(frozen=True, eq=False)
 class PDGravity(Law):
     """PD control with gravity compensation: globally asymptotically stable about a constant reference.

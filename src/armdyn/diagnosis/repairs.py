@@ -18,7 +18,7 @@ from armdyn.diagnosis.readings import random_states, robot_torques, uniform
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup, Finding, sentence
 from armdyn.robot.checkup import snap
-from armdyn.robot.features import CLOSED, FREE, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, takes
 from armdyn.robot.parts import FreeTransform, Limits, Placement
 from armdyn.robot.robot import Robot
 from armdyn.tables import WIDTH, Column, Section, render
@@ -86,7 +86,7 @@ class Fixed:
         return "\n\n".join(render(section, WIDTH) for section in self.sections())
 
 
-@takes(*TREE, *CLOSED, *FREE, "elastic")
+@takes(*FRICTIONLESS, *CLOSED, *FREE, "elastic")
 def fix(robot: Robot) -> Fixed:
     """Repair what has one and only one likely repair; nothing is written.
 

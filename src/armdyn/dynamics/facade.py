@@ -39,7 +39,7 @@ from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.parameters import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import Coordinates, coordinates
-from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, require, takes
+from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, SUPPORT, require, takes
 from armdyn.tables import Column, Section
 from armdyn.typing import Floats as Array
 
@@ -283,7 +283,7 @@ class Dynamics(Shown, Quantities):
         return "\n".join(lines)
 
 
-@takes(*CLOSED, "elastic", *TREE, *FREE)
+@takes(*CLOSED, "elastic", *FRICTIONLESS, *FREE)
 def compile(
     robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
 ) -> Dynamics:
@@ -311,6 +311,12 @@ def compile(
             "elastic joints together with closed loops, mimic, free or ball joints", where=f"robot {robot.name!r}",
             expected="one of them", advice='robot.without("elastic") has rigid joints.', feature="elastic",
             joints=robot.features["elastic"],
+        )  # fmt: skip
+    if (robot.constrained or coordinates(robot).doubled) and "load_friction" in robot.features:
+        raise FeatureError(
+            "friction that grows with the load together with elastic joints, closed loops or mimic joints",
+            where=f"robot {robot.name!r}", expected="one of them", feature="load_friction",
+            advice='robot.without("load_friction") leaves it out.', joints=robot.features["load_friction"],
         )  # fmt: skip
     return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
 

@@ -47,7 +47,7 @@ from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, FREE, declare
+from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, LOSSY, declare
 from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
 
@@ -59,6 +59,7 @@ Wrench = ArrayLike | Mapping[str, ArrayLike] | None
 Out = Floats | tuple[Floats, ...] | None
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
 TREE = (*RIGID, *FREE)
+STILL = (*FRICTIONLESS, *FREE)
 OPTIONAL = ("wrench", "frame")
 _ENTRY = re.compile(r"(?:Returns )?(\w+): (?:(\(\.\.\..*?\)),? ?)?(.*)")
 
@@ -200,7 +201,7 @@ class Quantities:
         newton_euler_base.inverse_dynamics,
         newton_euler.inverse_dynamics,
         closed=closed_graphs.inverse_dynamics,
-        takes=TREE,
+        takes=(*LOSSY, *FREE),
     )
     def inverse_dynamics(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
@@ -225,7 +226,7 @@ class Quantities:
         composite_body.forward_dynamics,
         closed=closed_graphs.forward_dynamics,
         inverts=True,
-        takes=TREE,
+        takes=(*LOSSY, *FREE),
     )
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrench: Wrench = None, *,
@@ -250,7 +251,7 @@ class Quantities:
         newton_euler.mass_matrix,
         closed=closed_graphs.mass_matrix,
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def mass_matrix(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Mass matrix M(q), symmetric; both triangles are filled.
@@ -267,7 +268,7 @@ class Quantities:
         gim_christoffel.coriolis_matrix,
         closed=closed_graphs.coriolis_matrix,
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Coriolis matrix C(q, qd) of Christoffel symbols: dM/dt - 2 C is skew-symmetric.
@@ -286,7 +287,7 @@ class Quantities:
         newton_euler.coriolis,
         closed=closed_graphs.coriolis,
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def coriolis(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Coriolis and centrifugal torques C(q, qd) qd.
@@ -304,7 +305,7 @@ class Quantities:
         newton_euler_base.gravity,
         newton_euler.gravity,
         closed=closed_graphs.torques(newton_euler.gravity),
-        takes=TREE,
+        takes=STILL,
     )
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Gravity torques g(q): the torques of the actuators that hold the robot at rest (gravity compensation).
@@ -320,7 +321,7 @@ class Quantities:
         on_robot(spring_torques),
         quantity(spring_torques),
         closed=closed_graphs.torques(quantity(spring_torques)),
-        takes=TREE,
+        takes=STILL,
     )
     def springs(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Torques of springs: with gravity, all torques of the position.
@@ -356,7 +357,7 @@ class Quantities:
         kinematics.pose,
         closed=closed_graphs.pose,
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def pose(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Pose of the tool frame, or of another frame, in the world (forward kinematics): T = [R p; 0 0 0 1].
@@ -374,7 +375,7 @@ class Quantities:
         kinematics.jacobian,
         closed=closed_graphs.jacobian,
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def jacobian(self, q: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None) -> Floats:
         """Geometric Jacobian of the tool frame, or of another frame: (v, w) = J(q) qd, linear rows first, world axes.
@@ -392,7 +393,7 @@ class Quantities:
         kinematics.jacobian_dot_qd,
         closed=closed_graphs.jacobian_dot_qd,
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def jacobian_dot_qd(
         self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
@@ -522,7 +523,7 @@ class Quantities:
         on_loaded_robot(joint_reactions),
         joint_reactions,
         closed=closed_graphs.joint_reactions,
-        takes=TREE,
+        takes=STILL,
     )
     def joint_reactions(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
@@ -550,7 +551,7 @@ class Quantities:
         energies.kinetic_energy,
         closed=closed_graphs.scalar(energies.kinetic_energy),
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Kinetic energy 1/2 qd^T M(q) qd.
@@ -567,7 +568,7 @@ class Quantities:
         on_places(energies.potential_energy),
         energies.potential_energy,
         closed=closed_graphs.scalar(energies.potential_energy, places=True),
-        takes=TREE,
+        takes=STILL,
     )
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Potential energy, zero for masses at the world's origin: its gradient is g(q) + springs(q).
@@ -584,7 +585,7 @@ class Quantities:
         centroid.center_of_mass,
         closed=closed_graphs.scalar(centroid.center_of_mass, places=True),
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def center_of_mass(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Centre of mass of the robot in the world.
@@ -601,7 +602,7 @@ class Quantities:
         centroid.centroidal_momentum,
         closed=closed_graphs.scalar(centroid.centroidal_momentum, places=True),
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def centroidal_momentum(
         self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None
@@ -621,7 +622,7 @@ class Quantities:
         _positions,
         closed=closed_graphs.closed,
         gravity=False,
-        takes=TREE,
+        takes=STILL,
     )
     def closed(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Positions of all movable joints, dependent ones included, in the order of `robot.opened.joints`.

@@ -14,7 +14,7 @@ from armdyn.export import fmu_source
 from armdyn.export.functions import DEFAULT, Model, Real, model
 from armdyn.files import require_free, write_bytes, write_text
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, FREE, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, LOSSY, takes
 
 Content = str | bytes
 
@@ -34,7 +34,7 @@ LOOPING = ("c", "cpp")
 """Languages in which functions may be loops over the links."""
 
 
-@takes(*CLOSED, "elastic", *TREE, *FREE)
+@takes(*CLOSED, "elastic", *LOSSY, *FREE)
 def write(
     robot: Robot,
     to: str = "c",

@@ -22,7 +22,7 @@ from armdyn.kernels.looped_kernel import Tables, operations_of, ports_of
 from armdyn.kernels.ports import Ports
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
-from armdyn.robot.features import CLOSED, FREE, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, LOSSY, takes
 from armdyn.robot.parts import Kind
 
 Real = Literal["double", "float"]
@@ -151,7 +151,7 @@ def applicable(robot: Robot) -> tuple[str, ...]:
     return tuple(name for name, row in QUANTITIES.items() if set(robot.features) <= row.takes)
 
 
-@takes(*CLOSED, "elastic", *TREE, *FREE)
+@takes(*CLOSED, "elastic", *LOSSY, *FREE)
 def model(
     robot: Robot | Dynamics,
     functions: Iterable[str] = DEFAULT,

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from armdyn.identification.evidence import DECIMATION, INCLUDE, Evidence, Reading, with_gravity
-from armdyn.identification.friction_terms import SHAPES, Bank
+from armdyn.identification.friction_terms import Bank
 from armdyn.identification.processing import decimated
 from armdyn.parameters.standard import parameter_names, standard_parameters
 from armdyn.robot import Robot
@@ -78,7 +78,7 @@ class Deviations:
         q, qd = s.q[:, order] * scale, s.qd[:, order] * scale
         bank, blocks = Bank.of(self.robot, qd), [self._stacked(self.rows.Y)]
         for j in range(self.robot.n):
-            own = bank.columns(q, qd, np.zeros(len(q)), j)[:, : len(SHAPES)]
+            own = bank.columns(q, qd, j)[:, 2:-1]
             own = decimated(decimated(own, stride), DECIMATION)
             blocks.append(self._stacked(np.where(np.arange(self.robot.n)[:, None] == j, own[:, None], 0.0)))
         return _spanned(np.hstack(blocks))

@@ -13,13 +13,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from armdyn.dynamics import compile as compiled
+from armdyn.dynamics.presliding import torques_along
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
 from armdyn.identification.checks import check_log
 from armdyn.identification.essential_parameters import essential_parameters
-from armdyn.identification.estimation import Estimate, Estimator
+from armdyn.identification.estimation import Estimate, Estimator, Weighted
 from armdyn.identification.identifiability import Identifiability, contained, group, identifiability
 from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log_format import LogFormat
@@ -41,7 +42,8 @@ from armdyn.parameters import (
 )
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TREE, model_line, takes
+from armdyn.robot.features import CLOSED, FRICTIONLESS, ROUNDED, model_line, takes
+from armdyn.robot.parts import Friction, Joint
 from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
@@ -56,15 +58,17 @@ class Fit(Shown):
 
     base: the base parameters that were estimated
     estimate: their values, covariance, and residuals by joint
-    robot: with these parameters; what no torque depends on is as near to the robot before as they allow
-    validation: torques on held-out data, or on the data used for estimation
+    robot: with these parameters and friction; what no torque depends on is as near to the robot before as they allow
+    validation: torques of this robot on held-out data, or on the data used for estimation
     observation: the data used for estimation
     steps: how the log was processed
     findings: what was noticed, the worst first
     source: name of the log
-    torques: model of the torques with further friction terms, estimated apart from the robot; None: viscous and Coulomb
-             friction predict as well
-    torques_validation: its torques, low-passed at 10 Hz, on the data of `validation`
+    torques: further friction terms of the robot, why they are there, and the band of its torques; None: viscous and
+             Coulomb friction predict as well
+    plain: the robot of viscous and Coulomb friction alone, for formats and functions that know no other: `robot` itself
+             if there are no further terms
+    plain_estimate: its base parameters
     """
 
     base: BaseParameters
@@ -75,20 +79,17 @@ class Fit(Shown):
     steps: Mapping[str, str]
     findings: tuple[Finding, ...]
     source: str
+    plain: Robot
+    plain_estimate: Estimate
     torques: TorqueModel | None = None
-    torques_validation: Validation | None = None
 
     def predict(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
-        """(N, n) torques of the identified model along a motion, N m or N, friction terms with a state included.
+        """(N, n) torques of the identified robot along a motion, N m or N, friction with a state included.
 
         t: (N,) s, increasing: consecutive samples, because presliding friction depends on the motion before
         q, qd, qdd: (N, n) rad or m, per s, per s^2
         """
-        motion = self._motion(t, q, qd, qdd)
-        if self.torques is None:
-            tau: Array = compiled(self.robot).inverse_dynamics(*motion)
-            return tau
-        return self.torques.predict(*motion)
+        return torques_along(self.robot, *self._motion(t, q, qd, qdd))
 
     def predict_std(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
         """(N, n) standard deviation of measured torques about `predict`, both low-passed at 10 Hz; arguments alike.
@@ -97,7 +98,7 @@ class Fit(Shown):
         """
         motion = self._motion(t, q, qd, qdd)
         if self.torques is not None:
-            return self.torques.predict_std(*motion)
+            return self.torques.std(*motion)
         return np.broadcast_to(self.estimate.sigma, motion[0].shape).copy()
 
     def _motion(self, t: Any, q: Any, qd: Any, qdd: Any) -> tuple[Array, Array, Array]:
@@ -157,8 +158,8 @@ class Fit(Shown):
         )
         note += f" Set to zero: {', '.join(found.left_out)}." if found.left_out else ""
         tables = [Section(title, columns, tuple(rows), note), self.validation.section()]
-        if self.torques is not None and self.torques_validation is not None:
-            tables += [self.torques.section(self.validation.joints), self.torques_validation.section()]
+        if self.torques is not None:
+            tables.append(self.torques.section(self.validation.joints))
         return tuple(tables)
 
     def _unit(self, place: str) -> str:
@@ -199,7 +200,7 @@ class Fit(Shown):
         standard: standard parameters of the robot
         identifiability: standard parameter -> individually identifiable, identifiable in combination, not identifiable
         validation: see `Validation.record`
-        torques, torques_validation: the friction terms and their validation; None: none are needed
+        torques: the friction terms; None: none are needed
         steps, notes, findings: processing of the log, reports of the estimator, what was noticed
         """
         parameters = {
@@ -221,22 +222,21 @@ class Fit(Shown):
             "identifiability": self.identifiability,
             "validation": self.validation.record(),
             "torques": None if self.torques is None else self.torques.record(),
-            "torques_validation": None if self.torques_validation is None else self.torques_validation.record(),
             "steps": dict(self.steps),
             "notes": list(self.estimate.notes),
             "findings": [finding.record() for finding in self.findings],
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the fit (.json) or the identified robot (.toml, or any other format of robots)."""
+        """Write the fit (.json), the identified robot (.toml), or `plain` in formats with plain friction alone."""
         path = Path(path)
-        if path.suffix != ".json":
-            self.robot.save(path)
+        if path.suffix == ".json":
+            write_text(path, json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False))
             return
-        write_text(path, json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False))
+        (self.robot if path.suffix == ".toml" else self.plain).save(path)
 
 
-@takes(*CLOSED, *TREE)
+@takes(*CLOSED, *FRICTIONLESS)
 def identify(
     robot: Robot,
     log: Any,
@@ -259,8 +259,8 @@ def identify(
              validation: a log of another motion, or the share of this log's end (0.3) to hold out (default: none)
              include: families of parameters to identify; torques of the others are computed and subtracted
              method: name of an estimator, or an estimator with its settings, as in Robust(loss="tukey")
-             friction: "auto" looks for friction terms beyond viscous and Coulomb friction that `Fit.predict` then
-                       includes; "plain" does not
+             friction: "auto" looks for friction terms beyond viscous and Coulomb friction, with the default method
+                       and where no joint names its law; "plain" does not
              essential: set parameters that the torques do not need to zero
              physical: return the nearest physically consistent robot (needs the extra `physical`)
              log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
@@ -286,41 +286,80 @@ def identify(
     if essential:
         estimate = essential_parameters(observation, full)
     # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
-    identified = _physical(base, full) if physical else with_standard_parameters(robot, nearest(base, estimate))
+    plain = identified = _delivered(base, full if physical else estimate, physical)
+    delivered = _values_of(estimate, base, identified) if physical else estimate
     progress("validation", 0.8)
-    judged = observation
-    if data.held_out is not None:
-        judged = observe(robot, subtract(data.held_out), base)
+    held_out = data.held_out is not None
+    judged = observe(robot, subtract(data.held_out), base) if data.held_out is not None else observation
     prior = base.values if np.abs(base.values).any() else None
-    held_out = judged is not observation
-    delivered = estimate
-    if physical:  # the robot that is delivered is validated
-        delivered = replace(estimate, values=base.matrix @ standard_parameters(identified, include).array())
     tried = validate(judged, delivered, prior=prior, held_out=held_out, source=data.held_out_source)
+    model, plain_estimate = None, estimate
+    if friction == "auto" and training is data.training and _open_to_terms(robot, include, estimator, essential):
+        progress("friction terms", 0.85)
+        model = torque_model(robot, base, data.training)
+    if model is not None:
+        estimate = model.estimate
+        identified = _delivered(base, estimate, physical)
+        if physical:
+            model = model.shifted(_values_of(estimate, base, identified).values)
+        identified = model.robot(identified)
+        tried = validate_model(identified, model, judged.samples, held_out=held_out, source=data.held_out_source,
+                               prior=None if prior is None else robot)  # fmt: skip
     findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, estimate, tried)))
-    found = Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source)
-    if friction == "plain" or training is not data.training or not {"inertial", "friction"} <= set(include):
-        return found
-    progress("friction terms", 0.85)
-    bare = robot.without("friction")
-    families = tuple(family for family in include if family != "friction")
-    model = torque_model(bare, base_parameters(bare, families), data.training)
-    if model is None:
-        return found
-    checked = validate_model(model, tried.joints, judged.samples, held_out=held_out, source=data.held_out_source)
-    return replace(found, torques=model, torques_validation=checked)
+    return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source, plain,
+               plain_estimate, model)  # fmt: skip
+
+
+def _delivered(base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:
+    """The robot of estimated base parameters."""
+    if physical:
+        return _physical(base, estimate)
+    return with_standard_parameters(base.robot, nearest(base, estimate))
+
+
+def _values_of(estimate: Estimate, base: BaseParameters, robot: Robot) -> Estimate:
+    """The estimate with the base parameters that a robot has."""
+    return replace(estimate, values=base.matrix @ standard_parameters(robot, base.include).array())
+
+
+def _open_to_terms(robot: Robot, include: tuple[str, ...], estimator: Estimator, essential: bool) -> bool:
+    """Whether friction terms are looked for: all is estimated, by the default method, and no joint names its law."""
+    named = any(joint.friction is not None and joint.friction.law is not None for joint in robot.tree)
+    everything = {"inertial", "friction"} <= set(include)
+    return everything and isinstance(estimator, Weighted) and not (essential or named)
 
 
 def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding]]:
-    """The robot without static friction, if friction is to be identified."""
+    """The robot with friction that is linear in its coefficients, if friction is to be identified."""
     if "friction" not in include:
         return robot, []
+    notes = []
     static = robot.features.get("static_friction")
-    if not static:
-        return robot, []
-    note = Finding("stribeck-left-out", "note", listed(static), "static friction is left out, because logs rarely "
-                   "determine it", advice="Viscous and Coulomb friction are identified.")  # fmt: skip
-    return robot.without("static_friction"), [note]
+    if static:
+        notes.append(Finding("stribeck-left-out", "note", listed(static), "static friction is left out, because logs "
+                             "rarely determine it", advice="Viscous and Coulomb friction are identified."))  # fmt: skip
+        robot = robot.without("static_friction")
+    rounded = [joint.name for joint in robot.tree if _is_rounded(joint)]
+    if rounded:
+        notes.append(Finding("friction-terms-anew", "note", listed(rounded), "the friction terms of the robot's file "
+                             "are not used", advice="They are looked for anew."))  # fmt: skip
+        robot = replace(robot, tree=tuple(map(_unrounded, robot.tree)), expressions=None)
+    return robot, notes
+
+
+def _is_rounded(joint: Joint) -> bool:
+    law, motor = joint.friction, joint.motor
+    return (law is not None and law.law == ROUNDED) or (motor is not None and motor.width != 0)
+
+
+def _unrounded(joint: Joint) -> Joint:
+    """The joint with viscous and Coulomb friction only, where its law is "rounded"."""
+    if not _is_rounded(joint):
+        return joint
+    law, motor = joint.friction, joint.motor
+    if law is not None and law.law == ROUNDED:
+        law = Friction(law.viscous, law.coulomb, offset=law.offset)
+    return replace(joint, friction=law, motor=motor and replace(motor, width=0, values={}))
 
 
 def known_torques(robot: Robot, include: tuple[str, ...]) -> Callable[[Samples], Samples]:

@@ -4,23 +4,25 @@ The torque of a joint is modelled as
 
     tau = Y pi + Fv qd + Fc S + sum_i a_i [s(qd, w_i) - S] + sum_k b_k [z_k - S] + c |l| S                     [FT-1]
 
-with Y pi the torque of bodies, rotors, shared motors and offsets; S = s(qd, w_0) the sign of the velocity, rounded over
-w_0; l the torque of bodies and rotors alone; and presliding states z_k of Dahl's law, which follow the sign of the
-velocity over a distance delta_k:
+with Y pi the torque of bodies, rotors, springs and offsets; s(qd, w) = qd / sqrt(qd^2 + w^2) the sign of the velocity,
+rounded over w, and S = s(qd, w_0); l the torque that the joint carries, all but friction and offset; and presliding
+states z_k of Dahl's law over distances delta_k (`armdyn.dynamics.presliding`). This is the friction law "rounded" of
+`armdyn.mechanics.friction`, so that the robot that is delivered has it.
 
-    dz/dq = (1 - z sign(qd)) / delta, so that z moves to sign(qd) as exp(-|path| / delta)                       [FT-2]
-
-A motor that several joints turn adds the terms of width and presliding of its own rate to each of them. All terms are
-linear in their coefficients: widths and distances are a fixed bank, and the coefficients tell which of them are there.
+A motor that several joints turn has terms of its own rate and position; they act on each of these joints by its ratio.
+All terms are linear in their coefficients: widths and distances are a fixed bank, and the coefficients tell which of
+them are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from armdyn.dynamics.presliding import presliding
 from armdyn.mechanics.friction import motors_with_friction
 from armdyn.robot import Robot
 from armdyn.robot.transmission import inverse_rows
@@ -28,112 +30,102 @@ from armdyn.typing import Array
 
 ROUNDED = 0.02
 """Velocity over which the sign of friction is rounded, rad/s."""
+SHARP = 0.1
+"""A further width, as a share of that: friction whose sign changes at once."""
 WIDTHS = (0.05, 0.15, 0.5)
 """Further widths, as shares of the largest velocity."""
 DISTANCES = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 """Presliding distances, rad."""
-SHAPES = ("width",) * len(WIDTHS) + ("presliding",) * len(DISTANCES)
+GROUPS = ("width",) * (1 + len(WIDTHS)) + ("presliding",) * len(DISTANCES) + ("load",)
+"""The group of every term; coefficients of a group are shrunk together."""
+SMALLEST = 1e-4
+"""Coefficients below this share of the largest of a joint are left out of the robot's file."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """The terms of [FT-1] of every joint.
+    """The terms of [FT-1] of every joint and of every motor that several joints turn.
 
-    scale: (n,) unit of velocities and distances: 1 for a revolute joint, the largest velocity of a prismatic one
-    fastest: (n,) largest velocity, rad/s or m/s
-    shared: rates of motors that several joints turn, (n,) each, seen at the joints
-    fastest_shared: largest velocity of each
+    rows: (n + s, n) rate of each of them, from the rates of the joints
+    motors: (s,) places of these motors
+    scale: (n + s,) unit of velocities and distances: 1 for a revolute joint, the largest velocity of a prismatic one
+    fastest: (n + s,) largest velocity, rad/s or m/s
     """
 
+    rows: Array
+    motors: tuple[int, ...]
     scale: Array
     fastest: Array
-    shared: tuple[Array, ...]
-    fastest_shared: tuple[float, ...]
 
     @staticmethod
     def of(robot: Robot, qd: Array) -> Bank:
         """The bank for a robot and the velocities, (N, n), of a log."""
-        fastest = np.maximum(np.abs(qd).max(axis=0), 1e-9)
+        motors = np.array(inverse_rows(robot), dtype=float)
+        shared = tuple(j for j in motors_with_friction(robot) if np.count_nonzero(motors[j]) > 1)
+        rows = np.vstack([np.eye(robot.n), motors[list(shared)]])
+        fastest = np.maximum(np.abs(qd @ rows.T).max(axis=0), 1e-9)
         revolute = np.array([joint.kind == "revolute" for joint in robot.joints])
-        rows = [np.array(inverse_rows(robot)[j], dtype=float) for j in motors_with_friction(robot)]
-        shared = tuple(row for row in rows if np.count_nonzero(row) > 1)
-        return Bank(np.where(revolute, 1.0, fastest), fastest, shared,
-                    tuple(max(float(np.abs(qd @ row).max()), 1e-9) for row in shared))  # fmt: skip
+        ratios = np.abs(motors[list(shared), list(shared)])
+        return Bank(rows, shared, np.append(np.where(revolute, 1.0, fastest[: robot.n]), ratios), fastest)
 
     @property
-    def groups(self) -> tuple[str, ...]:
-        """The group of every term; coefficients of a group are shrunk together."""
-        motors = [f"{shape} of motor {k + 1}" for k in range(len(self.shared)) for shape in SHAPES]
-        return (*SHAPES, "load", *motors)
+    def n(self) -> int:
+        """Number of joints."""
+        return int(self.rows.shape[1])
 
     def moving(self, qd: Array) -> Array:
         """(N, n) bool: faster than the velocity over which the sign is rounded."""
-        moving: Array = np.abs(qd) > ROUNDED * self.scale
+        moving: Array = np.abs(qd) > ROUNDED * self.scale[: self.n]
         return moving
 
     def classes(self, qd: Array) -> Array:
         """(N, n) class of speed: 0 at rest, 1 slow, 2 fast."""
-        return self.moving(qd).astype(int) + (np.abs(qd) > 5 * ROUNDED * self.scale)
+        return self.moving(qd).astype(int) + (np.abs(qd) > 5 * ROUNDED * self.scale[: self.n])
 
     def sign(self, qd: Array) -> Array:
-        """(N, n) sign of the velocity, rounded."""
-        return np.tanh(qd / (ROUNDED * self.scale))
+        """(N, n) sign of the velocities of joints, rounded."""
+        return rounded(qd, self.widths[: self.n, 0])
 
-    def plain(self, qd: Array, j: int) -> Array:
-        """(N, 2) columns of Fv and Fc of joint j."""
-        return np.column_stack([qd[:, j], np.tanh(qd[:, j] / (ROUNDED * self.scale[j]))])
+    @cached_property
+    def widths(self) -> Array:
+        """(n + s, 2 + widths) velocities over which signs are rounded."""
+        return np.column_stack([np.outer(self.scale, (ROUNDED, SHARP * ROUNDED)), np.outer(self.fastest, WIDTHS)])
 
-    def columns(self, q: Array, qd: Array, load: Array, j: int) -> Array:
-        """(N, k) terms of joint j with coefficient 1 along a motion in time.
+    @cached_property
+    def distances(self) -> Array:
+        """(n + s, distances) of presliding."""
+        return np.outer(self.scale, DISTANCES)
 
-        q, qd: (N, n) consecutive samples
-        load: (N,) torque of bodies and rotors on the joint
+    def columns(self, q: Array, qd: Array, a: int, load: Array | None = None) -> Array:
+        """(N, 2 + k) columns of Fv, Fc and the terms of joint or motor a along consecutive samples, (N, n) each.
+
+        load: (N,) size of the torque that the joint carries (None: the column of load is zero)
         """
-        return self.all_columns(qd, self.states(q, j), load, j)[:, 2:]
+        rate, path = qd @ self.rows[a], q @ self.rows[a]
+        S, *wide = (rounded(rate, w) for w in self.widths[a])
+        states = [presliding(path, d) for d in self.distances[a].tolist()]
+        lost = np.zeros(len(q)) if load is None else load * S
+        return np.column_stack([rate, S, *(x - S for x in (*wide, *states)), lost])
 
-    def states(self, q: Array, joint: int | None = None) -> list[Array]:
-        """Presliding states, (N, distances), along positions (N, n): of every joint, then of the shared motors.
-
-        joint: the only one whose states are wanted; the others are empty
-        """
-        paths = [(q[:, j], float(self.scale[j]), joint in (None, j)) for j in range(q.shape[1])]
-        paths += [(q @ row, 1.0, joint is None or row[joint] != 0) for row in self.shared]
-        return [
-            np.column_stack([presliding(path, d * scale) for d in DISTANCES])
-            if wanted else np.zeros((len(q), len(DISTANCES)))
-            for path, scale, wanted in paths
-        ]  # fmt: skip
-
-    def all_columns(self, qd: Array, states: Sequence[Array], load: Array, j: int) -> Array:
-        """(N, 2 + k) columns of Fv, Fc and the terms of joint j, with the presliding states given."""
-        n, parts = qd.shape[1], self.plain(qd, j)
-        S = parts[:, 1:]
-        wide = np.tanh(qd[:, j : j + 1] / (np.array(WIDTHS) * self.fastest[j]))
-        blocks = [parts, wide - S, states[j] - S, np.abs(load)[:, None] * S]
-        for k, (row, fastest) in enumerate(zip(self.shared, self.fastest_shared, strict=True)):
-            rate = (qd @ row)[:, None]
-            sign = np.tanh(rate / ROUNDED)
-            shapes = np.hstack([np.tanh(rate / (np.array(WIDTHS) * fastest)) - sign, states[n + k] - sign])
-            blocks.append(shapes * (row[j] != 0))
-        return np.hstack(blocks)
+    def values(self, a: int, terms: Array) -> Mapping[str, float]:
+        """Coefficients, (k,), of the terms of joint or motor a as the values of the law "rounded"."""
+        least = SMALLEST * np.abs(terms[:-1]).max(initial=0.0)
+        count = 1 + len(WIDTHS)
+        found: dict[str, float] = {}
+        for name, length, sizes, scales in (
+            ("coulomb", "width", terms[:count], self.widths[a, 1:]),
+            ("presliding", "distance", terms[count:-1], self.distances[a]),
+        ):
+            kept = [(float(x), float(w)) for x, w in zip(sizes, scales, strict=True) if abs(x) > least]
+            for k, (x, w) in enumerate(kept, 1):
+                found |= {f"{name}_{k}": x, f"{length}_{k}": w}
+        return found | ({"load": float(terms[-1])} if terms[-1] else {})
 
 
-def presliding(q: Array, distance: float) -> Array:
-    """(N,) state z of [FT-2] along positions (N,); 0 at the first sample.
-
-    >>> presliding(np.array([0.0, 1.0, 2.0, 1.0]), 1.0).round(3).tolist()
-    [0.0, 0.632, 0.865, -0.314]
-    """
-    z = np.zeros(len(q))
-    direction = np.sign(np.diff(q))
-    turns = np.flatnonzero(direction[1:] != direction[:-1]) + 1
-    state = 0.0
-    for start, end in zip([0, *turns.tolist()], [*turns.tolist(), len(direction)], strict=True):
-        s = direction[start] if len(direction) else 0.0
-        path = np.abs(q[start + 1 : end + 1] - q[start])
-        z[start + 1 : end + 1] = s + (state - s) * np.exp(-path / distance) if s else state
-        state = float(z[end])
-    return z
+def rounded(rate: Array, width: Array) -> Array:
+    """s(qd, w) = qd / sqrt(qd^2 + w^2)."""
+    sign: Array = rate / np.hypot(rate, width)
+    return sign
 
 
-__all__ = ["Bank", "presliding"]
+__all__ = ["Bank"]

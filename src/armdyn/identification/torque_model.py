@@ -10,7 +10,7 @@ after the other (cross-validation) choose the joints whose terms are kept, and s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,13 +19,15 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from armdyn.identification.estimation import autocorrelation_time
-from armdyn.identification.friction_terms import Bank
+from armdyn.identification.estimation import Estimate, autocorrelation_time
+from armdyn.identification.friction_terms import GROUPS, Bank
 from armdyn.identification.observation import base_regressor, observe
 from armdyn.identification.processing import decimated
 from armdyn.identification.samples import Samples, excerpts
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
+from armdyn.robot.features import ROUNDED
+from armdyn.robot.parts import Friction, Motor
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
@@ -40,7 +42,7 @@ FREEDOM = (3.0, 4.0, 6.0, 9.0, 15.0, 40.0)
 DISCOUNT = 3.0
 """Largest autocorrelation time, in decimated samples, by which the information is divided: correlation beyond it comes
 from effects that the terms are there to model."""
-PRIOR = {"load": 0.2}
+LOAD = 0.2
 """Prior standard deviation of the load term; that of the others is the joint's Coulomb friction."""
 PASSES, FEWER, REFRESHED = 12, 4, 2
 """Iterations of weights and scales, from the start and from a solution of nearly the same data; repetitions with the
@@ -49,6 +51,8 @@ BLOCKS, GUARD = 8, 0.3
 """Blocks of the cross-validation, and the time left out beside the held-out one, s."""
 GAIN = 0.98
 """Cross-validated error over that without the terms, below which the terms of a joint clearly help."""
+SIMPLER = 1.005
+"""Cross-validated error without presliding, or without load, over that with it, below which it is left out."""
 HARM = 2.0
 """Standard errors over the blocks. Evidence decides on terms; where they help one joint of a robot, they are left out
 of another only if they certainly raise its cross-validated error: held-out blocks of a short log take away so many of
@@ -62,20 +66,23 @@ CHUNK = 20_000
 """Samples whose regressor is held at a time."""
 SPEEDS = 3
 """Classes of speed."""
+METHOD = "evidence, with friction terms"
+"""Name of the estimator."""
 
 
 @dataclass(frozen=True, eq=False)
 class TorqueModel:
-    """Torques of a robot with the friction terms of [FT-1], and their standard deviation.
+    """Parameters of a robot with the friction terms of [FT-1], and the standard deviation of its torques.
 
-    base: parameters of bodies, rotors, motors and offsets
+    base: the base parameters of the plain law
     bank: the friction terms
-    values: (p,) of the base parameters
-    friction: (n, 2) viscous and Coulomb friction
-    terms: (n, k) coefficients of the bank, zero for joints that do without
-    covariance: by joint, of (values, friction, terms) of the joint, (p + 2 + k, p + 2 + k)
-    sigma: (n, 3) standard deviation of cross-validated residuals by class of speed
+    values: (p,) of the base parameters; those of `places` are in `own`
+    own: (n + s, 2 + k) viscous and Coulomb friction and coefficients of the terms, of joints and shared motors
+    covariance: of values and own, one after the other
+    sigma: (n, 3) standard deviation of residuals by class of speed
     scale: (n,) factor with which 95 % of the held-out torques are within two standard deviations
+    autocorrelation_time: (n,) of the residuals, in decimated samples
+    samples: (n,) how many were used
     cutoff: of the low-pass of positions, Hz
     errors: (n,) cross-validated relative error; (n,) the same without the terms
     """
@@ -83,55 +90,116 @@ class TorqueModel:
     base: BaseParameters
     bank: Bank
     values: Array
-    friction: Array
-    terms: Array
-    covariance: tuple[Array, ...]
+    own: Array
+    covariance: Array
     sigma: Array
     scale: Array
+    autocorrelation_time: Array
+    samples: Array
     cutoff: float
     errors: tuple[Array, Array]
 
-    def predict(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(N, n) torques along consecutive samples of a motion, (N, n) each."""
-        return self.predicted(q, qd, qdd, None)[0]
-
-    def predict_std(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(N, n) standard deviation of torques, low-passed at 10 Hz, about the prediction; twice it is a 95 % band."""
-        return self.predicted(q, qd, qdd, 1)[1]
-
-    def load(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(N, n) torques of bodies and rotors alone."""
-        bodies, Y_of = _bodies(self.base), base_regressor(self.base)
-        spans = [slice(start, start + CHUNK) for start in range(0, len(q), CHUNK)]
-        return np.concatenate([Y_of(q[x], qd[x], qdd[x])[:, :, bodies] @ self.values[bodies] for x in spans])
-
-    def predicted(self, q: Array, qd: Array, qdd: Array, every: int | None) -> tuple[Array, Array]:
-        """Torques, and at every so many samples (None: nowhere) their standard deviation."""
-        Y_of, bodies, (N, n) = base_regressor(self.base), _bodies(self.base), q.shape
-        own = np.hstack([self.friction, self.terms])
-        tau, std = np.zeros((N, n)), np.zeros((0 if every is None else -(-N // every), n))
-        roots = [_root(C) for C in self.covariance] if every else []
-        states = self.bank.states(q)
-        step = CHUNK // (every or 1) * (every or 1) or every or CHUNK
-        for start in range(0, N, step):
-            span = slice(start, start + step)
-            Y = Y_of(q[span], qd[span], qdd[span])
-            load = Y[:, :, bodies] @ self.values[bodies]
-            tau[span] = Y @ self.values
-            for j in range(n):
-                Z = self.bank.all_columns(qd[span], [z[span] for z in states], load[:, j], j)
-                tau[span, j] += Z @ own[j]
-                if every:
-                    unsure = ((np.hstack([Y[::every, j], Z[::every]]) @ roots[j]) ** 2).sum(axis=1)
-                    speed = self.bank.classes(qd[span][::every])[:, j]
-                    part = slice(start // every, start // every + len(unsure))
-                    std[part, j] = self.scale[j] * np.sqrt(unsure + self.sigma[j, speed] ** 2)
-        return tau, std
+    @property
+    def terms(self) -> Array:
+        """(n + s, k) coefficients of the bank, zero for joints that do without."""
+        return self.own[:, 2:]
 
     @cached_property
     def used(self) -> Array:
         """(n,) bool: joints with terms beyond viscous and Coulomb friction."""
-        return np.asarray(self.terms.any(axis=1))
+        n = self.bank.n
+        return np.asarray((np.abs(self.bank.rows.T) @ np.abs(self.terms).sum(axis=1)[:, None])[:n, 0] > 0)
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The base parameters of the plain law, with their covariance."""
+        p, k = len(self.values), self.own.shape[1]
+        pick = np.eye(p, len(self.covariance))
+        for place, (a, i, factor) in replaced(self.base, self.bank).items():
+            pick[place] = 0.0
+            pick[place, p + a * k + i] = factor
+        values = pick @ np.concatenate([self.values, self.own.ravel()])
+        within = np.sqrt((self.sigma[:, 1:] ** 2).mean(axis=1))
+        return Estimate(self.base.names, values, pick @ self.covariance @ pick.T, within, self.autocorrelation_time,
+                        self.samples, METHOD)  # fmt: skip
+
+    def shifted(self, values: Array) -> TorqueModel:
+        """The model for other base parameters, (p,), as of a physically consistent robot; the rest follows them.
+
+        What moves with the base parameters moves by its regression on them.
+        """
+        found, p, k = self.estimate, len(self.values), self.own.shape[1]
+        theta = np.concatenate([self.values, self.own.ravel()])
+        taken = replaced(self.base, self.bank)
+        index = np.arange(p)
+        factors = np.ones(p)
+        for place, (a, i, factor) in taken.items():
+            index[place], factors[place] = p + a * k + i, factor
+        inverse = np.linalg.pinv(found.covariance, rcond=1e-12, hermitian=True)
+        theta = theta + self.covariance[:, index] * factors @ inverse @ (values - found.values)
+        theta[index] = values / factors
+        theta[list(taken)] = 0.0
+        own = np.where(self.own == 0, 0.0, theta[p:].reshape(self.own.shape))
+        return replace(self, values=theta[:p], own=own)
+
+    def robot(self, identified: Robot) -> Robot:
+        """A robot of the identified base parameters with the friction of this model."""
+        laws = {joint.name: self._friction(j) for j, joint in enumerate(identified.joints)}
+        motors = {identified.joints[j].name: self._friction(self.bank.n + k) for k, j in enumerate(self.bank.motors)}
+        grouped = set(replaced(self.base, self.bank))
+        names = [joint.name for joint in identified.opened.joints]
+        tree = []
+        for joint in identified.tree:
+            if joint.name in laws:
+                law, motor = laws[joint.name], joint.motor
+                offset = 0 if joint.friction is None else joint.friction.offset
+                if joint.name in motors:
+                    own = motors[joint.name]
+                    motor = replace(motor or Motor(), viscous=own.viscous, coulomb=own.coulomb, width=own.width,
+                                    values=own.values)  # fmt: skip
+                elif motor is not None:  # its friction is counted with that of the joint
+                    motor = replace(motor, viscous=0, coulomb=0)
+                joint = replace(joint, friction=replace(law, offset=offset), motor=motor)
+            elif joint.friction is not None and joint.name in names and grouped & self._rows(names.index(joint.name)):
+                joint = replace(joint, friction=replace(joint.friction, viscous=0, coulomb=0))
+            tree.append(joint)
+        return replace(identified, tree=tuple(tree), expressions=None)
+
+    def _rows(self, i: int) -> set[int]:
+        """The base parameters that contain the friction of joint i of all joints."""
+        return {place for kind in ("Fv", "Fc") for place in _places(self.base, f"{kind}{i + 1}")}
+
+    def _friction(self, a: int) -> Friction:
+        viscous, coulomb, *terms = self.own[a].tolist()
+        return Friction(viscous, coulomb, width=float(self.bank.widths[a, 0]), law=ROUNDED,
+                        values=self.bank.values(a, np.array(terms)))  # fmt: skip
+
+    def std(self, q: Array, qd: Array, qdd: Array, every: int = 1) -> Array:
+        """(N, n) standard deviation of torques, low-passed at 10 Hz, about the prediction; twice it is a 95 % band.
+
+        every: how many samples are between two for which it is wanted
+        """
+        Y_of, carries, (N, n) = base_regressor(self.base), carried(self.base), q.shape
+        std = np.zeros((-(-N // every), n))
+        out = list(replaced(self.base, self.bank))
+        p, k = len(self.values), self.own.shape[1]
+        surfaces = [np.flatnonzero(self.bank.rows[:, j]) for j in range(n)]
+        places = [np.concatenate([np.arange(p), *(p + a * k + np.arange(k) for a in each)]) for each in surfaces]
+        roots = [_root(self.covariance[np.ix_(x, x)]) for x in places]
+        columns = [self.bank.columns(q, qd, a)[::every] for a in range(len(self.own))]
+        step = CHUNK * every
+        for start in range(0, N, step):
+            fine, part = slice(start, start + step, every), slice(start // every, start // every + CHUNK)
+            Y = Y_of(q[fine], qd[fine], qdd[fine])
+            load, sign = np.abs(Y[:, :, carries] @ self.values[carries]), self.bank.sign(qd[fine])
+            Y[:, :, out] = 0.0
+            speed = self.bank.classes(qd[fine])
+            for j in range(n):
+                X = [self.bank.rows[a, j] * columns[a][part] for a in surfaces[j]]
+                X[0][:, -1] = load[:, j] * sign[:, j]
+                unsure = ((np.hstack([Y[:, j], *X]) @ roots[j]) ** 2).sum(axis=1)
+                std[part, j] = self.scale[j] * np.sqrt(unsure + self.sigma[j, speed[:, j]] ** 2)
+        return std
 
     def section(self, joints: Sequence[str]) -> Section:
         """The terms of every joint, and what they bring, as a table."""
@@ -150,20 +218,28 @@ class TorqueModel:
     def _text(self, j: int) -> str:
         if not self.used[j]:
             return "none: viscous and Coulomb friction predict as well"
-        groups = np.array(self.bank.groups)
-        sums = {g: float(np.abs(self.terms[j, groups == g]).sum()) for g in dict.fromkeys(groups.tolist())}
-        largest = 1e-3 * max(float(np.abs(self.friction[j]).max()), 1e-300)
-        shown = {g: x for g, x in sums.items() if x > (1e-3 if g in PRIOR else largest)}
-        return ", ".join(f"{g} {x:.3g}" for g, x in shown.items()) or "very small"
+        parts = [self._sums(j)]
+        for a in range(self.bank.n, len(self.own)):
+            if self.bank.rows[a, j] and (sums := self._sums(a)):
+                parts.append(f"{sums} of motor {self.bank.motors[a - self.bank.n] + 1}")
+        return ", ".join(filter(None, parts)) or "very small"
+
+    def _sums(self, a: int) -> str:
+        groups = np.array(GROUPS)
+        sums = {g: float(np.abs(self.terms[a, groups == g]).sum()) for g in dict.fromkeys(GROUPS)}
+        largest = 1e-3 * max(float(np.abs(self.own[a, :2]).max()), 1e-300)
+        shown = {g: x for g, x in sums.items() if x > (1e-3 if g == "load" else largest)}
+        return ", ".join(f"{g} {x:.3g}" for g, x in shown.items())
 
     def record(self) -> dict[str, Any]:
         """The model as plain data."""
         return {
-            "base": dict(zip(self.base.names, self.values.tolist(), strict=True)),
-            "viscous": self.friction[:, 0].tolist(),
-            "coulomb": self.friction[:, 1].tolist(),
-            "groups": list(self.bank.groups),
+            "base": dict(zip(self.base.names, self.estimate.values.tolist(), strict=True)),
+            "groups": list(GROUPS),
+            "viscous": self.own[:, 0].tolist(),
+            "coulomb": self.own[:, 1].tolist(),
             "terms": self.terms.tolist(),
+            "motors": list(self.bank.motors),
             "cutoff": self.cutoff,
             "cross_validated": self.errors[0].tolist(),
             "cross_validated_without": self.errors[1].tolist(),
@@ -179,9 +255,32 @@ def _root(covariance: Array) -> Array:
     return root
 
 
-def _bodies(base: BaseParameters) -> Array:
-    """(p,) bool: parameters of bodies and rotors."""
-    return np.array([not place.startswith(("off", "Fv", "Fc", "Ks", "Mc")) for place in base.places])
+def carried(base: BaseParameters) -> Array:
+    """(p,) bool: parameters of the torques that a joint carries: all but friction and offsets."""
+    return np.array([not place.startswith(("off", "Fv", "Fc")) for place in base.places])
+
+
+def replaced(base: BaseParameters, bank: Bank) -> dict[int, tuple[int, int, float]]:
+    """Base parameters that are plain friction of the bank: (joint or motor, 0 viscous or 1 Coulomb, factor)."""
+    robot = base.robot
+    all_names = [joint.name for joint in robot.opened.joints]
+    numbers = [all_names.index(joint.name) + 1 for joint in robot.joints]
+    found = {}
+    for a, number in enumerate((*numbers, *(numbers[j] for j in bank.motors))):
+        kinds = ("Fv", "Fc") if a < bank.n else ("Fvm", "Fcm")
+        ratio = 1.0 if a < bank.n else float(bank.scale[a])  # Fvm and Fcm are seen at the joint
+        for i, (kind, factor) in enumerate(zip(kinds, (ratio**2, ratio), strict=True)):
+            for place, share in _places(base, f"{kind}{number}").items():
+                found[place] = (a, i, factor * share)
+    return found
+
+
+def _places(base: BaseParameters, name: str) -> Mapping[int, float]:
+    """The base parameters, with their shares, that contain a standard parameter."""
+    if name not in base.standard:
+        return {}
+    column = base.matrix[:, base.standard.index(name)]
+    return {int(place): float(column[place]) for place in np.flatnonzero(np.abs(column) > 1e-9)}
 
 
 # Data ---------------------------------------------------------------------------------------------------------------
@@ -192,7 +291,8 @@ class _Data:
     """Decimated torques, regressor and friction columns of a log.
 
     t: (m,) s
-    Y: (m, n, p) regressor; Z: (m, n, 2) viscous and Coulomb; tau: (m, n)
+    Y: (m, n, p) regressor, zero for plain friction of the bank; tau: (m, n)
+    columns: (m, n + s, 2 + k) viscous, Coulomb and terms of the bank, those of load zero
     keep: (m,) bool, samples in which the robot moves
     speed: (m, n) class of speed; moving: (m, n) bool
     """
@@ -202,7 +302,7 @@ class _Data:
     bank: Bank
     t: Array
     Y: Array
-    Z: Array
+    columns: Array
     tau: Array
     keep: Array
     speed: Array
@@ -217,32 +317,33 @@ class _Data:
         rows = list(observe(robot, whole, base).rows())
         t, Y, tau = (np.concatenate([getattr(part, name) for part in rows]) for name in ("t", "Y", "tau"))
         bank = Bank.of(robot, samples.qd)
-        Z = np.stack([decimated(bank.plain(samples.qd, j), factor) for j in range(robot.n)], axis=1)
+        Y[:, :, list(replaced(base, bank))] = 0.0
+        columns = [decimated(bank.columns(samples.q, samples.qd, a), factor) for a in range(len(bank.rows))]
         qd = samples.qd[::factor]
         moving = bank.moving(qd)
         keep: Array = np.asarray(moving.any(axis=1) & samples.keep[::factor].any(axis=1))
-        return _Data(base, whole, bank, t, Y, Z, tau, keep, bank.classes(qd), moving)
+        return _Data(base, whole, bank, t, Y, np.stack(columns, axis=1), tau, keep, bank.classes(qd), moving)
 
-    @cached_property
-    def shapes(self) -> Array:
-        """(m, n, k) the terms of the bank without load."""
-        s, unloaded = self.samples, np.zeros(len(self.samples))
-        columns = [self.bank.columns(s.q, s.qd, unloaded, j) for j in range(self.tau.shape[1])]
-        return np.stack([decimated(each, s.decimation) for each in columns], axis=1)
-
-    def terms(self, values: Array) -> Array:
-        """(m, n, k) the terms of the bank, with the load of base parameters."""
-        s, bodies = self.samples, _bodies(self.base)
-        load = np.abs(self.Y[:, :, bodies] @ values[bodies])
+    def loaded(self, values: Array) -> Array:
+        """(m, n + s, 2 + k) the columns, those of load with base parameters."""
+        if self.base.robot.constrained:
+            return self.columns
+        s, carries, n = self.samples, carried(self.base), self.bank.n
+        load = np.abs(self.Y[:, :, carries] @ values[carries])
         fine = np.column_stack([np.interp(s.t, self.t, column) for column in load.T])
-        terms = self.shapes.copy()
-        terms[:, :, self.bank.groups.index("load")] = decimated(fine * self.bank.sign(s.qd), s.decimation)
-        return terms
+        columns = self.columns.copy()
+        columns[:, :n, -1] = decimated(fine * self.bank.sign(s.qd), s.decimation)
+        return columns
 
     @cached_property
     def active(self) -> list[Array]:
         """By joint: the parameters on which its torque depends."""
         return [np.flatnonzero(self.Y[:, j].any(axis=0)) for j in range(self.tau.shape[1])]
+
+    @cached_property
+    def surfaces(self) -> list[Array]:
+        """By joint: the joint and the motors whose friction acts on it."""
+        return [np.flatnonzero(self.bank.rows[:, j]) for j in range(self.bank.n)]
 
     @cached_property
     def blocks(self) -> list[tuple[float, float]]:
@@ -251,51 +352,54 @@ class _Data:
         ends[-1] += 1.0
         return list(pairwise(ends.tolist()))
 
+    def design(self, X: Array, use: Array, j: int) -> tuple[Array, Array]:
+        """(columns of joint j at some samples, their places among values and own)."""
+        p, k, active, surfaces = self.Y.shape[2], X.shape[2], self.active[j], self.surfaces[j]
+        own = [self.bank.rows[a, j] * X[use, a] for a in surfaces]
+        places = np.concatenate([active, *(p + a * k + np.arange(k) for a in surfaces)])
+        return np.hstack([self.Y[use, j][:, active], *own]), places
+
 
 # Estimation ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Solution:
-    """values: (p,); own: (n, 2 + k) of each joint; covariance of both by joint; residuals: (m, n).
+    """values: (p,); own: (n + s, 2 + k); covariance of both; residuals: (m, n).
 
-    sigma: (n, 3) by class of speed; alpha: (n, 2 + k) scales of the priors
+    sigma: (n, 3) by class of speed; alpha: (n + s, 2 + k) scales of the priors; penalty: of own, flat
     """
 
     values: Array
     own: Array
-    covariance: tuple[Array, ...]
+    covariance: Array
     residuals: Array
     sigma: Array
     alpha: Array
+    information: tuple[Array, ...]
+    penalty: Array
 
 
 def _solved(
-    data: _Data,
-    X: Array,
-    use: Array,
-    discount: Array,
-    prior: Array,
-    groups: Sequence[str],
+    data: _Data, X: Array, use: Array, discount: Array, prior: Array, groups: Sequence[str],
     near: _Solution | None = None,
-) -> _Solution:
+) -> _Solution:  # fmt: skip
     """Parameters and terms of largest posterior probability, iterated with weights and scales.
 
-    X: (m, n, 2 + k) viscous, Coulomb and terms
+    X: (m, n + s, 2 + k) viscous, Coulomb and terms
     use: (m,) bool
     discount: (n,) by which information is divided
-    prior: (n, 2 + k) standard deviations; infinite: free, 0: left out
+    prior: (n + s, 2 + k) standard deviations; infinite: free, 0: left out
     near: a solution to start from
     """
     tau, speed = data.tau[use], data.speed[use]
-    (m, n), p, k = tau.shape, data.Y.shape[2], X.shape[2]
+    (m, n), p, (surfaces, k) = tau.shape, data.Y.shape[2], prior.shape
     labels = np.array([*groups])
     kinds = [labels == g for g in dict.fromkeys(groups)]
-    places = [np.r_[data.active[j], p + j * k + np.arange(k)] for j in range(n)]
-    columns = [np.hstack([data.Y[use, j][:, data.active[j]], X[use, j]]) for j in range(n)]
+    columns, places = zip(*(data.design(X, use, j) for j in range(n)), strict=True)
     spread = np.sqrt((tau**2).mean(axis=0))
     least = 1e-9 * max(float(spread.max()), 1e-300)
-    alpha = np.ones((n, k)) if near is None else near.alpha
+    alpha = np.ones((surfaces, k)) if near is None else near.alpha
     sigma = np.tile(np.maximum(spread, 1e-9)[:, None], (1, SPEEDS)) if near is None else near.sigma
     weight = np.ones((m, n))
     if near is not None:
@@ -304,21 +408,22 @@ def _solved(
     finite = (prior > 0) & np.isfinite(prior)
     out = np.concatenate([np.zeros(p, dtype=bool), (prior == 0).ravel()])
     for _ in range(PASSES if near is None else FEWER):
-        H, b = np.zeros((len(out), len(out))), np.zeros(len(out))
+        H, b, information = np.zeros((len(out), len(out))), np.zeros(len(out)), []
         for j, (place, A) in enumerate(zip(places, columns, strict=True)):
             root = np.sqrt(weight[:, j] / discount[j]) / sigma[j, speed[:, j]]
             rows = A * root[:, None]
-            H[np.ix_(place, place)] += rows.T @ rows  # a symmetric product: half the work
+            information.append(rows.T @ rows)  # a symmetric product: half the work
+            H[np.ix_(place, place)] += information[j]
             b[place] += rows.T @ (root * tau[:, j])
         penalty = np.where(finite, alpha / np.where(finite, prior, 1.0) ** 2, 0.0)
         H[np.arange(p, len(H)), np.arange(p, len(H))] += penalty.ravel()
         C = _inverse(H, out)
         theta = C @ b
-        own = theta[p:].reshape(n, k)
+        own = theta[p:].reshape(surfaces, k)
         residuals = tau - _predicted(columns, places, theta)
         sigma = np.maximum(_by_speed(np.sqrt(weight) * residuals, speed), least)
         weight = _weights(residuals, sigma, speed)
-        variance = np.diag(C)[p:].reshape(n, k)
+        variance = np.diag(C)[p:].reshape(surfaces, k)
         alpha = alpha.copy()
         for kind in kinds:
             some = finite[:, kind]
@@ -326,8 +431,7 @@ def _solved(
             known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
             size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
             alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
-    whole = [np.r_[np.arange(p), p + j * k + np.arange(k)] for j in range(n)]
-    return _Solution(theta[:p], own, tuple(C[np.ix_(x, x)] for x in whole), residuals, sigma, alpha)
+    return _Solution(theta[:p], own, C, residuals, sigma, alpha, tuple(information), penalty.ravel())
 
 
 def _predicted(columns: Sequence[Array], places: Sequence[Array], theta: Array) -> Array:
@@ -378,37 +482,41 @@ class _Problem:
     X: Array
     discount: Array
     prior: Array
-    groups: tuple[str, ...]
+
+    groups = ("free", "free", *GROUPS)
 
     @staticmethod
     def of(data: _Data) -> _Problem:
-        n = data.tau.shape[1]
-        free = np.full((n, 2), np.inf)
-        plain = _solved(data, data.Z, data.keep, np.ones(n), free, ("free", "free"))
-        times = np.full((len(data.t), n), np.nan)
-        times[data.keep] = plain.residuals
-        discount = np.minimum(autocorrelation_time(times), DISCOUNT)
-        coulomb = np.maximum(np.abs(plain.own[:, 1]), 1e-3 * np.sqrt((data.tau**2).mean(axis=0)))
-        groups = data.bank.groups
-        prior = np.stack([np.full(n, PRIOR[g]) if g in PRIOR else coulomb for g in groups], axis=1)
-        labels, values = ("free", "free", *groups), plain.values
-        prior = np.hstack([free, np.maximum(prior, 1e-12)])
+        n, (_, surfaces, k) = data.tau.shape[1], data.columns.shape
+        free = np.full((surfaces, 2), np.inf)
+        plain = _solved(data, data.columns[:, :, :2], data.keep, np.ones(n), free, ("free", "free"))
+        discount = np.minimum(_times(data, plain.residuals), DISCOUNT)
+        size = np.sqrt((data.tau**2).mean(axis=0)) @ np.abs(np.linalg.pinv(data.bank.rows))
+        prior = np.tile(np.maximum(np.abs(plain.own[:, 1]), 1e-3 * size)[:, None], (1, k - 2))
+        prior[:, -1] = np.where(np.arange(surfaces) < n, LOAD, 0.0)
+        values, prior = plain.values, np.hstack([free, np.where(prior > 0, np.maximum(prior, 1e-12), 0.0)])
         for _ in range(REFRESHED):
-            X = np.concatenate([data.Z, data.terms(values)], axis=2)
-            values = _solved(data, X, data.keep, discount, prior, labels).values
-        X = np.concatenate([data.Z, data.terms(values)], axis=2)
-        return _Problem(data, X, discount, prior, labels)
+            values = _solved(data, data.loaded(values), data.keep, discount, prior, _Problem.groups).values
+        return _Problem(data, data.loaded(values), discount, prior)
 
     @cached_property
     def solution(self) -> _Solution:
         return _solved(self.data, self.X, self.data.keep, self.discount, self.prior, self.groups)
 
-    def without(self, joints: Array) -> _Problem:
-        """The problem in which some joints, (n,) bool, have no terms."""
-        prior = self.prior.copy()
-        prior[joints, 2:] = 0.0
+    def without(self, joints: Array | None = None, groups: Sequence[str] = GROUPS) -> _Problem:
+        """The problem in which some joints (and motors), (n + s,) bool (default: all), have no terms of some groups."""
+        prior, left_out = self.prior.copy(), np.isin(self.groups, groups)
+        prior[np.outer(np.ones(len(prior), dtype=bool) if joints is None else joints, left_out)] = 0.0
         return replace(self, prior=prior)
 
+    @property
+    def sharp(self) -> _Problem:
+        """The problem with the narrowest width alone: viscous and Coulomb friction whose sign changes at once."""
+        prior = self.prior.copy()
+        prior[:, 3:] = 0.0
+        return replace(self, prior=prior)
+
+    @cached_property
     def held_out(self) -> Array:
         """(m, n) residuals of blocks of time that were held out; NaN for samples that are not used."""
         data, left = self.data, np.full(self.data.tau.shape, np.nan)
@@ -416,21 +524,26 @@ class _Problem:
             block = (data.t >= low) & (data.t < high) & data.keep
             others = data.keep & ~((data.t >= low - GUARD) & (data.t < high + GUARD))
             found = _solved(data, self.X, others, self.discount, self.prior, self.groups, self.solution)
-            predicted = data.Y[block] @ found.values + np.einsum("mnk,nk->mn", self.X[block], found.own)
-            left[block] = data.tau[block] - predicted
+            theta = np.concatenate([found.values, found.own.ravel()])
+            for j in range(self.data.bank.n):
+                phi, places = data.design(self.X, block, j)
+                left[block, j] = data.tau[block, j] - phi @ theta[places]
         return left
 
-    def harm(self, left: Array, plain: Array) -> Array:
+    def harm(self, plain: _Problem) -> Array:
         """(n,) increase of held-out squares against those of `plain`, in standard errors over the blocks."""
-        more = np.where(np.isfinite(left) & self.data.moving, left**2 - plain**2, 0.0)
+        left = self.held_out
+        more = np.where(np.isfinite(left) & self.data.moving, left**2 - plain.held_out**2, 0.0)
         t = self.data.t
         sums = np.array([more[(t >= low) & (t < high)].sum(axis=0) for low, high in self.data.blocks])
         spread = sums.std(axis=0, ddof=1) / math.sqrt(len(sums))
         harm: Array = sums.mean(axis=0) / np.maximum(spread, 1e-300)
         return harm
 
-    def errors(self, left: Array) -> Array:
+    @cached_property
+    def errors(self) -> Array:
         """(n,) relative error of held-out residuals over the samples in which the joint moves."""
+        left = self.held_out
         counts = np.isfinite(left) & self.data.moving
         some = np.maximum(counts.sum(axis=0), 1)
         squares = np.where(counts, left, 0.0) ** 2, np.where(counts, self.data.tau, 0.0) ** 2
@@ -439,46 +552,74 @@ class _Problem:
         )
         return error
 
+    @property
+    def error(self) -> float:
+        """Geometric mean of the errors of the joints."""
+        return float(np.exp(np.log(np.maximum(self.errors, 1e-12)).mean()))
+
+    def covariance(self, found: _Solution, times: Array) -> Array:
+        """Covariance of the solution for residuals with these autocorrelation times, (n,).
+
+        C (sum_j H_j time_j / discount_j + penalty) C,   H_j the discounted information of joint j
+        """
+        data, C = self.data, found.covariance
+        middle = np.zeros_like(C)
+        p = len(found.values)
+        middle[np.arange(p, len(C)), np.arange(p, len(C))] = found.penalty
+        for j, H in enumerate(found.information):
+            places = data.design(self.X, np.zeros(len(data.t), dtype=bool), j)[1]
+            middle[np.ix_(places, places)] += H * max(times[j] / self.discount[j], 1.0)
+        covariance: Array = C @ middle @ C
+        return covariance
+
+
+def _times(data: _Data, residuals: Array) -> Array:
+    """(n,) autocorrelation times, in decimated samples, of residuals at the samples used."""
+    times = np.full(data.tau.shape, np.nan)
+    times[data.keep] = residuals
+    return autocorrelation_time(times)
+
 
 def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> TorqueModel | None:
     """The model with the terms that cross-validation keeps; None if no joint needs any beyond viscous and Coulomb.
 
-    Args:    robot: without friction
-             base: its parameters of bodies, rotors, motors and offsets
+    Args:    robot: with plain friction
+             base: its base parameters
              samples: of a log, consecutive in time
     """
     data = _Data.of(robot, base, samples)
     if data.keep.sum() < FEWEST:
         return None
     problem = _Problem.of(data)
-    left = problem.held_out()
-    everywhere = np.ones(robot.n, dtype=bool)
-    plain = problem.without(everywhere).held_out()
-    errors, before = problem.errors(left), problem.errors(plain)
-    if not (errors < GAIN * before).any():
+    n, surfaces = robot.n, len(problem.prior)
+    plain = problem.without()
+    if not (problem.errors < GAIN * np.minimum(plain.errors, problem.sharp.errors)).any():
         return None
-    harmful = problem.harm(left, plain) > HARM
+    for group in ("presliding", "load"):  # a simpler law that predicts as well is preferred
+        simpler = problem.without(groups=(group,))
+        problem = simpler if simpler.error < SIMPLER * problem.error else problem
+    harmful = problem.harm(plain) > HARM
     if harmful.any():
-        problem = problem.without(harmful)
-        left = problem.held_out()
-        errors = problem.errors(left)
+        problem = problem.without(np.append(harmful, np.zeros(surfaces - n, dtype=bool)))
     found = problem.solution
-    sigma, scale = _band(problem, found, left)
-    return TorqueModel(base, problem.data.bank, found.values, found.own[:, :2], found.own[:, 2:], found.covariance,
-                       sigma, scale, samples.cutoff, (errors, before))  # fmt: skip
+    times = _times(data, found.residuals)
+    covariance = problem.covariance(found, times)
+    sigma, scale = _band(problem, covariance)
+    return TorqueModel(base, data.bank, found.values, found.own, covariance, sigma, scale, times,
+                       np.full(n, data.keep.sum()), samples.cutoff, (problem.errors, plain.errors))  # fmt: skip
 
 
-def _band(problem: _Problem, found: _Solution, left: Array) -> tuple[Array, Array]:
+def _band(problem: _Problem, covariance: Array) -> tuple[Array, Array]:
     """(sigma by class of speed, factor by joint) so that 95 % of the held-out residuals are within two deviations."""
     data = problem.data
-    use = data.keep
-    sigma = _by_speed(left[use], data.speed[use])
+    use, left = data.keep, problem.held_out[data.keep]
+    sigma = _by_speed(left, data.speed[use])
     scale = np.ones(len(sigma))
     for j in range(len(sigma)):
-        phi = np.hstack([data.Y[use, j], problem.X[use, j]])
-        unsure = np.einsum("ma,ab,mb->m", phi, found.covariance[j], phi, optimize=True)
-        std = np.sqrt(np.maximum(unsure, 0) + sigma[j, data.speed[use, j]] ** 2)
-        scale[j] = float(np.quantile(np.abs(left[use, j]) / std, 0.95)) / 2
+        phi, places = data.design(problem.X, use, j)
+        unsure = ((phi @ _root(covariance[np.ix_(places, places)])) ** 2).sum(axis=1)
+        std = np.sqrt(unsure + sigma[j, data.speed[use, j]] ** 2)
+        scale[j] = float(np.quantile(np.abs(left[:, j]) / std, 0.95)) / 2
     return sigma, scale
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from armdyn.dynamics.presliding import torques_along
 from armdyn.identification.estimation import Estimate
 from armdyn.identification.observation import Observation
 from armdyn.identification.processing import decimated
 from armdyn.identification.samples import Samples
 from armdyn.identification.torque_model import DECIMATED_RATE, TorqueModel
+from armdyn.robot import Robot
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
@@ -108,8 +110,8 @@ class Validation:
             columns.append(Column("error before", "%"))
             cells.append(_cells(100 * self.relative_error_before))
         data = "held-out data" if self.held_out else "the data used for estimation"
-        about = f" {self.what}" if self.what else ""
-        title = f"Torques{about} on {data}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
+        about = f", {self.what}" if self.what else ""
+        title = f"Torques on {data}{about}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
         return Section(title, tuple(columns), tuple(zip(*cells, strict=True)))
 
     def record(self) -> dict[str, Any]:
@@ -150,24 +152,26 @@ def validate(
 
 
 def validate_model(
-    model: TorqueModel, joints: tuple[str, ...], samples: Samples, *, held_out: bool, source: str
+    robot: Robot, model: TorqueModel, samples: Samples, *, held_out: bool, source: str, prior: Robot | None = None
 ) -> Validation:
-    """Compare measured torques with those of a model with friction terms, both low-passed at 10 Hz.
+    """Compare measured torques with those of a robot with friction terms, both low-passed at 10 Hz.
 
-    Args:    model: of the torques
-             joints: their names
+    Args:    robot: with the friction terms
+             model: which they come from
              samples: a processed log; samples in which the joint moves count
              held_out: the samples were not used for estimation
              source: name of the log
+             prior: the robot before identification, for comparison
     """
     rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
     factor = max(1, round(rate / DECIMATED_RATE))
     motion = samples.q, samples.qd, samples.qdd
     keep = model.bank.moving(samples.qd[::factor])
-    tau, std = model.predicted(*motion, factor)
-    predicted = decimated(tau, factor)
-    return Validation(joints, samples.t[::factor], decimated(samples.tau, factor), predicted, std, keep, None, held_out,
-                      source, "with the friction terms, low-passed at 10 Hz")  # fmt: skip
+    predicted, measured = decimated(torques_along(robot, *motion), factor), decimated(samples.tau, factor)
+    before = None if prior is None else decimated(torques_along(prior, *motion), factor)
+    joints = tuple(joint.name for joint in robot.joints)
+    return Validation(joints, samples.t[::factor], measured, predicted, model.std(*motion, factor), keep, before,
+                      held_out, source, "with the friction terms, low-passed at 10 Hz")  # fmt: skip
 
 
 def _rms(x: Array) -> Array:

@@ -26,7 +26,7 @@ from armdyn.kinematics.numeric_inverse import (
 )
 from armdyn.kinematics.rotations import checked_pose
 from armdyn.kinematics.task_rows import row_mask
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import FRICTIONLESS, takes
 from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -82,7 +82,7 @@ class InverseKinematics:
         return self.status is Status.REACHED if isinstance(self.status, Status) else self.status == Status.REACHED
 
 
-@takes("elastic", *TREE)
+@takes("elastic", *FRICTIONLESS)
 def inverse_kinematics(
     robot: Robot | Dynamics,
     pose: Any,
@@ -148,7 +148,7 @@ def inverse_kinematics(
     return result
 
 
-@takes("elastic", *TREE)
+@takes("elastic", *FRICTIONLESS)
 def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = None, limits: bool = True) -> Array:
     """Return every joint position of one pose in closed form: (k, n), k possibly 0, the one nearest to q0 first.
 

@@ -8,7 +8,7 @@ from armdyn.algebra import Vec3
 from armdyn.dynamics import compile as compiled
 from armdyn.kinematics.closable import pulled_in
 from armdyn.mechanics.kinematics import frame_pose, link_poses
-from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.features import CLOSED, FRICTIONLESS, takes
 from armdyn.robot.limits import working_range
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
@@ -21,7 +21,7 @@ SETTLED = 1e-13
 """Relative growth of the distance in one round below which a search has ended."""
 
 
-@takes("elastic", *CLOSED, *TREE)
+@takes("elastic", *CLOSED, *FRICTIONLESS)
 def reach(robot: Robot, frame: str = "tool") -> float:
     """Return the largest distance of a frame's origin from the robot's base over the working ranges, m.
 

@@ -40,6 +40,12 @@ def _motion_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: A
     return plus(rotor_torques(robot, q, qd, qdd), friction_torques(robot, qd), spring_torques(robot, q), elsewhere)
 
 
+def _lossless_terms(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Any = None) -> list[Scalar]:
+    """All of `_motion_terms` but friction."""
+    elsewhere = external.split(robot, q, wrench)[1]
+    return plus(rotor_torques(robot, q, qd, qdd), spring_torques(robot, q), elsewhere)
+
+
 def _velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
     rotors = rotor_torques(robot, q, qd, steady(robot, qd))
     return plus(rotors, times(_bodies(robot, q), steady(robot, qd))) if robot.compounds else rotors
@@ -75,6 +81,7 @@ def actuated(formula: Callable[P, R]) -> Quantity[P, R]:
     terms = TERMS[formula.__name__]
     names = list(signature(formula).parameters)
     scalar: Callable[..., Any] = formula
+    lossy = formula.__name__ == "inverse_dynamics"
 
     @wraps(formula)
     def complete(robot: Robot, *values: Any, **options: Any) -> Any:
@@ -82,6 +89,9 @@ def actuated(formula: Callable[P, R]) -> Quantity[P, R]:
         bodies = arguments
         if isinstance(arguments.get("wrench"), Mapping):
             bodies = arguments | {"wrench": None}  # wrenches on named frames are a term of their own
+        if lossy and "load_friction" in robot.features:  # friction of what the joints carry
+            carried = _sum_of_lists(scalar(robot, **bodies), _lossless_terms(robot, **arguments))
+            return plus(carried, friction_torques(robot, arguments["qd"], carried))
         return _sum_of_lists(scalar(robot, **bodies), terms(robot, **arguments))
 
     return cast(Quantity[P, R], quantity(complete))

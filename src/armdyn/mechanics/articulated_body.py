@@ -13,9 +13,9 @@ from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, 
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import NotApplicable
 from armdyn.mechanics import external, linear
-from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.composite_body import turned
 from armdyn.mechanics.forward import joint_name
+from armdyn.mechanics.friction import driving_torques
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import plus
 from armdyn.mechanics.moving_axes import steady
@@ -73,8 +73,8 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     poses = [link.pose(q[link.index]) for link in robot.links]
     tip, elsewhere = external.split(robot, q, wrench)
     gamma, beta = rates(robot, poses, q, qd, tip)
-    resisting = plus(friction_torques(robot, qd), spring_torques(robot, q), elsewhere)
-    force = [sub(torque, resistance) for torque, resistance in zip(tau, resisting, strict=True)]  # Khalil (7.82)
+    resisting = plus(spring_torques(robot, q), elsewhere)
+    force = list(map(sub, driving_torques(robot, qd, tau), resisting))  # Khalil (7.82)
     I = [spatial(link.inertia) for link in robot.links]
     u = [Screw(ZERO, ZERO) for _ in robot.links]
     inverse: list[Scalar] = [0] * robot.n

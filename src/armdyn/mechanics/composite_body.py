@@ -107,9 +107,8 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     Returns: qdd: (..., n).
     Raises:  PhysicsError if the mass matrix is singular.
     """
-    H = forward.bias(robot, q, qd, wrench)  # Khalil sec. 7.6.1: the inverse dynamics with qdd = 0
-    M = mass_matrix.formula(robot, q)
-    return forward.accelerations(robot, M, [torque - h for torque, h in zip(tau, H, strict=True)])
+    rest = forward.accelerating(robot, q, qd, tau, wrench)  # Khalil sec. 7.6.1: the inverse dynamics with qdd = 0
+    return forward.accelerations(robot, mass_matrix.formula(robot, q), rest)
 
 
 __all__ = ["composites", "forward_dynamics", "mass_matrix", "turned"]

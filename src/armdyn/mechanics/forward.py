@@ -11,6 +11,7 @@ from typing import Protocol
 
 from armdyn.algebra import Scalar
 from armdyn.mechanics import linear, newton_euler
+from armdyn.mechanics.friction import driving_torques
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.matrices import by_columns
 from armdyn.mechanics.moving_axes import steady
@@ -64,8 +65,17 @@ def forward_dynamics(
     Returns: qdd: (..., n).
     Raises:  PhysicsError if the mass matrix is singular.
     """
-    H = bias(robot, q, qd, wrench, by)
-    return accelerations(robot, columns(robot, q, by), [torque - h for torque, h in zip(tau, H, strict=True)])
+    return accelerations(robot, columns(robot, q, by), accelerating(robot, q, qd, tau, wrench, by))
+
+
+def accelerating(
+    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench: Wrench = None, by: Method = newton_euler
+) -> list[Scalar]:
+    """tau - H(q, qd): what accelerates the joints; of joints with losses, what friction leaves of it."""
+    if "load_friction" in robot.features:
+        bare = with_assembly(remove(robot, ("friction",)), Assembly(robot.links, dict(robot.frames), robot.spins))
+        tau, robot = driving_torques(robot, qd, tau), bare
+    return [torque - h for torque, h in zip(tau, bias(robot, q, qd, wrench, by), strict=True)]
 
 
 def accelerations(robot: Robot, A: Matrix, rest: Scalars) -> list[Scalar]:

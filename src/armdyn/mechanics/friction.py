@@ -17,7 +17,7 @@ from dataclasses import replace
 from armdyn.algebra import Scalar, ops
 from armdyn.algebra.ops import add, div, mul, sub
 from armdyn.errors import NotApplicable, PhysicsError, RobotError, unknown_name
-from armdyn.robot.features import ASYMMETRIC
+from armdyn.robot.features import ASYMMETRIC, ROUNDED, has_load_friction
 from armdyn.robot.parts import Friction, Motor
 from armdyn.robot.robot import Robot
 from armdyn.robot.transmission import inverse_rows
@@ -90,6 +90,39 @@ def asymmetric_smooth(friction: Friction, rate: Scalar) -> Scalar:
     return _of_two_sides(friction, rate, div(rate, root), sub(root, width))
 
 
+def rounded(friction: Friction, rate: Scalar) -> Scalar:
+    """Fv qd + Fc S + sum_k coulomb_k [s(qd, width_k) - S], s(qd, w) = qd / sqrt(qd^2 + w^2), S = s(qd, width).
+
+    The law that identification finds; numbers beyond viscous, coulomb and width are `values`, counted from 1:
+    coulomb_1, width_1, ...: parts of Coulomb friction that change sign over other widths.
+    load: Coulomb friction per torque l that the joint carries, load |l| S beside the above (see `friction_torques`).
+    presliding_1, distance_1, ...: parts of Coulomb friction that build up over a distance, presliding_k (z_k - S)
+    beside the above, with states z_k (see `armdyn.dynamics.presliding`). In steady sliding they vanish.
+    """
+    S = rounded_sign(friction, rate)
+    others = [mul(share, sub(_rounded(rate, width), S)) for share, width in numbered(friction, "coulomb", "width")]
+    return ops.total([viscous(friction, rate), mul(friction.coulomb, S), *others])
+
+
+def rounded_sign(friction: Friction, rate: Scalar) -> Scalar:
+    """The sign of the rate, rounded over the width of the law."""
+    return _rounded(rate, _width(friction))
+
+
+def _rounded(rate: Scalar, width: Scalar) -> Scalar:
+    return div(rate, ops.sqrt(add(mul(rate, rate), mul(width, width))))
+
+
+def numbered(friction: Friction, *names: str) -> list[tuple[Scalar, ...]]:
+    """The values name_1, name_2, ... of some names side by side, in the order of their numbers."""
+    keys = [key.removeprefix(f"{names[0]}_") for key in friction.values if key.startswith(f"{names[0]}_")]
+    try:
+        return [tuple(friction.values[f"{name}_{key}"] for name in names) for key in sorted(keys)]
+    except KeyError as missing:
+        raise PhysicsError(f"the friction law {friction.law!r} needs the value {missing}",
+                           expected=" and ".join(f"{name}_1, ..." for name in names)) from None  # fmt: skip
+
+
 def _of_two_sides(friction: Friction, rate: Scalar, sign: Scalar, size: Scalar) -> Scalar:
     """Fc_m sign + Fc_d sign^2 + Fv_m qd + Fv_d |qd|, from means and half differences of the two sides."""
     back = _backwards(friction)
@@ -136,6 +169,7 @@ LAWS: dict[str, Law] = {
     "piecewise": piecewise,
     "asymmetric": asymmetric,
     "asymmetric_smooth": asymmetric_smooth,
+    ROUNDED: rounded,
 }
 _OWN = dict(LAWS)
 
@@ -202,8 +236,8 @@ def unit_torques(friction: Friction | None, rate: Scalar) -> dict[str, Scalar]:
 
 
 def require_linear(friction: Friction | None, where: str) -> None:
-    """Raise NotApplicable if a registered law is not linear in the coefficients of its joint."""
-    if friction is None or is_own_law(friction):
+    """Raise NotApplicable if a law is not linear in the coefficients of its joint, or has others."""
+    if friction is None or (is_own_law(friction) and friction.law != ROUNDED):
         return
     values = coefficients(friction)
     for rate in (-1.3, 0.2, 0.7):
@@ -215,9 +249,38 @@ def require_linear(friction: Friction | None, where: str) -> None:
                                 advice='robot.without("friction_law") leaves it out.')  # fmt: skip
 
 
-def friction_torques(robot: Robot, qd: Scalars) -> list[Scalar]:
-    """Friction of joints and motors, and the torque offsets. Khalil (7.26)-(7.28)"""
-    return list(map(add, joint_friction(robot, qd), motor_friction(robot, qd)))
+def friction_torques(robot: Robot, qd: Scalars, carried: Scalars | None = None) -> list[Scalar]:
+    """Friction of joints and motors, and the torque offsets. Khalil (7.26)-(7.28)
+
+    carried: (n,) torques without friction, on which the friction of some joints depends: load |l| S more.
+    """
+    torques = list(map(add, joint_friction(robot, qd), motor_friction(robot, qd)))
+    if carried is None:
+        return torques
+    losses = [mul(share, mul(l, ops.sign(l))) for share, l in zip(loss_shares(robot, qd), carried, strict=True)]
+    return list(map(add, torques, losses))
+
+
+def loss_shares(robot: Robot, qd: Scalars) -> list[Scalar]:
+    """(n,) share of the size of the torque it carries that each joint loses to friction: load S."""
+    return [
+        mul(joint.friction.values["load"], rounded_sign(joint.friction, rate))
+        if joint.friction is not None and has_load_friction(joint)
+        else 0
+        for joint, rate in zip(robot.joints, qd, strict=True)
+    ]
+
+
+def driving_torques(robot: Robot, qd: Scalars, tau: Scalars) -> list[Scalar]:
+    """What friction leaves of the torques of the actuators.
+
+    The l of tau = l + load |l| S + friction(qd): load |S| being below one, l has the sign of tau - friction.
+    """
+    left = [sub(torque, rubbing) for torque, rubbing in zip(tau, friction_torques(robot, qd), strict=True)]
+    return [
+        x if ops.is_zero(share) else div(x, add(1, mul(share, ops.sign(x))))
+        for share, x in zip(loss_shares(robot, qd), left, strict=True)
+    ]
 
 
 def joint_friction(robot: Robot, qd: Scalars) -> list[Scalar]:
@@ -235,11 +298,12 @@ def motor_friction(robot: Robot, rates: Scalars) -> list[Scalar]:
     """
     torques: list[Scalar] = [0] * robot.n
     motors = [joint.motor or Motor() for joint in robot.joints]
-    if all(ops.is_zero(motor.viscous) and ops.is_zero(motor.coulomb) for motor in motors):
+    if not any(map(_rubs, motors)):
         return torques
     for motor, ratios in zip(motors, inverse_rows(robot), strict=True):
         rate = ops.total(map(mul, ratios, rates))
-        rubbing = coulomb(Friction(motor.viscous, motor.coulomb), rate)
+        law = of_motor(motor)
+        rubbing = LAWS[law.law or GENERAL](law, rate)
         torques = [add(torque, mul(ratio, rubbing)) for torque, ratio in zip(torques, ratios, strict=True)]
     return torques
 
@@ -248,14 +312,24 @@ def motors_with_friction(robot: Robot) -> list[int]:
     """Motors whose friction is a parameter beside the joints': those with any, and those that several joints turn."""
     shared = [sum(not (isinstance(k, int | float) and k == 0) for k in row) > 1 for row in inverse_rows(robot)]
     motors = [joint.motor or Motor() for joint in robot.joints]
-    rubs = [not (ops.is_zero(motor.viscous) and ops.is_zero(motor.coulomb)) for motor in motors]
-    return [j for j in range(robot.n) if shared[j] or rubs[j]]
+    return [j for j in range(robot.n) if shared[j] or _rubs(motors[j])]
+
+
+def _rubs(motor: Motor) -> bool:
+    return not (ops.is_zero(motor.viscous) and ops.is_zero(motor.coulomb) and ops.is_zero(motor.width))
+
+
+def of_motor(motor: Motor) -> Friction:
+    """The friction of a motor, over its own rate."""
+    law = "coulomb" if ops.is_zero(motor.width) else ROUNDED
+    return Friction(motor.viscous, motor.coulomb, width=motor.width, law=law, values=motor.values)
 
 
 __all__ = [
     "LAWS",
     "Law",
     "coefficients",
+    "driving_torques",
     "friction_laws",
     "friction_torque",
     "friction_torques",
@@ -263,6 +337,8 @@ __all__ = [
     "joint_friction",
     "motor_friction",
     "motors_with_friction",
+    "numbered",
+    "of_motor",
     "register_friction",
     "require_linear",
     "unit_torques",

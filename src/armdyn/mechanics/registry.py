@@ -8,7 +8,7 @@ from typing import Any
 
 from armdyn.errors import unknown_name
 from armdyn.mechanics.quantity import Quantity
-from armdyn.robot.features import BODIES, CLOSED, FREE, TREE, declare
+from armdyn.robot.features import BODIES, CLOSED, FREE, FRICTIONLESS, LOSSY, TREE, declare
 
 QUANTITIES = (
     "inverse_dynamics",
@@ -50,48 +50,49 @@ class Formulation:
         return found
 
 
-ALL = (*TREE, *FREE)
-ONE_MOTOR_PER_JOINT = tuple(name for name in ALL if name not in ("coupling", "rotors_on_links"))
+ALL, STILL = (*TREE, *FREE), (*FRICTIONLESS, *FREE)
+TORQUES = (*LOSSY, *FREE)
+ONE_MOTOR_PER_JOINT = tuple(name for name in TORQUES if name not in ("coupling", "rotors_on_links"))
 FORMULATIONS = (
     Formulation(
         "newton_euler",
         "Newton-Euler, link frames",
         "Khalil (7.51)-(7.61), Milićević table 2, Siciliano (7.107)-(7.114)",
-        ALL,
+        TORQUES,
     ),
-    Formulation("newton_euler_base", "Newton-Euler, base frame", "Milićević table 1", ALL),
-    Formulation("lagrange", "Lagrange, energies differentiated", "Khalil (7.4), Siciliano (7.1)-(7.3)", ALL),
+    Formulation("newton_euler_base", "Newton-Euler, base frame", "Milićević table 1", TORQUES),
+    Formulation("lagrange", "Lagrange, energies differentiated", "Khalil (7.4), Siciliano (7.1)-(7.3)", TORQUES),
     Formulation(
         "gim_christoffel",
         "Mass matrix with Christoffel symbols",
         "Khalil (7.5)-(7.25), Siciliano (7.13)-(7.45)",
-        ALL,
+        TORQUES,
     ),
-    Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "Milićević (2.1)-(2.15)", ALL),
-    Formulation("kronecker", "Euler-Lagrange with Kronecker products", "Truc (23)-(52)", ALL),
-    Formulation("dalembert", "Generalized d'Alembert", "Milićević (4.1)-(4.5)", ALL),
-    Formulation("bertrand_bruneau", "New formulation of Bertrand and Bruneau", "El Baji (1)-(39)", ALL),
-    Formulation("kane", "Kane, partial velocities", "El Baji [13]", ALL),
-    Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "El Baji [14]", ALL),
-    Formulation("composite_body", "Composite rigid bodies", "Khalil sec. 7.6.1", ALL),
+    Formulation("lagrange_euler", "Lagrange-Euler, 4x4 matrices", "Milićević (2.1)-(2.15)", TORQUES),
+    Formulation("kronecker", "Euler-Lagrange with Kronecker products", "Truc (23)-(52)", TORQUES),
+    Formulation("dalembert", "Generalized d'Alembert", "Milićević (4.1)-(4.5)", TORQUES),
+    Formulation("bertrand_bruneau", "New formulation of Bertrand and Bruneau", "El Baji (1)-(39)", TORQUES),
+    Formulation("kane", "Kane, partial velocities", "El Baji [13]", TORQUES),
+    Formulation("gibbs_appell", "Gibbs-Appell, acceleration energy", "El Baji [14]", TORQUES),
+    Formulation("composite_body", "Composite rigid bodies", "Khalil sec. 7.6.1", TORQUES),
     Formulation("articulated_body", "Articulated bodies", "Khalil (7.67)-(7.91)", ONE_MOTOR_PER_JOINT),
-    Formulation("forward", "Forward dynamics, column by column", "Khalil sec. 7.6.1", ALL),
+    Formulation("forward", "Forward dynamics, column by column", "Khalil sec. 7.6.1", TORQUES),
 )
 AROUND: dict[str, tuple[str, ...]] = {
-    "centroid": ALL,
+    "centroid": STILL,
     "closed_chain": (*CLOSED, *ALL),
     "coriolis_matrices": BODIES,
-    "coupling": TREE,
+    "coupling": LOSSY,
     "derivatives": ALL,
     "doubled": ("elastic", *TREE),
     "doubled_lagrange": ("elastic", *TREE),
     "elastic": ("elastic", *TREE),
-    "energies": ALL,
+    "energies": STILL,
     "friction": ALL,
-    "kinematics": ("elastic", *ALL),
+    "kinematics": ("elastic", *STILL),
     "moving_base": TREE,
     "second_derivatives": TREE,
-    "springs": ("elastic", *ALL),
+    "springs": ("elastic", *STILL),
 }
 """The modules around the formulations, and the features that they take into account."""
 for _module, _takes in (*((entry.name, entry.takes) for entry in FORMULATIONS), *AROUND.items()):

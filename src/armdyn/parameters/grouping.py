@@ -31,7 +31,7 @@ from armdyn.algebra.ops import add, is_zero, mul, sub
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.parameters.standard import assembled, negative, seen_at_joints, spin_of, with_exact_links, with_links
 from armdyn.robot import Robot
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import FRICTIONLESS, takes
 from armdyn.robot.links import WORLD, Assembly, Frame, Link, Spin
 
 Turning = Literal["none", "about", "free"]
@@ -78,7 +78,7 @@ class Loads:
             self.inertias[link] = total(self.inertias[link], body)
 
 
-@takes(*TREE)
+@takes(*FRICTIONLESS)
 def grouped(robot: Robot, *, rotors: bool = True, turn_tips: bool = False) -> Robot:
     """A robot with the same torques and as few inertial parameters as possible: the rest are literal zeros.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,15 @@ from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, Vec3, ops, rpy_of
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import Node
 from armdyn.robot.compounds import expanded
-from armdyn.robot.features import has_asymmetric_friction, has_dry_friction, has_friction_law, has_static_friction
+from armdyn.robot.features import (
+    has_asymmetric_friction,
+    has_dry_friction,
+    has_friction_law,
+    has_load_friction,
+    has_presliding,
+    has_static_friction,
+    is_dry,
+)
 from armdyn.robot.parts import Body, FreeTransform, Friction, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
 
@@ -91,9 +99,9 @@ def _bare(joint: Joint, part: str) -> Joint:
     if part in FIELDS and getattr(joint, FIELDS[part]) is not None:
         changes[FIELDS[part]] = None
     if part == "friction" and motor is not None and not (ops.is_zero(motor.viscous) and ops.is_zero(motor.coulomb)):
-        changes["motor"] = replace(motor, viscous=0, coulomb=0)
+        changes["motor"] = replace(motor, viscous=0, coulomb=0, width=0, values={})
     if part == "dry_friction" and has_dry_friction(joint):
-        changes["motor"] = motor and replace(motor, coulomb=0)
+        changes["motor"] = motor and replace(motor, coulomb=0, values=_without_values(motor.values, is_dry))
         changes["friction"] = friction and _without_dry(friction)
     if part == "static_friction" and has_static_friction(joint):
         changes["friction"] = friction and replace(friction, static=0)
@@ -101,6 +109,13 @@ def _bare(joint: Joint, part: str) -> Joint:
         changes["friction"] = None
     if part == "friction_law" and has_friction_law(joint):
         changes["friction"] = None
+        changes["motor"] = motor and replace(motor, width=0, values={})
+    if part == "load_friction" and has_load_friction(joint):
+        changes["friction"] = friction and replace(friction, values=_without_values(friction.values, "load".__eq__))
+    if part == "presliding" and has_presliding(joint):
+        for key, rubbing in (("friction", friction), ("motor", motor)):
+            if rubbing is not None:
+                changes[key] = replace(rubbing, values=_without_values(rubbing.values, _of_presliding))
     if part == "gravity_compensation" and not ops.is_zero(body.gravity_compensation):
         changes["body"] = replace(body, gravity_compensation=0)
     if part == "offsets" and friction is not None and not ops.is_zero(friction.offset):
@@ -111,8 +126,16 @@ def _bare(joint: Joint, part: str) -> Joint:
 
 
 def _without_dry(friction: Friction) -> Friction:
-    values = {name: 0 if name == "coulomb_negative" else value for name, value in friction.values.items()}
-    return replace(friction, coulomb=0, static=0, values=values)
+    return replace(friction, coulomb=0, static=0, values=_without_values(friction.values, is_dry))
+
+
+def _of_presliding(key: str) -> bool:
+    return key.startswith(("presliding_", "distance_"))
+
+
+def _without_values(values: Mapping[str, Scalar], left_out: Callable[[str], bool]) -> dict[str, Scalar]:
+    """The further numbers of a friction without some of them."""
+    return {name: value for name, value in values.items() if not left_out(name)}
 
 
 def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:

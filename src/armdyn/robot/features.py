@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 ASYMMETRIC = ("asymmetric", "asymmetric_smooth")
 """Laws of friction with coefficients of their own in each direction."""
+ROUNDED = "rounded"
+"""The law of friction with several widths, presliding and load."""
 MOST_NAMES, MOST_FUNCTIONS = 8, 12
 """Joints and functions listed in a message at most."""
 MODELS = {
@@ -53,10 +55,14 @@ def _joints(has: Callable[[Joint], bool]) -> Callable[[Robot], Iterable[str]]:
 
 def has_dry_friction(joint: Joint) -> bool:
     """Whether friction, of the joint or of its motor, does not vanish with the velocity."""
-    parts = (joint.friction, joint.motor)
-    backwards = 0 if joint.friction is None else joint.friction.values.get("coulomb_negative", 0)
-    dry = [part.coulomb for part in parts if part is not None]
-    return has_static_friction(joint) or not all(map(ops.is_zero, [*dry, backwards]))
+    parts = [part for part in (joint.friction, joint.motor) if part is not None]
+    dry = [part.coulomb for part in parts] + [x for part in parts for key, x in part.values.items() if is_dry(key)]
+    return has_static_friction(joint) or not all(map(ops.is_zero, dry))
+
+
+def is_dry(key: str) -> bool:
+    """Whether a further number of friction is a coefficient of dry friction."""
+    return key.startswith(("coulomb_", "presliding_")) or key == "load"
 
 
 def has_static_friction(joint: Joint) -> bool:
@@ -71,13 +77,30 @@ def has_asymmetric_friction(joint: Joint) -> bool:
 
 def has_friction_law(joint: Joint) -> bool:
     """Whether the joint names a law of friction other than those of Khalil (7.26)."""
-    return joint.friction is not None and joint.friction.law not in (
-        None,
-        "viscous",
-        "coulomb",
-        "stribeck",
-        *ASYMMETRIC,
-    )
+    return (
+        joint.friction is not None
+        and joint.friction.law
+        not in (
+            None,
+            "viscous",
+            "coulomb",
+            "stribeck",
+            *ASYMMETRIC,
+        )
+    ) or (joint.motor is not None and not ops.is_zero(joint.motor.width))
+
+
+def has_load_friction(joint: Joint) -> bool:
+    """Whether friction grows with the torque that the joint carries."""
+    law = joint.friction
+    return law is not None and law.law == ROUNDED and not ops.is_zero(law.values.get("load", 0))
+
+
+def has_presliding(joint: Joint) -> bool:
+    """Whether a part of friction, of the joint or of its motor, builds up over a distance."""
+    parts = [joint.friction] if joint.friction is not None and joint.friction.law == ROUNDED else []
+    values = [part.values for part in (*parts, joint.motor) if part is not None]
+    return any(key.startswith("presliding_") and not ops.is_zero(x) for each in values for key, x in each.items())
 
 
 FEATURES = {
@@ -98,6 +121,8 @@ FEATURES = {
         Feature("static_friction", "static friction with a Stribeck curve", _joints(has_static_friction)),
         Feature("asymmetric_friction", "friction that differs with the direction", _joints(has_asymmetric_friction)),
         Feature("friction_law", "friction by a law of another name", _joints(has_friction_law)),
+        Feature("load_friction", "friction that grows with the load", _joints(has_load_friction)),
+        Feature("presliding", "presliding friction, which depends on the motion before", _joints(has_presliding)),
         Feature("payload", "a payload", lambda robot: (j.name for j in robot.tree if j.body.name in robot.payloads)),
         Feature(
             "free_joints",
@@ -114,6 +139,10 @@ TRIGONOMETRIC = ("coupling", "rotors_on_links", "dry_friction", "static_friction
 """What leaves the torques of rigid bodies polynomials in sines and cosines; friction is apart."""
 TREE = (*TRIGONOMETRIC, *PASSIVE)
 """What is an ordinary part of the mechanics of a rigid tree."""
+LOSSY = (*TREE, "load_friction")
+"""The same with friction that grows with the load: what has torques with all that the joints carry."""
+FRICTIONLESS = (*LOSSY, "presliding")
+"""What does not depend on friction takes that with a state too."""
 BODIES = tuple(name for name in TREE if name != "rotors_on_links")
 """The same without rotors that turn with links: what has the velocity terms of the bodies alone."""
 FREE = ("free_joints",)

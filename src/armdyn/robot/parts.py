@@ -175,8 +175,9 @@ class Friction:
     viscous: N m s/rad or N s/m. coulomb, static: N m or N. stribeck: rad/s or m/s. offset: N m or N, what dry friction
     has more in one direction than in the other and what the actuator's current is off by, together; there at rest too.
     law: name of another law (see `armdyn.mechanics.friction`; None: the one above). width: velocity over which the
-    laws "smooth", "piecewise" and "asymmetric_smooth" change sign, rad/s or m/s. values: further numbers, by name: for
-    the asymmetric laws viscous_negative and coulomb_negative, and for laws of the user's own.
+    laws "smooth", "piecewise", "asymmetric_smooth" and "rounded" change sign, rad/s or m/s. values: further numbers, by
+    name: for the asymmetric laws viscous_negative and coulomb_negative; for "rounded" its further widths, presliding
+    and load (see there); and for laws of the user's own.
     """
 
     viscous: Scalar = 0
@@ -196,7 +197,8 @@ class Motor:
     torque_constant: N m/A. amplifier: current per unit of control input, A. torque, speed, current: limits at the
     motor, N m, rad/s, A (None: not given). viscous, coulomb: friction that acts on the motor's own rate, N m s/rad and
     N m at the motor. Where the motor drives one joint it does what the joint's friction does; where a coupling lets
-    several joints turn the motor, they all feel it.
+    several joints turn the motor, they all feel it. width, values: if a width is given, its friction is of the law
+    "rounded", over the motor's own rate and position.
     """
 
     torque_constant: Scalar = 1
@@ -206,6 +208,8 @@ class Motor:
     current: Scalar = None
     viscous: Scalar = 0
     coulomb: Scalar = 0
+    width: Scalar = 0
+    values: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ PART_KEYS: dict[str, tuple[str, ...]] = {
     "tool": ("xyz", "rpy", "on"),
     "rotor": ("model", "inertia", "ratio", "mass", "position", "axis", "on", "transverse"),
     "friction": ("law", "viscous", "coulomb", "static", "stribeck", "width", "values", "offset"),
-    "motor": ("torque_constant", "amplifier", "torque", "speed", "current", "viscous", "coulomb"),
+    "motor": ("torque_constant", "amplifier", "torque", "speed", "current", "viscous", "coulomb", "width", "values"),
     "elastic": ("stiffness", "damping", "viscous", "coulomb"),
     "mimic": ("joint", "ratio", "offset"),
     "spring": ("stiffness", "rest"),

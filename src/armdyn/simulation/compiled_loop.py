@@ -51,6 +51,7 @@ def obstacle(problem: Problem) -> str | None:
         "a stop condition": problem.stop is not None,
         "a control period of several steps": problem.hold > 1,
         "a plant with free or ball joints": problem.nq > problem.n,
+        "presliding friction": len(problem.presliding) > 0,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

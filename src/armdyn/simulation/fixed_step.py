@@ -45,7 +45,7 @@ class _Loop:
         qs, qds, taus = np.empty((count, len(q))), np.empty((count, size)), np.empty((count, n))
         zs = np.empty((count, len(z)))
         held, lost_q, lost_qd = np.zeros(n), np.zeros(len(q)), np.zeros(size)
-        last = -1.0
+        last, slid = -1.0, np.zeros(len(p.presliding))
         for k in range(count):
             t = k * p.dt
             qs[k], qds[k], zs[k] = q, qd, z
@@ -55,7 +55,7 @@ class _Loop:
             try:
                 if p.hold and k % p.hold == 0:
                     held, z = self._tick(k, t, q, qd, z)
-                rates, grip, dry = self._rates(k, t, q, qd, z, dyn, held)
+                rates, grip, dry = self._rates(k, t, q, qd, z, dyn, held, slid)
                 if k == p.steps or ended[0] is not None:
                     taus[k] = rates(0, q, qd, z)[2]
                     return Outcome(qs[: k + 1], qds[: k + 1], taus[: k + 1], zs[: k + 1],
@@ -70,6 +70,8 @@ class _Loop:
             except SingularTask as error:
                 taus[k] = taus[k - 1] if k else 0.0
                 return self._cut(k + 1, qs, qds, taus, zs, Status.SINGULAR, f"{error.what} at t = {t:.6g} s")
+            if len(slid):
+                slid = p.presliding.moved(slid, dq)
             q, lost_q = plus(q, dq, lost_q)
             q = p.kept(q)
             qd, lost_qd = plus(qd, dqd, lost_qd)
@@ -104,7 +106,7 @@ class _Loop:
         return p.limited(tau, qd), z
 
     def _rates(
-        self, k: int, t: float, q: Array, qd: Array, z: Array, dyn: Dynamics, held: Array
+        self, k: int, t: float, q: Array, qd: Array, z: Array, dyn: Dynamics, held: Array, slid: Array
     ) -> tuple[Rates, Grip | None, Stiction | None]:
         p = self.p
         torque: Callable[[float, Array, Array, Array], tuple[Array, Array]]
@@ -121,26 +123,33 @@ class _Loop:
                 tau = p.limited(p.law(time, *seen, desired, z), qd)
                 return tau, p.law.change(time, *seen, desired, z)
 
+        began = q
+
+        def acting(tau: Array, q: Array, qd: Array) -> Array:
+            """Torques on the plant; presliding friction follows the position, from where the step began."""
+            forces = p.acting(tau, q, qd)
+            return forces - p.presliding.torques(p.presliding.moved(slid, q - began)) if len(slid) else forces
+
         dry, grip = None, None
         if self.dry:
             dry = self.dry[max(start for start in self.dry if start <= k)]
-            grip = dry.grip(q, qd, p.acting(torque(0, q, qd, z)[0], q, qd), self._wrench(t, q, qd))
+            grip = dry.grip(q, qd, acting(torque(0, q, qd, z)[0], q, qd), self._wrench(t, q, qd))
         forward: Callable[..., Array] = dyn.forward_dynamics
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
             tau, zd = torque(c, q, qd, z)
-            acting = p.acting(tau, q, qd)
+            forces = acting(tau, q, qd)
             if dry is not None and grip is not None:
-                return dry.acceleration(q, qd, acting, self._wrench(t + c * p.dt, q, qd), grip), zd, tau
+                return dry.acceleration(q, qd, forces, self._wrench(t + c * p.dt, q, qd), grip), zd, tau
             if p.wrench is None:
-                return forward(q, qd, acting), zd, tau
-            return forward(q, qd, acting, self._wrench(t + c * p.dt, q, qd)), zd, tau
+                return forward(q, qd, forces), zd, tau
+            return forward(q, qd, forces, self._wrench(t + c * p.dt, q, qd)), zd, tau
 
         return rates, grip, dry
 
     def _linear(self, k: int, t: float, z: Array, dyn: Dynamics, dry: Stiction | None, grip: Grip | None) -> Linear:
         """M, D, K of the plant with its stops, and of the law where it acts continuously; stuck joints do not move."""
-        p, plant, desired = self.p, linear_part(dyn, self.p.stops), self._desired(k)
+        p, plant, desired = self.p, linear_part(dyn, self.p.stops, self.p.presliding), self._desired(k)
 
         def driving(q: Array, qd: Array) -> Array:
             tau = p.law(t, self.sides.measured(q), self.sides.measured(qd), desired, z)

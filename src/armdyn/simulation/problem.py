@@ -11,6 +11,7 @@ import numpy as np
 
 from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
+from armdyn.dynamics.presliding import Presliding
 from armdyn.robot import compounds
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Along, Method, itself
@@ -34,6 +35,7 @@ class Problem:
     stops:         at the joint limits; None: the joints move on.
     measure:       side of elastic joints that the law sees.
     ranges:        (2, n) lower and upper joint limits at which the motion ends; None: it does not.
+    presliding:    friction with a state; the plants are without it.
     """
 
     plants: tuple[tuple[int, Dynamics], ...]
@@ -52,6 +54,7 @@ class Problem:
     measure: Measure
     stop: Stop | None
     ranges: Array | None
+    presliding: Presliding
 
     @property
     def method(self) -> Method:

@@ -15,9 +15,10 @@ from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.control.open_loop import FunctionLaw, TorqueFunction
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
+from armdyn.dynamics.presliding import Presliding, sliding_part
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, FREE, TREE, takes
+from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, takes
 from armdyn.robot.limits import limit_vector, position_limits, start_position, torque_limits, torque_speed
 from armdyn.simulation import sampled_loop
 from armdyn.simulation.adaptive_step import adaptive_steps
@@ -45,7 +46,7 @@ AWAY = 1e-2
 """Distance from the reference at which a joint that friction holds is reported, rad or m."""
 
 
-@takes(*CLOSED, "elastic", *TREE, *FREE)
+@takes(*CLOSED, "elastic", *FRICTIONLESS, *FREE)
 def simulate(
     plant: Dynamics | Robot | Plant,
     controller: Law | TorqueFunction | Sequence[Law],
@@ -94,7 +95,9 @@ def simulate(
     body = plant if isinstance(plant, Plant) else Plant(plant)
     step, name = solver.dt if dt is None else dt, solver.integrator if integrator is None else integrator
     solver = replace(solver, dt=step, integrator=name)
-    dyn = _dynamics(body.model, "plant")
+    whole = _dynamics(body.model, "plant")
+    parts = Presliding.of(whole.robot)
+    dyn = compiled_dynamics(sliding_part(whole.robot), cache=whole.cache) if len(parts) else whole
     n = dyn.robot.n
     many = samples(controller, reference, q0, qd0)
     if many is not None:
@@ -123,7 +126,10 @@ def simulate(
         measure=body.measure,
         stop=stop,
         ranges=np.array(position_limits(dyn.robot)) if stop_at_limits else None,
+        presliding=parts,
     )
+    if len(parts):
+        _check_presliding(problem, body, many is not None)
     if name == AUTO:
         problem = replace(problem, solver=replace(solver, integrator=_automatic(problem)))
     if many is not None:
@@ -174,7 +180,7 @@ def _modes(problem: Problem, t: float) -> tuple[Mode, Mode]:
     p, dyn, where = problem, problem.plants[0][1], problem.sides
     desired = p.course.at(t)
     x, xd = p.start if t == 0 else initial(dyn, desired.q, desired.qd)
-    M, D, K = linear_part(dyn)(x, xd)
+    M, D, K = linear_part(dyn, None, p.presliding)(x, xd)
     if p.stops is not None:  # as if all of them pushed
         damping, stiffness = (np.pad(part, (0, len(xd) - p.n)) for part in p.stops.strongest)
         D, K = D + np.diag(damping), K + np.diag(stiffness)
@@ -333,6 +339,23 @@ def _check_free(dyn: Dynamics, law: Law, body: Plant, solver: Solver, stop_at_li
             )  # fmt: skip
 
 
+def _check_presliding(problem: Problem, body: Plant, batch: bool) -> None:
+    """Raise NotApplicable for what does not keep the state of presliding friction."""
+    name = problem.solver.integrator
+    reasons = {
+        "a batch of simulations": batch,
+        "changes of the plant": len(body.changes) > 0,
+        f"the integrator {name}": name != AUTO and (problem.method.step is None or name == "variational"),
+    }
+    for reason, given in reasons.items():
+        if given:
+            raise NotApplicable(
+                f"presliding friction together with {reason}", where="simulate",
+                expected="one run of one plant with fixed steps",
+                advice='robot.without("presliding") leaves it out.',
+            )  # fmt: skip
+
+
 def step_count(course: Course, duration: float | None, dt: float) -> int:
     """Time steps until `duration`, or until the end of the reference."""
     if duration is None:
@@ -395,6 +418,12 @@ def _start(name: str, value: Any, n: int, law: Law, on_reference: Array) -> Arra
 
 def _sticks(dyn: Dynamics, body: Plant, solver: Solver) -> bool:
     """Whether joints at rest stick: as decided by the user, else where friction does not vanish at rest."""
+    if "load_friction" in dyn.robot.features:
+        if body.stiction:
+            raise NotApplicable("stiction together with friction that grows with the load", where="simulate",
+                                expected="one of the two",
+                                advice='robot.without("load_friction") leaves it out.')  # fmt: skip
+        return False  # its sign is rounded
     if body.stiction is not None:
         return body.stiction
     fixed = solver.integrator == AUTO or solver.method.step is not None

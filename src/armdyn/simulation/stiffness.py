@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.dynamics import Dynamics
+from armdyn.dynamics import Dynamics, compile
+from armdyn.dynamics.presliding import Presliding
 from armdyn.graph import Graph, derivative, substitute, trace
 from armdyn.kernels import build
 from armdyn.kernels.kernel import Kernel
@@ -40,6 +41,14 @@ def slopes_graph(dyn: Dynamics) -> Graph:
         }
 
     return trace(slopes, {"q": len(positions), "qd": dyn.n}, fold_angles=False)
+
+
+@lru_cache(maxsize=32)
+def lossless(dyn: Dynamics) -> Dynamics:
+    """The same plant, its friction independent of the load: with slopes in the rates alone."""
+    if "load_friction" not in dyn.robot.features:
+        return dyn
+    return compile(dyn.robot.without("load_friction"), cache=dyn.cache)
 
 
 @lru_cache(maxsize=32)
@@ -90,20 +99,21 @@ def law_slopes(torques: Callable[[Array, Array], Array], q: Array, qd: Array, ro
     return D, K
 
 
-def linear_part(dyn: Dynamics, stops: StopForces | None = None) -> Linear:
-    """(q, qd) -> M, D, K over numbers, with those of the stops."""
-    kernel, spans = slopes(dyn), dyn.robot.compounds
+def linear_part(dyn: Dynamics, stops: StopForces | None = None, parts: Presliding | None = None) -> Linear:
+    """(q, qd) -> M, D, K over numbers, with those of the stops and of presliding friction."""
+    kernel, spans = slopes(lossless(dyn)), dyn.robot.compounds
+    more = parts.stiffness if parts is not None and len(parts) else 0.0
 
     def along_velocities(q: Array, qd: Array) -> tuple[Array, Array, Array]:
         D, K = kernel(q, qd)
-        return dyn.mass_matrix(q), D, K @ compounds.rates(spans, q, np.eye(len(qd))).T if spans else K
+        return dyn.mass_matrix(q), D, K @ compounds.rates(spans, q, np.eye(len(qd))).T if spans else K + more
 
     return along_velocities if stops is None else _with(stops, along_velocities)
 
 
 def traced_part(dyn: Dynamics, stops: StopForces | None = None) -> Linear:
     """(q, qd) -> M, D, K over symbols, with those of the stops."""
-    inertia, passive = dyn.graph("mass_matrix"), slopes_graph(dyn)
+    inertia, passive = dyn.graph("mass_matrix"), slopes_graph(lossless(dyn))
 
     def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
         values = {"q": q, "qd": qd}

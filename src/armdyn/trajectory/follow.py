@@ -21,7 +21,7 @@ from armdyn.kinematics.numeric_inverse import (
     search_bounds,
 )
 from armdyn.kinematics.task_rows import row_mask
-from armdyn.robot.features import TREE, takes
+from armdyn.robot.features import FRICTIONLESS, takes
 from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.cartesian import TaskTrajectory
@@ -106,7 +106,7 @@ def _corrected(problem: Problem, q: Array) -> Array:
     return q
 
 
-@takes("elastic", *TREE)
+@takes("elastic", *FRICTIONLESS)
 def follow(
     robot: Robot,
     task: TaskTrajectory,

@@ -166,13 +166,22 @@ def _marched(c: Case) -> Any:
     theta = c.q + (c.rigid.gravity(c.q) + c.rigid.springs(c.q)) / k  # motors that hold the links at the start
     joined = c.dyn.coordinates.joined
 
+    laws = [joint.friction for joint in c.robot.joints]
+    slid = np.array([[law.values.get(f"{key}_1", 0) if law else 0 for key in ("presliding", "distance")]
+                     for law in laws])  # fmt: skip
+    parts = slid[:, 0] != 0
+
     def rate(y: Any) -> Any:
-        x, xd = np.split(y, 2)
+        x, xd, z = np.split(y, [c.model.size, 2 * c.model.size])
         tau = np.zeros(c.model.size)
         tau[motors] = KP * (c.q + 0.2 - x[motors]) - KD * xd[motors]
-        return np.concatenate([xd, c.model.forward_dynamics(x, xd, tau)])
+        v = xd[: c.n][parts]
+        widths = np.array([law.width for law, has in zip(laws, parts, strict=True) if law and has])
+        tau[: c.n][parts] -= slid[parts, 0] * (z - v / np.hypot(v, widths))
+        zd = (v - z * np.abs(v)) / slid[parts, 1]  # Dahl's equation, in time
+        return np.concatenate([xd, c.model.forward_dynamics(x, xd, tau), zd])
 
-    y = np.array([*joined(c.q, theta), *joined(c.qd, c.qd)])
+    y = np.array([*joined(c.q, theta), *joined(c.qd, c.qd), *np.zeros(parts.sum())])
     for _ in range(STEPS):
         a = rate(y)
         b = rate(y + STEP / 2 * a)

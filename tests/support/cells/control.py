@@ -31,8 +31,11 @@ def _wanted(c: Case) -> Desired:
 def _computed_torque(c: Case) -> None:
     want = _wanted(c)
     w = want.qdd + KD * (want.qd - c.qd) + KP * (want.q - c.q)
-    for through in ("newton_euler", "matrices"):
-        close(_torque(control.ComputedTorque(c.dyn, KP, KD, through=through), c, want), c.M @ w + c.bias)
+    lossy = "load_friction" in c.robot.features
+    ways: tuple[Any, ...] = ("newton_euler",) if lossy else ("newton_euler", "matrices")
+    for through in ways:
+        found = _torque(control.ComputedTorque(c.dyn, KP, KD, through=through), c, want)
+        close(found, c.model.inverse_dynamics(c.x, c.xd, w) if lossy else c.M @ w + c.bias)
 
 
 @cell("control.Feedforward")

@@ -8,12 +8,12 @@ from typing import get_args
 
 import numpy as np
 
+from armdyn.dynamics import compile as compiled
 from armdyn.files import write_text
 from armdyn.findings import Checkup
 from armdyn.identification.fit import Fit
 from armdyn.identification.identifiability import Identifiability
 from armdyn.identification.processing import decimated
-from armdyn.identification.torque_model import TorqueModel
 from armdyn.identification.validation import Validation
 from armdyn.parameters import physical_consistency
 from armdyn.report.figures.charts import Line, Panel, chart
@@ -72,17 +72,8 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
         ),
         ("Samples", f"{int(fit.estimate.samples.sum())}", f"of {fit.robot.n} joints, after decimation", None),
         ("Relative error of the torques", f"{share:.2%}", where, _light(share < GOOD, issues)),
-        *_with_terms(fit, issues),
         ("Issues", str(issues), "see Findings" if issues else "no issues found", issues == 0),
     ]
-
-
-def _with_terms(fit: Fit, issues: int) -> list[tuple[str, str, str, bool | None]]:
-    if fit.torques_validation is None:
-        return []
-    share = fit.torques_validation.relative_error_of_all
-    where = "fit.predict, low-passed at 10 Hz; see Friction"
-    return [("With friction terms", f"{share:.2%}", where, _light(share < GOOD, issues))]
 
 
 def _light(good: bool, issues: int) -> bool | None:
@@ -139,8 +130,8 @@ def _panels(fit: Fit, tried: Validation) -> list[Panel]:
 
 def _friction(fit: Fit) -> list[str]:
     """The friction terms of every joint, what they bring, and why: residuals of the joint that gains most."""
-    model, tried = fit.torques, fit.torques_validation
-    if model is None or tried is None:
+    model = fit.torques
+    if model is None:
         return [html.paragraph("Viscous and Coulomb friction: no further terms are needed, or none were looked for.")]
     j = int(np.argmin(model.errors[0] / np.maximum(model.errors[1], 1e-300)))
     why = (
@@ -149,27 +140,25 @@ def _friction(fit: Fit) -> list[str]:
         "a wide change of sign bend the residual at low velocity; drift shows over time."
     )
     return [
-        html.table(model.section(tried.joints)),
-        html.figure(chart(*_causes(fit, model, j)), why, wide=False),
-        html.figure(chart(*_panels(fit, tried)), f"{_data(tried)} With the friction terms, low-passed at 10 Hz.",
-                    wide=False),
-        html.table(tried.section()),
-    ]  # fmt: skip
+        html.table(model.section(fit.validation.joints)),
+        html.figure(chart(*_causes(fit, j)), why, wide=False),
+    ]
 
 
-def _causes(fit: Fit, model: TorqueModel, j: int) -> list[Panel]:
+def _causes(fit: Fit, j: int) -> list[Panel]:
     """Residuals of joint j against velocity, load, position and time."""
     s = fit.observation.samples
     step = s.decimation
-    plain = fit.observation.residuals(fit.estimate.values)[:, j]
-    rich = decimated(s.tau - model.predict(s.q, s.qd, s.qdd), step)[:, j]
+    plain = fit.observation.residuals(fit.plain_estimate.values)[:, j]
+    rich = decimated(s.tau - fit.predict(s.t, s.q, s.qd, s.qdd), step)[:, j]
+    load = compiled(fit.robot.without("friction")).inverse_dynamics(s.q, s.qd, s.qdd)
     shown = np.flatnonzero(np.isfinite(plain))
     shown = shown[:: max(1, len(shown) // POINTS)]
     kind = fit.robot.joints[j].kind
     position, torque = UNITS[kind].position, UNITS[kind].torque
     at = {
         f"velocity ({UNITS[kind].velocity})": s.qd[::step, j],
-        f"load: torque of bodies and rotors ({torque})": model.load(s.q, s.qd, s.qdd)[::step, j],
+        f"load: torque without friction ({torque})": load[::step, j],
         f"position ({position})": s.q[::step, j],
         "t (s)": s.t[::step],
     }
