@@ -28,8 +28,9 @@ from armdyn.kernels.streaming import BEHIND, leave, trickle
 from armdyn.kernels.strip_ir import strips
 
 Steps = tuple[str, str, str]
-STREAMED = 2**23
-"""Bytes of results from which they are written past the caches."""
+STREAMED = {True: 2**23, False: 2**24}
+"""Bytes of results from which they are written past the caches, by whether they are computed faster than written: mass
+matrices and regressors are."""
 NUMBERS = ("n", "chosen", "tile_count", "batch_bytes")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
@@ -413,7 +414,8 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
     for i in (inputs + vectors + k for k in _matrices(recipe)):
         tidy = [w.put(f"icmp eq i64 {strides[i][0]}, {row}"), w.put(f"icmp eq i64 {strides[i][1]}, 8")]
         whole.append(w.put(f"and i1 {tidy[0]}, {tidy[1]}"))
-    streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {STREAMED}")
+    streamed = STREAMED[all(product.lower is None for product in recipe.products)]
+    streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {streamed}")
     blocks = w.put(f"sdiv i64 {w.plus(samples, LANES - 1)}, {LANES}")
     with w.counting("four", blocks) as four:
         first = w.times(four, LANES)

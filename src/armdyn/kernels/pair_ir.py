@@ -69,22 +69,38 @@ def _terms(recipe: Recipe, quantities: tuple[tuple[str, str], ...]) -> Terms:
 
 
 def _tile(w: LoopWriter, recipe: Recipe, near: str, far: str, keep: list[str], diagonal: bool) -> list[list[list[str]]]:
-    """By matrix: rows of the tile, and of the tile on the other side of the diagonal (none on the diagonal)."""
-    upper = _sums(w, [_terms(recipe, product.upper) for product in recipe.products], near, far)
-    lower = _sums(w, [_terms(recipe, product.lower) for product in recipe.products if product.lower], near, far)
+    """By matrix: rows of the tile, and of the tile on the other side of the diagonal (none on the diagonal).
+
+    The other tile has carriers as rows, and is turned, or carried links, whichever has fewer factors to broadcast.
+    """
+    above = [_terms(recipe, product.upper) for product in recipe.products]
+    below = [_terms(recipe, product.lower) for product in recipe.products if product.lower]
+    carriers = {a for form in below for a, _ in form} - {a for form in above for a, _ in form}
+    turned = len(carriers) <= len({b for form in below for _, b in form})
+    upper = _sums(w, above, near, far)
+    swapped = [[(b, a) for a, b in form] for form in below]
+    lower = _sums(w, below, near, far) if turned else _sums(w, swapped, far, near)
+    beside = [_beside(w, mask, r) for r, mask in enumerate(keep)] if diagonal else keep
+    across = _across(w, beside) if keep and not turned else beside
     found, rest = [], iter(lower)
     for product, rows in zip(recipe.products, upper, strict=True):
-        others = next(rest) if product.lower else rows
-        above = [_masked(w, row, mask) for row, mask in zip(rows, keep, strict=True)] if keep else rows
-        if diagonal:
-            strict = [_beside(w, mask, r) for r, mask in enumerate(keep)]
-            below = transposed(w, [_masked(w, row, mask) for row, mask in zip(others, strict, strict=True)])
-            found.append([[_united(w, a, b) for a, b in zip(above, below, strict=True)]])
-        else:
-            if keep and others is not rows:
-                others = [_masked(w, row, mask) for row, mask in zip(others, keep, strict=True)]
-            found.append([above, transposed(w, above if others is rows else others)])
+        first = _kept(w, rows, keep)
+        other = next(rest) if product.lower else rows
+        turn = turned or product.lower is None
+        second = transposed(w, _kept(w, other, beside)) if turn else _kept(w, other, across)
+        found.append([[_united(w, a, b) for a, b in zip(first, second, strict=True)]] if diagonal else [first, second])
     return found
+
+
+def _kept(w: Writer, rows: list[str], masks: list[str]) -> list[str]:
+    """Rows as far as masks keep them; all of them if there are none."""
+    return [_masked(w, row, mask) for row, mask in zip(rows, masks, strict=True)] if masks else rows
+
+
+def _across(w: Writer, masks: list[str]) -> list[str]:
+    """Masks of the tile on the other side of the diagonal."""
+    rows = transposed(w, [w.put(f"bitcast {I4} {mask} to {V4}") for mask in masks])
+    return [w.put(f"bitcast {V4} {row} to {I4}") for row in rows]
 
 
 def _sums(w: LoopWriter, forms: list[Terms], near: str, far: str) -> list[list[str]]:
