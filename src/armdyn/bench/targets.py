@@ -105,7 +105,7 @@ def _ratio(what: str, function: FunctionResult, wanted: float, *, batch: bool, s
     measured = f"{value:.1f} times" + (f" ({size:,} samples)" if batch else "")
     ours, theirs = function.timing(OWN, "batch", size), function.timing(PINOCCHIO, "call")
     if batch and ours is not None and theirs is not None and function.batch(PINOCCHIO, size) is not theirs:
-        measured += f", {theirs.seconds / ours.seconds:.1f} times its single calls"
+        measured += f", {theirs.seconds / ours.seconds:.1f} against its single calls"
     return Target(what, text, measured, value >= wanted)
 
 
