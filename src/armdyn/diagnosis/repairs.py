@@ -19,7 +19,7 @@ from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup, Finding, sentence
 from armdyn.robot.checkup import snap
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, takes
-from armdyn.robot.parts import FreeTransform, Limits, Placement
+from armdyn.robot.parts import MAGNITUDES, FreeTransform, Limits, Placement
 from armdyn.robot.robot import Robot
 from armdyn.tables import WIDTH, Column, Section, render
 
@@ -161,9 +161,8 @@ def _swapped_range(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal |
 def _magnitude(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal:
     joint = robot.joint(named(finding))
     limits = joint.limits or Limits()
-    keys = ("velocity", "acceleration", "torque")
     positive = {
-        k: -getattr(limits, k) for k in keys if getattr(limits, k) is not None and float(getattr(limits, k)) < 0
+        k: -getattr(limits, k) for k in MAGNITUDES if getattr(limits, k) is not None and float(getattr(limits, k)) < 0
     }
     words = ", ".join(f"{key} is {float(value):g}" for key, value in positive.items())
     repair = Repair(

@@ -20,7 +20,7 @@ from armdyn.formats.urdf_write import depth_first, needs_tool_link
 from armdyn.formats.xml_values import texts, written
 from armdyn.robot.compounds import collapsed, position_names
 from armdyn.robot.features import listed
-from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Placement
+from armdyn.robot.parts import MAGNITUDES, Body, FreeTransform, Friction, Joint, Placement
 from armdyn.robot.robot import Robot
 
 CLOSING = {
@@ -220,8 +220,8 @@ def lost_parts(robot: Robot) -> Iterator[str]:
     """What MJCF cannot express and does not change the torques."""
     tests: dict[str, Callable[[Joint], bool]] = {
         "motors": lambda j: j.motor is not None,
-        "limits of velocity and acceleration": lambda j: (
-            j.limits is not None and (j.limits.velocity is not None or j.limits.acceleration is not None)
+        "limits of velocity, acceleration, jerk and continuous torque": lambda j: (
+            j.limits is not None and any(getattr(j.limits, name) is not None for name in MAGNITUDES if name != "torque")
         ),
     }
     for what, test in tests.items():

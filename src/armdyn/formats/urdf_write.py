@@ -205,12 +205,18 @@ def _lost_of_joints(robot: Robot) -> Iterator[str]:
     tests = {
         "gear ratios": [j for j in joints if j.rotor is not None],
         "motors": [j for j in joints if j.motor is not None],
-        "acceleration limits": [j for j in joints if j.limits and j.limits.acceleration is not None],
+        "acceleration limits": _with_limit(joints, "acceleration"),
+        "jerk limits": _with_limit(joints, "jerk"),
+        "continuous torques": _with_limit(joints, "continuous"),
         "mimic couplings": [j for j in joints if any(note.startswith(MIMIC) for note in j.notes)],
     }
     for what, found in tests.items():
         if found:
             yield f"{what} ({_listed(joint.name for joint in found)})"
+
+
+def _with_limit(joints: Iterable[Joint], name: str) -> list[Joint]:
+    return [j for j in joints if j.limits and getattr(j.limits, name) is not None]
 
 
 # Numbers and names ------------------------------------------------------------------------------------------------

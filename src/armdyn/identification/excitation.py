@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -210,8 +210,9 @@ def excitation_limits(
     if not np.isfinite(known.tau_max).all():
         notes.append(f"No torque limit of {named(~np.isfinite(known.tau_max))}.")
     middle, half = (low + high) / 2, share * (high - low) / 2
-    limits = MotionLimits(middle - half, middle + half, share * velocity, share * acceleration,
-                          share * known.tau_min, share * known.tau_max, known.power)  # fmt: skip
+    limits = replace(known, lower=middle - half, upper=middle + half, velocity=share * velocity,
+                     acceleration=share * acceleration, tau_min=share * known.tau_min,
+                     tau_max=share * known.tau_max)  # fmt: skip
     return limits, tuple(notes)
 
 

@@ -2,6 +2,7 @@
 
 from armdyn.motion.bearings import BearingLoads, bearing_loads
 from armdyn.motion.loads import Sizing, sizing
+from armdyn.motion.payload import Cycle, LargestPayload, largest_payload, shortest_cycle
 from armdyn.motion.sampling import Infeasible
 from armdyn.motion.scaling import ScaledMotion, scale_to_torque
 from armdyn.motion.timing import TimeOptimal, time_optimal
@@ -11,8 +12,10 @@ from armdyn.robot.limits import MotionLimits, motion_limits
 
 __all__ = [
     "BearingLoads",
+    "Cycle",
     "Feasibility",
     "Infeasible",
+    "LargestPayload",
     "MotionLimits",
     "ScaledMotion",
     "Sizing",
@@ -20,8 +23,10 @@ __all__ = [
     "TorqueBreakdown",
     "bearing_loads",
     "feasibility",
+    "largest_payload",
     "motion_limits",
     "scale_to_torque",
+    "shortest_cycle",
     "sizing",
     "time_optimal",
     "torque_breakdown",

@@ -13,7 +13,7 @@ from armdyn.errors import ArmdynError, unknown_name
 from armdyn.mechanics.coupling import coupling_matrix
 from armdyn.motion.sampling import checked_motion, dynamics_of, integral, sample_times, states
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import joint_names, limit_vector
+from armdyn.robot.limits import continuous_torques, joint_names, limit_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
@@ -104,7 +104,8 @@ def sizing(
         model:      robot or its dynamics.
         motion:     motion(t), motion(t, 1), motion(t, 2), motion.duration.
         side:       "joint" (default), or "motor": behind the gears, Khalil (7.31)-(7.33).
-        continuous: continuous torque of the actuators on that side, N m or N, (n,) or one number (default: unknown).
+        continuous: continuous torque of the actuators on that side, N m or N, (n,) or one number (default: on the joint
+                    side the robot's, else unknown).
         rest:       time after the motion, s, in which the last configuration is held against gravity; it counts for rms
                     values and heat (default: 0).
         dt:         sampling interval, s (default: 1/2000 of the duration).
@@ -141,5 +142,7 @@ def sizing(
         peak_braking=np.maximum(-power.min(axis=0), 0.0),
         energy_given=integral(t, np.maximum(power, 0.0)),
         energy_returned=integral(t, np.maximum(-power, 0.0)),
-        continuous=limit_vector("continuous", continuous, dyn.n),
+        continuous=continuous_torques(dyn.robot)
+        if continuous is None and side == "joint"
+        else limit_vector("continuous", continuous, dyn.n),
     )

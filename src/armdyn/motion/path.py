@@ -22,6 +22,8 @@ STEADY = 1e-4
 """Fraction of the largest speed at which the direction of a path that comes to rest is taken."""
 CORNER = 1e-6
 """Change of direction, rad, that makes a corner, at which the robot must stop."""
+JUMP = 1e-5
+"""Jump of the second derivative, as a fraction of its largest value, that counts as one."""
 TURN = 0.05
 """Largest change of direction between two grid points, rad."""
 CELLS = 1024
@@ -89,6 +91,36 @@ def corners(path: Trajectory) -> Array:
     before, after = (_unit(path(x, 1)) for x in sides(path, places))
     sharp = np.linalg.norm(after - before, axis=-1) > CORNER
     return np.concatenate([[0.0], places[sharp], [path.duration]])
+
+
+def curvature_jumps(path: Trajectory) -> tuple[Trajectory, Array]:
+    """Return the path, by its length if its own parameter is not smooth, and where its curvature jumps."""
+    jumps = _second_jumps(path)
+    if len(jumps) and not isinstance(path, ByLength):
+        path = ByLength(path)
+        jumps = _second_jumps(path)
+    return path, jumps
+
+
+def _second_jumps(path: Trajectory) -> Array:
+    places = path.breaks[(path.breaks > 0) & (path.breaks < path.duration)]
+    before, after = (path(x, 2) for x in sides(path, places))
+    s = np.linspace(0.0, path.duration, CELLS + 1)
+    scale = np.abs(path(s, 2)).max() + np.abs(path(s, 1)).max() / path.duration
+    return np.asarray(places[np.abs(after - before).max(axis=-1, initial=0.0) > JUMP * scale])
+
+
+def third_derivative(path: Trajectory, s: Array) -> Array:
+    """Return the third derivative of a path, by differences of the second one if the path has no formula for it."""
+    if path.highest is None or path.highest >= 3:
+        return path(s, 3)
+    breaks, step = path.breaks, 1e-5 * path.duration
+    k = np.clip(np.searchsorted(breaks, s, side="right") - 1, 0, len(breaks) - 2)
+    side = 1e-9 * path.duration
+    low = np.maximum(s - step, breaks[k] + side)
+    high = np.maximum(np.minimum(s + step, breaks[k + 1] - side), low + side)
+    slope: Array = (path(high, 2) - path(low, 2)) / (high - low)[..., None]
+    return slope
 
 
 def bends(path: Trajectory, s: Array) -> Array:

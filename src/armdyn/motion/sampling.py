@@ -18,6 +18,8 @@ STEPS = 2000
 """Number of steps at which a motion is sampled if no `dt` is given."""
 ROUNDING = 1e-12
 """Fraction of its largest velocity below which a joint counts as standing still."""
+JUMP = 1e-6
+"""Change of acceleration beside a break, as a fraction of the largest acceleration, that is a jump."""
 SIDE = 1e-9
 """Distance of the two samples beside a jump, as a fraction of the duration."""
 
@@ -88,6 +90,26 @@ def states(motion: Any, t: Array) -> tuple[Array, Array, Array]:
     q, qd, qdd = (np.ascontiguousarray(motion(t, order)) for order in range(3))
     moving = np.abs(qd) > ROUNDING * np.abs(qd).max(axis=0, initial=0.0)
     return q, np.where(moving, qd, 0.0), qdd
+
+
+def jerk_at(motion: Any, t: Array, qdd: Array, limit: Array) -> Array:
+    """Return jerk (k, n) at times t (k,) of `sample_times`, infinite beside a jump of the acceleration qdd (k, n).
+
+    A jump is a change beside a break that ten times the limit (n,) does not explain. The joints rest before and after
+    the motion, so an acceleration at its ends is a jump as well. Motions without a third derivative: by differences.
+    """
+    highest = getattr(motion, "highest", 2)
+    if highest is None or highest >= 3:
+        jerk = np.array(motion(t, 3))
+    else:
+        jerk = np.gradient(qdd, t, axis=0) if len(t) > 2 else np.zeros_like(qdd)
+    size, close = JUMP * np.abs(qdd).max(initial=0.0), 2.5 * SIDE * float(motion.duration)
+    beside = np.flatnonzero(np.diff(t) <= close)
+    jumps = np.abs(np.diff(qdd, axis=0))[beside] > size + 10 * close * limit
+    jerk[beside] = np.where(jumps, np.inf, jerk[beside])
+    ends = [0, -1]
+    jerk[ends] = np.where(np.abs(qdd[ends]) > size, np.inf, jerk[ends])
+    return jerk
 
 
 def integral(t: Array, y: Array) -> Array:

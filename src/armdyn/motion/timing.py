@@ -1,8 +1,7 @@
-"""The fastest timing of a path under limits of torque, velocity and acceleration, friction included."""
+"""The fastest timing of a path under limits of torque, velocity, acceleration and jerk, friction included."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
@@ -12,8 +11,10 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.motion.path import ByLength, as_path, bends, corners, sides
+from armdyn.motion.jerk_timing import fastest_spline, joined
+from armdyn.motion.path import ByLength, as_path, bends, corners, curvature_jumps, sides, third_derivative
 from armdyn.motion.reachability import SLACK, Conflict, Rows, allowed, controllable, fastest, pruned
+from armdyn.motion.resistance import resistance_of, torque_scale
 from armdyn.motion.sampling import Infeasible, dynamics_of, too_heavy
 from armdyn.motion.scaling import Demand, demand_of, excesses_at, factors_of
 from armdyn.robot.features import CLOSED, TREE, takes
@@ -34,6 +35,8 @@ LEAST = 0.95
 """Factor down to which a motion that exceeds limits within the cells is slowed as a whole."""
 FEWEST = 40
 """Smallest number of cells between two corners."""
+RESOLVED = 2.0
+"""Number of full changes of acceleration in the mean time of a cell that a spline follows: faster ones are not used."""
 AGREED = 1e-6
 """Fraction of the torque limits by which friction may differ from its linear model when the iteration stops."""
 MOST_ROUNDS, UNDAMPED = 40, 5
@@ -50,6 +53,7 @@ class TimingStatus(Enum):
         "the motion with `feasibility`."
     )
     COARSE = "Between the grid points a limit is exceeded by more than 5 %. Give more points."
+    UNFINISHED = "The search with limited jerk was stopped: all limits are kept, but the timing may not be the fastest."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,8 +66,8 @@ class TimeOptimal(Retimed):
     status: how the search ended, with advice.
     s:      (N+1,) path parameter at the grid points.
     speed:  (N+1,) its rate, 1/s.
-    bound:  (N+1,) largest rate from which the end can still be reached, 1/s.
-    rounds: iterations over friction.
+    bound:  (N+1,) largest rate from which the end can still be reached, 1/s; infinite with limited jerk.
+    rounds: iterations over friction; Newton steps with limited jerk.
     """
 
     status: TimingStatus
@@ -102,6 +106,25 @@ class TimeOptimal(Retimed):
         return f"{self.duration:.6g} s on {len(self.s) - 1} cells. {self.status.value}"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class JerkLimited(TimeOptimal):
+    """Trajectory along a path with the fastest timing that the limits allow, jerk included.
+
+    The squared rate of the path parameter is a spline (`jerk_timing`); limits hold at 17 places of each of its
+    intervals. Without acceleration at both ends.
+    """
+
+    highest = 3
+
+    def inside(self, t: Array, order: int) -> Array:
+        if order < 3:
+            return Retimed.inside(self, t.real, order)
+        s, s1, s2, s3 = (self.clock(t.real, k) for k in range(4))
+        third = third_derivative(self.path, s[..., 0])
+        jerk: Array = third * s1**3 + 3 * self.path(s[..., 0], 2) * s1 * s2 + self.path(s[..., 0], 1) * s3
+        return jerk
+
+
 class Cells(NamedTuple):
     """A part of the path, between two corners, on a grid.
 
@@ -130,13 +153,14 @@ def time_optimal(
     tau_min: Any = None,
     v_max: Any = None,
     a_max: Any = None,
+    j_max: Any = None,
     no_load_speed: Any = None,
     corner_speed: Any = 0.0,
     points: int = POINTS,
     start_speed: float = 0.0,
     end_speed: float = 0.0,
 ) -> TimeOptimal:
-    """Return the fastest timing of a path under torque, velocity and acceleration limits.
+    """Return the fastest timing of a path under torque, velocity, acceleration and jerk limits.
 
         tau = a(s) sdd + b(s) sd^2 + g(s) + friction(q'(s) sd),     a = M q',  b = M q'' + C(q, q') q'
 
@@ -149,17 +173,19 @@ def time_optimal(
         tau_min:     lower torque limits, N m or N (default: -tau_max).
         v_max:       velocity limits, rad/s or m/s (default: the robot's).
         a_max:       acceleration limits, rad/s^2 or m/s^2 (default: the robot's).
+        j_max:       jerk limits, rad/s^3 or m/s^3 (default: the robot's).
         no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
                        the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
         corner_speed:  speed from which its torque falls (default: 0).
-        points:      number of grid cells (default: 400).
+        points:      number of grid cells (default: 400); with limited jerk a spline has half as many intervals.
         start_speed: at the start, as a multiple of the path's own velocity there (default: 0, rest).
         end_speed:   at the end, likewise (default: 0, rest).
 
     Method:  controllable sets backwards, largest acceleration forwards (`reachability`; Pham & Pham 2018). Limits hold
              at both ends of every cell. The robot stops at corners. Dry friction depends on the direction only;
              other friction, and what speed takes from the torques (Khalil sec. 8.5), is linearised in sd^2 about the
-             last timing until both agree.
+             last timing until both agree. With limited jerk another method is used (`jerk_timing`), from rest to rest;
+             the robot then stops where the curvature of the path jumps as well.
     Raises:  Infeasible, with the place on the path and the joint, if no timing keeps the limits.
 
     >>> import armdyn
@@ -170,11 +196,32 @@ def time_optimal(
     dyn = dynamics_of(model)
     if points < 2:
         raise ArmdynError(f"points = {points}", expected="at least 2 cells")
+    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max, j_max=j_max,
+                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
+    return fastest_timing(dyn, path_of(path, dyn), limits, points, start_speed, end_speed)
+
+
+def path_of(path: Any, dyn: Dynamics) -> Trajectory:
+    """Return the path of a motion of the robot's joints, or a spline through points (k, n)."""
     curve = as_path(path)
     if curve.n != dyn.n:
         raise ShapeError(f"a path of {curve.n} joints", where=f"robot {dyn.robot.name!r}", expected=f"{dyn.n} joints")
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max,
-                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
+    return curve
+
+
+def fastest_timing(
+    dyn: Dynamics,
+    curve: Trajectory,
+    limits: MotionLimits,
+    points: int,
+    start_speed: float = 0.0,
+    end_speed: float = 0.0,
+) -> TimeOptimal:
+    """Return the fastest timing of a path (`path_of`) within limits; see `time_optimal`."""
+    smooth = bool(np.isfinite(limits.jerk).any())
+    if smooth and (start_speed or end_speed):
+        raise ArmdynError("limited jerk with a speed at an end of the path", where="time_optimal",
+                          expected="motion from rest to rest", advice="Give j_max = np.inf.")  # fmt: skip
     ends = [_speed_on(curve, which, x) for which, x in ((0, start_speed), (1, end_speed))]
     stops = corners(curve) / curve.duration
     timings = []
@@ -183,7 +230,28 @@ def time_optimal(
         start, end = ends[0] if first == 0 else 0.0, ends[1] if last == 1 else 0.0
         timings.append((cells, *_timed(dyn, curve, cells, limits, start, end)))
     motion = _joined(curve, timings)
-    return _ending_at_rest(motion if any(ends) else _settled(dyn, motion, limits))
+    motion = _ending_at_rest(motion if any(ends) else _settled(dyn, motion, limits))
+    return _with_limited_jerk(dyn, motion, limits, points) if smooth else motion
+
+
+def _with_limited_jerk(dyn: Dynamics, free: TimeOptimal, limits: MotionLimits, points: int) -> JerkLimited:
+    """The fastest timing with limited jerk; free: the one without that limit."""
+    curve, jumps = curvature_jumps(free.path)
+    middle = 0.5 * (free.breaks[1:] + free.breaks[:-1])
+    resolved = RESOLVED * np.abs(free(middle, 2)).max(axis=0) * points / free.duration
+    limits = replace(limits, jerk=np.minimum(limits.jerk, np.maximum(resolved, 1e-9 * resolved.max())))
+    stops = np.union1d(corners(curve), jumps)
+    turns = curve.duration * _reversals(dyn, curve, np.linspace(0.0, 1.0, points + 1))
+    parts = [
+        fastest_spline(dyn, curve, first, last, limits,
+                       max(FEWEST, round(points / 2 * (last - first) / curve.duration)), turns)
+        for first, last in pairwise(stops)
+    ]  # fmt: skip
+    clock = joined(parts)
+    kept, finished = all(part.kept for part in parts), all(part.finished for part in parts)
+    status = TimingStatus.OPTIMAL if finished and kept else TimingStatus.UNFINISHED if kept else TimingStatus.COARSE
+    s, speed = clock(clock.times)[:, 0], clock(clock.times, 1)[:, 0]
+    return JerkLimited(curve, clock, status, s, speed, np.full_like(s, np.inf), sum(part.steps for part in parts))
 
 
 def _speed_on(curve: Trajectory, which: int, factor: float) -> float:
@@ -266,10 +334,10 @@ def _timed(
     top = _velocity_bound(cells, limits)
     q1 = cells.q1
     little = 1e-6
-    resistance = _resistance(dyn, limits)
+    resistance = resistance_of(dyn, limits)
     dry = resistance(q1 * little)
     slope = np.zeros_like(dry)
-    scale = _torque_scale(limits)
+    scale = torque_scale(limits)
     most = np.sqrt(np.where(np.isfinite(top), top, 1e4).max())
     speeds = np.array([0.3, 1.0]) * most
     if all(np.abs(resistance(q1 * y) - dry).max() <= AGREED * scale.min() for y in speeds):
@@ -310,30 +378,6 @@ def _timed(
     return x, bound, TimingStatus.FRICTION_OPEN, MOST_ROUNDS
 
 
-def _resistance(dyn: Dynamics, limits: MotionLimits) -> Callable[[Array], Array]:
-    """What speed takes from the torques, (2, ..., n) of velocities (..., n): on the upper and on the lower limit.
-
-    Friction, and what the actuators lose: tau <= T share(qd) is tau + T (1 - share(qd)) <= T.
-    """
-
-    def both(qd: Array) -> Array:
-        friction = dyn.friction(qd)
-        if limits.curve is None:
-            return np.broadcast_to(friction, (2, *friction.shape))
-        low, high = limits.torques(qd)
-        with np.errstate(invalid="ignore"):
-            lost = np.nan_to_num(limits.tau_max - high), np.nan_to_num(limits.tau_min - low)  # inf - inf: no limit
-        return np.stack([friction + lost[0], friction + lost[1]])
-
-    return both
-
-
-def _torque_scale(limits: MotionLimits) -> Array:
-    half = 0.5 * (limits.tau_max - limits.tau_min)
-    largest = np.maximum(np.abs(limits.tau_max), np.abs(limits.tau_min))
-    return np.where(np.isfinite(half), half, np.where(np.isfinite(largest), largest, np.inf))
-
-
 # One pass ---------------------------------------------------------------------------------------------------------
 
 
@@ -352,7 +396,7 @@ def _rows(
     step = 2 * np.diff(cells.x)[:, None]
     found: list[tuple[Array, Array, Array]] = []
     labels: list[tuple[str, int, int]] = []
-    half = _torque_scale(limits)
+    half = torque_scale(limits)
     for where in (0, 1):
         for side, sign, limit in ((0, 1, limits.tau_max), (1, -1, -limits.tau_min)):
             on = np.flatnonzero(np.isfinite(limit))

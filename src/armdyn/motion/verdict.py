@@ -1,4 +1,4 @@
-"""Feasibility of a motion: positions, velocities, accelerations, torques and powers against their limits."""
+"""Feasibility of a motion: positions, velocities, accelerations, jerk, torques and powers against their limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
-from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
+from armdyn.motion.sampling import checked_motion, dynamics_of, jerk_at, sample_times, states
 from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
@@ -21,7 +21,7 @@ from armdyn.typing import Array
 TOUCHING = 1e-5
 """Fraction of a limit by which it may be exceeded: a motion that was made to reach its limit exceeds it by as much
 between the places at which it was checked."""
-QUANTITIES = ("position", "velocity", "acceleration", "torque", "power")
+QUANTITIES = ("position", "velocity", "acceleration", "torque", "power", "jerk")
 
 
 class FeasibilityStatus(Enum):
@@ -41,7 +41,7 @@ class Excess:
     """A limit that is exceeded.
 
     joint:     name.
-    quantity:  position, velocity, acceleration, torque or power.
+    quantity:  position, velocity, acceleration, torque, power or jerk.
     value:     the worst value.
     limit:     the limit that it exceeds.
     time:      when, s.
@@ -125,11 +125,12 @@ def feasibility(
     tau_max: Any = None,
     tau_min: Any = None,
     p_max: Any = None,
+    j_max: Any = None,
     no_load_speed: Any = None,
     corner_speed: Any = 0.0,
     dt: float | None = None,
 ) -> Feasibility:
-    """Compare a motion with the limits of position, velocity, acceleration, torque and power.
+    """Compare a motion with the limits of position, velocity, acceleration, torque, power and jerk.
 
     Limits are (n,) or one number; np.inf for none.
 
@@ -141,6 +142,7 @@ def feasibility(
         tau_max: torque limits, N m or N (default: the robot's).
         tau_min: lower torque limits, N m or N (default: -tau_max).
         p_max:   limits of the mechanical power |tau qd|, W (default: none).
+        j_max:   jerk limits, rad/s^3 or m/s^3 (default: the robot's). Where the acceleration jumps, jerk is infinite.
         no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
                        the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
         corner_speed:  speed from which its torque falls (default: 0).
@@ -155,17 +157,19 @@ def feasibility(
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
     limits = motion_limits(dyn.robot, v_max=v_max, a_max=a_max, tau_max=tau_max, tau_min=tau_min, p_max=p_max,
-                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
+                           j_max=j_max, no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
     t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
     tau = dyn.inverse_dynamics(q, qd, qdd)
-    values = dict(zip(QUANTITIES, (q, qd, qdd, tau, tau * qd), strict=True))
+    jerk = jerk_at(motion, t, qdd, limits.jerk) if np.isfinite(limits.jerk).any() else np.zeros_like(qdd)
+    values = dict(zip(QUANTITIES, (q, qd, qdd, tau, tau * qd, jerk), strict=True))
     bounds = {
         "position": (limits.lower, limits.upper),
         "velocity": (-limits.velocity, limits.velocity),
         "acceleration": (-limits.acceleration, limits.acceleration),
         "torque": limits.torques(qd),
         "power": (-limits.power, limits.power),
+        "jerk": (-limits.jerk, limits.jerk),
     }
     use, peak, time = {}, {}, {}
     excesses: list[Excess] = []
@@ -189,8 +193,8 @@ def _share(value: Array, low: Array, high: Array) -> Array:
     two = np.isfinite(low) & np.isfinite(high)
     middle = np.where(two, (np.where(two, low, 0) + np.where(two, high, 0)) / 2, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        up, down = (value - middle) / (high - middle), (value - middle) / (low - middle)
-    share: Array = np.maximum(np.nan_to_num(up, posinf=0, neginf=0), np.nan_to_num(down, posinf=0, neginf=0))
+        sides = [np.where(np.isfinite(limit), (value - middle) / (limit - middle), 0.0) for limit in (low, high)]
+    share: Array = np.maximum(*(np.nan_to_num(side, posinf=np.inf, neginf=-np.inf) for side in sides))
     return np.maximum(share, 0.0)
 
 

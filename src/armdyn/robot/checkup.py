@@ -16,7 +16,7 @@ from armdyn.robot.checkup_inertia import inertia_findings, travel
 from armdyn.robot.describe import pi_fraction
 from armdyn.robot.limits import UNITS
 from armdyn.robot.links import WORLD
-from armdyn.robot.parts import Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
+from armdyn.robot.parts import MAGNITUDES, Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
 from armdyn.robot.robot import Robot
 
 HAIR = 3e-3
@@ -245,8 +245,8 @@ def _range(joint: Joint, limits: Limits) -> Iterator[Finding]:
 
 
 def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
-    for key in ("velocity", "acceleration", "torque"):
-        value, unit = getattr(limits, key), getattr(UNITS[joint.kind], key)
+    for key in MAGNITUDES:
+        value, unit = getattr(limits, key), getattr(UNITS[joint.kind], "torque" if key == "continuous" else key)
         if value is not None and float(value) <= 0:
             yield Finding("zero-limit" if value == 0 else "negative-limit", "suspicious",
                           f"joint {joint.name!r}, limits",

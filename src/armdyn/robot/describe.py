@@ -383,6 +383,8 @@ def _limits(both: _Both) -> Iterator[Section]:
         "velocity": ("velocity", _unit(rows, "rad/s", "m/s")),
         "acceleration": ("acceleration", _unit(rows, "rad/s^2", "m/s^2")),
         "torque": ("torque", force),
+        "jerk": ("jerk", _unit(rows, "rad/s^3", "m/s^3")),
+        "continuous": ("continuous torque", force),
     }
     columns = list(_part_columns(both, rows, "limits", fields))
     if columns:

@@ -26,15 +26,19 @@ CAREFUL = {"revolute": (1.0, 4.0), "prismatic": (0.25, 1.0)}
 
 
 class Units(NamedTuple):
-    """Units of a joint's position, velocity, acceleration and torque (or force)."""
+    """Units of a joint's position, velocity, acceleration, torque (or force) and jerk."""
 
     position: str
     velocity: str
     acceleration: str
     torque: str
+    jerk: str
 
 
-UNITS = {"revolute": Units("rad", "rad/s", "rad/s²", "N m"), "prismatic": Units("m", "m/s", "m/s²", "N")}
+UNITS = {
+    "revolute": Units("rad", "rad/s", "rad/s²", "N m", "rad/s³"),
+    "prismatic": Units("m", "m/s", "m/s²", "N", "m/s³"),
+}
 """Units by the kind of joint."""
 
 
@@ -160,6 +164,11 @@ def torque_limits(robot: Robot) -> Array:
         return np.asarray(np.fmin(own, torques * _ratios(robot)))  # not a number: without limit, behind a ratio of zero
 
 
+def continuous_torques(robot: Robot) -> Array:
+    """Return the torques that the actuators bear as rms values over a cycle, (n,), N m or N; infinite where unknown."""
+    return _field(robot, "continuous", np.inf)
+
+
 def careful_rates(robot: Robot) -> tuple[Array, Array]:
     """Return the CAREFUL velocities and accelerations of all joints, (n,) each, for those that have no limits."""
     rates = np.array([CAREFUL[joint.kind] for joint in robot.joints]).reshape(robot.n, 2)
@@ -222,7 +231,7 @@ def torque_speed(robot: Robot, no_load_speed: Any, corner_speed: Any = 0.0, *, w
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """Limits of all joints, (n,) each, infinite where there is none: rad, rad/s, rad/s^2, N m, W (or m, ..., N)."""
+    """Limits of all joints, (n,) each, infinite where there is none: rad, rad/s, rad/s^2, rad/s^3, N m, W (or m)."""
 
     lower: Array
     upper: Array
@@ -231,6 +240,7 @@ class MotionLimits:
     tau_min: Array
     tau_max: Array
     power: Array
+    jerk: Array
     curve: TorqueSpeed | None = None
     """What speed leaves of the torques (default: all)."""
 
@@ -252,6 +262,7 @@ def motion_limits(
     tau_max: Any = None,
     tau_min: Any = None,
     p_max: Any = None,
+    j_max: Any = None,
     no_load_speed: Any = None,
     corner_speed: Any = 0.0,
 ) -> MotionLimits:
@@ -264,6 +275,7 @@ def motion_limits(
     tau_max: torque, N m or N (default: `torque_limits`).
     tau_min: lowest torque, N m or N (default: -tau_max).
     p_max:   mechanical power tau qd, W, either way (default: none; a robot's file has no such limit).
+    j_max:   jerk, rad/s^3 or m/s^3 (default: the joints').
     no_load_speed, corner_speed: see `torque_speed` (default: torques do not depend on the speed). The no-load speed is
              a velocity limit as well: faster, a motor could only brake.
     """
@@ -283,6 +295,7 @@ def motion_limits(
         tau_min=low,
         tau_max=high,
         power=limit_vector("p_max", p_max, n),
+        jerk=_field(robot, "jerk", np.inf) if j_max is None else limit_vector("j_max", j_max, n),
         curve=curve,
     )
 

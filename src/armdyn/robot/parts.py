@@ -237,11 +237,15 @@ class Spring:
     rest: Scalar = 0
 
 
+MAGNITUDES = ("velocity", "acceleration", "torque", "jerk", "continuous")
+"""Limits that hold in both directions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Symmetric limits of velocity (rad/s, m/s), acceleration, torque (N m, N), and the range of position.
+    """Symmetric limits of velocity (rad/s, m/s), acceleration, torque (N m, N) and jerk, and the range of position.
 
-    None: not given.
+    continuous: torque that the actuator bears as rms value over a cycle, N m or N. None: not given.
     """
 
     lower: Scalar = None
@@ -249,6 +253,8 @@ class Limits:
     velocity: Scalar = None
     acceleration: Scalar = None
     torque: Scalar = None
+    jerk: Scalar = None
+    continuous: Scalar = None
 
 
 @dataclass(frozen=True, slots=True)

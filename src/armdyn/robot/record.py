@@ -22,6 +22,7 @@ from armdyn.robot.expression import parse
 from armdyn.robot.parts import (
     KINDS,
     LOOP_KINDS,
+    MAGNITUDES,
     ROTOR_MODELS,
     Body,
     Elastic,
@@ -62,7 +63,7 @@ PART_KEYS: dict[str, tuple[str, ...]] = {
     "elastic": ("stiffness", "damping", "viscous", "coulomb"),
     "mimic": ("joint", "ratio", "offset"),
     "spring": ("stiffness", "rest"),
-    "limits": ("lower", "upper", "velocity", "acceleration", "torque"),
+    "limits": ("lower", "upper", *MAGNITUDES),
     "loop": ("name", "type", "first", "second", "first_at", "second_at"),
     "first_at": ("xyz", "rpy"),
     "second_at": ("xyz", "rpy"),

@@ -10,7 +10,14 @@ import numpy as np
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name
 from armdyn.robot.limits import joint_vector, limit_vector
 from armdyn.trajectory.piecewise import PiecewisePolynomial, along_line, hermite, stretched
-from armdyn.trajectory.profiles import PROFILES, SMOOTH_TRAPEZOID, Profile, Ramped, trapezoidal_acceleration
+from armdyn.trajectory.profiles import (
+    PROFILES,
+    SMOOTH_TRAPEZOID,
+    Profile,
+    Ramped,
+    fastest_of_limited_jerk,
+    trapezoidal_acceleration,
+)
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
@@ -25,6 +32,7 @@ def point_to_point(
     *,
     v_max: Any = None,
     a_max: Any = None,
+    j_max: Any = None,
     duration: float | None = None,
     acceleration_time: float | None = None,
     qd0: Any = None,
@@ -44,6 +52,9 @@ def point_to_point(
                            and falls in a SHARE of its time each, over 0 to 0.5 (default: 0.25).
         v_max:             velocity limits, rad/s or m/s, (n,) or one number (default: none).
         a_max:             acceleration limits, rad/s^2 or m/s^2, (n,) or one number (default: none).
+        j_max:             jerk limits, rad/s^3 or m/s^3, (n,) or one number (default: none). The fastest motion within
+                           all three limits is that of trapezoid and smooth_trapezoid; smooth and quintic are
+                           stretched; the other profiles have unbounded jerk.
         duration:          s (default: the minimum time).
         acceleration_time: of profiles with constant velocity, s, with `duration` (default: a third of it).
         qd0:               (n,) initial velocity, for cubic and quintic with `duration` (default: 0).
@@ -65,9 +76,9 @@ def point_to_point(
         raise ArmdynError(f"a position of {farthest:.6g} rad or m", where="point_to_point",
                           expected=f"at most {FARTHEST:.0e}: beyond, numbers do not resolve a micrometre")  # fmt: skip
     if any(x is not None for x in (qd0, qd1, qdd0, qdd1)):
-        return _between(law, start, end, (qd0, qd1), (qdd0, qdd1), v_max, a_max, duration)
+        return _between(law, start, end, (qd0, qd1), (qdd0, qdd1), (v_max, a_max, j_max), duration)
     D = end - start
-    return along_line(start, D, interpolation(law, D, v_max, a_max, duration, acceleration_time))
+    return along_line(start, D, interpolation(law, D, v_max, a_max, duration, acceleration_time, j_max))
 
 
 def profile_named(name: str) -> Profile:
@@ -87,37 +98,62 @@ def interpolation(
     a_max: Any = None,
     duration: float | None = None,
     acceleration_time: float | None = None,
+    j_max: Any = None,
 ) -> PiecewisePolynomial:
     """Return the r(t) of a move by D within limits, the same for all joints.
 
     Khalil (8.14), (8.23)-(8.35), (8.41)-(8.47)
     """
     _check_times(duration, acceleration_time, law)
-    k_v, k_a = limit_vector("v_max", v_max, D.size), limit_vector("a_max", a_max, D.size)
+    given = (("v_max", v_max), ("a_max", a_max), ("j_max", j_max))
+    k_v, k_a, k_j = (limit_vector(name, value, D.size) for name, value in given)
     moving = D != 0
     if not moving.any():
         still = np.array([[[1.0]]])  # r = 1 from the start
         return PiecewisePolynomial(np.array([0.0, duration or 0.0]), still)
     distance = np.abs(D[moving])
-    v, a = float((k_v[moving] / distance).min()), float((k_a[moving] / distance).min())
+    v, a, j = (float((k[moving] / distance).min()) for k in (k_v, k_a, k_j))
+    if np.isfinite(j):
+        law = _of_limited_jerk(law)
     if duration is None:
-        return law.fastest(v, a)
+        return _fastest(law, v, a, j)
     if acceleration_time is not None:
         assert isinstance(law, Ramped)
         r = law.phases(acceleration_time, duration)
     elif isinstance(law, Ramped) and np.isfinite(a):
-        r = stretched(law.fastest(v, a), duration)
+        r = stretched(_fastest(law, v, a, j), duration)
     else:
         r = law.lasting(duration)
-    slowest = max(float(r.peak(1)[0]) / v, np.sqrt(float(r.peak(2)[0]) / a))
+    slowest = max((float(r.peak(k)[0]) / limit) ** (1 / k) for k, limit in enumerate((v, a, j), 1))
     if slowest > 1 + 1e-9:
         raise ArmdynError(
             f"a duration of {duration:.6g} s exceeds the limits by a factor of {slowest:.4g}",
             where=f"profile {law.name!r}",
             expected=f"at least {duration * slowest:.6g} s for this profile",
-            advice="Leave the duration out for the minimum time, or raise v_max and a_max.",
+            advice="Leave the duration out for the minimum time, or raise the limits.",
         )
     return r
+
+
+def _of_limited_jerk(law: Profile) -> Profile:
+    """The profile, whose jerk must be bounded; a trapezoid becomes one of trapezoidal acceleration."""
+    if law.name == "trapezoid":
+        return SMOOTH_TRAPEZOID
+    if law.continuous < 2:
+        bounded = [name for name, profile in PROFILES.items() if profile.continuous >= 2]
+        raise NotApplicable(f"limited jerk with profile {law.name!r}, whose acceleration jumps",
+                            expected=f"trapezoid, {', '.join(bounded)}")  # fmt: skip
+    return law
+
+
+def _fastest(law: Profile, v: float, a: float, j: float) -> PiecewisePolynomial:
+    if not np.isfinite(j):
+        return law.fastest(v, a)
+    if law is SMOOTH_TRAPEZOID:
+        return fastest_of_limited_jerk(v, a, j)
+    r = law.fastest(v, a) if np.isfinite([v, a]).any() else law.lasting(1.0)
+    longer = (float(r.peak(3)[0]) / j) ** (1 / 3)
+    return stretched(r, r.duration * longer) if longer > 1 or not np.isfinite([v, a]).any() else r
 
 
 def _check_times(duration: float | None, acceleration_time: float | None, law: Profile) -> None:
@@ -133,7 +169,7 @@ def _check_times(duration: float | None, acceleration_time: float | None, law: P
 
 
 def _between(
-    law: Profile, q0: Array, q1: Array, qd: Any, qdd: Any, v_max: Any, a_max: Any, duration: float | None
+    law: Profile, q0: Array, q1: Array, qd: Any, qdd: Any, limits: tuple[Any, Any, Any], duration: float | None
 ) -> PiecewisePolynomial:
     """A polynomial with given end velocities and accelerations."""
     if law.name not in ("cubic", "quintic"):
@@ -148,7 +184,7 @@ def _between(
     for pair, name in ((qd, "qd"), (qdd, "qdd"))[: 2 if law.name == "quintic" else 1]:
         ends.append(np.array([joint_vector(f"{name}{i}", 0 if x is None else x, n) for i, x in enumerate(pair)]))
     motion = hermite(np.array([0.0, duration]), ends)
-    for order, limit, name in ((1, v_max, "v_max"), (2, a_max, "a_max")):
+    for order, (limit, name) in enumerate(zip(limits, ("v_max", "a_max", "j_max"), strict=True), 1):
         excess = motion.peak(order) / limit_vector(name, limit, n)
         if excess.max() > 1 + 1e-9:
             raise ArmdynError(

@@ -176,6 +176,21 @@ def trapezoidal_acceleration(name: str, share: str) -> Ramped:
     return Ramped(name, 2, _trapezoidal_ramp(part), 1 / (1 - part))
 
 
+def fastest_of_limited_jerk(v: float, a: float, j: float) -> PiecewisePolynomial:
+    """The fastest r(t) with |rd| <= v, |rdd| <= a and |rddd| <= j: a ramp of trapezoidal acceleration.
+
+    The acceleration rises for t_j and lasts t_a in all. Where it reaches a, t_j = a/j; where the velocity reaches v,
+    t_a = t_j + v/(j t_j). (Biagiotti and Melchiorri 2008, sec. 3.4)
+    """
+    t_j = min(a / j, math.sqrt(v / j))
+    t_a = t_j + v / (j * t_j) if math.isfinite(v) else math.inf
+    if t_a > 1 / v:  # v is not reached
+        t_j = min(a / j, (1 / (2 * j)) ** (1 / 3))
+        t_a = t_j / 2 + math.sqrt(t_j**2 / 4 + 1 / (j * t_j))
+        v = 1 / t_a
+    return trapezoidal_acceleration("smooth_trapezoid", str(min(t_j / t_a, 0.5))).phases(t_a, max(t_a + 1 / v, 2 * t_a))
+
+
 # The ramp is given in powers of s; `phases` moves the origin of each piece to where it starts.
 LINEAR = Fixed("linear", 0, ((1.0, (0.0, 1.0)),), 1.0, math.nan)  # Khalil (8.4)
 CUBIC = Fixed("cubic", 1, ((1.0, (0.0, 0.0, 3.0, -2.0)),), 3 / 2, 6.0)  # Khalil (8.7)-(8.9)

@@ -103,3 +103,22 @@ def _time_optimal(c: Case) -> None:
     t = np.linspace(0.02, 0.98, 25) * found.duration
     used = np.abs(c.torques(t, found)).max()
     assert 0.9 * limit < used < 1.03 * limit  # of a grid of 60 points
+
+
+@cell("motion.largest_payload")
+def _largest_payload(c: Case) -> None:
+    """The second model of the loaded robot reaches the limit."""
+    t = np.linspace(0, c.move.duration, 21)
+    limit = 1.5 * np.abs(c.torques(t, c.move)).max()
+    found = motion.largest_payload(c.dyn, c.move, tau_max=limit, com=(0.1, 0.2, 0.05))
+    at = np.append(t, found.time)
+    assert 0.999 * limit < np.abs(Case(found.loaded).torques(at, c.move)).max() < limit * (1 + 1e-3)
+
+
+@cell("motion.shortest_cycle")
+def _shortest_cycle(c: Case) -> None:
+    limit = 2.0 * np.abs(c.torques(np.linspace(0, c.move.duration, 7), c.move)).max()
+    found = motion.shortest_cycle(c.dyn, c.move, 0.2, tau_max=limit, v_max=100.0, a_max=1e5)
+    t = np.linspace(0.02, 0.98, 25) * found.duration
+    used = np.abs(Case(c.robot.with_payload(0.2)).torques(t, found.motion)).max()
+    assert 0.9 * limit < used < 1.01 * limit  # at 25 times

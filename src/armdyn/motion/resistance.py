@@ -1,0 +1,36 @@
+"""What speed takes from the torques: friction, and what actuators lose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from armdyn.dynamics import Dynamics
+from armdyn.robot.limits import MotionLimits
+from armdyn.typing import Array
+
+
+def resistance_of(dyn: Dynamics, limits: MotionLimits) -> Callable[[Array], Array]:
+    """Return what speed takes from the torques, (2, ..., n) of velocities (..., n): on the upper and the lower limit.
+
+    Friction, and what the actuators lose: tau <= T share(qd) is tau + T (1 - share(qd)) <= T.
+    """
+
+    def both(qd: Array) -> Array:
+        friction = dyn.friction(qd)
+        if limits.curve is None:
+            return np.broadcast_to(friction, (2, *friction.shape))
+        low, high = limits.torques(qd)
+        with np.errstate(invalid="ignore"):
+            lost = np.nan_to_num(limits.tau_max - high), np.nan_to_num(limits.tau_min - low)  # inf - inf: no limit
+        return np.stack([friction + lost[0], friction + lost[1]])
+
+    return both
+
+
+def torque_scale(limits: MotionLimits) -> Array:
+    """Return half of the range of every torque, (n,), or its only limit; infinite without limits."""
+    half = 0.5 * (limits.tau_max - limits.tau_min)
+    largest = np.maximum(np.abs(limits.tau_max), np.abs(limits.tau_min))
+    return np.where(np.isfinite(half), half, np.where(np.isfinite(largest), largest, np.inf))
