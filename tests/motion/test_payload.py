@@ -52,7 +52,8 @@ def test_largest_payload_by_pinocchio() -> None:
     from support.pinocchio_model import inverse_dynamics
 
     robot = armdyn.load("ur5")
-    move = armdyn.point_to_point(*waypoints("ur5", 33, 2), "quintic", duration=2.0)
+    start, end = waypoints("ur5", 33, 2)
+    move = armdyn.point_to_point(start, end, "quintic", duration=2.0)
     found = armdyn.largest_payload(robot, move, com=COM)
     limit = armdyn.robot.limits.torque_limits(robot)
     t = np.linspace(0, move.duration, 401)

@@ -27,7 +27,7 @@ from scipy.linalg import solveh_banded
 
 from armdyn.dynamics import Dynamics
 from armdyn.motion.path import bends, third_derivative
-from armdyn.motion.resistance import resistance_of, torque_scale
+from armdyn.motion.resistance import Reserve, resistance_of, torque_scale
 from armdyn.motion.sampling import too_heavy
 from armdyn.robot.limits import MotionLimits
 from armdyn.trajectory.trajectory import Trajectory
@@ -89,20 +89,28 @@ class Along(NamedTuple):
 
 
 def fastest_spline(
-    dyn: Dynamics, curve: Trajectory, first: float, last: float, limits: MotionLimits, points: int, turns: Array
+    dyn: Dynamics,
+    curve: Trajectory,
+    first: float,
+    last: float,
+    limits: MotionLimits,
+    points: int,
+    turns: Array,
+    reserve: Reserve,
 ) -> Spline:
     """Return the timing of a part of a path, from rest to rest, that keeps all limits, jerk included.
 
     first, last: the part, as path parameter.
     points:      number of intervals of the spline.
     turns:       path parameters that become knots, such as those at which friction changes its sign.
+    reserve:     torques to stay away from the limits.
     """
     knots = _knots(curve, first, last, points, turns)
-    program = Program(dyn, curve, first, last, knots, PLACES, limits)
+    program = Program(dyn, curve, first, last, knots, PLACES, limits, reserve)
     program.require_holding(dyn, f"robot {dyn.robot.name!r}, path")
     start = np.full(len(knots) + 1, program.slow_rate())
     c, steps, finished = minimised(program, start)
-    check = Program(dyn, curve, first, last, knots, DENSE, limits)
+    check = Program(dyn, curve, first, last, knots, DENSE, limits, reserve)
     for _ in range(ROUNDS):
         between = [np.minimum(s.min(axis=1, keepdims=True), 0.0) for s in check.slacks(check.values(c))]
         if min(s.min(initial=0.0) for s in between) > -CLOSE:
@@ -149,14 +157,16 @@ class Program:
 
     def __init__(
         self, dyn: Dynamics, curve: Trajectory, first: float, last: float, knots: Array, places: Array,
-        limits: MotionLimits,
+        limits: MotionLimits, reserve: Reserve,
     ) -> None:  # fmt: skip
         self.limits, self.scale, self.resistance = limits, torque_scale(limits), resistance_of(dyn, limits)
         self.basis = _basis(knots, places)
         h = np.diff(knots)[:, None]
         self.weights = h * BOOLE if len(places) == len(BOOLE) else np.empty(0)  # only checked, not minimised
         inner = np.clip(places, 1e-9, 1 - 1e-9)  # the sides of breaks that belong to the interval
-        path = self.path = _along(curve, first, last, knots[:-1, None] + h * inner)
+        w = knots[:-1, None] + h * inner
+        path = self.path = _along(curve, first, last, w)
+        self.kept = np.broadcast_to(reserve(first + (last - first) * quintic(w)[0]), path.q.shape)
         rest = np.zeros_like(path.q)
         self.g = dyn.inverse_dynamics(path.q, rest, rest)
         self.a = 0.5 * (dyn.inverse_dynamics(path.q, rest, path.q1) - self.g)
@@ -190,7 +200,7 @@ class Program:
         lost = self.resistance(self.path.q1 * np.sqrt(x))
         moving = self.a * x1 + self.b * x + self.g
         for side, sign, on, limit in self.torques:
-            found.append(sign * (limit - moving - lost[side])[..., on] / self.scale[on])
+            found.append((sign * (limit - moving - lost[side]) - self.kept)[..., on] / self.scale[on])
         return [slack - reserve for slack, reserve in zip(found, self.reserve, strict=True)]
 
     def slopes(self, x: Array) -> list[tuple[Array, ...]]:
@@ -214,7 +224,8 @@ class Program:
     def require_holding(self, dyn: Dynamics, where: str) -> None:
         """Raise Infeasible if gravity with dry friction exceeds a limit."""
         resting = self.g + self.resistance(1e-6 * self.path.q1)[0]
-        over = np.maximum(resting - self.limits.tau_max, self.limits.tau_min - resting).reshape(-1, dyn.n)
+        over = np.maximum(resting - self.limits.tau_max, self.limits.tau_min - resting) + self.kept
+        over = over.reshape(-1, dyn.n)
         k, i = np.unravel_index(int(over.argmax()), over.shape)
         if over[k, i] >= 0:
             dry = bool((resting - self.g).reshape(over.shape)[k, i])
@@ -366,7 +377,7 @@ class SplineClock(Trajectory):
         for _ in range(5):  # Newton: dt/dw = x^-1/2
             h = np.clip(h - (self._elapsed(cell, h) - left) * np.sqrt(self._rate(cell, h)), 0.0, self.h[cell])
         u, u1, u2, u3 = quintic(self.w[cell] + h)
-        length, (_, slope, bend) = self.length[cell], self.x[cell].T
+        length, (_, slope, bend) = self.length[cell], np.moveaxis(self.x[cell], -1, 0)
         x, x1, x2 = self._rate(cell, h), slope + 2 * bend * h, 2 * bend
         value = (
             self.first[cell] + length * u if order == 0

@@ -10,6 +10,14 @@ from armdyn.dynamics import Dynamics
 from armdyn.robot.limits import MotionLimits
 from armdyn.typing import Array
 
+Reserve = Callable[[Array], Array]
+"""Torques, (..., n) or one number, to stay away from the limits at path parameters (...)."""
+
+
+def none_reserved(s: Array) -> Array:
+    """Return no reserve."""
+    return np.zeros(())
+
 
 def resistance_of(dyn: Dynamics, limits: MotionLimits) -> Callable[[Array], Array]:
     """Return what speed takes from the torques, (2, ..., n) of velocities (..., n): on the upper and the lower limit.

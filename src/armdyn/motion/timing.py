@@ -14,7 +14,7 @@ from armdyn.errors import ArmdynError, ShapeError
 from armdyn.motion.jerk_timing import fastest_spline, joined
 from armdyn.motion.path import ByLength, as_path, bends, corners, curvature_jumps, sides, third_derivative
 from armdyn.motion.reachability import SLACK, Conflict, Rows, allowed, controllable, fastest, pruned
-from armdyn.motion.resistance import resistance_of, torque_scale
+from armdyn.motion.resistance import Reserve, none_reserved, resistance_of, torque_scale
 from armdyn.motion.sampling import Infeasible, dynamics_of, too_heavy
 from armdyn.motion.scaling import Demand, demand_of, excesses_at, factors_of
 from armdyn.robot.features import CLOSED, TREE, takes
@@ -131,6 +131,7 @@ class Cells(NamedTuple):
     x:         (N+1,) path parameter, from 0 to 1 over the whole path.
     q, q1, q2: (2, N, n) position and its derivatives by x, at the start [0] and the end [1] of every cell.
     a, b, g:   (2, N, n) torque = a u + b x + g + friction, with u the acceleration and x the squared rate.
+    reserve:   (2, N, n) torque to stay away from the limits.
     within:    (3, N, n) the first derivative at the quarters of every cell.
     """
 
@@ -141,6 +142,7 @@ class Cells(NamedTuple):
     a: Array
     b: Array
     g: Array
+    reserve: Array
     within: Array
 
 
@@ -216,8 +218,12 @@ def fastest_timing(
     points: int,
     start_speed: float = 0.0,
     end_speed: float = 0.0,
+    reserve: Reserve = none_reserved,
 ) -> TimeOptimal:
-    """Return the fastest timing of a path (`path_of`) within limits; see `time_optimal`."""
+    """Return the fastest timing of a path (`path_of`) within limits; see `time_optimal`.
+
+    reserve: torques, (..., n), to stay away from the limits at path parameters (...).
+    """
     smooth = bool(np.isfinite(limits.jerk).any())
     if smooth and (start_speed or end_speed):
         raise ArmdynError("limited jerk with a speed at an end of the path", where="time_optimal",
@@ -226,17 +232,20 @@ def fastest_timing(
     stops = corners(curve) / curve.duration
     timings = []
     for first, last in pairwise(stops):
-        cells = _cells(dyn, curve, first, last, points)
+        cells = _cells(dyn, curve, first, last, points, reserve)
         start, end = ends[0] if first == 0 else 0.0, ends[1] if last == 1 else 0.0
         timings.append((cells, *_timed(dyn, curve, cells, limits, start, end)))
     motion = _joined(curve, timings)
-    motion = _ending_at_rest(motion if any(ends) else _settled(dyn, motion, limits))
-    return _with_limited_jerk(dyn, motion, limits, points) if smooth else motion
+    motion = _ending_at_rest(motion if any(ends) else _settled(dyn, motion, limits, reserve))
+    return _with_limited_jerk(dyn, motion, limits, points, reserve) if smooth else motion
 
 
-def _with_limited_jerk(dyn: Dynamics, free: TimeOptimal, limits: MotionLimits, points: int) -> JerkLimited:
+def _with_limited_jerk(
+    dyn: Dynamics, free: TimeOptimal, limits: MotionLimits, points: int, reserve: Reserve
+) -> JerkLimited:
     """The fastest timing with limited jerk; free: the one without that limit."""
     curve, jumps = curvature_jumps(free.path)
+    kept = reserve if curve is free.path or not isinstance(curve, ByLength) else lambda s: reserve(curve.time(s))
     middle = 0.5 * (free.breaks[1:] + free.breaks[:-1])
     resolved = RESOLVED * np.abs(free(middle, 2)).max(axis=0) * points / free.duration
     limits = replace(limits, jerk=np.minimum(limits.jerk, np.maximum(resolved, 1e-9 * resolved.max())))
@@ -244,7 +253,7 @@ def _with_limited_jerk(dyn: Dynamics, free: TimeOptimal, limits: MotionLimits, p
     turns = curve.duration * _reversals(dyn, curve, np.linspace(0.0, 1.0, points + 1))
     parts = [
         fastest_spline(dyn, curve, first, last, limits,
-                       max(FEWEST, round(points / 2 * (last - first) / curve.duration)), turns)
+                       max(FEWEST, round(points / 2 * (last - first) / curve.duration)), turns, kept)
         for first, last in pairwise(stops)
     ]  # fmt: skip
     clock = joined(parts)
@@ -311,7 +320,7 @@ def _reversals(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
     return turns
 
 
-def _cells(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int) -> Cells:
+def _cells(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int, reserve: Reserve) -> Cells:
     L = curve.duration
     x = _grid(dyn, curve, first, last, points)
     s = np.stack([sides(curve, x[:-1] * L)[1], sides(curve, x[1:] * L)[0]])
@@ -321,7 +330,7 @@ def _cells(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: 
     a = dyn.inverse_dynamics(q, rest, q1) - g
     b = dyn.inverse_dynamics(q, q1, q2) - g - dyn.friction(q1)
     quarters = x[:-1] + QUARTERS[:, None] * np.diff(x)
-    return Cells(x, q, q1, q2, a, b, g, curve(quarters * L, 1) * L)
+    return Cells(x, q, q1, q2, a, b, g, np.broadcast_to(reserve(s), q.shape), curve(quarters * L, 1) * L)
 
 
 # Friction, by iteration -------------------------------------------------------------------------------------------
@@ -406,7 +415,7 @@ def _rows(
                 friction[-where] = sign * np.maximum(sign * friction[-where], 0.0)
             rest = cells.g[where] + friction
             scaled = sign * cells.a[where][:, on] / half[on], sign * velocity[where][:, on] / half[on]
-            found.append((*scaled, (limit[on] - sign * rest[:, on]) / half[on]))
+            found.append((*scaled, (limit[on] - sign * rest[:, on] - cells.reserve[where][:, on]) / half[on]))
             labels += [("torque", int(i), sign) for i in on]
         for sign in (1, -1):
             on = np.flatnonzero(np.isfinite(limits.acceleration))
@@ -530,7 +539,7 @@ def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, TimingSt
     return TimeOptimal(curve, clock, status, s, speed, bound, max(timing[4] for timing in timings))
 
 
-def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOptimal:
+def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits, reserve: Reserve) -> TimeOptimal:
     """The motion slowed uniformly until it keeps the limits at the quarters of every cell too. Siciliano sec. 7.7"""
     assert isinstance(motion.clock, PiecewisePolynomial)
     knots, (place, rate, half) = motion.clock.knots, motion.clock.coefficients[:, :, 0].T[..., None]
@@ -541,9 +550,12 @@ def _settled(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits) -> TimeOp
     q, q1, q2 = (motion.path(s, order) for order in range(3))
     qd, qdd = q1 * sd, q2 * sd**2 + q1 * sdd
     tau, c = dyn.inverse_dynamics(q, qd, qdd), np.inf
+    kept = reserve(s)
     low, high = limits.torques(qd)
-    over = ((tau > high) | (tau < low)).any(axis=1)
+    over = ((tau > high - kept) | (tau < low + kept)).any(axis=1)
     if over.any():
+        away = np.broadcast_to(kept, tau.shape)[over]
+        limits = replace(limits, tau_max=limits.tau_max - away, tau_min=limits.tau_min + away)
         demand = demand_of(dyn, q[over], qd[over], qdd[over])
         if limits.curve is not None:
             c = _slowed(demand, limits, qd[over])
