@@ -19,6 +19,7 @@ from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError
 from armdyn.identification.fit import Fit
 from armdyn.identification.observation import base_regressor
+from armdyn.motion import Infeasible
 from armdyn.motion.resistance import none_reserved
 from armdyn.motion.timing import POINTS, TimeOptimal, fastest_timing, path_of
 from armdyn.motion.verdict import TOUCHING
@@ -134,7 +135,7 @@ class _Chance:
         def reserve(at: Array) -> Array:
             s = np.ravel(at)
             each = [[np.interp(s, place, k * column) for column in sigma.T] for place, sigma in known]
-            return np.max(each, axis=0).T.reshape(*np.shape(at), -1)
+            return np.asarray(np.max(each, axis=0).T.reshape(*np.shape(at), -1))
 
         return fastest_timing(self.dyn, self.curve, self.limits, POINTS, reserve=reserve if before else none_reserved)
 
@@ -175,6 +176,10 @@ class _Chance:
         while self.kept(best, self.design) < share and high < MOST_DEVIATIONS:  # sigma grew with the new timing
             low, high = high, 1.2 * high
             best = self._settled(best, high)
+        if high >= MOST_DEVIATIONS:
+            raise Infeasible(f"{MOST_DEVIATIONS:g} standard deviations do not suffice to keep the torque limits",
+                             where=f"robot {self.dyn.robot.name!r}", expected=f"{100 * share:.3g} % of the robots",
+                             advice="Identify with a longer log, raise the limits, or ask for less.")  # fmt: skip
         k = high
         for _ in range(ROUNDS):
             middle = 0.5 * (low + high)

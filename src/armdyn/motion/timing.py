@@ -257,8 +257,9 @@ def _with_limited_jerk(
         for first, last in pairwise(stops)
     ]  # fmt: skip
     clock = joined(parts)
-    kept, finished = all(part.kept for part in parts), all(part.finished for part in parts)
-    status = TimingStatus.OPTIMAL if finished and kept else TimingStatus.UNFINISHED if kept else TimingStatus.COARSE
+    within, finished = all(part.kept for part in parts), all(part.finished for part in parts)
+    status = TimingStatus.OPTIMAL if finished else TimingStatus.UNFINISHED
+    status = status if within else TimingStatus.COARSE
     s, speed = clock(clock.times)[:, 0], clock(clock.times, 1)[:, 0]
     return JerkLimited(curve, clock, status, s, speed, np.full_like(s, np.inf), sum(part.steps for part in parts))
 
