@@ -60,7 +60,9 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
     from armdyn.mechanics.registry import formulations as formulations
     from armdyn.motion import (
         feasibility as feasibility,
+        largest_payload as largest_payload,
         scale_to_torque as scale_to_torque,
+        shortest_cycle as shortest_cycle,
         sizing as sizing,
         time_optimal as time_optimal,
         torque_breakdown as torque_breakdown,

@@ -2,7 +2,7 @@
 
 from armdyn.motion.bearings import BearingLoads, bearing_loads
 from armdyn.motion.loads import Sizing, sizing
-from armdyn.motion.payload import Cycle, LargestPayload, largest_payload, shortest_cycle
+from armdyn.motion.payload_cycle import Cycle, LargestPayload, largest_payload, shortest_cycle
 from armdyn.motion.sampling import Infeasible
 from armdyn.motion.scaling import ScaledMotion, scale_to_torque
 from armdyn.motion.timing import TimeOptimal, time_optimal
