@@ -227,6 +227,43 @@ def test_a_duration_too_short_for_given_limits_is_refused_with_via_too(run: Run)
     assert "it needs more time" in plain(short.err)
 
 
+UR5 = ("plan", "ur5", "--from", "0,-1,1,0,0,0", "--to", "1,-1.5,1.5,0,0.5,0")
+
+
+def test_limits_of_position_and_jerk_are_told_with_their_values(run: Run) -> None:
+    far = run("plan", "panda", "--from", "0,0,0,-1,0,1,0", "--to", "1,0,0,-1,0,9,0")
+    assert far.status == 1
+    assert "panda_joint6 leaves its range -0.0175 to 3.7525: it reaches 9 rad." in plain(far.out)
+    assert "slowing down does not help" in plain(far.out)
+    jerky = run(*UR5, "--duration", "1", "--profile", "quintic", "--j-max", "20")
+    assert jerky.status == 2 and "exceeds the limits" in plain(jerky.err)
+    smooth = run(*UR5, "--v-max", "1", "--a-max", "2", "--j-max", "20")
+    assert smooth.status == 0 and "ur5: 1.6000 s" in plain(smooth.out)
+    line = run(*UR5, "--line", "--j-max", "20")
+    assert line.status == 1 and "exceeds its jerk limit 20: inf rad/s³" in plain(line.out)
+
+
+def test_accelerations_from_torque_limits_keep_them(run: Run) -> None:
+    weak = run("plan", "ur5", "--from", "0,-1,1,0,0,0", "--to", "1,-0.1,0.1,0,0.5,0", "--tau-max", "60,80,40,28,28,28")
+    assert weak.status == 0 and "to keep the torque limits" in " ".join(plain(weak.out).split())
+
+
+def test_largest_payload_and_shortest_cycle(run: Run) -> None:
+    motion = (*UR5, "--profile", "quintic", "--duration", "0.8")
+    found = run(*motion, "--largest-payload", "--payload", "0@0,0,0.1")
+    (mass,) = re.findall(r"Largest payload: ([\d.]+) kg in 0.8 s; limited by shoulder_lift_joint", plain(found.out))
+    assert found.status == 0
+    assert run(*motion, "--payload", f"{0.99 * float(mass)}kg@0,0,0.1").status == 0
+    assert run(*motion, "--payload", f"{1.01 * float(mass)}@0,0,0.1").status == 1
+    seconds = [float(re.findall(r"ur5: ([\d.]+) s", plain(run(*UR5, "--timing", "optimal", *more).out))[0])
+               for more in ((), ("--payload", "8"))]  # fmt: skip
+    assert seconds[1] > 1.1 * seconds[0]
+    timed = run(*UR5, "--timing", "optimal", "--duration", str(seconds[1]), "--largest-payload")
+    (mass,) = re.findall(r"Largest payload: ([\d.]+) kg", plain(timed.out))
+    assert float(mass) == pytest.approx(8, rel=0.01)
+    assert run(*motion, "--payload", "3@0,0").status == 2
+
+
 def test_plan_with_a_torque_speed_curve(run: Run) -> None:
     options = ("--from", "0,0,0,0,0,0", "--to", "1,-0.8,0.7,0.5,0.6,0.4", "--timing", "optimal")
     plain, limited = (

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 BEYOND = 1
 """Exit status if a limit of the robot is exceeded."""
+LEAST_SHARE = 0.01
+"""Share down to which accelerations taken from torque limits are lowered to keep those limits."""
+TORQUES_OVER_INERTIAS = "torque limits over the largest inertias"
 REACHED = 0.999
 """Share of a limit from which it counts as reached."""
 
@@ -59,6 +62,10 @@ def plan(
     ] = "trapezoid",
     v_max: parse.VelocityOption = None,
     a_max: parse.AccelerationOption = None,
+    j_max: Annotated[
+        str | None,
+        typer.Option(metavar="J", help="Jerk limits, one for all joints or one each (default: the robot's, or none)."),
+    ] = None,
     timing: Annotated[
         Timing,
         typer.Option(
@@ -87,6 +94,20 @@ def plan(
             "--line", help="Move the tool along straight lines; V and A are then limits of the tool, m/s and m/s^2."
         ),
     ] = False,
+    payload: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KG[@X,Y,Z]", help="Payload at the tool, kg, and its centre of mass in the tool frame, m."
+        ),
+    ] = None,
+    largest: Annotated[
+        bool,
+        typer.Option(
+            "--largest-payload",
+            help="Find the largest payload of the motion, centred as --payload 0@X,Y,Z says; with --timing optimal and "
+            "--duration, the largest with which the path takes that time.",
+        ),
+    ] = False,
     plot: parse.PlotOption = None,
     size: parse.SizeOption = None,
     out: Annotated[
@@ -95,7 +116,7 @@ def plan(
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
     loads: Annotated[bool, typer.Option("--loads", help="Also print the largest bearing loads of the motion.")] = False,
 ) -> None:
-    """Plan a motion between two configurations within velocity and acceleration limits, or torque limits.
+    """Plan a motion between two configurations within limits of velocity, acceleration, jerk and torque.
 
     Exit status: 0 the motion respects every known limit, 1 it does not, 2 error.
     """
@@ -104,19 +125,30 @@ def plan(
     points = [parse.configuration(text, robot, option) for text, option in given]
     if via and profile != "trapezoid":
         raise typer.BadParameter("a motion with --via has blends, and no profile", param_hint="--profile")
-    limits = _limits(robot, None if line else v_max, None if line else a_max, tau_max, no_load, corner)
-    if timing is not Timing.given:
-        _refuse_timing(robot, limits, timing, profile, duration)
+    mass, com = (0.0, [0.0, 0.0, 0.0]) if payload is None else _payload(payload)
+    robot = robot.with_payload(mass, com) if mass else robot
+    limits = _limits(robot, None if line else v_max, None if line else a_max, j_max, tau_max, no_load, corner)
+    free = largest and timing is Timing.optimal and duration is not None
+    if timing is not Timing.given or largest:
+        _refuse_timing(robot, limits, timing, profile, None if free or timing is Timing.given else duration)
     planned = _line if line else _joints
-    motion, note = planned(robot, points, profile, v_max, a_max, duration)
+    motion, note = planned(robot, points, profile, v_max, a_max, None if free else duration, limits)
     dyn = compiled(robot) if _has_torque_limits(limits) else None
     told = ""
-    if dyn is not None and timing is not Timing.given:
+    if free:
+        assert dyn is not None
+        told, robot, motion = _largest(dyn, motion, limits, com, duration)
+        dyn = compiled(robot)
+    elif dyn is not None and timing is not Timing.given:
         # A path that never slows down is its own parameter: nothing has to be solved for its length.
         steady = timing is Timing.optimal and not via
-        path = planned(robot, points, "linear", None, None, 1.0)[0] if steady else motion
+        path = planned(robot, points, "linear", None, None, 1.0, None)[0] if steady else motion
         motion, told = _retimed(dyn, motion, path, timing, limits)
         note = f"For the motion before retiming: {note}" if note else ""
+    if largest and not free:
+        assert dyn is not None
+        found, robot, motion = _largest(dyn, motion, limits, com, None)
+        told, dyn = f"{told} {found}".strip(), compiled(robot)
     verdict = None if dyn is None else _verdict(dyn, motion, limits)
     screen = console()
     shape = f"straight line{'s' if via else ''} {'of the tool' if line else 'in joint space'}"
@@ -129,7 +161,7 @@ def plan(
         show(screen, bearing_loads(robot, motion).section())
     for text in filter(None, (told, note, _limits_reached(verdict) if told else "", _unlimited(robot, limits))):
         screen.print(text)
-    warnings = [*_beyond_limits(robot, motion), *_too_strong(verdict)]
+    warnings = [*_beyond_limits(robot, motion, limits), *_too_strong(verdict)]
     for warning in warnings:
         screen.print(f"[yellow]{warning}[/]")
     if out is not None:
@@ -142,18 +174,72 @@ def plan(
         raise typer.Exit(BEYOND)
 
 
+def _payload(text: str) -> tuple[float, list[float]]:
+    """`"3kg@0,0,0.1"` as mass and centre of mass."""
+    mass, _, com = text.partition("@")
+    (kilograms,) = parse.numbers(mass.strip().removesuffix("kg"), 1, "--payload")
+    if kilograms < 0:
+        raise typer.BadParameter("the mass must not be negative", param_hint="--payload")
+    return kilograms, parse.numbers(com, 3, "--payload") if com else [0.0, 0.0, 0.0]
+
+
+def _largest(
+    dyn: Dynamics, motion: Trajectory, limits: MotionLimits, com: list[float], duration: float | None
+) -> tuple[str, Robot, Trajectory]:
+    """What limits the largest payload, the robot with it, and its motion."""
+    from armdyn.motion import largest_payload
+
+    known = {"tau_max": limits.tau_max, "v_max": limits.velocity, "a_max": limits.acceleration, "j_max": limits.jerk}
+    found = largest_payload(dyn, motion, com=com, duration=duration, **known, **_curve(limits))
+    return f"{found}.", found.loaded, found.motion
+
+
 def _joints(
-    robot: Robot, points: list[list[float]], profile: str, v: str | None, a: str | None, duration: float | None
+    robot: Robot,
+    points: list[list[float]],
+    profile: str,
+    v: str | None,
+    a: str | None,
+    duration: float | None,
+    limits: MotionLimits | None,
 ) -> tuple[Trajectory, str]:
     """The motion, and a note on limits that had to be assumed."""
+    motion, note = _joint_motion(robot, points, profile, v, a, duration, None if limits is None else limits.jerk)
+    if limits is None or duration is not None or TORQUES_OVER_INERTIAS not in note:
+        return motion, note
+    dyn, share = compiled(robot), 1.0  # accelerations that the weight and velocities leave no torque for are lowered
+    while share > LEAST_SHARE and (_verdict(dyn, motion, limits).use["torque"] > 1).any():
+        share *= 0.8
+        lower = ",".join(repr(share * x) for x in _limit(robot, a, "acceleration")[0])
+        motion = _joint_motion(robot, points, profile, v, lower, None, limits.jerk)[0]
+    less = f" Lowered to {100 * share:.0f} % of that, to keep the torque limits." if share < 1 else ""
+    return motion, note + less
+
+
+def _joint_motion(
+    robot: Robot,
+    points: list[list[float]],
+    profile: str,
+    v: str | None,
+    a: str | None,
+    duration: float | None,
+    jerk: Any,
+) -> tuple[Trajectory, str]:
+    import numpy as np
+
     from armdyn.trajectory.compose import retimed
     from armdyn.trajectory.joint import point_to_point
     from armdyn.trajectory.via import via_points
 
     q0, q1 = points[0], points[-1]
+    j_max = None if jerk is None or not np.isfinite(jerk).any() else jerk
     if len(points) > 2:
         (fastest, note_v), (strongest, note_a) = _limit(robot, v, "velocity"), _limit(robot, a, "acceleration")
-        motion = via_points(points, "blends", v_max=fastest, a_max=strongest)
+        motion: Trajectory = via_points(
+            points, "blends" if j_max is None else "quintic", v_max=fastest, a_max=strongest
+        )
+        if j_max is not None:  # a spline, whose jerk is bounded, slowed until it keeps the limit
+            motion = motion.slower(max(1.0, float((motion.peak(3) / j_max).max()) ** (1 / 3)))
         if duration is not None:
             slower = retimed(motion, duration)
             _require_given(robot, slower, v, a)
@@ -162,10 +248,11 @@ def _joints(
     if duration is not None:  # sufficient on its own; limits given as well must hold
         v_max = None if v is None else parse.limits(v, robot.n, "--v-max")
         a_max = None if a is None else parse.limits(a, robot.n, "--a-max")
-        return point_to_point(q0, q1, profile, v_max=v_max, a_max=a_max, duration=duration), ""
+        return point_to_point(q0, q1, profile, v_max=v_max, a_max=a_max, j_max=j_max, duration=duration), ""
     fastest, note_v = _limit(robot, v, "velocity")
     strongest, note_a = _limit(robot, a, "acceleration")
-    return point_to_point(q0, q1, profile, v_max=fastest, a_max=strongest), " ".join(filter(None, (note_v, note_a)))
+    motion = point_to_point(q0, q1, profile, v_max=fastest, a_max=strongest, j_max=j_max)
+    return motion, " ".join(filter(None, (note_v, note_a)))
 
 
 def _require_given(robot: Robot, motion: Trajectory, v: str | None, a: str | None) -> None:
@@ -191,7 +278,7 @@ def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str
     if name == "acceleration" and all(map(math.isinf, known)) and not any(map(math.isinf, torque_limits(robot))):
         from armdyn.control import acceleration_constants
 
-        careful, source = acceleration_constants(compiled(robot)), ", torque limits over the largest inertias"
+        careful, source = acceleration_constants(compiled(robot)), f", {TORQUES_OVER_INERTIAS}"
     missing = list(dict.fromkeys(f"{rate:.3g} {getattr(unit, name)}"
                                  for limit, rate, unit in zip(known, careful, joint_units(robot), strict=True)
                                  if math.isinf(limit)))  # fmt: skip
@@ -201,7 +288,13 @@ def _limit(robot: Robot, given: str | None, name: str) -> tuple[list[float], str
 
 
 def _line(
-    robot: Robot, points: list[list[float]], profile: str, v: str | None, a: str | None, duration: float | None
+    robot: Robot,
+    points: list[list[float]],
+    profile: str,
+    v: str | None,
+    a: str | None,
+    duration: float | None,
+    limits_of_joints: MotionLimits | None,
 ) -> tuple[Trajectory, str]:
     import numpy as np
 
@@ -240,14 +333,14 @@ def _line(
 
 
 def _limits(
-    robot: Robot, v: str | None, a: str | None, tau: str | None, no_load: str | None, corner: str
+    robot: Robot, v: str | None, a: str | None, j: str | None, tau: str | None, no_load: str | None, corner: str
 ) -> MotionLimits:
     """Limits of the joints: from the command line, otherwise the robot's."""
     from armdyn.motion import motion_limits
 
-    given = {"v_max": v, "a_max": a, "tau_max": tau}
-    options = {"v_max": "--v-max", "a_max": "--a-max", "tau_max": "--tau-max"}
-    known = {name: parse.limits(text, robot.n, options[name]) for name, text in given.items() if text is not None}
+    given = {"v_max": v, "a_max": a, "j_max": j, "tau_max": tau}
+    known = {name: parse.limits(text, robot.n, f"--{name.replace('_', '-')}")
+             for name, text in given.items() if text is not None}  # fmt: skip
     if no_load is None:
         return motion_limits(robot, **known)
     speeds = no_load if no_load == "robot" else parse.limits(no_load, robot.n, "--no-load-speed")
@@ -297,14 +390,15 @@ def _retimed(
         scaled = scale_to_torque(path, dyn, torque, v_max=velocity, a_max=acceleration, **_curve(limits))
         what = f"limited by the {scaled.quantity} of {scaled.joint} at {scaled.time:.4g} s."
         return scaled, f"{_compared(reference, scaled)}; {what}"
-    fastest = time_optimal(path, dyn, tau_max=torque, v_max=velocity, a_max=acceleration, **_curve(limits))
+    fastest = time_optimal(path, dyn, tau_max=torque, v_max=velocity, a_max=acceleration, j_max=limits.jerk,
+                           **_curve(limits))  # fmt: skip
     return fastest, f"{_compared(reference, fastest)}. {fastest.status.value}"
 
 
 def _compared(before: Trajectory, after: Trajectory) -> str:
     factor = before.duration / after.duration
     speed = f"{factor:.4g} times as fast" if factor >= 1 else f"{1 / factor:.4g} times as slow"
-    change = "as before" if abs(factor - 1) < 1e-4 else f"instead of {before.duration:.4f} s, {speed}"
+    change = "as before" if abs(factor - 1) < 1e-3 else f"instead of {before.duration:.4f} s, {speed}"
     return f"{after.duration:.4f} s {change}"
 
 
@@ -312,7 +406,7 @@ def _verdict(dyn: Dynamics, motion: Trajectory, limits: MotionLimits) -> Feasibi
     from armdyn.motion import feasibility
 
     known: dict[str, Any] = {"v_max": limits.velocity, "a_max": limits.acceleration, "tau_max": limits.tau_max}
-    return feasibility(dyn, motion, **known, **_curve(limits))
+    return feasibility(dyn, motion, **known, j_max=limits.jerk, **_curve(limits))
 
 
 def _limits_reached(verdict: Feasibility | None) -> str:
@@ -322,7 +416,7 @@ def _limits_reached(verdict: Feasibility | None) -> str:
     joints = verdict.robot.joints
     reached = {
         quantity: [joint.name for joint, share in zip(joints, verdict.use[quantity], strict=True) if share >= REACHED]
-        for quantity in ("torque", "velocity", "acceleration")
+        for quantity in ("torque", "velocity", "acceleration", "jerk")
     }
     texts = [f"{quantity} of {', '.join(names)}" for quantity, names in reached.items() if names]
     return f"At their limits: {'; '.join(texts)}." if texts else ""
@@ -379,23 +473,39 @@ def _torque_cells(verdict: Feasibility | None, j: int) -> list[str]:
     return [peak, f"{limit:g}", f"{100 * verdict.use['torque'][j]:.1f}"] if math.isfinite(limit) else [peak, "-", "-"]
 
 
-def _beyond_limits(robot: Robot, motion: Trajectory) -> list[str]:
-    """Joint limits that the motion exceeds."""
-    from armdyn.robot.limits import joint_names, motion_limits
+def _beyond_limits(robot: Robot, motion: Trajectory, limits: MotionLimits) -> list[str]:
+    """Limits of position, velocity, acceleration and jerk that the motion exceeds, and what to do."""
+    import numpy as np
 
-    sample = motion(motion.breaks) if motion.highest is None else motion.sample(motion.duration / 500).q
-    low, high = sample.min(axis=0), sample.max(axis=0)
-    velocity, acceleration = motion.peak(1), motion.peak(2)
-    limits = motion_limits(robot)
-    found = []
-    for j, name in enumerate(joint_names(robot)):
-        lower, upper = limits.lower[j], limits.upper[j]
-        if low[j] < lower - 1e-9 or high[j] > upper + 1e-9:
-            found.append(f"{name} leaves its range {lower:g} to {upper:g}.")
-        for what, peak, limit in (
-            ("velocity", velocity[j], limits.velocity[j]),
-            ("acceleration", acceleration[j], limits.acceleration[j]),
-        ):
-            if peak > limit * (1 + 1e-9):
-                found.append(f"{name} exceeds its {what} limit {limit:g}: {peak:.4g}.")
+    from armdyn.motion.sampling import jerk_at, sample_times
+    from armdyn.robot.limits import joint_units, motion_limits
+
+    t = sample_times(motion)
+    q = motion(t)
+    own = motion_limits(robot)
+    found, far, fast = [], False, False
+    jerk = np.zeros(robot.n)
+    if np.isfinite(limits.jerk).any():
+        jerk = np.abs(jerk_at(motion, t, motion(t, 2), limits.jerk)).max(axis=0)
+    rates = {"velocity": (motion.peak(1), own.velocity), "acceleration": (motion.peak(2), own.acceleration),
+             "jerk": (jerk, limits.jerk)}  # fmt: skip
+    for j, (joint, units) in enumerate(zip(robot.joints, joint_units(robot), strict=True)):
+        lower, upper = own.lower[j], own.upper[j]
+        low, high = float(q[:, j].min()), float(q[:, j].max())
+        if low < lower - 1e-9 or high > upper + 1e-9:
+            reached = high if high > upper + 1e-9 else low
+            found.append(
+                f"{joint.name} leaves its range {lower:g} to {upper:g}: it reaches {reached:.4g} {units.position}."
+            )
+            far = True
+        for what, (peaks, most) in rates.items():
+            if peaks[j] > most[j] * (1 + (1e-9 if what != "jerk" else 1e-3)):
+                found.append(
+                    f"{joint.name} exceeds its {what} limit {most[j]:g}: {peaks[j]:.4g} {getattr(units, what)}."
+                )
+                fast = True
+    if far:
+        found.append("Choose --to, --via or a path within the range: slowing down does not help.")
+    if fast:
+        found.append("Give a longer --duration or none, a smooth --profile where jerk is limited, or --timing optimal.")
     return found
