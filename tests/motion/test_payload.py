@@ -41,7 +41,7 @@ def test_largest_payload_of_a_motion_is_that_of_brute_force(name: str) -> None:
     assert excess(more, move, **curve) > 1e-5
     # The joint and the instant that limit it
     tau = armdyn.compile(whole).inverse_dynamics(*(move(found.time, k) for k in range(3)))
-    i = [joint.name for joint in dyn.robot.joints].index(found.joint)
+    i = [joint.name for joint in dyn.robot.joints].index(str(found.joint))
     assert tau[i] == pytest.approx(found.torque, rel=1e-4)
     assert f"{found.mass:.4g} kg" in str(found) and str(found.joint) in str(found)
 

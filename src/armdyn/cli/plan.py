@@ -189,7 +189,8 @@ def _largest(
     """What limits the largest payload, the robot with it, and its motion."""
     from armdyn.motion import largest_payload
 
-    known = {"tau_max": limits.tau_max, "v_max": limits.velocity, "a_max": limits.acceleration, "j_max": limits.jerk}
+    known: dict[str, Any] = {"tau_max": limits.tau_max, "v_max": limits.velocity, "a_max": limits.acceleration,
+                             "j_max": limits.jerk}  # fmt: skip
     found = largest_payload(dyn, motion, com=com, duration=duration, **known, **_curve(limits))
     return f"{found}.", found.loaded, found.motion
 
