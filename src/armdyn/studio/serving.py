@@ -46,7 +46,8 @@ class Studio:
             self.server = viser.ViserServer(host=HOST, port=port, label="armdyn studio", verbose=False)
         self.gate.port = self.server.get_port()
         if port and self.gate.port != port:  # viser takes the next one
-            self.server.stop()
+            with redirect_stdout(io.StringIO()):
+                self.server.stop()
             raise ArmdynError(f"port {port} is in use", where="studio",
                               advice="Choose another one; --port 0 takes any free port")  # fmt: skip
         self.server.request_share_url = lambda verbose=True: None  # nothing leaves this machine
