@@ -74,13 +74,14 @@ OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
 
 
 def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Nodes that can be changed, each with what is done to it; annotations and docstrings are left alone."""
+    """Nodes that can be changed, each with what is done to it; annotations, words and assertions are left alone."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
         for field in ("annotation", "returns"):
             if isinstance(getattr(node, field, None), ast.AST):
                 skipped |= {id(part) for part in ast.walk(getattr(node, field))}
-        if isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom):  # words, not behaviour
+        words = isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom)
+        if words or (isinstance(node, ast.keyword) and node.arg == "strict"):  # strict=True of zip: an assertion
             skipped |= {id(part) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) in skipped:
@@ -304,18 +305,20 @@ class Map:
                 self.file.write_text(json.dumps(self.known), encoding="utf-8")
         return dict(self.known[name]["tests"])
 
-    def killer(self, one: Mutant) -> str | None:
-        """The test that notices a mutant."""
-        near: dict[str, Any] = {}
+    def near(self, one: Mutant) -> str | None:
+        """The test of the packages that notices a mutant."""
+        tests: dict[str, Any] = {}
         for path in test_files(*PACKAGES):
-            near |= self.of_file(path)
-        if failed := self.first_of(one, near):
-            return failed
+            tests |= self.of_file(path)
+        return self.first_of(one, tests)
+
+    def farther(self, one: Mutant) -> str | None:
+        """The test elsewhere that notices a mutant."""
         words = [word for word in one.path.stem.split("_") if len(word) > 2]
-        farther = test_files(*FARTHER)
-        farther.sort(key=lambda path: -sum((path.name * 20 + path.read_text(encoding="utf-8")).count(w) for w in words))
+        files = test_files(*FARTHER)
+        files.sort(key=lambda path: -sum((path.name * 20 + path.read_text(encoding="utf-8")).count(w) for w in words))
         asked = 0
-        for path in farther:
+        for path in files:
             tests = self.of_file(path)
             asked += bool(order(one, tests))
             if failed := self.first_of(one, tests):
@@ -431,19 +434,25 @@ def main() -> None:
                  if given.only in str(mutant(*place))]  # fmt: skip
     tests = Map(given.map)
     verdicts = {package: Counter[str]() for package in given.packages}
-    survivors = []
-    for number, one in enumerate(itertools.starmap(mutant, drawn), 1):
-        killer = None if one.name in known else tests.killer(one)
-        verdict = "equivalent" if one.name in known else "killed" if killer else "SURVIVED"
-        verdicts[one.path.parent.name][verdict] += 1
-        survivors += [one] if verdict == "SURVIVED" else []
-        print(f"{number}/{len(drawn)} {verdict:10} {one}{f'  [{killer}]' if killer else ''}", flush=True)
+    left = []
+    for one in itertools.starmap(mutant, drawn):
+        verdicts[one.path.parent.name]["equivalent"] += one.name in known
+        left += [] if one.name in known else [one]
+    for killer in (tests.near, tests.farther):
+        meeting, left = left, []
+        for number, one in enumerate(meeting, 1):
+            failed = killer(one)
+            verdicts[one.path.parent.name]["killed"] += failed is not None
+            left += [] if failed else [one]
+            print(f"{number}/{len(meeting)} {one}: {f'killed by {failed}' if failed else 'left'}", flush=True)
+    for one in left:
+        verdicts[one.path.parent.name]["SURVIVED"] += 1
     print(f"\nseed {given.seed}, {sum(sum(each.values()) for each in verdicts.values())} mutants drawn from "
           f"{sum(len(all_places(package)) for package in given.packages)} places")  # fmt: skip
     for package, each in verdicts.items():
         print(f"{package:12} {score(each)}")
     print(f"{'all':12} {score(sum(verdicts.values(), Counter()))}")
-    for one in survivors:
+    for one in left:
         print(f"survived: {one}\n    {one.name}")
 
 

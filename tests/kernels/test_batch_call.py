@@ -59,6 +59,24 @@ def test_same_numbers_as_the_ufunc(kernel: Kernel, samples: int) -> None:
         np.testing.assert_array_equal(written, theirs)
 
 
+@pytest.mark.parametrize("name", ["mass_matrix", "inverse_dynamics_derivatives"])
+def test_large_results_at_any_place_in_memory(name: str) -> None:
+    """Matrices of large batches are written past the caches, in lines of 64 bytes; nothing before or behind."""
+    kernel = looped(random_robot(8, 9, branching=0.3), name)
+    assert kernel is not None
+    arrays = batch(kernel, 2**23 // (8 * 9 * 9) + 3)
+    small = range(0, len(arrays[0]), 4000)
+    pieces = [listed(kernel.call(*(array[k : k + 4000] for array in arrays))) for k in small]
+    expected = [np.concatenate(part) for part in zip(*pieces, strict=True)]
+    for shift in (0, 3, 7):
+        memory = [np.full(array.size + 16, 7.0) for array in expected]
+        out = tuple(m[shift : shift + e.size].reshape(e.shape) for m, e in zip(memory, expected, strict=True))
+        kernel.call(*arrays, out=out if len(out) > 1 else out[0])
+        for theirs, array, whole in zip(expected, out, memory, strict=True):
+            np.testing.assert_array_equal(array, theirs)
+            assert (whole[:shift] == 7.0).all() and (whole[shift + array.size :] == 7.0).all()
+
+
 def test_results_that_share_memory_with_inputs() -> None:
     kernel = _looped("inverse_dynamics")
     q, qd, qdd = batch(kernel, 40)

@@ -12,6 +12,7 @@ import armdyn
 from armdyn.equations.closed_certificate import with_closed_loops
 from armdyn.mechanics import closed_chain, loop_forces
 from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.mechanics.loop_geometry import LoopGeometry
 from armdyn.robot import Robot
 from armdyn.robot.parts import Loop, LoopKind
 from armdyn.robot.random import random_robot
@@ -47,6 +48,21 @@ def test_joints_without_a_motor_need_no_torque(kind: LoopKind, seed: int) -> Non
     assert np.abs(closing[free]).max(initial=0) < 1e-10 * np.abs(F).max()
     if kind == "universal":  # turns about x of the first and y of the second frame, which are one frame here
         assert np.abs(closing[[3, 4]]).max() < 1e-10 * np.abs(F).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", get_args(LoopKind))
+def test_columns_are_the_rates_of_the_conditions(kind: LoopKind, seed: int) -> None:
+    """By complex steps; otherwise Newton's steps would come near a closed configuration slowly, or not at all."""
+    robot, q = closed_at(kind, seed)
+    loop = LoopGeometry(robot.opened, robot.loops[0])
+    placed = loop.placed(list(q))
+    np.testing.assert_allclose(loop.conditions(placed), 0, atol=1e-13)
+    for joint, column in loop.columns(placed).items():
+        moved = q.astype(complex)
+        moved[joint] += 1e-30j
+        rates = np.imag(loop.conditions(loop.placed(list(moved)))) / 1e-30
+        np.testing.assert_allclose(rates, column, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["parallelogram", "palletiser", "five_bar", "bricard"])

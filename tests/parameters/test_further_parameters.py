@@ -10,7 +10,14 @@ import pytest
 import armdyn
 from armdyn.formats import toml
 from armdyn.mechanics import newton_euler
-from armdyn.parameters import base_parameters, grouped, with_standard_parameters
+from armdyn.parameters import (
+    base_parameters,
+    grouped,
+    parameter_names,
+    regressor,
+    standard_parameters,
+    with_standard_parameters,
+)
 from armdyn.parameters.base import numeric_rank, stacked_regressor
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
@@ -42,6 +49,18 @@ def test_the_regressor_holds_springs_and_counterbalances() -> None:
     assert dyn.parameter_names[42:] == ("Mc1", "Ks2", "Mc2", "Ks3")
     expected = newton_euler.inverse_dynamics(robot, q, qd, qdd)
     assert dyn.regressor(q, qd, qdd) @ dyn.parameters == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("friction", [{"viscous": 0.3}, {"coulomb": 0.2}, {"viscous": 0.3, "coulomb": 0.2}])
+def test_the_regressor_holds_friction_of_motors(friction: dict[str, float]) -> None:
+    """Of one kind alone too, and only of the motors that have any."""
+    robot = Robot.from_dh([dict(LINK), LINK | {"rotor": {"inertia": 0.02, "ratio": 7.0}, "motor": friction}])
+    q, qd, qdd = motion(2)
+    names = parameter_names(robot)
+    assert [name for name in names if name[:3] in ("Fvm", "Fcm")] == ["Fvm2", "Fcm2"]
+    expected = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    found = np.asarray(regressor(robot, q, qd, qdd)) @ np.array(standard_parameters(robot).values, dtype=float)
+    assert found == pytest.approx(expected, abs=1e-11)
 
 
 def test_other_parameters_leave_counterbalances_as_they_are() -> None:

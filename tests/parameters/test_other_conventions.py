@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armdyn
@@ -29,11 +29,12 @@ def body(seed: int) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 @given(st.lists(ratio, min_size=9, max_size=9), st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=97))
+@settings(max_examples=15)  # rational functions: one that is wrong is wrong nearly everywhere
 def test_round_trips_are_exact(entries: list[Fraction], mass: Fraction) -> None:
     ours = [*entries, mass]
+    start = {name: convert_parameters(ours, "armdyn", name) for name in NAMES}
     for source, target in permutations(NAMES, 2):
-        start = convert_parameters(ours, "armdyn", source)
-        there = convert_parameters(start, source, target)
+        there = convert_parameters(start[source], source, target)
         assert all(isinstance(x, Fraction | int) for x in there)
         assert list(convert_parameters(there, target, "armdyn")) == ours
 
