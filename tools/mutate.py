@@ -63,6 +63,7 @@ LONGEST = 20.0
 FILES = 4
 """Other files asked: those that name the module most often, of those that execute the line."""
 MEMORY = 8 * 2**30
+NO_END = "no end"
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -273,7 +274,7 @@ def put_in_place(path: Path, content: CodeType) -> None:
 
 
 def first_failure(tests: list[str], cpu: float, path: Path, content: CodeType) -> str | None:
-    """The first of the tests that fails, with other code in the place of a module; "no end" if they do not end."""
+    """The first of the tests that fails, with other code in the place of a module; NO_END if they do not end."""
 
     def work() -> list[str]:
         put_in_place(path, content)
@@ -282,14 +283,14 @@ def first_failure(tests: list[str], cpu: float, path: Path, content: CodeType) -
         return observer.failed or missing  # a module of tests that cannot be imported runs none
 
     failed = in_child(work, cpu)
-    return "no end" if failed is None else failed[0] if failed else None
+    return NO_END if failed is None else failed[0] if failed else None
 
 
 class Map:
     """Which tests execute which lines, and how long they take."""
 
     def __init__(self, file: Path | None) -> None:
-        self.file, self.sound = file, dict[str, bool]()
+        self.file, self.sound = file, set[str]()
         self.known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
         self.sources = digest(*(path for package in PACKAGES for path in (ROOT / "src/armdyn" / package).glob("*.py")))
 
@@ -334,19 +335,21 @@ class Map:
             group = chosen[start : start + size]
             start += size
             while group and (failed := first_failure(group, limit(group, tests), one.path, one.code)):
-                if failed == "no end" or self.passes(failed, limit([failed], tests), one.path):
+                shown = group if failed == NO_END else [failed]
+                if self.passes(shown, limit(shown, tests), one.path):
                     return failed
-                group.remove(failed)
+                group = [test for test in group if test not in shown]
         return None
 
-    def passes(self, test: str, cpu: float, path: Path) -> bool:
-        """Whether a test passes with the source as it is, put in place as a mutant is."""
-        if test not in self.sound:
+    def passes(self, tests: list[str], cpu: float, path: Path) -> bool:
+        """Whether tests pass with the source as it is, put in place as a mutant is."""
+        if not all(test in self.sound for test in tests):
             code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
-            self.sound[test] = first_failure([test], cpu, path, code) is None
-            if not self.sound[test]:
-                print(f"fails without a mutant: {test}", flush=True)
-        return self.sound[test]
+            if failed := first_failure(tests, cpu, path, code):
+                print(f"fails without a mutant: {failed}", flush=True)
+                return False
+            self.sound.update(tests)
+        return True
 
 
 def order(one: Mutant, tests: dict[str, Any]) -> list[str]:
