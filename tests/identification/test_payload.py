@@ -18,6 +18,7 @@ from armdyn.identification.payload import (
     identify_payload,
     payload_from_estimates,
     payload_from_sensor,
+    torque_gain,
     wrench_regressor,
 )
 from armdyn.identification.samples import Samples
@@ -194,3 +195,26 @@ def test_unknown_gains_are_calibrated_by_the_robot_itself(gain: float) -> None:
     assert found.mass == pytest.approx(MASS, rel=0.05)
     wrong = identify_payload(robot, loaded, unloaded, include=include)
     assert wrong.mass == pytest.approx(gain * MASS, rel=0.05)
+
+
+@pytest.mark.parametrize("gain", [0.8, 1.22])
+def test_bars_with_unknown_gains_hold_over_draws(gain: float) -> None:
+    """Errors in their own covariance are chi squared, the gain's uncertainty included; so is the mass alone."""
+    robot = with_friction(armdyn.load("puma560"), 1.0)
+    carrying = with_friction(robot.with_payload(MASS, COM, INERTIA), 1.3)
+    base = base_parameters(robot, ("inertial", "rotor", "friction"))
+    rng, total, inside, draws = np.random.default_rng(5), 0.0, 0, 20
+    quiet = [samples(arm, seed, 0.0, rng) for arm, seed in ((robot, 2), (carrying, 1))]
+    for _ in range(draws):
+        noisy = [replace(log, tau=gain * log.tau + 0.3 * rng.normal(size=log.tau.shape)) for log in quiet]
+        unloaded, loaded = ((base, Weighted(white=True)(observe(robot, log, base))) for log in noisy)
+        payload = payload_from_estimates(unloaded, loaded)
+        found = payload.with_gain(*torque_gain(*unloaded))
+        error = found.parameters - _about_origin()
+        total += float(error @ np.linalg.solve(found.covariance, error))
+        inside += abs(found.mass - MASS) < 2 * found.std["mass"]
+        known, std = payload.torque_gain(MASS)
+        assert abs(known - gain) < 5 * std
+    low, high = stats.chi2.ppf([1e-4, 1 - 1e-4], 10 * draws)
+    assert low < total < high
+    assert inside >= stats.binom.ppf(1e-4, draws, 0.9545)

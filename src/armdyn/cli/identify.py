@@ -100,6 +100,11 @@ def identify(
     friction: Annotated[
         str, typer.Option(help="auto: find friction terms beyond viscous and Coulomb friction; plain: do not.")
     ] = "auto",
+    zeros: Annotated[
+        str | None,
+        typer.Option(metavar="JOINTS", help="Joints whose zero is estimated too, as in elbow,wrist; or all."),
+    ] = None,
+    gravity: Annotated[bool, typer.Option("--gravity", help="Estimate the direction of gravity too.")] = False,
     essential: Annotated[
         bool, typer.Option("--essential", help="Drop parameters that do not improve the fit.")
     ] = False,
@@ -122,7 +127,7 @@ def identify(
     parse.check_extension(report, REPORTS, "--report")
     families = parse.words(include) if only is None else _alone(only)
     with working("reading the log") as say:
-        from armdyn.identification import LogFormat, Processing
+        from armdyn.identification import Calibration, LogFormat, Processing
         from armdyn.identification import identify as estimated
 
         log_format = LogFormat(
@@ -146,6 +151,7 @@ def identify(
             friction=cast("FrictionChoice", friction),
             essential=essential,
             physical=physical,
+            calibration=Calibration(zeros=_zeros(zeros), gravity=gravity) if zeros or gravity else None,
             log_format=log_format,
             processing=Processing(cutoff=cutoff, decimation=decimation, derivative=cast("Derivative", derivative)),
             progress=say,
@@ -192,6 +198,11 @@ def _alone(family: str) -> tuple[str, ...]:
 
         raise unknown_name("--only", family, ("friction",), where="command line")
     return ("friction", "offset")
+
+
+def _zeros(text: str | None) -> tuple[str, ...] | str:
+    """Names of joints, or all."""
+    return "all" if text == "all" else parse.words(text or "")
 
 
 def _validation(text: str | None) -> Any:

@@ -30,6 +30,10 @@ def payload(
             help="Trust the robot's masses: the unloaded log gives the torque gain and its error.",
         ),
     ] = False,
+    known_mass: Annotated[
+        float | None,
+        typer.Option(metavar="KG", help="The payload's mass is known: find the gain of the torques instead."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the robot with the payload.")] = None,
     unit: Annotated[
         list[str] | None, typer.Option(metavar="Q=UNIT", help="Unit of a quantity, as in q=deg or t=ms; repeatable.")
@@ -51,8 +55,14 @@ def payload(
             rate=rate,
         )
         found = identify_payload(robot, loaded, unloaded, calibrated=calibrated, log_format=log_format, progress=say)
+        gain = None if known_mass is None else found.torque_gain(known_mass)
     screen = console()
     screen.print(str(found), highlight=False, markup=False)
+    for finding in found.findings:
+        screen.print(f"Suspicious log, {finding.where}: {finding.what}. {finding.advice}", style="yellow")
+    if gain is not None:
+        times = f"Torques are {gain[0]:.4g} +- {gain[1]:.2g} times the true ones"
+        screen.print(f"{times}: give --gains {1 / gain[0]:.4g} to armdyn identify.", highlight=False)
     if out is not None:
         with first_warning(str(out)):
             save_robot(screen, found.added_to(robot), out)

@@ -6,6 +6,7 @@ Before it: `excite`, the motion to log. After it: `consistent`, `select_friction
 
 from __future__ import annotations
 
+from armdyn.identification.calibration import Calibrated, Calibration
 from armdyn.identification.checks import check_log
 from armdyn.identification.clearance import Surroundings
 from armdyn.identification.elastic_fit import ElasticFit, ElasticJoint, identify_stiffness
@@ -33,6 +34,8 @@ from armdyn.identification.total_estimation import Total
 from armdyn.identification.validation import Validation, validate
 
 __all__ = [
+    "Calibrated",
+    "Calibration",
     "Damped",
     "ElasticFit",
     "ElasticJoint",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import ndtri
 
 from armdyn.findings import Finding, listed
 from armdyn.identification.estimation import Estimate
@@ -15,6 +16,8 @@ POOR = 0.3
 """Relative standard deviation above which a parameter is poorly known."""
 ILL = 300.0
 """Condition number of the regressor (columns scaled to length 1) above which the excitation is poor."""
+FALSE_ALARM = 0.01
+"""Probability that a parameter of a good log counts as negative."""
 LARGE = 0.3
 """Relative error of a torque above which it is suspicious."""
 CORRELATED = 1.0
@@ -49,12 +52,16 @@ def _parameters(estimate: Estimate) -> Iterator[Finding]:
         yield Finding("poorly-known", "note", "parameters", f"{len(poor)} have a standard deviation above {POOR:.0%} "
                       f"of their value: {listed(poor)}", value=float(len(poor)),
                       advice="They are small, or the motion hardly excites them.")  # fmt: skip
-    for name, value, std in zip(names, estimate.values, estimate.std, strict=True):
-        if name.startswith(("Fv", "Fc", "Ia")) and value < -2 * std:
-            yield Finding("negative", "suspicious", f"parameter {name}", f"it is negative by {-value / std:.1f} "
-                          "standard deviations", "friction and rotor inertia are not negative", float(value), "",
-                          "a wrong sign of torque or position, or another friction law",
-                          "Plot the torque of this joint.")  # fmt: skip
+    positive = [i for i, name in enumerate(names) if name.startswith(("Fv", "Fc", "Ia"))]
+    clear = -float(ndtri(FALSE_ALARM / max(len(positive), 1)))
+    for i in positive:
+        if estimate.values[i] < -clear * estimate.std[i]:
+            # Signs of torques and positions are checked with the log; rotors take up what friction leaves.
+            yield Finding("negative", "note" if names[i].startswith("Ia") else "suspicious", f"parameter {names[i]}",
+                          f"it is negative by {-estimate.values[i] / estimate.std[i]:.1f} standard deviations",
+                          "friction and rotor inertia are not negative", float(estimate.values[i]), "",
+                          "friction that viscous and Coulomb terms do not describe",
+                          "Look at the friction terms of the report; --physical keeps it positive.")  # fmt: skip
 
 
 def _torques(tried: Validation) -> Iterator[Finding]:

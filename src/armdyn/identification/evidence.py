@@ -38,6 +38,8 @@ FEWEST = 50
 """Samples of a joint below which it is not judged."""
 SINGULAR = 1e-11
 """Eigenvalues of the normal equations below this share of the largest count as zero (squared: 3e-6 for columns)."""
+ROUNDING = 1e-10
+"""Length of a column below which, as a share of the longest, it is rounding: the torques do not depend on it."""
 NOISE = 0.03
 """Relative error of a torque below which differences are not evidence."""
 CLEAR = 2 * NOISE
@@ -165,7 +167,7 @@ class Evidence:
         parameters, errors = self._solved(rows, reading)
         counts = rows.keep.sum(axis=0)
         weight = self.weights(rows, reading)
-        root = _least(np.einsum("j,jpq->pq", weight, rows.gram), np.zeros(len(parameters)))[1]
+        root = least(np.einsum("j,jpq->pq", weight, rows.gram), np.zeros(len(parameters)))[1]
         known = np.isfinite(errors)
         sigma = math.sqrt(float(counts[known] @ errors[known] ** 2) / max(float(counts[known].sum()), 1.0))
         return parameters, sigma * root
@@ -186,7 +188,7 @@ class Evidence:
         joint, column = np.arange(self.robot.n), list(reading.torques)
         weight = self.weights(rows, reading)
         product = rows.product[joint, column] * np.array(reading.signs)[:, None]
-        parameters = _least(np.einsum("j,jpq->pq", weight, rows.gram), weight @ product)[0]
+        parameters = least(np.einsum("j,jpq->pq", weight, rows.gram), weight @ product)[0]
         squares = (rows.square[joint, column] - 2 * product @ parameters
                    + np.einsum("jpq,p,q->j", rows.gram, parameters, parameters))  # fmt: skip
         mean = np.maximum(squares, 0) / np.maximum(rows.keep.sum(axis=0), 1)
@@ -274,14 +276,14 @@ def condensed(Y: Array, keep: Array, tau: Array) -> Rows:
     return Rows(Y, keep, gram, product, keep.T.astype(float) @ tau**2)
 
 
-def _least(gram: Array, product: Array) -> tuple[Array, Array]:
+def least(gram: Array, product: Array) -> tuple[Array, Array]:
     """The shortest solution of the normal equations in scaled columns, and a root of the inverse of gram."""
     scale = np.sqrt(np.diag(gram))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = np.where(scale > ROUNDING * scale.max(initial=0.0), scale, np.inf)  # no part of the solution
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
     good = values > SINGULAR * values[-1]
     root = vectors[:, good] / np.sqrt(values[good]) / scale[:, None]
     return root @ (root.T @ product), root
 
 
-__all__ = ["Evidence", "Reading", "resolved", "with_gravity"]
+__all__ = ["Evidence", "Reading", "least", "resolved", "with_gravity"]

@@ -18,6 +18,7 @@ from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
+from armdyn.identification.calibration import Calibrated, Calibration, calibrate
 from armdyn.identification.checks import check_log
 from armdyn.identification.essential_parameters import essential_parameters
 from armdyn.identification.estimation import Estimate, Estimator, Weighted
@@ -69,6 +70,7 @@ class Fit(Shown):
     plain: the robot of viscous and Coulomb friction alone, for formats and functions that know no other: `robot` itself
              if there are no further terms
     plain_estimate: its base parameters
+    calibrated: zeros of joints and direction of gravity, if they were estimated; the robot includes them
     """
 
     base: BaseParameters
@@ -82,6 +84,7 @@ class Fit(Shown):
     plain: Robot
     plain_estimate: Estimate
     torques: TorqueModel | None = None
+    calibrated: Calibrated | None = None
 
     def predict(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
         """(N, n) torques of the identified robot along a motion, N m or N, friction with a state included.
@@ -158,6 +161,7 @@ class Fit(Shown):
         )
         note += f" Set to zero: {', '.join(found.left_out)}." if found.left_out else ""
         tables = [Section(title, columns, tuple(rows), note), self.validation.section()]
+        tables += [] if self.calibrated is None else [self.calibrated.section()]
         if self.torques is not None:
             tables.append(self.torques.section(self.validation.joints))
         return tuple(tables)
@@ -201,6 +205,7 @@ class Fit(Shown):
         identifiability: standard parameter -> individually identifiable, identifiable in combination, not identifiable
         validation: see `Validation.record`
         torques: the friction terms; None: none are needed
+        calibrated: zeros and gravity, see `Calibrated.record`; None: not asked for
         steps, notes, findings: processing of the log, reports of the estimator, what was noticed
         """
         parameters = {
@@ -222,6 +227,7 @@ class Fit(Shown):
             "identifiability": self.identifiability,
             "validation": self.validation.record(),
             "torques": None if self.torques is None else self.torques.record(),
+            "calibrated": None if self.calibrated is None else self.calibrated.record(),
             "steps": dict(self.steps),
             "notes": list(self.estimate.notes),
             "findings": [finding.record() for finding in self.findings],
@@ -247,6 +253,7 @@ def identify(
     friction: FrictionChoice = "auto",
     essential: bool = False,
     physical: bool = False,
+    calibration: Calibration | None = None,
     log_format: LogFormat | None = None,
     processing: Processing | None = None,
     check: bool = True,
@@ -263,6 +270,7 @@ def identify(
                        and where no joint names its law; "plain" does not
              essential: set parameters that the torques do not need to zero
              physical: return the nearest physically consistent robot (needs the extra `physical`)
+             calibration: zeros of joints and direction of gravity to estimate beside the parameters (default: none)
              log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
              processing: filter, derivatives, dead band, decimation (default: chosen from the log)
              check: look for gaps, swapped columns, wrong units and signs
@@ -275,14 +283,23 @@ def identify(
         raise unknown_name("friction", friction, get_args(FrictionChoice), where="identify")
     log_format = log_format or LogFormat()
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
-    progress("base parameters", 0.0)
-    base = base_parameters(robot, include)
     data = _split(robot, log, validation, _Preparation(log_format, processing, check), progress)
+    calibrated = None
+    if calibration is not None:
+        progress("zeros and gravity", 0.25)
+        calibrated = calibrate(robot, known_torques(robot, include)(data.training), include, calibration)
+        robot = calibrated.robot
+    progress("base parameters", 0.3)
+    base = base_parameters(robot, include)
     subtract = known_torques(robot, include)
     training = subtract(data.training)
     observation = observe(robot, training, base, progress=lambda step, done: progress(step, 0.3 + 0.4 * done))
     progress("estimation", 0.7)
     full = estimate = estimator(observation)
+    more = np.zeros_like(estimate.covariance)  # errors of zeros and gravity are errors of the parameters too
+    if calibrated is not None:
+        more = calibrated.covariance[: base.count, : base.count] - estimate.covariance
+        full = estimate = replace(estimate, covariance=estimate.covariance + more)
     if essential:
         estimate = essential_parameters(observation, full)
     # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
@@ -298,7 +315,7 @@ def identify(
         progress("friction terms", 0.85)
         model = torque_model(robot, base, data.training)
     if model is not None:
-        estimate = model.estimate
+        estimate = replace(model.estimate, covariance=model.estimate.covariance + more)
         identified = _delivered(base, estimate, physical)
         if physical:
             model = model.shifted(_values_of(estimate, base, identified).values)
@@ -307,7 +324,7 @@ def identify(
                                prior=None if prior is None else robot)  # fmt: skip
     findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, estimate, tried)))
     return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source, plain,
-               plain_estimate, model)  # fmt: skip
+               plain_estimate, model, calibrated)  # fmt: skip
 
 
 def _delivered(base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:

@@ -168,22 +168,32 @@ def stacked(observation: Observation, weights: Array) -> Array:
 
 
 def _rows(base: BaseParameters, samples: Samples) -> Iterator[Rows]:
-    """Decimated samples: each chunk is computed with a margin on both sides, which is cut off after filtering."""
-    factor = samples.decimation
     entries = _entries(base)
+    return rows_of(samples, entries.kernel, entries.placed, base.robot.n)
+
+
+def rows_of(
+    samples: Samples, kernel: Callable[[Array, Array, Array], Array], placed: Callable[[Array], Array], n: int
+) -> Iterator[Rows]:
+    """Decimated samples: each chunk is computed with a margin on both sides, which is cut off after filtering.
+
+    kernel: q, qd, qdd, (m, n) each -> (m, k) entries of the regressor
+    placed: (m, k) entries -> (m, n, p) regressor
+    n: number of joints
+    """
+    factor = samples.decimation
     step = max(CHUNK // factor, 1) * factor
     margin = HALO * factor if factor > 1 else 0
     keep = decimated_keep(samples.keep, factor)
     for start in range(0, len(samples), step):
         low, high = max(start - margin, 0), min(start + step + margin, len(samples))
         part = slice(low, high)
-        found = np.hstack([entries.kernel(samples.q[part], samples.qd[part], samples.qdd[part]), samples.tau[part]])
+        found = np.hstack([kernel(samples.q[part], samples.qd[part], samples.qdd[part]), samples.tau[part]])
         t = samples.t[start : start + step : factor]
         before, first = (start - low) // factor, start // factor
         inside = before == HALO and high == start + step + margin
         kept_rows = _decimated_inside(found, factor) if inside else decimated(found, factor)[before : before + len(t)]
-        Y = entries.placed(kept_rows[:, : -base.robot.n])
-        yield Rows(t, Y, kept_rows[:, -base.robot.n :], keep[first : first + len(t)])
+        yield Rows(t, placed(kept_rows[:, :-n]), kept_rows[:, -n:], keep[first : first + len(t)])
 
 
 def _decimated_inside(x: Array, factor: int) -> Array:
@@ -274,4 +284,4 @@ def base_regressor(base: BaseParameters) -> Callable[[Array, Array, Array], Arra
     return lambda q, qd, qdd: entries.placed(entries.kernel(q, qd, qdd))
 
 
-__all__ = ["Observation", "Rows", "base_regressor", "condensed", "observe"]
+__all__ = ["Observation", "Rows", "base_regressor", "condensed", "observe", "rows_of"]

@@ -24,6 +24,7 @@ import numpy as np
 
 from armdyn.algebra import Inertia, Mat3, Vec3, cross
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
+from armdyn.findings import Finding
 from armdyn.identification.estimation import Estimate, Estimator
 from armdyn.identification.fit import Fit, identify
 from armdyn.identification.log_format import LogFormat
@@ -55,6 +56,7 @@ class Payload:
     frame: name of the frame
     undetermined: labels of what the data do not determine, given as zero
     residual: weighted misfit over its degrees of freedom, near 1 if the noise is as assumed
+    findings: what is suspicious about the logs
     """
 
     parameters: Array
@@ -62,6 +64,7 @@ class Payload:
     frame: str
     undetermined: tuple[str, ...] = ()
     residual: float = 1.0
+    findings: tuple[Finding, ...] = ()
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -106,8 +109,13 @@ class Payload:
         if self.undetermined:
             raise PhysicsError(f"the data do not determine {', '.join(self.undetermined)}", where="payload",
                                advice="Measure a motion that turns the payload about all its axes.")  # fmt: skip
-        found = consistent_body(self.parameters, self.covariance)
-        return Payload(found, self.covariance, self.frame, self.undetermined, self.residual)
+        return replace(self, parameters=consistent_body(self.parameters, self.covariance))
+
+    def torque_gain(self, mass: float) -> tuple[float, float]:
+        """(gain, its standard deviation): measured torques over true ones, if the payload's mass is known, kg."""
+        if not mass > 0:
+            raise ArmdynError(f"mass = {mass}", where="payload", expected="a positive mass, kg")
+        return self.mass / mass, self.std["mass"] / mass
 
     def with_gain(self, gain: float, std: float) -> Payload:
         """The payload if the torques that gave it were `gain` times the true ones; `std`: of the gain."""
@@ -185,21 +193,23 @@ def identify_payload(
 
     before, after = fitted(unloaded, 0.0), fitted(loaded, 0.5)
     payload = payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
-    return payload.with_gain(*torque_gain(before)) if calibrated else payload
+    suspicious = [f for f in (*before.observation.samples.findings, *after.observation.samples.findings)
+                  if f.severity != "note"]  # fmt: skip
+    payload = replace(payload, findings=tuple(dict.fromkeys(suspicious)))
+    return payload.with_gain(*torque_gain(before.base, before.estimate)) if calibrated else payload
 
 
-def torque_gain(fit: Fit) -> tuple[float, float]:
+def torque_gain(base: BaseParameters, estimate: Estimate) -> tuple[float, float]:
     """(gain, its standard deviation): measured torques over true ones if the robot's inertial parameters are true.
 
     The estimate x of the inertial base parameters b is x = gain b + error of covariance C: generalised least squares.
     """
-    base = fit.base
     inertial = [i for i, place in enumerate(base.places) if place.rstrip("0123456789") in INERTIAL]
-    b, x = base.values[inertial], fit.estimate.values[inertial]
+    b, x = base.values[inertial], estimate.values[inertial]
     if not b.any():
         raise PhysicsError("the robot has no inertial parameters to trust", where="payload",
                            advice="Calibrate with a robot whose masses are known.")  # fmt: skip
-    C = fit.covariance[np.ix_(inertial, inertial)]
+    C = estimate.covariance[np.ix_(inertial, inertial)]
     scale = np.sqrt(np.maximum(np.diag(C), 1e-300))
     W = np.linalg.pinv(C / np.outer(scale, scale), hermitian=True) / np.outer(scale, scale)
     weight = float(b @ W @ b)

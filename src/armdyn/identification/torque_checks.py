@@ -12,10 +12,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from armdyn.findings import Finding, listed
-from armdyn.identification.deviations import Deviation, Deviations
+from armdyn.identification.deviations import Deviations
 from armdyn.identification.evidence import BETTER, FEWEST, INCLUDE, Evidence, Reading, resolved, with_gravity
 from armdyn.identification.log import Log
 from armdyn.identification.samples import Samples
@@ -26,23 +25,20 @@ from armdyn.typing import Array
 
 LARGE = 0.6
 """Relative error of a torque, fitted freely, above which something is wrong with it."""
-SHARE = 0.15
-"""Deviation of the supported weight from the model's, as a share, above which it is reported."""
 SURE = 6.0
 """Standard deviations above which a sign is certain."""
-EXPLAINED, CERTAIN = 0.05, 12.0
-"""Share of the residual's power that a tilt or a gain must explain, and its estimate over the standard deviation that
-white residuals would give it (real ones are correlated)."""
-ZERO_EXPLAINED = 0.15
-"""Share of the residual of the model's own masses that a zero must explain."""
-TILTED, GAIN, ZERO = math.radians(4), 0.15, 0.1
-"""Tilt of gravity (rad), deviation of a gain (share) and of a zero (rad or m) from which on they are reported."""
-TRUSTED = 4.0
-"""Residual by the model's own masses over that of free parameters, up to which zeros are judged by those masses."""
-DELAY = 0.1
-"""Largest delay that is searched, s."""
-LEAST_DELAY, DELAYED = 1.5, 0.03
-"""Delays up to this many samples come from sampling itself; others must explain this share of the residual's power."""
+MATERIAL = {"tilt": math.radians(4), "zero": math.radians(4), "gain": 0.15, "scale": 0.15}
+"""Tilt of gravity (rad), zero of a joint (rad or m), gain of one joint and of all (shares beyond 1) from which on they
+are reported, if they are certain."""
+EXPLAINED = {"tilt": 0.01, "zero": 0.01, "gain": 0.01, "delay": 0.05}
+"""Share of the residual's power that they must explain."""
+MOST_OF_IT = 0.5
+"""Share of the residual's power from which on a deviation is the cause of friction of the wrong sign, too."""
+LEAST_DELAY = 0.75
+"""Delay, in samples, from which on it is reported: half a sample comes from sampling itself."""
+TRUSTED, BY_MASSES = 4.0, 0.15
+"""Residual by the model's own masses, over that of free parameters, up to which zeros are judged by those masses too,
+and the share of it that a zero must explain then."""
 EARTH = 9.81
 """m/s^2."""
 DIRECTION = "direction of gravity"
@@ -82,11 +78,13 @@ def _smaller(
             return weight
         weight = []
     signs = [f for f in reversed_ if all(f.where != g.where or g.rule != f.rule for g in before)]
-    if reversed_:
-        return signs
-    if robot.constrained or not sound or any(f.rule != "weight share" for f in weight):
-        return weight
-    return _deviations(robot, Deviations(evidence, reading), log) or weight
+    small = sound and not robot.constrained and all(f.rule == "weight share" for f in weight)
+    if not small or not Deviations.judged(evidence, reading):
+        return signs if reversed_ else weight
+    deviations = Deviations(evidence, reading)
+    if reversed_:  # or parameters were bent by something else, which then explains most of the residual
+        return _deviations(robot, deviations, log, MOST_OF_IT) or signs
+    return _deviations(robot, deviations, log) or _zero_by_masses(robot, deviations) or _scale(deviations) or weight
 
 
 def _gravity_of_the_model(robot: Robot, samples: Samples) -> list[Finding]:
@@ -113,23 +111,31 @@ def _residual(robot: Robot, j: int, before: Array, after: Array) -> str:
     return f"residual of {robot.joints[j].name}: {after[j]:.0%} of the torque instead of {before[j]:.0%}"
 
 
-def _deviations(robot: Robot, deviations: Deviations, log: Log) -> list[Finding]:
-    """The deviation that explains most of the residual: delay, tilt, gain or zero; none below their thresholds."""
-    tilt, gains, (lag, share) = deviations.tilt(), deviations.gains(), _delay(deviations)
-    large: dict[str | int, Deviation] = {"tilt": tilt} if float(np.linalg.norm(tilt.values)) > TILTED else {}
-    large |= {j: gain for j, gain in enumerate(gains) if abs(float(gain.values[0])) > GAIN}
-    found = {key: each.share for key, each in large.items() if each.certainty > CERTAIN and each.share > EXPLAINED}
-    if abs(lag) > LEAST_DELAY * log.period and share > DELAYED:
-        found["delay"] = share
-    best = max(found, key=lambda each: found[each], default=None)
-    if best is None:
-        return _zeros(robot, deviations)
-    if best == "delay":
-        return [_late(lag)]
-    if best == "tilt":
-        angle = float(np.degrees(np.linalg.norm(tilt.values)))
+def _deviations(robot: Robot, deviations: Deviations, log: Log, least: float = 0.0) -> list[Finding]:
+    """The deviation that explains most of the residual: delay, tilt, gain or zero, if it is certain and material.
+
+    least: share of the residual's power that it must explain
+    """
+    found, late = dict(deviations.found), deviations.delay()
+    material = {key for key, each in found.items() if float(np.linalg.norm(each.values)) > MATERIAL[key[0]]}
+    if abs(float(late.values[0])) > LEAST_DELAY * log.period:
+        material.add(("delay", 0))
+    found["delay", 0] = late
+    certain = [key for key in material if found[key].certainty > deviations.certain]
+    shares = {key: share for key in certain if (share := found[key].share) > max(EXPLAINED[key[0]], least)}
+    if not shares:
+        return []
+    kind, j = max(shares, key=lambda key: shares[key])
+    best = found[kind, j]
+    value, std = float(best.values[0]), float(best.std[0])
+    if kind == "delay":
+        return [_late(value)]
+    if kind == "tilt":
+        angle = float(np.degrees(np.linalg.norm(best.values)))
         return [_direction(f"the torques fit gravity at about {angle:.0f} degrees to the model's", angle)]
-    return [_gain(robot.joints[int(best)].name, 1 + float(gains[int(best)].values[0]))]
+    if kind == "zero":
+        return [_zero(robot, j, value, f"the torques fit if its position is {value:+.2g} +- {std:.1g} ")]
+    return [_gain(robot.joints[j].name, 1 + value)]
 
 
 def _direction(what: str, angle: float) -> Finding:
@@ -146,19 +152,6 @@ def _gain(joint: str, gain: float) -> Finding:
                    advice="Check the drive gain of the joint, and declare it by `gains`.")  # fmt: skip
 
 
-def _delay(deviations: Deviations) -> tuple[float, float]:
-    """Lag of the torques, s, that fits best, and the share of the residual's power that it explains.
-
-    Presliding friction is free, because it lags behind the velocity too.
-    """
-    lags = np.linspace(-DELAY, DELAY, 21)
-    rest = [deviations.rest(float(lag)) for lag in lags]
-    best = int(np.argmin(rest))
-    ends = (float(lags[max(best - 1, 0)]), float(lags[min(best + 1, len(lags) - 1)]))
-    found = minimize_scalar(deviations.rest, bounds=ends, method="bounded", options={"xatol": 1e-5})
-    return float(found.x), 1 - float(found.fun) / max(deviations.rest(0.0), 1e-300)
-
-
 def _late(delay: float) -> Finding:
     shift = f"{abs(delay) * 1e3:.4g} ms {'later' if delay > 0 else 'earlier'}"
     return Finding("delay", "suspicious", "time",
@@ -168,21 +161,43 @@ def _late(delay: float) -> Finding:
                    advice="Shift one against the other, or log both with one clock.")  # fmt: skip
 
 
-def _zeros(robot: Robot, deviations: Deviations) -> list[Finding]:
+def _zero_by_masses(robot: Robot, deviations: Deviations) -> list[Finding]:
     """A joint whose zero in the log is not that of the model, where the model's own masses explain the torques."""
-    zeros, error = deviations.zeros()
+    zeros, rest = deviations.zeros()
     j = max(range(robot.n), key=lambda j: zeros[j].share)
     value = float(zeros[j].values[0])
-    trusted = error * math.sqrt(1 - zeros[j].share) < TRUSTED
-    if not trusted or zeros[j].share < ZERO_EXPLAINED or abs(value) < ZERO or zeros[j].certainty < SURE:
+    trusted = rest * math.sqrt(1 - zeros[j].share) < TRUSTED
+    certain = zeros[j].certainty > deviations.certain and zeros[j].share > BY_MASSES
+    if not trusted or not certain or abs(value) < MATERIAL["zero"]:
         return []
+    return [_zero(robot, j, value, f"by the masses of the model, its position is {value:+.2g} ")]
+
+
+def _zero(robot: Robot, j: int, value: float, what: str) -> Finding:
     joint = robot.joints[j]
     unit = UNITS[joint.kind].position
-    return [Finding("zero of position", "suspicious", joint.name,
-                    f"by the masses of the model, its position is {value:+.3g} {unit} at the zero of the log",
-                    condition="the joint's zero where the model has it", value=value, unit=unit,
-                    cause="encoder offset, another zero in the controller, or wrong centres of mass in the model",
-                    advice="Compare the pose at the joint's zero with the model, and declare `offsets`.")]  # fmt: skip
+    return Finding("zero of position", "suspicious", joint.name, f"{what}{unit} at the zero of the log",
+                   condition="the joint's zero where the model has it", value=value, unit=unit,
+                   cause="encoder offset, another zero in the controller, or wrong centres of mass in the model",
+                   advice="Compare the pose at the joint's zero with the model, and declare `offsets`, or estimate "
+                   "zeros with the parameters (`--zeros`).")  # fmt: skip
+
+
+def _scale(deviations: Deviations) -> list[Finding]:
+    """All torques larger or smaller than the model's bodies need, in weight and inertia together."""
+    scale = deviations.scale
+    share = 1 + float(scale.values[0])
+    if abs(share - 1) < MATERIAL["scale"] or scale.certainty < deviations.certain or share < MATERIAL["scale"]:
+        return []
+    return [_weight(f"the torques are {share:.0%} of what weight and inertia of the model's links need", share)]
+
+
+def _weight(what: str, share: float) -> Finding:
+    return Finding("weight share", "note", "effort", what, value=share,
+                   condition="about 100 % if the model's masses and the drive gains are right",
+                   cause="drive gains (torque per current), a payload, or masses of the model",
+                   advice="Masses are found in proportion to the gains: calibrate them with a known load.",
+                   )  # fmt: skip
 
 
 def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) -> list[Finding]:
@@ -279,13 +294,8 @@ def _gravity(robot: Robot, evidence: Evidence, reading: Reading, log: Log) -> li
                         f"with the gravity that was added, the torques support {share:.0%} of the model's weight",
                         condition="about 100 %", value=share, cause="the efforts contained gravity already",
                         advice='Declare effort="torque".')]  # fmt: skip
-    if abs(share - 1) > max(SHARE, SURE * deviation):
-        return [Finding("weight share", "note", "effort",
-                        f"the torques support {share:.0%} of the weight of the model's links",
-                        condition="about 100 % if the model's masses and the drive gains are right", value=share,
-                        cause="drive gains (torque per current), a payload, or masses of the model",
-                        advice="Masses are found in proportion to the gains: calibrate them with a known load.",
-                        )]  # fmt: skip
+    if abs(share - 1) > max(MATERIAL["scale"], SURE * deviation):
+        return [_weight(f"the torques support {share:.0%} of the weight of the model's links", share)]
     return []
 
 
