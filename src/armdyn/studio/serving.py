@@ -69,7 +69,8 @@ class Studio:
         self.server.gui.add_html(PHONE)
         self.open(robot)
         self.server.on_client_connect(self._look)
-        threading.Thread(target=self._keep_drawing, daemon=True).start()
+        self.drawer = threading.Thread(target=self._keep_drawing, daemon=True)
+        self.drawer.start()
 
     def _look(self, client: Any) -> None:
         self.stage.look(client)
@@ -84,6 +85,7 @@ class Studio:
         self.shown += 1
         self.ended = True
         self.due.set()
+        self.drawer.join(timeout=10)  # nothing is drawn on a server that has stopped
         with redirect_stdout(io.StringIO()):
             self.server.stop()
 
