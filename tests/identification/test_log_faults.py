@@ -2,7 +2,7 @@
 
 Causes are told apart by the noise of the log itself (`deviations`). What is reported beyond that was chosen with ur5
 and puma560, and some of it changed after a look at panda, rx90, a random robot with a prismatic joint and the logs of
-two real arms (kept beside the project; skipped without them). Other robots are for judging alone: UNSEEN.
+two real arms (kept beside the project; skipped without them), kinova and xarm7: only other logs can judge it.
 ARMDYN_FULL runs all robots.
 """
 
