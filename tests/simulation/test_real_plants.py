@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control import PID, NoControl, PDGravity, TorqueTable
+from armdyn.control import PID, ComputedTorque, NoControl, PDGravity, TorqueTable
 from armdyn.errors import ArmdynError, FileError
 from armdyn.simulation import Actuation, Hold, Plant, Solver, Status, Stops, read_torques, simulate
 from simulation.arms import dynamics, pendulum, random_dynamics, slider
@@ -205,3 +205,47 @@ def test_dry_friction_holds_by_default_and_says_so() -> None:
     assert "at 0.4" in run.detail
     chatter = simulate(Plant(dyn, stiction=False), PDGravity(dyn, 10.0, 1.0), [0.4], 0.1, q0=[0.0], qd0=[1e-3])
     assert abs(chatter.qd).max() > 1e-3
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_compensated_dry_friction_is_cancelled_through_reversals(compiled: bool) -> None:
+    """Friction of 1 N m on 4e-6 kg m^2, cancelled by computed torque: the error is that of a linear oscillation.
+
+    Friction keeps its direction during a step, and so must its compensation. A joint that reverses rests until the end
+    of the step: one step of 1 ms out of every half period.
+    """
+    rows: list[dict[str, Any]] = [
+        {"type": "revolute", "a": 0.3, "mass": 1.0},
+        {"type": "revolute", "mass": 0.02, "inertia": (4e-6, 0, 0, 4e-6, 0, 4e-6),
+         "friction": {"viscous": 1.0, "coulomb": 1.0}},
+    ]  # fmt: skip
+    dyn = armdyn.compile(armdyn.Robot.from_dh(rows, gravity=(0, -9.81, 0)))
+    run = simulate(
+        dyn, ComputedTorque(dyn, 100.0, 4.0), [0.3, 0.5], 1.0, q0=[0.0, 0.0], solver=Solver(compiled=compiled)
+    )
+    assert run.integrator == "implicit" and run.compiled == compiled
+    w, t = np.sqrt(96.0), run.t
+    exact = np.exp(-2 * t) * (np.cos(w * t) + 2 / w * np.sin(w * t))
+    assert (np.diff(np.sign(run.qd[:, 1])) != 0).sum() > 3
+    assert np.abs(run.error / [0.3, 0.5] - exact[:, None]).max() < 2e-3
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "implicit"])
+def test_steps_in_parts_of_machine_code_are_those_of_python(integrator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For steps that are too long to be compiled whole, with dry friction, stops and an integral."""
+    from armdyn.simulation import fixed_step, simulator
+
+    robot = armdyn.random_robot(5, 4, friction=True, prismatic=0.0)
+    dyn = armdyn.compile(robot)
+    law = PID.designed(dyn, 8.0)
+    monkeypatch.setattr(simulator, "pays", lambda problem: False)
+    runs = []
+    for long in (10**9, 0):
+        monkeypatch.setattr(fixed_step, "LONG", long)
+        runs.append(
+            simulate(Plant(dyn, stops=True), law, Hold(np.full(4, 0.3)), 0.3, q0=np.zeros(4), integrator=integrator)
+        )
+    assert (runs[0].qd[1:] == 0).any()
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-6  # the law's slopes are differences in Python, exact in the code
+    assert np.abs(runs[0].memory - runs[1].memory).max() < 1e-6
+    assert not np.array_equal(runs[0].q, runs[1].q)  # the parts were used

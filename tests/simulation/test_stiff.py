@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,40 @@ def test_the_order_stays_high_where_explicit_steps_blow_up() -> None:
     coarse, fine = (np.abs(end(stiff, steps, "implicit") - exact).max() for steps in (80, 160))
     assert fine < 1e-4
     assert math.log2(coarse / fine) > 2.5
+
+
+@cache
+def resolved() -> np.ndarray:
+    """The stiff arm after 5 ms."""
+    return end(arm(wrist_damping=1.0), 5, "radau", 5e-3)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps"),
+    [
+        ("euler_taylor", 1, 160),
+        ("semi_implicit", 1, 160),
+        ("rk4", 4, 80),
+        ("variational", 2, 160),
+        ("implicit", 4, 640),
+    ],
+)  # fmt: skip
+def test_orders_where_a_stiff_problem_is_resolved(integrator: str, order: int, steps: int) -> None:
+    """The same arm with steps below its fast time constant of 0.1 ms, where explicit steps are stable too.
+
+    The transient of the wrist is part of the motion: 5 ms, with steps of 31 us (rk4 62, implicit 8) and half of them.
+    """
+    stiff = arm(wrist_damping=1.0)
+    coarse, fine = (np.abs(end(stiff, n, integrator, 5e-3) - resolved()).max() for n in (steps, 2 * steps))
+    assert order - 0.4 < math.log2(coarse / fine) < order + 0.6
+
+
+@pytest.mark.parametrize("integrator", ["euler_taylor", "semi_implicit", "rk4", "variational"])
+def test_explicit_steps_beyond_the_stable_range_are_ended(integrator: str) -> None:
+    """Steps of 1 ms on the same arm: no result is given as if it were physics."""
+    dyn = armdyn.compile(arm(wrist_damping=1.0))
+    run = simulate(dyn, NoControl(3), Hold([0.3, 0.4, 0.2]), 1.0, qd0=[0.5, -1.0, 2.0], integrator=integrator)
+    assert run.status is Status.STIFF and "joint3" in run.detail
 
 
 def test_a_stiff_damper_against_its_solution() -> None:

@@ -22,14 +22,14 @@ from armdyn.errors import NotApplicable
 from armdyn.graph import Graph, Node, derivative, substitute, trace
 from armdyn.kernels import build, jit
 from armdyn.kernels.kernel import LARGEST, Kernel
-from armdyn.simulation.integrators import Method
+from armdyn.simulation.integrators import Linear, Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.sides import Measure, sides
 from armdyn.simulation.stiction import Grip, Stiction, without_friction
-from armdyn.simulation.stiffness import solve_symmetric, traced_part
+from armdyn.simulation.stiffness import moving, solve_symmetric, traced_part
 from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
 
@@ -132,72 +132,158 @@ def with_gains(law: Law, varying: tuple[tuple[str, int], ...], gains: Sequence[A
     return other
 
 
+class _ClosedLoop:
+    """Plant, actuators and law over symbols. row: (t, reference) at the time of the state."""
+
+    def __init__(self, p: Loop, law: Law) -> None:
+        self.p, self.law, self.n, self.where = p, law, p.dyn.robot.n, sides(p.dyn, p.measure)
+        self.plant = TracedDynamics(p.dyn)
+        self.dry = _traced_stiction(p.dyn) if p.stiction else None
+
+    def torque(self, row: Array, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
+        """Torques of the actuators, and the rate of the law's internal state."""
+        n, seen = self.n, (self.where.measured(q), self.where.measured(qd))
+        desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
+        tau = np.asarray(self.law(row[0], *seen, desired, z), dtype=object)
+        if self.p.saturation is not None:
+            tau = self.p.saturation(tau, qd[self.where.motors])
+        return tau, np.asarray(self.law.change(row[0], *seen, desired, z), dtype=object)
+
+    def rates(self, row: Array, q: Array, qd: Array, z: Array, grip: Grip) -> tuple[Array, Array, Array]:
+        """Accelerations, the rate of the law's internal state, and torques, within a step."""
+        seen = qd if self.dry is None else self.dry.directed(qd, grip.way)
+        tau, zd = self.torque(row, q, seen, z)
+        return self.acceleration(q, qd, tau, grip), zd, tau
+
+    def acting(self, tau: Array, q: Array, qd: Array) -> Array:
+        """Torques of actuators and stops on all coordinates."""
+        driven = self.where.driven(tau)
+        return driven if self.p.stops is None else driven + self.p.stops(q, qd)
+
+    def grip(self, row: Array, q: Array, qd: Array, z: Array) -> Grip:
+        """Which joints stick during the step."""
+        if self.dry is None:
+            return Grip(qd, qd)
+        return self.dry.grip(q, qd, self.acting(self.torque(row, q, qd, z)[0], q, qd))
+
+    def acceleration(self, q: Array, qd: Array, tau: Array, grip: Grip) -> Array:
+        acting = self.acting(tau, q, qd)
+        if self.dry is not None:
+            return self.dry.acceleration(q, qd, acting, None, grip)
+        return np.asarray(self.plant.forward_dynamics(q, qd, acting))
+
+    def linear(self, row: Array, z: Array, grip: Grip) -> Linear:
+        """M, D, K of plant and stops, and of the law where it acts continuously; q and qd must be symbols."""
+
+        def whole(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+            M, D, K = traced_part(self.p.dyn, self.p.stops)(q, qd)
+            if self.p.hold:
+                return M, D, K
+            tau = _nodes(self.where.driven(self.torque(row, q, qd, z)[0]))
+            slopes = derivative(tau, tuple(qd)), derivative(tau, tuple(q))
+            if self.dry is not None:  # laws that compensate dry friction jump at rest: see `law_slopes`
+                slopes = substitute(slopes, dict(zip(qd, moving(qd), strict=True)))
+            return M, D - np.array(slopes[0]), K - np.array(slopes[1])
+
+        return whole if self.dry is None else self.dry.linear(whole, grip)
+
+
 def step_graph(p: Loop, varying: tuple[tuple[str, int], ...] = ()) -> Graph:
     """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out.
 
     varying: names and sizes of gains that are a third input.
     """
-    n, memory, where = p.dyn.robot.n, p.memory, sides(p.dyn, p.measure)
-    size = where.size
-    plant = TracedDynamics(p.dyn)
+    n, memory, size = p.dyn.robot.n, p.memory, sides(p.dyn, p.measure).size
     rows = stage_rows(p.method)
-    dry = _traced_stiction(p.dyn) if p.stiction else None
 
     def step(state: Any, reference: Any, gains: Any = ()) -> dict[str, Any]:
-        law = with_gains(traced_law(p.law), varying, gains)
+        loop = _ClosedLoop(p, with_gains(traced_law(p.law), varying, gains))
         x: Array = np.array(state, dtype=object)
         table = np.array(reference, dtype=object)
         held: list[Array] = []
 
-        def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
-            row, seen = table[round(p.method.grid * c)], (where.measured(q), where.measured(qd))
-            desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
-            tau = np.asarray(law(row[0], *seen, desired, z), dtype=object)
-            if p.saturation is not None:
-                tau = p.saturation(tau, qd[where.motors])
-            return tau, np.asarray(law.change(row[0], *seen, desired, z), dtype=object)
-
-        def acting(tau: Array, q: Array, qd: Array) -> Array:
-            return where.driven(tau) if p.stops is None else where.driven(tau) + p.stops(q, qd)
-
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
-            if p.hold:  # torques and internal state change once per step
-                if not held:
-                    held.extend(torque(c, q, qd, z))
-                tau, zd = held[0], np.zeros(memory)
-            else:
-                tau, zd = torque(c, q, qd, z)
-            if dry is not None:
-                return dry.acceleration(q, qd, acting(tau, q, qd), None, grip), zd, tau
-            return plant.forward_dynamics(q, qd, acting(tau, q, qd)), zd, tau
+            row = table[round(p.method.grid * c)]
+            if not p.hold:
+                return loop.rates(row, q, qd, z, grip)
+            if not held:  # torques and internal state change once per step
+                held.extend(loop.torque(row, q, qd, z))
+            return loop.acceleration(q, qd, held[0], grip), np.zeros(memory), held[0]
 
         assert p.method.step is not None
         q, qd, z, lost_q, lost_qd = np.split(x, np.cumsum([size, size, memory, size]))
-        grip = Grip(qd, qd) if dry is None else dry.grip(q, qd, acting(torque(0, q, qd, z)[0], q, qd))
-
-        def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
-            M, D, K = traced_part(p.dyn, p.stops)(q, qd)
-            if p.hold:
-                return M, D, K
-            tau = [_node(entry) for entry in where.driven(torque(0, q, qd, z)[0])]
-            return M, D - np.array(derivative(tau, tuple(qd))), K - np.array(derivative(tau, tuple(q)))
-
-        whole = linear if dry is None else dry.linear(linear, grip)
-        extra = (whole, solve_symmetric) if p.method.name == "implicit" else ()
+        grip = loop.grip(table[0], q, qd, z)
+        extra = (loop.linear(table[0], z, grip), solve_symmetric) if p.method.name == "implicit" else ()
         dq, dqd, dz, tau = p.method.step(rates, p.dt, q, qd, z, *extra)
         if p.hold:
             dz = p.dt * held[1]
         q, lost_q = _plus(q, dq, lost_q, table[0, 0])
         qd, lost_qd = _plus(qd, dqd, lost_qd, table[0, 0])
-        if dry is not None:
-            qd, lost_qd = (dry.settled(entry, qd, grip) for entry in (qd, lost_qd))
+        if loop.dry is not None:
+            qd, lost_qd = (loop.dry.settled(entry, qd, grip) for entry in (qd, lost_qd))
         moved = (*q, *qd, *(z + dz), *lost_q, *lost_qd)
-        return {"next": [_node(entry) for entry in moved], "tau": [_node(entry) for entry in tau]}
+        return {"next": _nodes(moved), "tau": _nodes(tau)}
 
     inputs: dict[str, Any] = {"state": 4 * size + memory, "reference": (rows, 1 + 3 * n)}
     if varying:
         inputs["gains"] = sum(count for _, count in varying)
     return trace(step, inputs, fold_angles=False)
+
+
+class Stages:
+    """The parts of a step as machine code, for steps that are too long to be compiled whole: Python puts them together.
+
+    x is (q, qd, z), hold is (stuck, way) of the joints; without dry friction it has no effect.
+    """
+
+    def __init__(self, p: Loop) -> None:
+        self.size, memory, n = sides(p.dyn, p.measure).size, p.memory, p.dyn.robot.n
+        loop = _ClosedLoop(p, traced_law(p.law))
+        shapes = {"x": 2 * self.size + memory, "hold": 2 * self.size, "row": 1 + 3 * n}
+
+        def parts(x: Any, hold: Any, row: Any) -> tuple[Array, Array, Array, Array, Grip]:
+            q, qd, z = np.split(np.array(x, dtype=object), [self.size, 2 * self.size])
+            stuck, way = np.split(np.array(hold, dtype=object), 2)
+            return np.array(row, dtype=object), q, qd, z, Grip(stuck, way)
+
+        def gripping(x: Any, hold: Any, row: Any) -> dict[str, Any]:
+            at, q, qd, z, _ = parts(x, hold, row)
+            return {"hold": _nodes(np.concatenate(loop.grip(at, q, qd, z)))}
+
+        def rates(x: Any, hold: Any, row: Any) -> dict[str, Any]:
+            at, q, qd, z, grip = parts(x, hold, row)
+            return {"rates": _nodes(np.concatenate(loop.rates(at, q, qd, z, grip)))}
+
+        def linear(x: Any, hold: Any, row: Any) -> dict[str, Any]:
+            at, q, qd, z, grip = parts(x, hold, row)
+            return {"MDK": [[_nodes(line) for line in part] for part in loop.linear(at, z, grip)(q, qd)]}
+
+        functions = {"grip": gripping, "rates": rates} | ({"linear": linear} if p.method.name == "implicit" else {})
+        graphs = {name: trace(function, shapes, fold_angles=False) for name, function in functions.items()}
+        self.operations = max(graph.operations.total for graph in graphs.values())
+        self.kernels = {} if self.operations > LARGEST else {k: build(graph, k) for k, graph in graphs.items()}
+
+    def grip(self, row: Array, x: Array) -> Array:
+        """hold, (2 size,), at the start of a step."""
+        return cast(Array, self.kernels["grip"](x, np.zeros(2 * self.size), row))
+
+    def rates(self, row: Array, x: Array, hold: Array) -> tuple[Array, Array, Array]:
+        """Accelerations, the rate of the law's internal state, and torques."""
+        found = self.kernels["rates"](x, hold, row)
+        memory = len(x) - 2 * self.size
+        return found[: self.size], found[self.size : self.size + memory], found[self.size + memory :]
+
+    def linear(self, row: Array, x: Array, hold: Array) -> tuple[Array, Array, Array]:
+        """M, D, K at the start of a step."""
+        M, D, K = self.kernels["linear"](x, hold, row)
+        return M, D, K
+
+
+@lru_cache(maxsize=32)
+def stages_of(loop: Loop) -> Stages | None:
+    """The parts of a step; None if one of them is too long as well."""
+    stages = Stages(loop)
+    return stages if stages.kernels else None
 
 
 def _traced_stiction(dyn: Dynamics) -> Stiction:
@@ -218,6 +304,10 @@ def _plus(x: Array, growth: Array, lost: Array, t: Any) -> tuple[Array, Array]:
 
 def _node(entry: Any) -> Any:
     return entry if isinstance(entry, Node) else float(entry)
+
+
+def _nodes(entries: Any) -> list[Any]:
+    return [_node(entry) for entry in entries]
 
 
 # The steps as machine code --------------------------------------------------------------------------------------------

@@ -1,14 +1,21 @@
-"""Simulation in Python, step by step: supports every option; the compiled loop is tested against it."""
+"""Simulation in Python, step by step: supports every option; the compiled loop is tested against it.
+
+Long runs whose step is too long to be compiled whole take its parts from machine code.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
+from scipy.linalg.lapack import dgesv
 
 from armdyn.control.law import Desired, SingularTask
 from armdyn.dynamics import Dynamics
+from armdyn.simulation.compiled_loop import Stages, loops, obstacle, stages_of
 from armdyn.simulation.integrators import Linear, Rates, plus
 from armdyn.simulation.outcome import Outcome, end_of_motion
 from armdyn.simulation.problem import Problem, outside
@@ -17,6 +24,9 @@ from armdyn.simulation.sensing import Measurement
 from armdyn.simulation.stiction import Grip, Stiction
 from armdyn.simulation.stiffness import law_slopes, linear_part
 from armdyn.typing import Array
+
+LONG = 20_000
+"""Evaluations of the closed loop from which on its parts are compiled, if the whole step is too long for that."""
 
 
 def fixed_steps(problem: Problem) -> Outcome:
@@ -36,6 +46,7 @@ class _Loop:
         self.stride = problem.method.grid
         self.measure = Measurement(problem) if problem.sensors is not None else None
         self.sides = problem.sides
+        self.stages = _stages(problem)
         self.dry = {start: Stiction.of(dyn) for start, dyn in problem.plants} if problem.stiction else {}
 
     def run(self) -> Outcome:
@@ -64,7 +75,9 @@ class _Loop:
                 if p.method.name == "variational":
                     extra = (dyn,)
                 elif p.method.name == "implicit":
-                    extra = (self._linear(k, t, z, dyn, dry, grip), np.linalg.solve, p.along)
+                    linear = (self._linear(k, t, z, dyn, dry, grip) if self.stages is None
+                              else self._staged_linear(self.stages, k, z, grip))  # fmt: skip
+                    extra = (linear, _solve, p.along)
                 assert p.method.step is not None
                 dq, dqd, dz, taus[k] = p.method.step(rates, p.dt, q, qd, z, *extra)
             except SingularTask as error:
@@ -109,6 +122,8 @@ class _Loop:
         self, k: int, t: float, q: Array, qd: Array, z: Array, dyn: Dynamics, held: Array, slid: Array
     ) -> tuple[Rates, Grip | None, Stiction | None]:
         p = self.p
+        if self.stages is not None:
+            return self._staged(self.stages, k, q, qd, z)
         torque: Callable[[float, Array, Array, Array], tuple[Array, Array]]
         if p.hold:
             nothing = np.zeros(len(z))
@@ -137,7 +152,8 @@ class _Loop:
         forward: Callable[..., Array] = dyn.forward_dynamics
 
         def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
-            tau, zd = torque(c, q, qd, z)
+            seen = qd if dry is None or grip is None else dry.directed(qd, grip.way)
+            tau, zd = torque(c, q, seen, z)
             forces = acting(tau, q, qd)
             if dry is not None and grip is not None:
                 return dry.acceleration(q, qd, forces, self._wrench(t + c * p.dt, q, qd), grip), zd, tau
@@ -146,6 +162,31 @@ class _Loop:
             return forward(q, qd, forces, self._wrench(t + c * p.dt, q, qd)), zd, tau
 
         return rates, grip, dry
+
+    def _staged(
+        self, stages: Stages, k: int, q: Array, qd: Array, z: Array
+    ) -> tuple[Rates, Grip | None, Stiction | None]:
+        """The same in machine code."""
+        dry = self.dry[0] if self.dry else None
+        hold = np.zeros(2 * len(qd)) if dry is None else stages.grip(self._row(k), np.concatenate([q, qd, z]))
+
+        def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
+            return stages.rates(self._row(k, c), np.concatenate([q, qd, z]), hold)
+
+        return rates, Grip(*np.split(hold, 2)), dry
+
+    def _staged_linear(self, stages: Stages, k: int, z: Array, grip: Grip | None) -> Linear:
+        assert grip is not None
+        hold = np.concatenate(grip)
+        return lambda q, qd: stages.linear(self._row(k), np.concatenate([q, qd, z]), hold)
+
+    @cached_property
+    def _rows(self) -> Array:
+        """(t, reference) at all stages of all steps."""
+        return np.column_stack([_grid(self.p), *self.table])
+
+    def _row(self, k: int, c: float = 0) -> Array:
+        return np.asarray(self._rows[self.stride * k + round(self.stride * c)])
 
     def _linear(self, k: int, t: float, z: Array, dyn: Dynamics, dry: Stiction | None, grip: Grip | None) -> Linear:
         """M, D, K of the plant with its stops, and of the law where it acts continuously; stuck joints do not move."""
@@ -165,6 +206,18 @@ class _Loop:
 
     def _wrench(self, t: float, q: Array, qd: Array) -> Any:
         return self.p.exerted(t, q, qd)
+
+
+def _solve(A: Array, b: Array) -> Array:
+    """x of A x = b by LAPACK, without the checks of NumPy that take longer than the solution."""
+    return cast(Array, dgesv(A, b)[2])
+
+
+def _stages(p: Problem) -> Stages | None:
+    """The parts of the closed loop as machine code; None where they do not pay or cannot be compiled."""
+    if p.solver.compiled is False or p.hold or len(p.plants) > 1 or p.steps * p.method.stages < LONG:
+        return None
+    return stages_of(loops(p)[0]) if obstacle(replace(p, stop=None)) is None else None
 
 
 def _grid(problem: Problem) -> Array:

@@ -115,10 +115,17 @@ class Stiction:
         bias = self.smooth.inverse_dynamics(q, qd, still, *(() if wrench is None else (wrench,)))
         return self.smooth.mass_matrix(q), tau - bias
 
+    def directed(self, qd: Array, way: Array) -> Array:
+        """(n,) velocities within a step: those of joints that have reversed are as good as zero, in their direction.
+
+        Friction keeps its direction during a step, and so must a law that compensates it: a difference of twice the
+        friction would throw a light joint far away.
+        """
+        return where_not_negative(-qd * way, INCIPIENT * way, qd)
+
     def _kinetic(self, qd: Array, way: Array) -> Array:
         """Kinetic friction; a joint that reverses within a step keeps its direction."""
-        rate = where_not_negative(-qd * way, INCIPIENT * way, qd)
-        return np.asarray(abs(way) * self.dyn.friction(rate))
+        return np.asarray(abs(way) * self.dyn.friction(self.directed(qd, way)))
 
     def _solved(self, M: Array, rest: Array, stuck: Array) -> Array:
         free = 1 - stuck

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armdyn.control.pointwise import where_not_negative
 from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.presliding import Presliding
 from armdyn.graph import Graph, derivative, substitute, trace
@@ -84,13 +85,18 @@ def fastest(M: Array, D: Array, K: Array) -> Mode:
     return Mode(float(abs(values[k])), j, spring, float((K if spring else D)[j, j]), float(1 / np.linalg.inv(M)[j, j]))
 
 
+def moving(qd: Array) -> Array:
+    """The velocities, of joints at rest a slow one; numbers or symbols."""
+    return where_not_negative(abs(qd) - SLOW, qd, where_not_negative(qd, SLOW, -SLOW))
+
+
 def law_slopes(torques: Callable[[Array, Array], Array], q: Array, qd: Array, robot: Robot) -> tuple[Array, Array]:
     """-d tau / d qd and -d tau / d q of a control law by central differences: its damping and stiffness.
 
     Joints at rest are taken to move slowly: laws that compensate dry friction jump at rest, which is no stiffness.
     """
     size, spans = len(qd), robot.compounds
-    qd = np.where(np.abs(qd) < SLOW, np.where(qd < 0, -SLOW, SLOW), qd)
+    qd = moving(qd)
     D, K = np.empty((size, size)), np.empty((size, size))
     for j, step in enumerate(1e-6 * np.eye(size)):
         D[:, j] = (torques(q, qd - step) - torques(q, qd + step)) / 2e-6
