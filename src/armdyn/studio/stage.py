@@ -118,8 +118,8 @@ class Stage:
     def look(self, client: Any) -> None:
         """Turn one page's camera to where the arm is seen first. Narrow pages have their panels below the arm."""
         where, aspect = self.set, max(float(client.camera.aspect), 0.3)
-        far = FAR * max(1.0, 1.15 / aspect)
-        down = 0.42 * far * where.size * where.up if aspect < NARROW else np.zeros(3)
+        far = FAR * max(1.0, 1.0 / aspect)
+        down = 0.34 * far * where.size * where.up if aspect < NARROW else np.zeros(3)
         with client.atomic():
             client.camera.up_direction = where.up
             client.camera.position = where.middle - down + far * where.size * where.away  # moves `look_at` too
