@@ -1,12 +1,15 @@
-"""Do error bars hold? Simulated robots, many draws of noise and of an imperfect clock, every linear law of friction.
+"""Do error bars hold? Simulated robots, many draws of noise and of an imperfect clock, every law of friction.
 
     python benchmarks/identification_coverage.py [ROBOT ...] [--draws N] [--write]
 
 For every draw a log of an exciting motion is simulated by inverse dynamics with one law of friction in all joints;
 positions and torques get noise, 2 % of the samples are written twice and 1 % are lost, and the stamps are even.
-`armdyn.identify` gets the geometry, the law and the log. Coverage: share of the base parameters, over all draws, whose
-true value is within two standard deviations of the estimate (nominal: 95.4 %); the coverage of the worst base
-parameter is beside it. Shared noise makes the share of one draw uncertain, not its mean over draws.
+`armdyn.identify` gets the geometry and the log; a law that joints name is given too, the law "rounded" (several widths,
+presliding, load) it has to find. Coverage: share of the base parameters, over all draws, whose true value is within two
+standard deviations of the estimate (nominal: 95.4 %); the coverage of the worst base parameter is beside it. Shared
+noise makes the share of one draw uncertain, not its mean over draws. For laws that are found: how often which terms
+were, and the error on another motion, with the terms and of viscous and Coulomb friction alone (rms over rms of the
+torque, mean over joints).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -23,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import numpy as np
 
 import armdyn
+from armdyn.dynamics.presliding import torques_along
 from armdyn.identification import Log
 from armdyn.parameters import standard_parameters
 from armdyn.robot.parts import Friction
@@ -34,11 +39,18 @@ LAWS = {
     "asymmetric": {"law": "asymmetric"},
     "smooth": {"law": "smooth", "width": 0.05},
     "piecewise": {"law": "piecewise", "width": 0.05},
+    "no law named": {},
+    "widths": {"law": "rounded", "width": 0.02, "values": {"coulomb_1": 0.5, "width_1": 0.3}},
+    "presliding": {"law": "rounded", "width": 0.02, "values": {"presliding_1": 0.7, "distance_1": 0.02}},
+    "load": {"law": "rounded", "width": 0.02, "values": {"load": 0.1}},
 }
+"""Coefficients among the values are shares of Coulomb friction."""
+FOUND = ("no law named", "widths", "presliding", "load")
+"""Laws that `identify` has to find."""
 DRAWS, RATE, DURATION, NOISE = 100, 250.0, 10.0, 0.02
 
 
-def rubbing(name: str, law: dict[str, object]) -> armdyn.Robot:
+def rubbing(name: str, law: dict[str, Any]) -> armdyn.Robot:
     """The robot with friction about as strong as its inertia, by one law."""
     robot = armdyn.load(name).bound()
     rng = np.random.default_rng(1)
@@ -51,7 +63,9 @@ def rubbing(name: str, law: dict[str, object]) -> armdyn.Robot:
             viscous, coulomb = m * rng.uniform(0.5, 2, 2)
             back = {"coulomb_negative": 0.8 * coulomb, "viscous_negative": 1.2 * viscous} if "law" in law else {}
             values = back if law.get("law") == "asymmetric" else {}
-            joint = replace(joint, friction=Friction(viscous, coulomb, values=values, **law))
+            for key, value in law.get("values", {}).items():
+                values[key] = value * coulomb if key.startswith(("coulomb", "presliding")) else value
+            joint = replace(joint, friction=Friction(viscous, coulomb, **(law | {"values": values})))
         tree.append(joint)
     return replace(robot, tree=tuple(tree), expressions=None)
 
@@ -66,34 +80,40 @@ def drawn(t: np.ndarray, q: np.ndarray, tau: np.ndarray, rng: np.random.Generato
 
 
 def row(name: str, law: str, draws: int) -> str:
-    robot = rubbing(name, LAWS[law])
-    course = excitation(robot, 107, DURATION)
+    robot, found = rubbing(name, LAWS[law]), law in FOUND
+    given = rubbing(name, {}) if found else robot
     t = np.arange(0, DURATION, 1 / RATE)
-    motion = tuple(course(t, order) for order in range(3))
-    tau = armdyn.compile(robot).inverse_dynamics(*motion)
-    inside, begin = [], time.process_time()
+    motion, other = (tuple(excitation(robot, seed, DURATION)(t, order) for order in range(3)) for seed in (107, 108))
+    tau, expected = torques_along(robot, *motion), torques_along(robot, *other)
+    inside, features, errors, begin = [], [], [], time.process_time()
     for draw in range(draws):
         log = drawn(t, motion[0], tau, np.random.default_rng([draw, 5]))
-        fit = armdyn.identify(robot, log, friction="plain", check=False)
+        fit = armdyn.identify(given, log, friction="auto" if found else "plain", check=False)
         truth = fit.base.from_standard(standard_parameters(robot, fit.base.include))
         inside.append(np.abs(fit.estimate.values - truth) <= 2 * fit.estimate.std)
-    shares = np.mean(inside, axis=0)
-    per_draw = np.mean(inside, axis=1)
+        features += [name for name in ("friction_law", "load_friction", "presliding") if name in fit.robot.features]
+        predicted = [torques_along(each, *other) for each in (fit.robot, fit.plain)]
+        errors.append([np.mean((x - expected).std(axis=0) / expected.std(axis=0)) for x in predicted])
+    shares, per_draw = np.mean(inside, axis=0), np.mean(inside, axis=1)
     seconds = (time.process_time() - begin) / draws
+    names = {"friction_law": "widths", "load_friction": "load", "presliding": "presliding"}
+    terms = [f"{words} {features.count(name)}" for name, words in names.items() if name in features]
+    judged = "{:.2f} / {:.2f}".format(*(100 * np.mean(errors, axis=0))) if found else ""
     return (
         f"| {name} | {law} | {len(shares)} | {100 * shares.mean():.1f} ({100 * per_draw.std() / np.sqrt(draws):.1f}) | "
-        f"{100 * shares.min():.0f} | {seconds:.2f} |"
+        f"{100 * shares.min():.0f} | {', '.join(terms) if found else ''} | {judged} | {seconds:.2f} |"
     )
 
 
 def main() -> None:
     given = [entry for entry in sys.argv[1:] if not entry.startswith("-") and not entry.isdigit()]
     draws = int(sys.argv[sys.argv.index("--draws") + 1]) if "--draws" in sys.argv else DRAWS
-    lines = ["| robot | law | parameters | within 2 std, % (standard error) | worst parameter, % | s a draw |",
-             "|---|---|---|---|---|---|"]  # fmt: skip
+    lines = ["| robot | law | parameters | within 2 std, % (standard error) | worst parameter, % | "
+             "terms found, draws | error with / without terms, % | s a draw |",
+             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     print("\n".join(lines), flush=True)
     for name in given or ROBOTS:
-        for law in LAWS:
+        for law in [entry for entry in LAWS if f"--law={entry}" in sys.argv] or LAWS:
             lines.append(row(name, law, draws))
             print(lines[-1], flush=True)
     if "--write" in sys.argv:

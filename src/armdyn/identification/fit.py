@@ -317,12 +317,13 @@ def identify(
     if model is not None:
         estimate = replace(model.estimate, covariance=model.estimate.covariance + more)
         identified = _delivered(base, estimate, physical)
+        delivered = _values_of(estimate, base, identified) if physical else estimate
         if physical:
-            model = model.shifted(_values_of(estimate, base, identified).values)
+            model = model.shifted(delivered.values)
         identified = model.robot(identified)
         tried = validate_model(identified, model, judged.samples, held_out=held_out, source=data.held_out_source,
                                prior=None if prior is None else robot)  # fmt: skip
-    findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, estimate, tried)))
+    findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, delivered, tried)))
     return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source, plain,
                plain_estimate, model, calibrated)  # fmt: skip
 

@@ -53,6 +53,8 @@ GAIN = 0.98
 """Cross-validated error over that without the terms, below which the terms of a joint clearly help."""
 SIMPLER = 1.005
 """Cross-validated error without presliding, or without load, over that with it, below which it is left out."""
+CERTAIN = 2.0
+"""Standard errors over the blocks by which they must do so."""
 HARM = 2.0
 """Standard errors over the blocks. Evidence decides on terms; where they help one joint of a robot, they are left out
 of another only if they certainly raise its cross-validated error: held-out blocks of a short log take away so many of
@@ -593,7 +595,9 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
     problem = _Problem.of(data)
     n, surfaces = robot.n, len(problem.prior)
     plain = problem.without()
-    if not (problem.errors < GAIN * np.minimum(plain.errors, problem.sharp.errors)).any():
+    simplest = min(plain, problem.sharp, key=lambda each: each.error)
+    gains = (problem.errors < GAIN * simplest.errors) & (problem.harm(simplest) < -CERTAIN)
+    if not gains.any():
         return None
     for group in ("presliding", "load"):  # a simpler law that predicts as well is preferred
         simpler = problem.without(groups=(group,))
