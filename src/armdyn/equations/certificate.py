@@ -64,10 +64,14 @@ class Certificate(Shown):
     def holds(self) -> bool:
         return all(check.holds for check in self.checks)
 
+    @property
+    def _where(self) -> str:
+        return f"{self.points} random point" + "s" * (self.points != 1)
+
     def _view(self) -> View:
         failed = [check for check in self.checks if not check.holds]
         verdict = f"all {len(self.checks)} checks hold" if not failed else f"{len(failed)} checks fail"
-        facts = [("exact at", f"{self.points} random points over rational numbers"),
+        facts = [("exact at", f"{self._where} over rational numbers"),
                  ("chance of error", f"{self.error_probability:.0e} for formulas of degree {self.degree}")]  # fmt: skip
         columns = (Column("holds"), Column("statement"), Column("formulation"))
 
@@ -86,7 +90,7 @@ class Certificate(Shown):
         verdict = "All checks hold" if self.holds else "NOT all checks hold"
         return "\n".join(
             [
-                f"Certificate of {self.robot!r}, exact at {self.points} random points",
+                f"Certificate of {self.robot!r}, exact at {self._where}",
                 *lines,
                 *(f"left out: {reason}" for reason in self.left_out),
                 f"{verdict}. Chance that different formulas (degree up to {self.degree}) agree by accident: "
