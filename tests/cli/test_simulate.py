@@ -10,6 +10,7 @@ import pytest
 import armdyn
 from armdyn.robot.limits import start_position
 from support.command import Run
+from support.feature_robots import ROBOTS
 
 
 def test_a_motion_with_files(run: Run, tmp_path: Path) -> None:
@@ -99,12 +100,21 @@ def test_elastic_joints(run: Run, tmp_path: Path) -> None:
         assert status == 0, out
         assert "Resonances of the elastic joints" in out and "A PID designed for them" in out
         assert ("globally asymptotically stable" in out) == (law == "elastic_pd")
+        assert ("model leaves out: elastic transmissions" in out) == (law == "computed_torque")
         table = np.genfromtxt(samples, delimiter=",", names=True)
         assert "theta1" in (table.dtype.names or ())
         final[law] = abs(table["e1"][-1])
     assert final["elastic_pd"] < 1e-4 < 1e-2 < final["computed_torque"]
     assert run(*arguments, "--measured", "link")[0] == 1  # the rigid design on the links' side: unstable
     assert run(*arguments, "--measured", "both")[0] == 2
+
+
+def test_presliding_friction_that_the_law_does_not_know_is_announced(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sliding.toml"
+    ROBOTS["presliding"]().save(path)
+    status, out, _ = run("simulate", str(path), "--controller", "pd_gravity", "--duration", "0.5")
+    assert status == 0, out
+    assert "model leaves out: presliding friction" in out
 
 
 START = start_position(armdyn.load(Path(__file__).parents[2] / "examples" / "elastic_arm.toml"))

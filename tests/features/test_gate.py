@@ -30,6 +30,7 @@ PACKAGES = ("analysis", "casadi", "control", "dynamics", "equations", "export",
 DESCRIPTIONS = {
     "analysis.box_around": "reads ranges of a motion",
     "analysis.motion_box": "reads limits of joints",
+    "control.identified_errors": "reads the covariance of a fit",
     "dynamics.Dynamics": "made by compile; its functions are gated one by one",
     "identification.check_log": "reads numbers of a log",
     "identification.consistent": "edits inertial parameters",

@@ -171,6 +171,7 @@ def simulate(
             say(f"simulating {monte_carlo} arms")
             study = many(robot, law, course, samples=monte_carlo, **options | {"integrator": run.integrator})
     screen = console()
+    _print_left_out(screen, robot, known.robot)
     _print_loops(screen, law, known)
     _print_springs(screen, law, dyn)
     _print(screen, run, law)
@@ -353,6 +354,15 @@ def _print(screen: Console, run: Run, law: Law) -> None:
     speed = run.duration / run.seconds
     screen.print(Text(f"{len(run.t) - 1} steps in {run.seconds:.3f} s ({how}, including preparation): "
                       f"{speed:.3g} times real time.", style="dim"))  # fmt: skip
+
+
+def _print_left_out(screen: Console, plant: Robot, known: Robot) -> None:
+    """What the simulated arm has and the model of its control law has not."""
+    from armdyn.robot.features import FEATURES
+
+    for name in (each for each in plant.features if each not in known.features):
+        screen.print(f"The control law's model leaves out: {FEATURES[name].words}. The simulated arm includes it.",
+                     soft_wrap=True)  # fmt: skip
 
 
 def _print_loops(screen: Console, law: Law, dyn: Dynamics) -> None:
