@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
 PICTURES = (".png", ".svg", ".pdf")
+PAYLOAD = "KG[@X,Y,Z]"
 
 
 def robot_names(incomplete: str) -> list[str]:
@@ -135,6 +136,15 @@ def limits(text: str, count: int, option: str) -> list[float]:
     if min(values) <= 0:
         raise typer.BadParameter("limits must be positive", param_hint=option)
     return values if len(values) == count else values * count
+
+
+def payload(text: str | None) -> tuple[float, list[float]]:
+    """`"3kg@0,0,0.1"` as mass and centre of mass in the tool frame; None: no mass."""
+    mass, _, com = (text or "0").partition("@")
+    (kilograms,) = numbers(mass.strip().removesuffix("kg"), 1, "--payload")
+    if kilograms < 0:
+        raise typer.BadParameter("the mass must not be negative", param_hint="--payload")
+    return kilograms, numbers(com, 3, "--payload") if com else [0.0, 0.0, 0.0]
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ def plan(
     payload: Annotated[
         str | None,
         typer.Option(
-            metavar="KG[@X,Y,Z]", help="Payload at the tool, kg, and its centre of mass in the tool frame, m."
+            metavar=parse.PAYLOAD, help="Payload at the tool, kg, and its centre of mass in the tool frame, m."
         ),
     ] = None,
     largest: Annotated[
@@ -125,7 +125,7 @@ def plan(
     points = [parse.configuration(text, robot, option) for text, option in given]
     if via and profile != "trapezoid":
         raise typer.BadParameter("a motion with --via has blends, and no profile", param_hint="--profile")
-    mass, com = (0.0, [0.0, 0.0, 0.0]) if payload is None else _payload(payload)
+    mass, com = parse.payload(payload)
     robot = robot.with_payload(mass, com) if mass else robot
     limits = _limits(robot, None if line else v_max, None if line else a_max, j_max, tau_max, no_load, corner)
     free = largest and timing is Timing.optimal and duration is not None
@@ -172,15 +172,6 @@ def plan(
         write_figure(screen, plot, motion.plot(robot=robot, tau_max=torques), size)
     if warnings:
         raise typer.Exit(BEYOND)
-
-
-def _payload(text: str) -> tuple[float, list[float]]:
-    """`"3kg@0,0,0.1"` as mass and centre of mass."""
-    mass, _, com = text.partition("@")
-    (kilograms,) = parse.numbers(mass.strip().removesuffix("kg"), 1, "--payload")
-    if kilograms < 0:
-        raise typer.BadParameter("the mass must not be negative", param_hint="--payload")
-    return kilograms, parse.numbers(com, 3, "--payload") if com else [0.0, 0.0, 0.0]
 
 
 def _largest(

@@ -77,7 +77,13 @@ def simulate(
     control_period: Annotated[
         float | None, typer.Option(metavar="S", help="Period of a digital controller, s; torques are held in between.")
     ] = None,
-    payload: Annotated[float, typer.Option(metavar="KG", help="Payload at the tool, unknown to the controller.")] = 0.0,
+    payload: Annotated[
+        str | None,
+        typer.Option(
+            metavar=parse.PAYLOAD,
+            help="Payload at the tool, kg, and its centre of mass in the tool frame, m; unknown to the controller.",
+        ),
+    ] = None,
     saturate: Annotated[bool, typer.Option("--saturate", help="Saturate torques at the robot's limits.")] = False,
     stiction: Annotated[
         bool | None,
@@ -155,7 +161,8 @@ def simulate(
             law = VelocityObserver(law, known, observe_velocity)
         options |= {"dt": dt, "integrator": integrator}
         actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
-        carried = compiled(robot.with_payload(payload)) if payload else dyn
+        mass, com = parse.payload(payload)
+        carried = compiled(robot.with_payload(mass, com)) if mass else dyn
         plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure))
         say("simulating")
         sensors = None

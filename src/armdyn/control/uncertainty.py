@@ -43,7 +43,7 @@ def parameter_errors(
     >>> import armdyn
     >>> dyn = armdyn.compile(armdyn.load("planar2r"))
     >>> E = parameter_errors(dyn, mass=0.2, com=0, inertia=0, rotor=0, friction=0)
-    >>> E[dyn.parameter_names.index("M1")].max() / dyn.parameters[dyn.parameter_names.index("M1")]
+    >>> float(E[dyn.parameter_names.index("M1")].max() / dyn.parameters[dyn.parameter_names.index("M1")])
     0.2
     """
     given = {"mass": mass, "com": com, "inertia": inertia, "rotor": rotor, "friction": friction}
