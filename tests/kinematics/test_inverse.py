@@ -317,6 +317,17 @@ def test_batches_and_single_poses_agree() -> None:
     assert pose_error(robot, single.q, T[1, 2]) < 1e-9
 
 
+@pytest.mark.parametrize("name", ["ur5", "panda"])
+def test_a_compiled_model_gives_the_answer_of_its_robot(name: str) -> None:
+    """By closed form and by iteration; the pose that is reached is checked by the compiled model."""
+    robot = load(name)
+    dyn = armdyn.compile(robot)
+    pose = dyn.pose(random_q(robot, 1, seed=5)[0])
+    found = inverse_kinematics(dyn, pose)
+    np.testing.assert_array_equal(found.q, inverse_kinematics(robot, pose).q)
+    np.testing.assert_allclose(dyn.pose(found.q), pose, atol=1e-8)
+
+
 def test_same_seed_same_answer() -> None:
     robot = load("panda")
     T = kinematics.pose(robot, random_q(robot, 20))
