@@ -67,7 +67,8 @@ def report(name: str, seed: int, found: RobustTiming) -> None:
 
 
 CASES = (
-    [(name, seed) for name in ("ur5", "panda", "puma560", "kinova", "xarm7", "random") for seed in (61, 62, 63)]
+    [(name, seed) for name in ("ur5", "panda", "puma560", "kinova", "random") for seed in (61, 62, 63)]
+    + [("xarm7", 63)]  # 61 and 62 are refused: the errors of joint 2 leave no room between its limits
     if FULL
     else [("planar2r", 61), ("ur5", 62)]
 )
