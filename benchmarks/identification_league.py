@@ -36,8 +36,8 @@ import numpy as np
 
 import armdyn
 from armdyn.identification import Log, LogFormat, Processing, process, read_log
+from armdyn.identification.filters import central_differences, low_passed
 from armdyn.identification.observation import base_regressor
-from armdyn.identification.processing import central_differences, low_passed
 from armdyn.identification.stamps import rebuilt
 from armdyn.parameters import base_parameters
 

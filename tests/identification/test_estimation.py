@@ -62,7 +62,7 @@ def seen(**options):
 def test_factors_hold_all_that_least_squares_needs(monkeypatch):
     """Chunks, decimation with margins and the mask change nothing but rounding."""
     from armdyn.identification import observation as module
-    from armdyn.identification.processing import decimated, decimated_keep
+    from armdyn.identification.filters import decimated, decimated_keep
 
     data = samples(decimation=5)
     keep = np.abs(data.qd) > 0.2

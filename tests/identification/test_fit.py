@@ -8,12 +8,13 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, UnknownName
+from armdyn.identification.filters import decimated
 from armdyn.identification.fit import identify
 from armdyn.identification.identifiability import identifiability
 from armdyn.identification.instrumental import Instrumental
 from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
-from armdyn.identification.processing import Processing, decimated
+from armdyn.identification.processing import Processing
 from armdyn.parameters import base_parameters, standard_parameters
 from armdyn.robot.parts import Friction, Rotor
 

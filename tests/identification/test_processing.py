@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from armdyn.errors import ArmdynError, ShapeError, UnknownName
+from armdyn.identification.filters import decimated, decimated_keep, low_passed
 from armdyn.identification.log import Log
-from armdyn.identification.processing import Processing, decimated, decimated_keep, low_passed, process
+from armdyn.identification.processing import Processing, process
 from armdyn.trajectory.fourier import Fourier, fourier
 from support.logs import excitation, rubbing
 

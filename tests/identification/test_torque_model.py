@@ -122,7 +122,7 @@ def test_formats_with_plain_friction_get_the_robot_of_that_law(rich: Fit, tmp_pa
 
 def test_the_band_holds_on_another_motion(rich: Fit) -> None:
     log, motion, _ = _recorded(2, True)
-    from armdyn.identification.processing import low_passed
+    from armdyn.identification.filters import low_passed
 
     left = low_passed(log.tau - rich.predict(*motion), 10.0, 250.0)
     inside = np.abs(left) <= 2 * rich.predict_std(*motion)

@@ -23,10 +23,11 @@ from scipy import signal
 import armdyn
 from armdyn.identification.essential_parameters import essential_parameters
 from armdyn.identification.estimation import Ordinary, Weighted
+from armdyn.identification.filters import low_passed
 from armdyn.identification.fit import identify
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.observation import Rows, base_regressor, condensed, observe
-from armdyn.identification.processing import low_passed, process
+from armdyn.identification.processing import process
 from armdyn.identification.readers import read_log
 from armdyn.identification.samples import Samples
 from armdyn.parameters import base_parameters

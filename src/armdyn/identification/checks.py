@@ -14,8 +14,9 @@ from scipy import signal
 from armdyn.errors import ShapeError
 from armdyn.findings import Finding, sorted_by_severity
 from armdyn.identification.evidence import FEWEST
+from armdyn.identification.filters import central_differences
 from armdyn.identification.log import Log
-from armdyn.identification.processing import central_differences, process
+from armdyn.identification.processing import process
 from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import clock_findings
 from armdyn.identification.torque_checks import torque_findings

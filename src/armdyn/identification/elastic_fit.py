@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ShapeError
+from armdyn.identification.filters import decimated, decimated_keep
 from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat
-from armdyn.identification.processing import Processing, decimated, decimated_keep, process
+from armdyn.identification.processing import Processing, process
 from armdyn.identification.readers import read_log
 from armdyn.mechanics.elastic import elastic_coordinates
 from armdyn.robot import Robot

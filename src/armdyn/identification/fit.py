@@ -19,7 +19,6 @@ from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
 from armdyn.identification.calibration import Calibrated, Calibration, calibrate
-from armdyn.identification.checks import check_log
 from armdyn.identification.essential_parameters import essential_parameters
 from armdyn.identification.estimation import Estimate, Estimator, Weighted
 from armdyn.identification.identifiability import Identifiability, contained, group, identifiability
@@ -27,11 +26,11 @@ from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.methods import Method, estimator_of
 from armdyn.identification.observation import Observation, observe
-from armdyn.identification.processing import Processing, process
-from armdyn.identification.readers import read_log
+from armdyn.identification.processing import Processing
 from armdyn.identification.samples import Samples
-from armdyn.identification.stamps import rebuilt
-from armdyn.identification.torque_model import TorqueModel, torque_model
+from armdyn.identification.term_selection import torque_model
+from armdyn.identification.torque_model import TorqueModel
+from armdyn.identification.training_data import Preparation, split_log
 from armdyn.identification.validation import Validation, validate, validate_model
 from armdyn.notebook_view import Shown, View
 from armdyn.parameters import (
@@ -283,7 +282,7 @@ def identify(
         raise unknown_name("friction", friction, get_args(FrictionChoice), where="identify")
     log_format = log_format or LogFormat()
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
-    data = _split(robot, log, validation, _Preparation(log_format, processing, check), progress)
+    data = split_log(robot, log, validation, Preparation(log_format, processing, check), progress)
     calibrated = None
     if calibration is not None:
         progress("zeros and gravity", 0.25)
@@ -394,62 +393,6 @@ def known_torques(robot: Robot, include: tuple[str, ...]) -> Callable[[Samples],
         return replace(samples, tau=tau, steps={**samples.steps, **step})
 
     return subtract
-
-
-# Logs ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Preparation:
-    """How logs become samples."""
-
-    log_format: LogFormat
-    processing: Processing | None
-    check: bool
-
-    def samples(self, robot: Robot, log: Any, progress: Progress) -> tuple[Samples, str]:
-        """(samples, source of the log)."""
-        if isinstance(log, Samples):
-            return log, "samples"
-        progress("reading the log", 0.1)
-        read = rebuilt(read_log(log, robot, self.log_format))
-        progress("processing the log", 0.15)
-        samples = process(read, robot, self.processing)
-        if self.check:
-            progress("checking the log", 0.2)
-            samples = replace(samples, findings=check_log(read, robot, samples))
-        return samples, read.source
-
-
-@dataclass(frozen=True, eq=False)
-class _Data:
-    """Samples for estimation, and held-out ones for validation, with the names of their sources."""
-
-    training: Samples
-    source: str
-    held_out: Samples | None = None
-    held_out_source: str = ""
-
-
-def _split(robot: Robot, log: Any, validation: Any, prepared: _Preparation, progress: Progress) -> _Data:
-    samples, source = prepared.samples(robot, log, progress)
-    if validation is None:
-        return _Data(samples, source, None, source)
-    if isinstance(validation, float):
-        if not 0 < validation < 1:
-            raise ArmdynError(f"validation = {validation}", where="identify",
-                              expected="a share between 0 and 1, or a log")  # fmt: skip
-        cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
-        first, last = _part(samples, slice(0, cut)), _part(samples, slice(cut, None))
-        name = "the log" if source == "arrays" else source
-        return _Data(first, f"the first {1 - validation:.0%} of {name}", last,
-                     f"the last {validation:.0%} of {name}")  # fmt: skip
-    return _Data(samples, source, *replace(prepared, check=False).samples(robot, validation, progress))
-
-
-def _part(samples: Samples, part: slice) -> Samples:
-    arrays = {name: getattr(samples, name)[part] for name in ("t", "q", "qd", "qdd", "tau", "keep")}
-    return replace(samples, **arrays)
 
 
 # A robot for the parameters -----------------------------------------------------------------------------------------

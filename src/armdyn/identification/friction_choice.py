@@ -21,9 +21,9 @@ from scipy.optimize import minimize_scalar
 
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.identification.estimation import autocorrelation_time
+from armdyn.identification.filters import decimated
 from armdyn.identification.fit import known_torques
 from armdyn.identification.observation import observe
-from armdyn.identification.processing import decimated
 from armdyn.identification.samples import Samples
 from armdyn.mechanics.friction import friction_torque
 from armdyn.parameters import base_parameters

@@ -19,7 +19,7 @@ from armdyn.algebra import ops
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
-from armdyn.identification.processing import decimated, decimated_keep
+from armdyn.identification.filters import decimated, decimated_keep
 from armdyn.identification.samples import Samples
 from armdyn.kernels import build
 from armdyn.parameters.base import BaseParameters

@@ -18,10 +18,21 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy import signal
 from scipy.interpolate import make_interp_spline
 
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.identification.filters import (
+    SAVGOL_ORDER,
+    SETTLING,
+    central_differences,
+    continued,
+    decimated,
+    decimated_keep,
+    local_polynomials,
+    low_passed,
+    spline_derivatives,
+    widened,
+)
 from armdyn.identification.log import Log
 from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import FEWEST, GAP
@@ -49,13 +60,10 @@ ENOUGH = 500
 RATE, PER_PERIOD = 200.0, 20.0
 """Rate, Hz, and samples to the period of the cut-off, whichever is more, to which a faster log is thinned: the torques
 of such a motion have nothing above, and the instant at which a velocity changes its sign is known to a few ms."""
-SETTLING = 3.0
-"""Periods of the cut-off after which the start of a 4th-order Butterworth filter has decayed below 0.1 %."""
 DEAD_BAND = 5.0
 """Standard deviations of the velocity noise within which the sign of a velocity is not trusted."""
 SLOWEST = 0.005
 """Share of a joint's largest velocity below which dry friction is not constant, as the model assumes."""
-SAVGOL_ORDER = 4
 BRIDGED = 0.25
 """Periods of the cut-off up to which a gap is bridged by interpolation: the filter passes nothing that fits into it."""
 BESIDE = 1.0
@@ -199,7 +207,7 @@ def _not_bridged(bad: Array, rate: float, cutoff: float) -> tuple[Array, str]:
     left = np.zeros(len(bad), dtype=bool)
     for start, end in zip(starts[long], ends[long], strict=True):
         left[start:end] = True
-    left = _widened(left, round(BESIDE * rate / cutoff))
+    left = widened(left, round(BESIDE * rate / cutoff))
     short, parts = int((~long).sum()), []
     if short:
         parts.append(f"{short} bridged by interpolation (shorter than {1e3 * BRIDGED / cutoff:.3g} ms)")
@@ -208,17 +216,6 @@ def _not_bridged(bad: Array, rate: float, cutoff: float) -> tuple[Array, str]:
             f"{int(long.sum())} too long to be bridged; {left.mean():.1%} of the samples, in and beside, left out"
         )
     return left, ", ".join(parts)
-
-
-def _widened(bad: Array, width: int) -> Array:
-    """True within `width` samples of any True."""
-    if not bad.any():
-        return bad
-    ends = np.cumsum(np.concatenate([[0], bad]))
-    index = np.arange(len(bad))
-    low, high = np.maximum(index - width, 0), np.minimum(index + width + 1, len(bad))
-    near: Array = ends[high] > ends[low]
-    return near
 
 
 # Motion and noise ---------------------------------------------------------------------------------------------------
@@ -340,112 +337,19 @@ def _dead_bands(
     )
 
 
-# Filters and derivatives --------------------------------------------------------------------------------------------
-
-
-def low_passed(x: Array, cutoff: float, rate: float, order: int = 4) -> Array:
-    """Return x, (N, ...), low-passed along the first axis without delay: Butterworth, forwards and backwards.
-
-    cutoff: frequency at which the gain is 1/2, Hz
-    rate: sampling rate, Hz
-    order: of the Butterworth filter
-    """
-    sections = signal.butter(order, cutoff, fs=rate, output="sos")
-    pad = min(len(x) - 1, max(round(SETTLING * rate / cutoff), 3 * (2 * len(sections) + 1)))
-    filtered: Array = signal.sosfiltfilt(sections, x, axis=0, padlen=pad)
-    return filtered
-
-
 def _derivatives(log: Log, cutoff: float, settings: Processing) -> tuple[Array, Array, Array]:
     h, rate = log.period, 1 / log.period
     if settings.derivative == "savgol":
-        q, qd, qdd = _savgol(log.q, cutoff, h)
+        q, qd, qdd = local_polynomials(log.q, cutoff, h)
     else:
-        differentiated = central_differences if settings.derivative == "central" else _spline
-        longer, margin = _continued(log.q, rate / cutoff)
+        differentiated = central_differences if settings.derivative == "central" else spline_derivatives
+        longer, margin = continued(log.q, rate / cutoff)
         q = low_passed(longer, cutoff, rate, settings.order)
         q, qd, qdd = (x[margin : len(x) - margin] for x in (q, *differentiated(q, h)))
     if settings.measured and log.qd is not None:
         qd = low_passed(log.qd, cutoff, rate, settings.order)
         qdd = central_differences(qd, h)[0] if log.qdd is None else low_passed(log.qdd, cutoff, rate, settings.order)
     return q, qd, qdd
-
-
-def _continued(q: Array, period: float) -> tuple[Array, int]:
-    """Positions continued beyond both ends by parabolas through the last period of the cut-off, and by how much.
-
-    A log that starts or ends in motion then keeps its acceleration there.
-    """
-    window, margin = min(max(math.ceil(period), 5), len(q)), math.ceil(2 * period)
-    x, beyond = np.arange(window) / window, 1 + np.arange(margin) / window
-
-    def ahead(last: Array) -> Array:
-        continued: Array = np.polynomial.polynomial.polyval(beyond, np.polynomial.polynomial.polyfit(x, last, 2)).T
-        return continued
-
-    return np.concatenate([ahead(q[window - 1 :: -1])[::-1], q, ahead(q[len(q) - window :])]), margin
-
-
-def central_differences(q: Array, h: float) -> tuple[Array, Array]:
-    """First and second derivative by central differences over five points, error of order h^4; fewer at the ends."""
-    qd, qdd = np.empty_like(q), np.empty_like(q)
-    for end, kept in ((slice(None, 8), slice(None, 2)), (slice(-8, None), slice(-2, None))):
-        qd[kept] = np.gradient(q[end], h, axis=0, edge_order=2)[kept]
-        qdd[kept] = np.gradient(np.gradient(q[end], h, axis=0), h, axis=0)[kept]
-    a, b, c, d, e = q[:-4], q[1:-3], q[2:-2], q[3:-1], q[4:]
-    qd[2:-2] = (a - e + 8 * (d - b)) / (12 * h)
-    qdd[2:-2] = (16 * (b + d) - a - e - 30 * c) / (12 * h * h)
-    return qd, qdd
-
-
-def _spline(q: Array, h: float) -> tuple[Array, Array]:
-    """First and second derivative of a quintic spline through all points."""
-    t = h * np.arange(len(q))
-    spline = make_interp_spline(t, q, k=5)
-    return spline(t, 1), spline(t, 2)
-
-
-def _savgol(q: Array, cutoff: float, h: float) -> tuple[Array, Array, Array]:
-    """Position and derivatives of local polynomials over a window with the given cut-off frequency."""
-    # half width M for a cut-off f at order N: f h 2 = (N + 1) / (3.2 M - 4.6) (Schafer 2011)
-    half = round(((SAVGOL_ORDER + 1) / (2 * cutoff * h) + 4.6) / 3.2)
-    window = min(2 * max(half, SAVGOL_ORDER) + 1, (len(q) - 1) // 2 * 2 - 1)
-    padded = _reflected(q, window // 2)
-    weights = (signal.savgol_coeffs(window, SAVGOL_ORDER, deriv=k, delta=h)[:, None] for k in range(3))
-    q0, q1, q2 = (signal.oaconvolve(padded, w, mode="valid", axes=0) for w in weights)
-    return q0, q1, q2
-
-
-def _reflected(x: Array, width: int) -> Array:
-    """x, (N, ...), extended beyond both ends by point reflection."""
-    return np.concatenate([2 * x[:1] - x[width:0:-1], x, 2 * x[-1:] - x[-2 : -2 - width : -1]])
-
-
-def decimated(x: Array, factor: int) -> Array:
-    """Return x, (N, ...), at every factor-th sample after a low-pass without delay: (ceil(N / factor), ...).
-
-    A symmetric window about every kept sample, with its cut-off at 0.8 of the new Nyquist frequency; x is extended by
-    point reflection. Linear in x, ends included: if tau = Y pi holds for all samples, it holds for the decimated ones.
-    """
-    if factor <= 1:
-        return x
-    half = min(10 * factor, len(x) - 1)
-    window = signal.firwin(2 * half + 1, 0.8 / factor, window=("kaiser", 5.0))
-    extended = _reflected(x, half)
-    # Sample i of x is half + i of `extended` and 2 half + i of the convolution, where counting starts.
-    ahead = -2 * half % factor
-    window = np.concatenate([np.zeros(ahead), window])
-    first = (2 * half + ahead) // factor
-    filtered: Array = signal.upfirdn(window, extended, down=factor, axis=0)
-    return filtered[first : first + -(-len(x) // factor)]
-
-
-def decimated_keep(keep: Array, factor: int) -> Array:
-    """(ceil(N / factor), n) samples that count after `decimated`: those whose neighbours within factor all count."""
-    if factor <= 1:
-        return keep
-    columns = [~_widened(~keep[:, j], factor) for j in range(keep.shape[1])]
-    return np.column_stack(columns)[::factor]
 
 
 # In words -----------------------------------------------------------------------------------------------------------
@@ -480,4 +384,4 @@ def _derivative_text(settings: Processing, log: Log) -> str:
     }[settings.derivative]
 
 
-__all__ = ["Processing", "central_differences", "decimated", "decimated_keep", "low_passed", "process"]
+__all__ = ["Processing", "process"]

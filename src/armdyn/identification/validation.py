@@ -11,8 +11,8 @@ from scipy import stats
 
 from armdyn.dynamics.presliding import torques_along
 from armdyn.identification.estimation import Estimate
+from armdyn.identification.filters import decimated
 from armdyn.identification.observation import Observation
-from armdyn.identification.processing import decimated
 from armdyn.identification.samples import Samples
 from armdyn.identification.torque_model import DECIMATED_RATE, TorqueModel
 from armdyn.robot import Robot

@@ -11,9 +11,9 @@ import numpy as np
 from armdyn.dynamics import compile as compiled
 from armdyn.files import write_text
 from armdyn.findings import Checkup
+from armdyn.identification.filters import decimated
 from armdyn.identification.fit import Fit
 from armdyn.identification.identifiability import Identifiability
-from armdyn.identification.processing import decimated
 from armdyn.identification.validation import Validation
 from armdyn.parameters import physical_consistency
 from armdyn.report.figures.charts import Line, Panel, chart
