@@ -51,7 +51,7 @@ def test_found_again(folder: Path) -> None:
 def test_each_program_has_its_own(folder: Path) -> None:
     build(graph(2.5))
     build(graph(2.5 + 1e-15))
-    build(graph(2.5), lanes=8)
+    build(graph(2.5), lanes=1)  # by default 4 or 8, as the processor has it
     build(trace(lambda q: [q[0].cos() * 2.5, q[1] + q[0]], {"q": 2}))
     build(trace(lambda q: [q[1].sin() * 2.5, q[1] + q[0]], {"q": 2}))
     build(trace(lambda q: [q[0].sin() * 2.5, q[1] + q[0]], {"q": 3}))
@@ -239,6 +239,21 @@ def test_the_folder_is_private(folder: Path) -> None:
     assert stat.S_IMODE(files(folder)[0].stat().st_mode) == 0o600
 
 
+def test_where_folders_have_no_descriptors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows: files by their paths; owners and modes are not looked at."""
+    monkeypatch.setattr(cache, "POSIX", False)
+    build(graph())
+    (file,) = files(folder)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 or os.name != "posix"
+    file.chmod(0o666)
+    again = build(graph())
+    assert again.from_cache
+    check(again)
+    monkeypatch.setattr(cache, "MOST_FILES", 1)
+    build(graph(3.5))
+    assert len(files(folder)) == 1
+
+
 def test_the_oldest_go_when_there_are_too_many(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MOST_FILES", 4)
     for i in range(12):
@@ -255,6 +270,11 @@ def test_usual_places(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache.folder() == Path("/somewhere/armdyn")
     monkeypatch.setattr(sys, "platform", "darwin")
     assert str(cache.folder()).endswith("Library/Caches/armdyn")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", "/local")
+    assert cache.folder() == Path("/local/armdyn/Cache")
+    monkeypatch.delenv("LOCALAPPDATA")
+    assert cache.folder() == Path.home() / "AppData/Local/armdyn/Cache"
 
 
 SCRIPT = """
