@@ -19,6 +19,7 @@ LEVEL = {
     "findings": 0,
     "files": 0,
     "tables": 0,
+    "text_table": 0,
     "markup": 0,
     "notebook_view": 0,
     "progress": 0,

@@ -59,7 +59,12 @@ def test_static_tables_need_no_velocities(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_compared_is_refused_by_name(tmp_path: Path) -> None:
-    for text, words in (("q_a,tau_a\n", "without rows"), ("a,b\n1,2\n", "a, b"), ("q_a,tau_a\n1,x\n", "not a number")):
+    for text, words in (
+        ("q_a,tau_a\n", "no line of numbers"),
+        ("a,b\n1,2\n", "a, b"),
+        ("q_a,tau_a\n1,x\n", "no line of numbers"),
+        ("q_a,tau_a\n1,2\n1,x\n", "line 3"),
+    ):
         path = tmp_path / "bad.csv"
         path.write_text(text, encoding="utf-8")
         with pytest.raises(FileError, match=words):

@@ -137,12 +137,12 @@ def test_file_round_trip(tmp_path) -> None:  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "0 samples"),
-        ("t,q1\n0,0\n", "1 samples"),
+        ("", "no line of numbers"),
+        ("t,q1\n0,0\n", "k >= 2"),
         ("time,q1\n0,0\n1,1\n", "columns of a trajectory are missing"),
         ("t,q1,q2,qd1\n0,0,0,0\n1,1,1,0\n", "'qd2' is missing"),
-        ("t,q1\n0,0\n1,x\n", "row 3"),
-        ("t,q1\n0,0\n1\n", "row 3"),
+        ("t,q1\n0,0\n1,x\n", "line 3"),
+        ("t,q1\n0,0\n1\n", "line 3"),
         ("t,q1\n0,0\n1,\n", "NaN"),
         ("t,q1\n0,0\n0,1\n", "does not increase"),
     ],

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn import text_table
 from armdyn.analysis.configurations import middle_of_ranges
 from armdyn.analysis.ellipsoids import acceleration_polytope, manipulability
 from armdyn.analysis.grid import solve_grid
@@ -89,10 +90,7 @@ class WorkspaceMap:
         """Write a table (.csv), or all arrays (.npz)."""
         target = Path(path)
         if target.suffix == ".csv":
-            table = self.columns()
-            rows = np.column_stack(list(table.values()))
-            with writing(target) as part:
-                np.savetxt(part, rows, delimiter=",", header=",".join(table), comments="", fmt="%.10g")
+            text_table.write(target, self.columns(), digits=10)
         elif target.suffix == ".npz":
             arrays: dict[str, Any] = {"q": self.q, "position": self.position, "values": self.values}
             arrays |= {"reached": self.reached, "labels": np.array(self.labels), "units": np.array(self.label_units)}

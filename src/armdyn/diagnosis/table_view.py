@@ -9,46 +9,36 @@ from typing import Any
 
 import numpy as np
 
+from armdyn import text_table
 from armdyn.diagnosis.readings import States
 from armdyn.diagnosis.views import View, checked_states
 from armdyn.errors import FileError, NotApplicable, ShapeError
-from armdyn.formats.text import read_text
 from armdyn.typing import Floats
 
 COLUMN = re.compile(r"(?P<what>qdd|qd|q|tau)[_ .:\[]?(?P<joint>.+?)\]?$")
 
 
 def read_table(path: Path) -> View:
-    """A CSV file with a head: columns q_NAME, qd_NAME, qdd_NAME and tau_NAME, one group per joint.
+    """A CSV file with a header: columns q_NAME, qd_NAME, qdd_NAME and tau_NAME, one group per joint.
 
     qd and qdd may be left out: they are zero then, as in a static test.
     """
-    lines = [line for line in read_text(path).splitlines() if line.strip()]
-    if len(lines) < 2:
-        raise FileError("a table without rows", where=str(path), expected="a head and at least one row")
-    heads = [head.strip().strip('"') for head in lines[0].split(",")]
-    try:
-        rows = np.array([[float(cell) for cell in line.split(",")] for line in lines[1:]])
-    except ValueError as error:
-        raise FileError(
-            f"a cell is not a number: {error}", where=str(path), expected="numbers below the head"
-        ) from None
-    if rows.shape[1] != len(heads) or not np.isfinite(rows).all():
-        wrong = "a number is not finite" if rows.shape[1] == len(heads) else f"rows of {rows.shape[1]} cells"
-        raise FileError(wrong, where=str(path), expected=f"a finite number in each of {len(heads)} columns")
-    columns: dict[str, dict[str, int]] = {what: {} for what in ("q", "qd", "qdd", "tau")}
-    for k, head in enumerate(heads):
+    table = text_table.read(path)
+    if not all(np.isfinite(column).all() for column in table.values()):
+        raise FileError("a number is not finite", where=str(path), expected="a finite number in each cell")
+    columns: dict[str, dict[str, str]] = {what: {} for what in ("q", "qd", "qdd", "tau")}
+    for head in table:
         found = COLUMN.match(head)
         if found:
-            columns[found["what"]][found["joint"]] = k
+            columns[found["what"]][found["joint"]] = head
     names = tuple(columns["tau"])
     if not names or set(columns["q"]) != set(names):
-        raise FileError(f"the head is {', '.join(heads[:8])}", where=str(path),
+        raise FileError(f"the head is {', '.join(list(table)[:8])}", where=str(path),
                         expected="columns q_NAME and tau_NAME of every joint, and qd_NAME, qdd_NAME")  # fmt: skip
 
     def block(what: str) -> Floats:
         at = columns[what]
-        return np.stack([rows[:, at[n]] if n in at else np.zeros(len(rows)) for n in names], axis=1)
+        return np.stack([table[at[n]] if n in at else np.zeros_like(table[columns["q"][n]]) for n in names], axis=1)
 
     named = not all(re.fullmatch(r"\d+", name) for name in names)
     return _table(States(block("q"), block("qd"), block("qdd")), block("tau"), path.name, names if named else ())

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armdyn import text_table
 from armdyn.control.open_loop import TorqueTable
 from armdyn.errors import ArmdynError, FileError, MissingExtra
 from armdyn.files import writing
-from armdyn.trajectory.trajectory_files import read_table
 from armdyn.typing import Array
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ def write(run: Run, path: str | Path) -> Path:
         raise FileError(f"unknown extension {target.suffix!r}", where=str(target), expected=", ".join(EXTENSIONS))
     columns = run.columns()
     if target.suffix == ".csv":
-        rows = np.column_stack(list(columns.values()))
-        with writing(target) as part:
-            np.savetxt(part, rows, delimiter=",", header=",".join(columns), comments="", fmt="%.17g")
+        text_table.write(target, columns)
     elif target.suffix == ".npz":
         about = {"status": run.status.name, "detail": run.detail, "dt": run.dt, "robot": run.dynamics.robot.name,
                  "integrator": run.integrator, "controller": run.controller}  # fmt: skip
@@ -58,15 +56,12 @@ def read_torques(path: str | Path) -> TorqueTable:
 
     The samples of a run (`run.save`) are such a file.
     """
-    header, table = read_table(Path(path))
-    index = {name.strip(): k for k, name in enumerate(header)}
-    n = 0
-    while f"tau{n + 1}" in index:
-        n += 1
-    if "t" not in index or n == 0:
+    columns = text_table.read(path)
+    torques = text_table.numbered(columns, "tau")
+    if "t" not in columns or not torques.shape[1]:
         raise FileError("the columns of torques are missing", where=str(path),
-                        expected="t, tau1, tau2, ...; found: " + ", ".join(header)[:200])  # fmt: skip
+                        expected="t, tau1, tau2, ...; found: " + ", ".join(columns)[:200])  # fmt: skip
     try:
-        return TorqueTable(table[:, index["t"]], table[:, [index[f"tau{j + 1}"] for j in range(n)]])
+        return TorqueTable(columns["t"], torques)
     except ArmdynError as error:
         raise FileError(error.what, where=str(path), expected=error.expected) from None

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from armdyn import text_table
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
-from armdyn.files import writing
 from armdyn.formats import toml
 from armdyn.kinematics.closable import pulled_in
 from armdyn.notebook_view import Shown, View, rows_of
@@ -117,11 +117,8 @@ class Sweep(Shown):
         target = Path(path)
         if target.suffix != ".csv":
             raise FileError(f"unknown ending {target.suffix!r}", where=str(target), expected=".csv")
-        rows = np.column_stack([self.points, self.results])
-        with writing(target) as part:
-            header = ",".join((*self.names, *self.labels))
-            np.savetxt(part, rows, delimiter=",", header=header, comments="", fmt="%.12g")
-        return target
+        table = np.column_stack([self.points, self.results])
+        return text_table.write(target, dict(zip((*self.names, *self.labels), table.T, strict=True)), digits=12)
 
 
 @takes(*CLOSED, *TREE)

@@ -10,8 +10,8 @@ from typing import IO, Any
 import numpy as np
 
 from armdyn.errors import FileError, MissingExtra
+from armdyn.files import require_numbers
 from armdyn.identification.columns import Raw
-from armdyn.identification.readers.budget import require_numbers
 from armdyn.identification.readers.parquet_footer import declared_values
 from armdyn.typing import Array
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from armdyn import text_table
 from armdyn.errors import ArmdynError, FileError, ShapeError
+from armdyn.files import reading
 from armdyn.findings import Finding
 from armdyn.identification.columns import Raw, blocks, header_units, seconds, single_quantity
 from armdyn.identification.joint_side import on_joint_side
 from armdyn.identification.log import Log
 from armdyn.identification.log_format import LogFormat, quantity_named
-from armdyn.identification.readers import numpy_files, rosbag, text_table
-from armdyn.identification.readers.budget import reading
+from armdyn.identification.readers import numpy_files, rosbag
 from armdyn.identification.stamps import cleaned
 from armdyn.robot import Robot
 from armdyn.typing import Array
@@ -143,7 +145,7 @@ def _contents(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[st
 _TABLES: tuple[tuple[tuple[str, ...], str, Callable[[Path], Raw]], ...] = (
     ((".npz", ".npy"), "a NumPy file", numpy_files.read_numpy),
     ((".parquet", ".pq"), "a Parquet file", numpy_files.read_parquet),
-    (TEXTS, "a table of numbers as text", text_table.read),
+    (TEXTS, "a table of numbers as text", partial(text_table.read, interrupted=True)),
 )
 """File extensions, what such a file is, its reader."""
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import FileError, MissingExtra, unknown_name
+from armdyn.files import require_numbers
 from armdyn.identification.columns import Raw
-from armdyn.identification.readers.budget import require_numbers
 
 MCAP_MAGIC = b"\x89MCAP0\r\n"
 MCAP_CHUNK = 6

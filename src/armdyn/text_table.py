@@ -1,16 +1,18 @@
-"""Tables of numbers in text files: CSV and its relatives."""
+"""Tables of numbers in text files, CSV and its relatives: read whatever their delimiter, written as CSV."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
+from collections.abc import Mapping
+from itertools import count, takewhile
 from pathlib import Path
 
 import numpy as np
 
 from armdyn.errors import FileError
-from armdyn.identification.columns import Raw
-from armdyn.identification.readers.budget import require_numbers
+from armdyn.files import reading, require_numbers, writing
 from armdyn.typing import Array
 
 DELIMITERS = (",", ";", "\t", None)
@@ -20,18 +22,52 @@ LOOK = 60
 """Lines at the head of a file among which its numbers must begin."""
 
 
-def read(path: Path) -> Raw:
-    """The columns of a text file by the names of its header, or as `column 0`, `column 1`, ..."""
-    where = str(path)
-    try:
-        head = _head(path)
-        start, delimiter, comma = _layout(head, where)
-        count = len(_cells(head[start], delimiter))
-        require_numbers(path, count * _lines(path), count)
-        names = _names(head[:start], delimiter, count)
-        values = _numbers(path, start, delimiter, comma, len(names))
-    except UnicodeDecodeError:
-        raise FileError("not a UTF-8 text", where=where, expected="a table of numbers as text") from None
+def read(path: str | Path, *, interrupted: bool = False) -> dict[str, Array]:
+    """Return the columns of a text file, (N,) each, by the names of its header, or as `column 0`, `column 1`, ...
+
+    Empty cells are NaN.
+
+    interrupted: the last line may be incomplete, as in a log whose writer was stopped; it is left out then.
+    """
+    source = Path(path)
+    with reading(source, "a table of numbers as text"):
+        try:
+            return _columns(source, interrupted)
+        except UnicodeDecodeError:
+            raise FileError("not a UTF-8 text", where=str(path), expected="a table of numbers as text") from None
+
+
+def numbered(columns: Mapping[str, Array], name: str) -> Array:
+    """The columns name1, name2, ... side by side: (N, n); n is 0 if there is none."""
+    names = takewhile(columns.__contains__, (f"{name}{k}" for k in count(1)))
+    rows = len(next(iter(columns.values()), ()))
+    return np.column_stack([np.empty((rows, 0)), *(columns[name] for name in names)])
+
+
+def write(path: str | Path, columns: Mapping[str, Array], digits: int | None = None) -> Path:
+    """Write columns, (N,) each, as CSV with a header of their names, and return the path.
+
+    digits: significant digits (default: as many as are needed to read the same numbers again).
+    """
+    form = "{!r}" if digits is None else f"{{:.{digits}g}}"
+    rows = np.column_stack([np.asarray(column, dtype=float) for column in columns.values()]).tolist()
+    with writing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows([form.format(x) for x in row] for row in rows)
+    return Path(path)
+
+
+# Parts of the reader --------------------------------------------------------------------------------------------------
+
+
+def _columns(path: Path, interrupted: bool) -> dict[str, Array]:
+    head = _head(path)
+    start, delimiter, comma = _layout(head, str(path))
+    width = len(_cells(head[start], delimiter))
+    require_numbers(path, width * _lines(path), width)
+    names = _names(head[:start], delimiter, width)
+    values = _numbers(path, start, delimiter, comma, width, interrupted)
     return {name: values[:, k] for k, name in enumerate(names)}
 
 
@@ -81,32 +117,32 @@ def _number(cell: str, comma: bool) -> float | None:
         return None
 
 
-def _names(lines: list[str], delimiter: str | None, count: int) -> list[str]:
+def _names(lines: list[str], delimiter: str | None, width: int) -> list[str]:
     """The names in the last line above the numbers that has as many; a comment may be that line."""
     for line in reversed(lines):
         cells = _cells(line.lstrip("# \t"), delimiter)
-        if len(cells) == count and all(cells) and len(set(cells)) == count:
+        if len(cells) == width and all(cells) and len(set(cells)) == width:
             return cells
-    return [f"column {k}" for k in range(count)]
+    return [f"column {k}" for k in range(width)]
 
 
-def _numbers(path: Path, start: int, delimiter: str | None, comma: bool, count: int) -> Array:
-    """(N, count). The quick reader of NumPy first; ours where cells are empty or broken."""
+def _numbers(path: Path, start: int, delimiter: str | None, comma: bool, width: int, interrupted: bool) -> Array:
+    """(N, width). The quick reader of NumPy first; ours where cells are empty or broken."""
     with path.open(encoding="utf-8-sig") as file:
         for _ in range(start):
             next(file)
         try:
             source = io.StringIO(file.read().replace(",", ".")) if comma else file
             values: Array = np.loadtxt(source, delimiter=delimiter, ndmin=2, quotechar='"')
-            if values.shape[1] == count:
+            if values.shape[1] == width:
                 return values
         except ValueError:
             pass
-    return _row_by_row(path, start, delimiter, comma, count)
+    return _row_by_row(path, start, delimiter, comma, width, interrupted)
 
 
-def _row_by_row(path: Path, start: int, delimiter: str | None, comma: bool, count: int) -> Array:
-    """The same with empty cells as NaN; a cell that is no number is an error with its line, a cut last line is not."""
+def _row_by_row(path: Path, start: int, delimiter: str | None, comma: bool, width: int, interrupted: bool) -> Array:
+    """The same with empty cells as NaN; a cell that is not a number is an error with its line."""
     rows: list[list[float]] = []
     with path.open(encoding="utf-8-sig") as file:
         lines = file.read().splitlines()
@@ -114,10 +150,10 @@ def _row_by_row(path: Path, start: int, delimiter: str | None, comma: bool, coun
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         row = [_number(cell, comma) if cell else np.nan for cell in _cells(line, delimiter)]
-        if len(row) != count or None in row:
-            if number == len(lines) and len(row) <= count:
+        if len(row) != width or None in row:
+            if interrupted and number == len(lines) and len(row) <= width:
                 break
             shown = re.sub(r"\s+", " ", line)[:80]
-            raise FileError(f"{shown!r}", where=f"{path}, line {number}", expected=f"{count} numbers")
+            raise FileError(f"{shown!r}", where=f"{path}, line {number}", expected=f"{width} numbers")
         rows.append([np.nan if x is None else x for x in row])
-    return np.array(rows).reshape(-1, count)
+    return np.array(rows).reshape(-1, width)
