@@ -34,9 +34,14 @@ class Section:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
 
+    @property
+    def cells(self) -> list[tuple[str, ...]]:
+        """The texts column by column; of a table without rows none in each."""
+        return list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
+
     def aligned(self) -> Section:
         """The same table with columns of numbers padded so that their decimal points stand below one another."""
-        columns = [_aligned(list(cells)) for cells in zip(*self.rows, strict=True)]
+        columns = [_aligned(list(cells)) for cells in self.cells]
         return Section(self.title, self.columns, tuple(zip(*columns, strict=True)), self.note)
 
 
@@ -58,7 +63,7 @@ def _aligned(cells: list[str]) -> list[str]:
 def render(section: Section, width: int = WIDTH) -> str:
     """The table as plain text: title, heads, units, a line, the rows, the note."""
     table = section.aligned()
-    cells = [list(column) for column in zip(*table.rows, strict=True)] or [[] for _ in table.columns]
+    cells = table.cells
     widths = _widths(table.columns, cells, width)
     numeric = [is_numeric(column) for column in cells]
     lines = [section.title] if section.title else []
@@ -82,7 +87,7 @@ def split(section: Section, width: int = WIDTH, gap: int = len(_GAP)) -> Iterato
     """
     section = section.aligned()
     heads = [column.head for column in section.columns]
-    cells = list(zip(*section.rows, strict=True)) or [()] * len(heads)
+    cells = section.cells
     sizes = [max(map(len, (c.head, c.unit, *texts))) + gap for c, texts in zip(section.columns, cells, strict=True)]
     if sum(sizes) <= width + gap or any(column.folds for column in section.columns):
         yield section

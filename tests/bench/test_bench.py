@@ -210,3 +210,11 @@ def test_targets_say_what_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> N
     assert [target.met for target in (batch, call, forward)] == [None] * 3
     assert batch.wanted == "60 times"
     assert batch.measured == "not measured"
+
+
+def test_the_limit_of_quick_runs_is_one_of_straight_line_code() -> None:
+    nothing = replace(TINY, longest=-1)
+    [short, long] = run(["pendulum", "chain30"], nothing, others={}).robots
+    assert not short.functions
+    assert set(short.skipped) == set(FUNCTIONS)
+    assert [function.name for function in long.functions] == list(FUNCTIONS)

@@ -38,3 +38,10 @@ def test_json(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, _ = run("bench", "pendulum", "--quick", "--json")
     assert status == 0
     assert json.loads(out)["robots"][0]["name"] == "pendulum"
+
+
+def test_a_robot_without_any_function_short_enough(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "QUICK", replace(TINY, longest=-1))
+    status, out, _ = run("bench", "pendulum", "--quick", "--out", tmp_path / "RESULTS.md")
+    assert status == 0
+    assert "mass matrix is left out" in out

@@ -42,8 +42,8 @@ def _parts(report: Report) -> Iterator[str]:
 def table(section: Section) -> str:
     """A section as a Markdown table, numbers right-aligned."""
     heads = [f"{column.head}, {column.unit}" if column.unit else column.head for column in section.columns]
-    rows = [[cell.strip().replace("|", "\\|") for cell in row] for row in section.rows]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(heads)
+    rows = [tuple(cell.strip().replace("|", "\\|") for cell in row) for row in section.rows]
+    columns = Section("", section.columns, tuple(rows)).cells
     right = [is_numeric(column) for column in columns]
     widths = [max(map(len, (head, *column, "---"))) for head, column in zip(heads, columns, strict=True)]
     rule = ["-" * (width - 1) + ":" if numeric else "-" * width for width, numeric in zip(widths, right, strict=True)]

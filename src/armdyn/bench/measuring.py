@@ -49,7 +49,7 @@ class Settings:
     turn: seconds of one turn
     most: seconds spent on one slow call
     warm: number of interpreters started with a filled cache
-    longest: functions with more operations are skipped (default: none)
+    longest: functions whose straight-line code has more operations are skipped (default: none)
     compared: samples at which engines must agree
     everything: also compile all functions of Dynamics
     quick: whether the figures are rough
@@ -138,7 +138,8 @@ class _Work:
         floating = {"regressor": "there is no looped code of it on a free base"} if self.robot.compounds else {}
         if longest is None:
             return floating
-        counts = {name: dynamics.program(name).operations.total for name in FUNCTIONS if name not in floating}
+        straight = [name for name in FUNCTIONS if name not in floating and not self._looped(name)]
+        counts = {name: dynamics.program(name).operations.total for name in straight}
         return floating | {name: f"{count} operations" for name, count in counts.items() if count > longest}
 
     def _engines(self, missing: dict[str, str]) -> tuple[dict[str, Engine], dict[str, str]]:
@@ -180,10 +181,15 @@ class _Work:
 
     def _angles(self, name: str) -> int:
         """Different angles whose sines and cosines are computed; looped code computes those of all joints."""
-        if can_be_looped(self.robot, name) and pays(name, self.robot, lambda: self.dynamics.operations(name).total):
+        if self._looped(name):
             return sum(link.revolute for link in self.robot.links)
         nodes = self.dynamics.graph(name).nodes
         return len({node.args[0] for node in nodes if node.op in (SIN, COS)})
+
+    def _looped(self, name: str) -> bool:
+        return can_be_looped(self.robot, name) and pays(
+            name, self.robot, lambda: self.dynamics.operations("inverse_dynamics").total
+        )
 
     def _compared(self, name: str, engines: Mapping[str, Engine]) -> tuple[dict[str, float], dict[str, str]]:
         """The largest difference of every call, and the errors of those that failed, by label."""

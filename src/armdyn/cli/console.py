@@ -164,7 +164,7 @@ def _table(section: Section) -> Table:
                   caption_justify="left")  # fmt: skip
     units = any(column.unit for column in section.columns)
     columns = []
-    for column, cells in zip(section.columns, zip(*section.rows, strict=True), strict=True):
+    for column, cells in zip(section.columns, section.cells, strict=True):
         head, unit, *padded = _padded([column.head, column.unit, *cells], is_numeric(cells))
         title_of = Text(head).append(f"\n{unit}", style="dim not bold") if units else Text(head)
         table.add_column(title_of, no_wrap=not column.folds, overflow="fold")
