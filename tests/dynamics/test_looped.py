@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import FIXED_BASE, FRAMES, can_be_looped, looped
+from armdyn.dynamics.looped_programs import FIXED_BASE, FRAMES, can_be_looped, looped, recipe_and_tables
 from armdyn.dynamics.looped_recipes import RECIPES
 from armdyn.dynamics.programs import Interpreted, SlowCode
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.kernels import Kernel
+from armdyn.kernels.looped_kernel import build_looped
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Motor, Rotor, Spring
@@ -212,6 +213,20 @@ def test_batches_strides_and_threads(name: str) -> None:
     many = [np.tile(value.reshape(-1, robot.n), (60, 1)) for value in values]
     for a, b in zip(listed(kernel(*many)), listed(kernel(*many, threads=2)), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_registers_of_other_processors(name: str) -> None:
+    """Batches are the same, however many samples a register holds."""
+    robot = TREES["31 mixed, branches"]
+    kernel, given, found = made(robot, name), inputs(robot, name, 21), recipe_and_tables(robot, name)
+    assert found is not None
+    samples = {4: 8, 8: 4}[kernel.record.lanes]
+    other = build_looped(*found, name, None, samples=samples)
+    assert other.record.lanes == samples
+    for count in (1, samples, samples + 1, 21):
+        part = [values[:count] for values in given]
+        assert_close(other(*part), kernel(*part), 1e-14)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -40,7 +40,7 @@ TREES = [
 @pytest.mark.parametrize("parents", TREES, ids=str)
 def test_links_find_what_their_parents_left(parents: list[int]) -> None:
     """Played with the numbers of links: nobody takes a place from which something is still to be read."""
-    table, size = transfers(FORWARD, parents)
+    table, size = transfers(FORWARD, parents, 4)
     memory = {0: -1}
     for link, place in enumerate(table):
         assert memory[place.parent] == parents[link]
@@ -51,7 +51,7 @@ def test_links_find_what_their_parents_left(parents: list[int]) -> None:
 
 @pytest.mark.parametrize("parents", TREES, ids=str)
 def test_links_find_the_sum_of_what_their_children_left(parents: list[int]) -> None:
-    table, size = transfers(FORWARD, parents)
+    table, size = transfers(FORWARD, parents, 4)
     carried = [1] * len(parents)
     for link in reversed(range(len(parents))):
         if parents[link] >= 0:
@@ -71,4 +71,4 @@ def test_links_find_the_sum_of_what_their_children_left(parents: list[int]) -> N
 
 def test_a_chain_passes_things_on_in_few_places() -> None:
     """However long it is."""
-    assert transfers(FORWARD, range(-1, 20))[1] == transfers(FORWARD, range(-1, 200))[1]
+    assert transfers(FORWARD, range(-1, 20), 4)[1] == transfers(FORWARD, range(-1, 200), 4)[1]

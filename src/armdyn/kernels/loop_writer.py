@@ -1,4 +1,4 @@
-"""Text of functions with loops, on vectors of four."""
+"""Text of functions with loops, on vectors of four links and of as many samples as a register holds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from armdyn.kernels.ir_writer import Writer, vector
 
 LANES = 4
+"""Links of a vector."""
 WIDE = 8 * LANES
-"""Bytes of a vector."""
+"""Bytes of it."""
 V4 = vector(LANES)
 
 
@@ -79,9 +80,11 @@ class LoopWriter(Writer):
         """An address of GLOBALS."""
         return self.put(f"load ptr, ptr @{name}, align 8, !invariant.load !1")
 
-    def splat(self, value: str) -> str:
-        one = self.put(f"insertelement {V4} undef, double {value}, i32 0")
-        return self.shuffle(LANES, one, one, [0] * LANES)
+    def splat(self, value: str, lanes: int = LANES) -> str:
+        if lanes == 1:
+            return value
+        one = self.put(f"insertelement {vector(lanes)} undef, double {value}, i32 0")
+        return self.shuffle(lanes, one, one, [0] * lanes)
 
 
 def transposed(w: Writer, rows: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """From a recipe to LLVM assembly: loops over links, whose number the code finds in memory.
 
-`@single` takes one sample: serial loops take one link at a time, the others four. `@block` takes four samples. What a
-robot is to the code are the globals of `GLOBALS`, filled when the code is loaded; memory: see `looped_memory`.
+`@single` takes one sample: serial loops take one link at a time, the others four. `@block` takes as many samples as a
+register has lanes. What a robot is to the code are the globals of `GLOBALS`, filled when the code is loaded; memory:
+see `looped_memory`.
 """
 
 from __future__ import annotations
@@ -35,21 +36,24 @@ NUMBERS = ("n", "chosen", "tile_count", "batch_bytes")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
 transfers: where they pass things on; robot: its own numbers; scratch: memory for one sample; tiles, masks, tile_count:
-which blocks of matrices have which entries; carries: which links carry which; batch_bytes: memory for four samples."""
+which blocks of matrices have which entries; carries: which links carry which; batch_bytes: memory of a batch."""
 
 
-def module(recipe: Recipe, ports: Ports, fused: bool) -> str:
-    """The module's text; `ports` have the names and ranks of the arguments, their sizes do not matter."""
+def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
+    """The module's text.
+
+    ports: names and ranks of the arguments; their sizes do not matter. samples: of a batch, side by side.
+    """
     reduction, constants = (FUSED if fused else PLAIN), Constants()
     parts = [
         _single(recipe, ports, reduction, constants),
-        _block(recipe, reduction, constants),
-        _loop(recipe, ports),
+        _block(recipe, samples, reduction, constants),
+        _loop(recipe, ports, samples),
         fast(ports, Loaded(ports)),
         many(ports, Loaded(ports)),
         exact_lanes(reduction.limit),
         COPY,
-        row_copies(),
+        row_copies(samples),
     ]
     if recipe.products:
         parts.append(pairs(recipe))
@@ -132,14 +136,14 @@ def _received(cursor: Cursor, name: str, carried: Mapping[Place, Carried]) -> No
 
 def _added_up(cursor: Cursor, name: str) -> None:
     """What a link passes inwards, added to what other children of its parent have left."""
-    w, layout = cursor.w, cursor.layout
-    others = cursor.sum_at
+    w, layout, step = cursor.w, cursor.layout, cursor.layout.step
+    others, kind = cursor.sum_at, vector(cursor.lanes)
     with w.when(w.put(f"icmp sge i64 {others}, 0"), f"{name}.branch"):
         target = w.offset(layout.passed, others)
         with w.counting(f"{name}.sum", str(len(layout.recipe.stored[1].inward))) as k:
-            places = [w.offset(base, w.times(k, WIDE)) for base in (target, cursor.outbox)]
-            a, b = (w.load(V4, place, WIDE) for place in places)
-            w.store(V4, w.put(f"fadd {V4} {a}, {b}"), places[0], WIDE)
+            places = [w.offset(base, w.times(k, step)) for base in (target, cursor.outbox)]
+            a, b = (w.load(kind, place, step) for place in places)
+            w.store(kind, w.put(f"fadd {kind} {a}, {b}"), places[0], step)
 
 
 def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants) -> dict[Place, str]:
@@ -147,8 +151,7 @@ def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants
     nodes = [node for _, node in part.outputs]
     program = plan(ordered(nodes), nodes)
     where = dict(part.inputs)
-    body = Body(cursor.w, LANES if cursor.vector else 1, program, lambda node: cursor.read(where[node]), reduction,
-                constants)  # fmt: skip
+    body = Body(cursor.w, cursor.lanes, program, lambda node: cursor.read(where[node]), reduction, constants)
     passed = {place: node for place, node in part.outputs if place.where in ("own", "outbox")}
     waiting: dict[Node, list[Place]] = {}
     for place, node in part.outputs:
@@ -171,7 +174,7 @@ def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants
 
 
 def _ended(layout: Layout, reduction: Reduction, constants: Constants, target: str) -> None:
-    """The ending's entries, row by row, at the target: of one sample, or of four side by side."""
+    """The ending's entries, row by row, at the target: of one sample, or of several side by side."""
     w, part, lanes = layout.w, layout.recipe.ended, layout.samples
     nodes = [node for _, node in part.outputs]
     program = plan(ordered(nodes), nodes)
@@ -179,11 +182,10 @@ def _ended(layout: Layout, reduction: Reduction, constants: Constants, target: s
     def read(node: Node) -> str:
         place = part.inputs[node]
         if place.where == "robot":
-            value = w.load("double", w.offset(layout.robot, 8 * place.at))
-            return value if lanes == 1 else w.splat(value)
+            return w.splat(w.load("double", w.offset(layout.robot, 8 * place.at)), lanes)
         assert place.where == "chosen", place
         at = place.at if lanes == 1 else layout.recipe.stored[1].record[place.at]
-        return w.load(vector(lanes), w.offset(layout.chosen, WIDE * at), 8 * lanes)
+        return w.load(vector(lanes), w.offset(layout.chosen, layout.step * at), 8 * lanes)
 
     body = Body(w, lanes, program, read, reduction, constants)
     for node in program.order:
@@ -213,8 +215,7 @@ def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> No
         if node in places:
             i, k = places[node]
             return w.load(vector(lanes), w.offset(layout.base[i], 8 * lanes * k), 8 * lanes)
-        value = w.load("double", w.offset(layout.robot, 8 * numbers[node]))
-        return value if lanes == 1 else w.splat(value)
+        return w.splat(w.load("double", w.offset(layout.robot, 8 * numbers[node])), lanes)
 
     body = Body(w, lanes, program, read, reduction, constants)
     for node in program.order:
@@ -233,31 +234,33 @@ def _angles(layout: Layout, reduction: Reduction, constants: Constants) -> None:
     """
     w, recipe = layout.w, layout.recipe
     single = layout.samples == 1
+    lanes = LANES if single else layout.samples
+    kind = vector(lanes)
     count = w.put(f"lshr i64 {w.plus(layout.blocks if single else layout.n, 1)}, 1")
     with w.counting("angle", count) as index:
         first = w.times(index, 2)
         cursors = [Cursor(layout, place, single) for place in (first, w.plus(first, 1))]
         angles = [_angle(cursor) for cursor in cursors]
-        s, c, beyond = sincos(w, joined(w, LANES, angles), 2 * LANES, reduction, constants)
+        s, c, beyond = sincos(w, joined(w, lanes, angles), 2 * lanes, reduction, constants)
         places = [[cursor.address(Place("own", recipe.places[name])) for name in ANGLE] for cursor in cursors]
         for k in range(2):
             for place, value in zip(places[k], (c, s), strict=True):
-                part = w.shuffle(2 * LANES, value, value, range(LANES * k, LANES * (k + 1)))
-                w.store(V4, part, place, WIDE)
-        anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{2 * LANES}i1({flags(2 * LANES)} {beyond})")
+                part = w.shuffle(2 * lanes, value, value, range(lanes * k, lanes * (k + 1)))
+                w.store(kind, part, place, 8 * lanes)
+        anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{2 * lanes}i1({flags(2 * lanes)} {beyond})")
         with w.when(anywhere, "rare", rare=True):
             for x, (cosine, sine) in zip(angles, places, strict=True):
-                w.store(V4, x, "%angles", WIDE)
-                w.do(f"call void @exact_lanes(ptr %angles, ptr {sine}, ptr {cosine}, i64 {LANES})")
+                w.store(kind, x, "%angles", 8 * lanes)
+                w.do(f"call void @exact_lanes(ptr %angles, ptr {sine}, ptr {cosine}, i64 {lanes})")
 
 
 def _angle(cursor: Cursor) -> str:
-    """What is the angle of a joint, or of four."""
+    """What is the angle of a joint, in each lane."""
     w, recipe = cursor.w, cursor.layout.recipe
     x = cursor.read(Place("joint", 0))
     if recipe.turning is None:
         return x
-    return w.put(f"fmul {V4} {x}, {cursor.read(Place('link', recipe.numbers.index(recipe.turning)))}")
+    return w.put(f"fmul {vector(cursor.lanes)} {x}, {cursor.read(Place('link', recipe.numbers.index(recipe.turning)))}")
 
 
 def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Constants) -> str:
@@ -336,12 +339,12 @@ def _products(
         w.do(f"call void @strips(ptr {where[0]}, ptr {where[1]}, ptr {targets[-1]}, i64 {step}{sources})")
 
 
-def _block(recipe: Recipe, reduction: Reduction, constants: Constants) -> str:
-    """`void @block(ptr scratch)`: four samples, from the inputs to the results and the quantities of pairs."""
+def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Constants) -> str:
+    """`void @block(ptr scratch)`: a vector of samples, from the inputs to the results and the quantities of pairs."""
     w = LoopWriter()
     w.label("entry")
-    w.do(f"%angles = alloca {V4}, align {WIDE}")
-    layout = Layout(w, recipe, LANES, "%scratch")
+    w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
+    layout = Layout(w, recipe, samples, "%scratch")
     _beginning(layout, reduction, constants)
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.stored[0]):
@@ -358,32 +361,34 @@ def _block(recipe: Recipe, reduction: Reduction, constants: Constants) -> str:
 
 def _turned(w: LoopWriter, recipe: Recipe, layout: Layout) -> None:
     """Quantities of pairs from [link][quantity][sample] to [sample][block][quantity][link]."""
-    size = recipe.pair_size
+    size, step = recipe.pair_size, layout.step
     with w.counting("turn", layout.blocks) as block:
         first = w.times(block, LANES)
         if recipe.products:  # the last block overlaps the one before it
             first = w.put(f"call i64 @llvm.smin.i64(i64 {first}, i64 {w.plus(layout.n, -LANES)})")
-        source = w.offset(layout.pairs, w.times(first, WIDE * size))
+        source = w.offset(layout.pairs, w.times(first, step * size))
         target = w.offset(layout.turned, w.times(block, WIDE * size))
         with w.counting("entry4", str(size)) as k:
-            near = w.offset(source, w.times(k, WIDE))
-            rows = [w.load(V4, w.offset(near, WIDE * size * link), WIDE) for link in range(LANES)]
-            for sample, column in enumerate(transposed(w, rows)):
-                far = w.offset(w.offset(target, w.times(layout.pair_bytes, sample)), w.times(k, WIDE))
-                w.store(V4, column, far, WIDE)
+            near = w.offset(source, w.times(k, step))
+            for four in range(0, layout.samples, LANES):
+                rows = [w.load(V4, w.offset(near, step * size * link + 8 * four), WIDE) for link in range(LANES)]
+                for sample, column in enumerate(transposed(w, rows), four):
+                    far = w.offset(w.offset(target, w.times(layout.pair_bytes, sample)), w.times(k, WIDE))
+                    w.store(V4, column, far, WIDE)
 
 
 def _turned_strips(w: LoopWriter, recipe: Recipe, layout: Layout) -> None:
     """Numbers of strips from [link][number][sample] to [sample][link][number]."""
     with w.counting("strip", w.times(layout.n, recipe.strip_size // LANES)) as k:
-        source = w.offset(layout.strips, w.times(k, WIDE * LANES))
-        rows = [w.load(V4, w.offset(source, WIDE * r), WIDE) for r in range(LANES)]
-        for sample, column in enumerate(transposed(w, rows)):
-            target = w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample))
-            w.store(V4, column, w.offset(target, w.times(k, WIDE)), WIDE)
+        source = w.offset(layout.strips, w.times(k, layout.step * LANES))
+        for four in range(0, layout.samples, LANES):
+            rows = [w.load(V4, w.offset(source, layout.step * r + 8 * four), WIDE) for r in range(LANES)]
+            for sample, column in enumerate(transposed(w, rows), four):
+                target = w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample))
+                w.store(V4, column, w.offset(target, w.times(k, WIDE)), WIDE)
 
 
-def _loop(recipe: Recipe, ports: Ports) -> str:
+def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc."""
     w = LoopWriter()
     count = range(len(ports.all))
@@ -408,7 +413,7 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
     address = w.put(f"ptrtoint ptr {memory} to i64")
     to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
     scratch = w.offset(memory, to_line)
-    layout = Layout(w, recipe, LANES, scratch)
+    layout = Layout(w, recipe, side_by_side, scratch)
     buffer = w.offset(scratch, w.fixed("batch_bytes"))
     whole = []
     for i in (inputs + vectors + k for k in _matrices(recipe)):
@@ -416,15 +421,15 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
         whole.append(w.put(f"and i1 {tidy[0]}, {tidy[1]}"))
     streamed = STREAMED[all(product.lower is None for product in recipe.products)]
     streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {streamed}")
-    blocks = w.put(f"sdiv i64 {w.plus(samples, LANES - 1)}, {LANES}")
-    with w.counting("four", blocks) as four:
-        first = w.times(four, LANES)
+    blocks = w.put(f"sdiv i64 {w.plus(samples, side_by_side - 1)}, {side_by_side}")
+    with w.counting("block", blocks) as block:
+        first = w.times(block, side_by_side)
         left = w.put(f"sub i64 {samples}, {first}")
-        taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {LANES})")
+        taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {side_by_side})")
         here = [w.offset(args[i], w.times(first, steps[i])) for i in count]
         for i, name in enumerate(recipe.inputs):
             of_base, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
-            rows, given = w.offset(layout.inputs[i], WIDE * skipped), here[i]
+            rows, given = w.offset(layout.inputs[i], layout.step * skipped), here[i]
             if of_base:
                 sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {of_base}, i64 {taken}"
                 w.do(f"call void @gather(ptr {layout.base[i]}, ptr {given}, {sizes})")
@@ -440,11 +445,11 @@ def _loop(recipe: Recipe, ports: Ports) -> str:
             shape = ("1", "1", *map(str, recipe.ending.shape))[-2:]
             theirs = ("0", "0", *strides[inputs])[-2:]
             _copied(w, here[inputs], layout.ending, (steps[inputs], theirs[0], theirs[1]),
-                    ("8", str(WIDE * int(shape[1])), str(WIDE)), (taken, shape[0], shape[1]))  # fmt: skip
+                    ("8", str(layout.step * int(shape[1])), str(layout.step)), (taken, shape[0], shape[1]))  # fmt: skip
         if recipe.grid:
             rows, columns = _grid_sizes(recipe, layout)
             _copied(w, here[inputs], layout.results[0], (steps[inputs], strides[inputs][0], strides[inputs][1]),
-                    ("8", *_grid_steps(recipe, layout.row, str(WIDE))), (taken, rows, columns))  # fmt: skip
+                    ("8", *_grid_steps(recipe, layout.row, str(layout.step))), (taken, rows, columns))  # fmt: skip
         if _matrices(recipe):
             with w.counting("sample", taken) as sample:
                 odd = w.put(f"and i64 {sample}, 1")
@@ -461,7 +466,7 @@ def _matrices_of_sample(
     w: LoopWriter, recipe: Recipe, layout: Layout, sample: str, here: Sequence[str], steps: Sequence[str],
     strides: Sequence[Sequence[str]], whole: Sequence[str], streaming: str, buffer: str, row: str,
 ) -> None:  # fmt: skip
-    """Matrices of one of four samples; where the caller's memory has gaps, by way of a buffer."""
+    """Matrices of one sample of a block; where the caller's memory has gaps, by way of a buffer."""
     first = len(recipe.inputs) + recipe.outputs
     outside, targets = [], []
     columns, matrix = w.put(f"lshr i64 {row}, 3"), w.times(row, layout.n)
@@ -474,7 +479,7 @@ def _matrices_of_sample(
         w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
         w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
     )
-    _products(w, recipe, layout, where, w.times(sample, 8), WIDE, targets, "%behind")
+    _products(w, recipe, layout, where, w.times(sample, 8), layout.step, targets, "%behind")
     for k in _matrices(recipe):
         with w.when(w.put(f"xor i1 {whole[k]}, true"), f"gaps{k}"):
             theirs = strides[first + k]

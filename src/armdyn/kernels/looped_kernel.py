@@ -92,38 +92,41 @@ def _aligned(values: Array) -> Array:
     return copy
 
 
-def build_looped(recipe: Recipe, tables: Tables, name: str, version: str | None, *, cache: bool = True) -> Kernel:
+def build_looped(
+    recipe: Recipe, tables: Tables, name: str, version: str | None, *, cache: bool = True, samples: int | None = None
+) -> Kernel:
     """The kernel of a recipe for one robot.
 
     tables: the robot, with at least four links.
     name: shown in errors and `help`.
     version: what the recipe depends on besides this package's code for kernels; None: not kept on disk.
+    samples: of a batch, side by side, a multiple of four (default: as many as a register holds).
     """
     start = time.perf_counter()
     n = len(tables.parents)
     ports = ports_of(recipe, n)
     keep = cache and version is not None
-    key = disk.key("looped", version, recipe.name, jit.machine_description())
+    samples = samples or jit.register_lanes()
+    key = disk.key("looped", version, recipe.name, str(samples), jit.machine_description())
     image, note = (disk.load(key), disk.load(key, "note")) if keep else (None, None)
     per_link = _noted(note)
     found = image is not None and per_link is not None
     if image is None or per_link is None:
-        image = jit.compiled(_text(recipe, ports))
+        image = jit.compiled(_text(recipe, ports, samples))
         per_link = _operations(recipe)
         if keep:
             disk.save(key, image)
             disk.save(key, json.dumps([asdict(count) for count in per_link]).encode(), "note")
     operations = _scaled(per_link, n, tables)
-    record = KernelRecord(key, LANES, operations, shapes(ports.inputs), shapes(ports.outputs))
+    record = KernelRecord(key, samples, operations, shapes(ports.inputs), shapes(ports.outputs))
     code = jit.Code(image, ("loop", "fast", "slots", "extents", *looped_ir.GLOBALS), slots=slots(record))
-    _fill(code, recipe, tables, ports)
-    return bound(
-        name, record, ports, code, Batches(made=lambda: code), lambda: _text(recipe, ports), start, from_cache=found
-    )
+    _fill(code, recipe, tables, ports, samples)
+    batches = Batches(made=lambda: code)
+    return bound(name, record, ports, code, batches, lambda: _text(recipe, ports, samples), start, from_cache=found)
 
 
-def _text(recipe: Recipe, ports: Ports) -> str:
-    return looped_ir.module(recipe, ports, jit.has_fma())
+def _text(recipe: Recipe, ports: Ports, samples: int) -> str:
+    return looped_ir.module(recipe, ports, samples, jit.has_fma())
 
 
 def ports_of(recipe: Recipe, n: int) -> Ports:
@@ -140,10 +143,10 @@ def ports_of(recipe: Recipe, n: int) -> Ports:
     return Ports(inputs, (*vectors, *matrices, *strips))
 
 
-def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
+def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples: int) -> None:
     """What a robot is to the code; the arrays live as long as the code."""
     n = len(tables.parents)
-    passing, passed = transfers(recipe, tables.parents)
+    passing, passed = transfers(recipe, tables.parents, samples)
     tiles, masks = tables.tiles() if recipe.products else (np.zeros((0, TILE), np.int64), np.zeros(1))
     arrays = {
         "links": tables.blocked(),
@@ -155,7 +158,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports) -> None:
         "masks": masks,
         "carries": tables.carries.astype(np.uint8),
     }
-    needed = scratch_bytes(recipe, n, LANES, passed)
+    needed = scratch_bytes(recipe, n, samples, passed)
     numbers = {"n": n, "chosen": tables.chosen, "tile_count": len(tiles), "batch_bytes": needed}
     for name, array in arrays.items():
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data

@@ -1,9 +1,10 @@
 """Where things are in the memory of a looped kernel.
 
 Records of links lie in blocks of four, [block][quantity][link], for one sample, and one after the other,
-[link][quantity][sample], for four samples. Tables of links lie in blocks of four in both cases. The world's record
-precedes those of the links: a link whose parent is -1 finds it there. What links only pass on to their neighbours, in
-batches, lies in few places that are used again and again; which, a table of the robot says (`transfers`).
+[link][quantity][sample], for a vector of samples. Tables of links lie in blocks of four in both cases. The world's
+record precedes those of the links: a link whose parent is -1 finds it there. What links only pass on to their
+neighbours, in batches, lies in few places that are used again and again; which, a table of the robot says
+(`transfers`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.link_loops import Place, Recipe
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
+from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
 
 BASE = 64
 """Bytes for the numbers of a free joint in one input."""
@@ -42,7 +44,7 @@ class Transfer(NamedTuple):
     sum: int
 
 
-def transfers(recipe: Recipe, parents: Sequence[int]) -> tuple[list[Transfer], int]:
+def transfers(recipe: Recipe, parents: Sequence[int], samples: int) -> tuple[list[Transfer], int]:
     """The table of a robot, and the bytes of the memory it speaks of. Places that are free again are taken first."""
     _, outward, inward = recipe.stored[1]
     last = {parent: link for link, parent in enumerate(parents)}
@@ -67,7 +69,7 @@ def transfers(recipe: Recipe, parents: Sequence[int]) -> tuple[list[Transfer], i
             inner.free(outbox)
         if link in inbox:
             inner.free(inbox[link])
-    sizes = [WIDE * len(outward), WIDE * len(inward)]
+    sizes = [8 * samples * len(outward), 8 * samples * len(inward)]
     before = sizes[0] * outer.count
     table = []
     for link, parent in enumerate(parents):
@@ -94,10 +96,14 @@ class Places:
 
 
 class Layout:
-    """Addresses in scratch memory; samples: how many at a time, 1 or 4."""
+    """Addresses in scratch memory.
+
+    samples: how many at a time. step: bytes from one entry of a record to the next.
+    """
 
     def __init__(self, w: LoopWriter, recipe: Recipe, samples: int, scratch: str) -> None:
         self.w, self.recipe, self.samples = w, recipe, samples
+        self.step = WIDE if samples == 1 else 8 * samples
         self.n = w.fixed("n")
         self.blocks = w.put(f"lshr i64 {w.plus(self.n, LANES - 1)}, 2")
         row = self.row = w.times(self.blocks, WIDE * samples)
@@ -130,7 +136,7 @@ class Layout:
         """The record of a link by its index, -1 for the world's."""
         w, size = self.w, self.size
         if self.samples > 1:
-            return w.offset(self.state, w.times(w.plus(link, 1), WIDE * size))
+            return w.offset(self.state, w.times(w.plus(link, 1), self.step * size))
         place = w.plus(link, LANES)
         lane = w.times(w.put(f"and i64 {place}, 3"), 8)
         return self.in_block(self.state, w.put(f"lshr i64 {place}, 2"), lane, size)
@@ -141,8 +147,8 @@ class Layout:
             return self.w.offset(self.world, WIDE * at)
         record, outward, _ = self.recipe.stored[1]
         if at in outward:
-            return self.w.offset(self.passed, WIDE * outward[at])
-        return self.w.offset(self.world, WIDE * record[at]) if at in record else None
+            return self.w.offset(self.passed, self.step * outward[at])
+        return self.w.offset(self.world, self.step * record[at]) if at in record else None
 
     def in_block(self, base: str, block: str, lane: str | None, size: int) -> str:
         place = self.w.offset(base, self.w.times(block, WIDE * size))
@@ -167,26 +173,27 @@ class Cursor:
         self.samples = layout.samples
         self.received: dict[Place, str] = {}
         self.index = index
-        self.vector = four_links or self.samples > 1
+        self.lanes = LANES if four_links else self.samples
+        step = layout.step
         if four_links:
             block, lane = index, None
         else:
             block, lane = w.put(f"lshr i64 {index}, 2"), w.times(w.put(f"and i64 {index}, 3"), 8)
         self.link = layout.in_block(layout.links, block, lane, len(recipe.numbers))
         if self.samples > 1:
-            self.own = w.offset(layout.state, w.times(w.plus(index, 1), WIDE * layout.size))
+            self.own = w.offset(layout.state, w.times(w.plus(index, 1), step * layout.size))
             row = w.offset(layout.transfers, w.times(index, 8 * TRANSFER))
             offsets = [
                 w.put(f"load i64, ptr {w.offset(row, 8 * k)}, align 8, !invariant.load !1") for k in range(TRANSFER)
             ]
             self.inbox_at, self.outbox_at, self.sum_at = offsets[2:]
             self.given, self.taken, self.inbox, self.outbox = (w.offset(layout.passed, at) for at in offsets[:-1])
-            self.pair = w.offset(layout.pairs, w.times(index, WIDE * recipe.pair_size))
+            self.pair = w.offset(layout.pairs, w.times(index, step * recipe.pair_size))
         else:
             self.own = layout.in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
             self.pair = layout.in_block(layout.pairs, block, lane, recipe.pair_size)
-        self.row = w.times(index, WIDE if self.vector else 8)
-        self.strip_step = WIDE if self.samples > 1 else 8
+        self.row = w.times(index, 8 * self.lanes)
+        self.strip_step = 8 * self.samples
         self.strip = w.offset(layout.strips, w.times(index, self.strip_step * recipe.strip_size))
         if not four_links:
             row = w.offset(layout.parents, w.times(index, 8))
@@ -204,23 +211,22 @@ class Cursor:
             setattr(self, name, self.w.put(f'call ptr asm "", "=r,0"(ptr {getattr(self, name)})'))
 
     def read(self, place: Place) -> str:
-        w, where, k = self.w, place.where, place.at
+        w, where, k, kind = self.w, place.where, place.at, vector(self.lanes)
         if place in self.received:
             return self.received[place]
         if where in ("link", "robot"):
             constant = ", !invariant.load !1"
             if where == "link" and self.four:
-                return w.put(f"load {V4}, ptr {w.offset(self.link, WIDE * k)}, align {WIDE}{constant}")
+                return w.put(f"load {kind}, ptr {w.offset(self.link, WIDE * k)}, align {WIDE}{constant}")
             address = w.offset(self.link, WIDE * k) if where == "link" else w.offset(self.layout.robot, 8 * k)
             value = w.put(f"load double, ptr {address}, align 8{constant}")
-            return w.splat(value) if self.vector else value
+            return w.splat(value, self.lanes)
         if where in ("world", "chosen") and self.four:
-            return w.splat(w.load("double", self.address(place)))
-        return w.load(V4, self.address(place), WIDE) if self.vector else w.load("double", self.address(place))
+            return w.splat(w.load("double", self.address(place)), self.lanes)
+        return w.load(kind, self.address(place), 8 * self.lanes)
 
     def write(self, place: Place, value: str) -> None:
-        kind, align = (V4, WIDE) if self.vector else ("double", 8)
-        self.w.store(kind, value, self.address(place), align)
+        self.w.store(vector(self.lanes), value, self.address(place), 8 * self.lanes)
 
     def address(self, place: Place) -> str:
         w, where, k = self.w, place.where, place.at
@@ -234,15 +240,16 @@ class Cursor:
         if self.samples == 1:
             base = {"own": "own", "parent": "parent", "pair": "pair"}.get(where)
             return w.offset(getattr(self, base) if base else self._fixed(where), WIDE * k)
+        step = self.layout.step
         if where == "pair":
-            return w.offset(self.pair, WIDE * k)
+            return w.offset(self.pair, step * k)
         record, outward, inward = self.layout.recipe.stored[1]
         if where in ("inbox", "outbox"):
-            return w.offset(self.inbox if where == "inbox" else self.outbox, WIDE * inward[k])
+            return w.offset(self.inbox if where == "inbox" else self.outbox, step * inward[k])
         if where in ("own", "parent") and k in outward:
-            return w.offset(self.given if where == "own" else self.taken, WIDE * outward[k])
+            return w.offset(self.given if where == "own" else self.taken, step * outward[k])
         base = self.own if where == "own" else self.parent if where == "parent" else self._fixed(where)
-        return w.offset(base, WIDE * record[k])
+        return w.offset(base, step * record[k])
 
     def _fixed(self, where: str) -> str:
         return self.layout.world if where == "world" else self.layout.chosen

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 
 
-def row_copies() -> str:
-    """`@copy_row`, `@gather` and `@scatter`."""
-    return _copy_row() + _gather() + _scatter()
+def row_copies(samples: int) -> str:
+    """`@copy_row`, and `@gather` and `@scatter` of so many samples side by side, a multiple of four."""
+    return _copy_row() + _gather(samples) + _scatter(samples)
 
 
 @contextmanager
@@ -22,10 +22,10 @@ def _in_fours(w: LoopWriter) -> Iterator[str]:
         yield w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
 
 
-def _fast_where_plain(w: LoopWriter) -> None:
-    """Go to `fast` for four samples with adjacent entries, else to `slow`; `fast` follows."""
+def _fast_where_plain(w: LoopWriter, samples: int) -> None:
+    """Go to `fast` for all samples with adjacent entries, else to `slow`; `fast` follows."""
     w.label("entry")
-    full = w.put(f"icmp eq i64 %taken, {LANES}")
+    full = w.put(f"icmp eq i64 %taken, {samples}")
     plain = w.put(f"and i1 {full}, {w.put('icmp eq i64 %stride, 8')}")
     w.do(f"br i1 {plain}, label %fast, label %slow")
     w.label("fast")
@@ -42,41 +42,43 @@ def _copy_row() -> str:
     return f"define internal void @copy_row(ptr %to, ptr %from, i64 %n) {{\n{w.text}\n}}\n"
 
 
-def _gather() -> str:
-    """`@gather`: rows of up to four samples to [joint][sample]; samples that are missing repeat the last."""
-    w = LoopWriter()
-    _fast_where_plain(w)
+def _gather(samples: int) -> str:
+    """`@gather`: rows of samples to [joint][sample]; samples that are missing repeat the last."""
+    w, step = LoopWriter(), 8 * samples
+    _fast_where_plain(w, samples)
     with _in_fours(w) as start:
-        place = w.offset("%from", w.times(start, 8))
-        rows = [w.load(V4, w.offset(place, w.times("%step", sample))) for sample in range(LANES)]
-        for joint, column in enumerate(transposed(w, rows)):
-            w.store(V4, column, w.offset(w.offset("%to", w.times(start, WIDE)), WIDE * joint), WIDE)
+        source, target = w.offset("%from", w.times(start, 8)), w.offset("%to", w.times(start, step))
+        for first in range(0, samples, LANES):
+            rows = [w.load(V4, w.offset(source, w.times("%step", first + k))) for k in range(LANES)]
+            for joint, column in enumerate(transposed(w, rows)):
+                w.store(V4, column, w.offset(target, step * joint + 8 * first), WIDE)
     w.do("ret void")
     w.label("slow")
     final = w.plus("%taken", -1)
-    with w.counting("j", "%n") as j, w.counting("s", str(LANES)) as s:
+    with w.counting("j", "%n") as j, w.counting("s", str(samples)) as s:
         given = w.put(f"call i64 @llvm.smin.i64(i64 {s}, i64 {final})")
         source = w.offset(w.offset("%from", w.times(given, "%step")), w.times(j, "%stride"))
-        target = w.offset(w.offset("%to", w.times(j, WIDE)), w.times(s, 8))
+        target = w.offset(w.offset("%to", w.times(j, step)), w.times(s, 8))
         w.store("double", w.load("double", source), target)
     w.do("ret void")
     head = "define internal void @gather(ptr %to, ptr %from, i64 %step, i64 %stride, i64 %n, i64 %taken)"
     return f"{head} noinline {{\n{w.text}\n}}\n"
 
 
-def _scatter() -> str:
-    """`@scatter`: [joint][sample] to rows of up to four samples."""
-    w = LoopWriter()
-    _fast_where_plain(w)
+def _scatter(samples: int) -> str:
+    """`@scatter`: [joint][sample] to rows of samples."""
+    w, step = LoopWriter(), 8 * samples
+    _fast_where_plain(w, samples)
     with _in_fours(w) as start:
-        place = w.offset("%from", w.times(start, WIDE))
-        rows = [w.load(V4, w.offset(place, WIDE * joint), WIDE) for joint in range(LANES)]
-        for sample, column in enumerate(transposed(w, rows)):
-            w.store(V4, column, w.offset(w.offset("%to", w.times(start, 8)), w.times("%step", sample)))
+        source, target = w.offset("%from", w.times(start, step)), w.offset("%to", w.times(start, 8))
+        for first in range(0, samples, LANES):
+            rows = [w.load(V4, w.offset(source, step * joint + 8 * first), WIDE) for joint in range(LANES)]
+            for k, column in enumerate(transposed(w, rows)):
+                w.store(V4, column, w.offset(target, w.times("%step", first + k)))
     w.do("ret void")
     w.label("slow")
     with w.counting("s", "%taken") as s, w.counting("j", "%n") as j:
-        source = w.offset(w.offset("%from", w.times(j, WIDE)), w.times(s, 8))
+        source = w.offset(w.offset("%from", w.times(j, step)), w.times(s, 8))
         target = w.offset(w.offset("%to", w.times(s, "%step")), w.times(j, "%stride"))
         w.store("double", w.load("double", source), target)
     w.do("ret void")
