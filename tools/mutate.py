@@ -5,9 +5,10 @@
 Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. It meets the tests
 that execute its line, of its package first and the fastest first, up to the first that fails; a line that is executed
 at import meets the tests of its module. Which tests execute which lines, and how long each takes, is seen when a file
-of tests is needed for the first time; `--map` keeps it. The test that failed must pass on the source as it is. No file
-is changed: this process imports what the tests need from elsewhere, and forks; the child puts the mutant in the place
-of its module when armdyn is imported, and keeps its machine code in a folder of its own.
+of tests is needed for the first time; `--map` keeps it, and which test noticed which mutant, so that a run can be
+continued. The test that failed must pass on the source as it is. No file is changed: this process imports what the
+tests need from elsewhere, and forks; the child puts the mutant in the place of its module when armdyn is imported, and
+keeps its machine code in a folder of its own.
 
 A mutant that no test notices survives, and is printed with its place. One that computes the same as the source is
 listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart, and no test is asked. The places
@@ -64,6 +65,8 @@ FILES = 4
 """Other files asked: those that name the module most often, of those that execute the line."""
 MEMORY = 8 * 2**30
 NO_END = "no end"
+KILLED = "killed"
+"""Where the map keeps which test noticed a mutant, so that a run can be continued."""
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -123,11 +126,13 @@ def changed(node: ast.AST, kind: str) -> None:
 class Mutant:
     """One changed place of a file.
 
+    number: of the place among those of the file.
     statement: the line where its statement begins.
     at_import: the place is in no function.
     """
 
     path: Path
+    number: int
     line: int
     statement: int
     at_import: bool
@@ -155,7 +160,7 @@ def mutant(path: Path, number: int) -> Mutant:
     changed(node, kind)
     code = compile(ast.fix_missing_locations(tree), str(path), "exec")
     change = f"{kind}: {before} -> {ast.unparse(node).splitlines()[0]}"
-    return Mutant(path, line, first, id(node) not in inside, change, code)
+    return Mutant(path, number, line, first, id(node) not in inside, change, code)
 
 
 def _body(function: ast.FunctionDef | ast.Lambda) -> list[Any]:
@@ -302,9 +307,24 @@ class Map:
             seen = in_child(lambda: asked(Observer(lines=True), [name]).result(), 900)
             self.known[name] = {"state": state, "tests": seen or {}}
             print(f"{name}: {len(seen or {})} tests, {time.monotonic() - begin:.0f} s", flush=True)
-            if self.file:
-                self.file.write_text(json.dumps(self.known), encoding="utf-8")
+            self.write()
         return dict(self.known[name]["tests"])
+
+    def killer_of(self, one: Mutant) -> str | None:
+        """The test that noticed a mutant in an earlier run, if neither the source nor the test has changed since."""
+        test, state = self.known.get(KILLED, {}).get(f"{one.path.stem} {one.number}", ("", ""))
+        return test if test and state == self._state(test) else None
+
+    def keep(self, one: Mutant, test: str) -> None:
+        self.known.setdefault(KILLED, {})[f"{one.path.stem} {one.number}"] = test, self._state(test)
+        self.write()
+
+    def _state(self, test: str) -> str:
+        return self.sources + ("" if test == NO_END else digest(ROOT / test.partition("::")[0]))
+
+    def write(self) -> None:
+        if self.file:
+            self.file.write_text(json.dumps(self.known), encoding="utf-8")
 
     def near(self, one: Mutant) -> str | None:
         """The test of the packages that notices a mutant."""
@@ -419,7 +439,7 @@ def main() -> None:
     options.add_argument("packages", nargs="+", choices=PACKAGES)
     options.add_argument("--count", type=int, default=120, help="mutants drawn from all packages")
     options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--map", type=Path, help="file with the tests of each line, made or completed if necessary")
+    options.add_argument("--map", type=Path, help="file that keeps what was found, so that a run can be continued")
     options.add_argument("--only", default="", help="mutants whose description contains this, of all places")
     given = options.parse_args()
     os.chdir(ROOT)
@@ -444,7 +464,9 @@ def main() -> None:
     for killer in (tests.near, tests.farther):
         meeting, left = left, []
         for number, one in enumerate(meeting, 1):
-            failed = killer(one)
+            failed = tests.killer_of(one) or killer(one)
+            if failed:
+                tests.keep(one, failed)
             verdicts[one.path.parent.name]["killed"] += failed is not None
             left += [] if failed else [one]
             print(f"{number}/{len(meeting)} {one}: {f'killed by {failed}' if failed else 'left'}", flush=True)

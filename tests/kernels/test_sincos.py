@@ -90,13 +90,14 @@ def test_infinity_is_an_invalid_value_as_for_numpy() -> None:
     assert np.isnan(kernel(np.full((3, 1), np.nan))).all()
 
 
-def test_huge_angles_of_one_joint_leave_the_others_alone() -> None:
+@pytest.mark.parametrize("joint", range(5))
+def test_huge_angles_of_one_joint_leave_the_others_alone(joint: int) -> None:
     kernel = build(trace(lambda q: [q[i].sin() for i in range(5)], {"q": 5}))
     q = np.random.default_rng(1).uniform(-3, 3, (40, 5))
     wild = q.copy()
-    wild[::3, 2] = 1e200
+    wild[::3, joint] = 1e200
     expected = kernel(q)
-    expected[::3, 2] = math.sin(1e200)
+    expected[::3, joint] = math.sin(1e200)
     np.testing.assert_array_equal(kernel(wild), expected)
 
 

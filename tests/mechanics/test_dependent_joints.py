@@ -15,7 +15,15 @@ from armdyn.equations.closed_certificate import with_closed_loops
 from armdyn.errors import PhysicsError
 from armdyn.mechanics import closed_chain
 from armdyn.mechanics.angle_pair import AnglePair
-from armdyn.mechanics.dependent_joints import DependentJoints, LoopRates, Triangle, dependent_joints
+from armdyn.mechanics.dependent_joints import (
+    DependentJoints,
+    Distances,
+    Iteration,
+    LoopRates,
+    Strut,
+    Triangle,
+    dependent_joints,
+)
 from armdyn.robot import Robot
 from armdyn.robot.parts import Loop, LoopKind, Placement
 from armdyn.robot.random import random_robot
@@ -81,6 +89,18 @@ def test_planar_four_bars(flips: tuple[int, int, int], chained: bool) -> None:
             tau = dyn.inverse_dynamics(q[None], q[None], q[None], near=np.array(near))[0]
             expected = closed_chain.inverse_dynamics(robot, np.array(q_all), q, q)
             assert tau == pytest.approx(expected, abs=1e-9 * (1 + np.abs(expected).max()))
+
+
+WAYS = {
+    "parallelogram": (), "palletiser": (), "five_bar": (Triangle,), "bricard": (Iteration,),
+    "delta": (Distances, *[Strut] * 3), "stewart": (Distances, *[Strut] * 6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_loops_are_closed_by_formulas_where_there_are_any(name: str) -> None:
+    """Iterations would hide a wrong formula, which is given up when it disagrees with a closed configuration."""
+    assert tuple(type(stage) for stage in dependent_joints(armdyn.load(name)).stages) == WAYS[name]
 
 
 def _wrapped(q: Any) -> Any:

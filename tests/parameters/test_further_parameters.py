@@ -63,6 +63,25 @@ def test_the_regressor_holds_friction_of_motors(friction: dict[str, float]) -> N
     assert found == pytest.approx(expected, abs=1e-11)
 
 
+LAWS: dict[str, dict[str, Any]] = {
+    "of one value": {"viscous": 0.4, "coulomb": 0.5},
+    "of each direction": {"law": "asymmetric", "viscous": 0.4, "coulomb": 0.5,
+                          "values": {"viscous_negative": 0.7, "coulomb_negative": 0.2}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_friction_of_a_motor_cannot_be_told_from_its_joints(law: str) -> None:
+    """So both are one parameter, per direction where the joint has two; the torques are the same."""
+    motor = {"rotor": {"inertia": 0.02, "ratio": 7.0}, "motor": {"viscous": 0.3, "coulomb": 0.2}}
+    robot = Robot.from_dh([dict(LINK), LINK | motor | {"friction": LAWS[law]}])
+    base = base_parameters(robot, tuple(FAMILIES))
+    assert base.count == numeric_rank(stacked_regressor(robot, tuple(FAMILIES)))
+    q, qd, qdd = motion(2)
+    tau = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    assert base.regressor(q, qd, qdd) @ base.values == pytest.approx(tau, abs=1e-10)
+
+
 def test_other_parameters_leave_counterbalances_as_they_are() -> None:
     """A counterbalance carries the same weight, whatever the link weighs; files keep it."""
     robot = loaded()

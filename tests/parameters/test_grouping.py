@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.algebra import Vec3
 from armdyn.graph import Operations, identical, symbols, to_float, trace
 from armdyn.mechanics import kinematics, newton_euler
 from armdyn.parameters import grouped, with_links
-from armdyn.parameters.grouping import without_axes
+from armdyn.parameters.grouping import rounded, without_axes
 from armdyn.parameters.standard import with_exact_links
 from armdyn.robot import Robot
 from support import pinocchio_model
@@ -124,3 +125,10 @@ def test_masses_on_the_axes_move_to_the_parents(seed: int) -> None:
     q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, 6))
     less = newton_euler.inverse_dynamics(with_exact_links(robot, bodies), q, qd, qdd)
     assert_close(less, newton_euler.inverse_dynamics(robot, q, qd, qdd), 1e-12)
+
+
+def test_axes_next_to_those_of_the_frame_become_exactly_these() -> None:
+    """Literal integers, which vanish from products; anything else stays as it is."""
+    found = [*rounded(Vec3(1e-13, 1 - 1e-13, -1 + 1e-13)), *rounded(Vec3(0.6, -0.8, 0.0))]
+    assert found == [0, 1, -1, 0.6, -0.8, 0]
+    assert [type(x) for x in found] == [int, int, int, float, float, int]
