@@ -17,7 +17,7 @@ HOMES = {
     r"_?(joint_)?ranges?": {"robot/checkup.py"},  # the findings about ranges
     r"_?(position|velocity|torque|motion)_limits|_?STROKE|_?NO_LIMITS|CAREFUL|USUAL_RATES|MODERATE": {
         "robot/limits.py",
-        "simulation/simulator.py",  # _torque_limits: reads the option, and asks robot/limits.py
+        "simulation/arguments.py",  # _torque_limits: reads the option, and asks robot/limits.py
     },
     r"working_range|half_span|start_position|joint_(names|units|vector)|limit_vector": {"robot/limits.py"},
     r"_?reach": {"kinematics/reach.py"},

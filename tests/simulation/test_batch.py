@@ -8,6 +8,7 @@ import pytest
 import armdyn
 from armdyn.control import PID, ComputedTorque, PDGravity, TaskPID
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
+from armdyn.parameters import with_standard_parameters
 from armdyn.simulation import Plant, Runs, Solver, Status, simulate
 from simulation.arms import Wave, dynamics, pendulum, random_dynamics
 
@@ -78,3 +79,46 @@ def test_what_a_batch_cannot_do_is_explained() -> None:
         simulate(dyn, TaskPID(dyn, 1, 1), np.eye(4), 0.1, q0=np.zeros((4, 2)))
     with pytest.raises(NotApplicable, match=r"runs\[i\].save"):
         simulate(dyn, law, [0.0, 0.0], 0.01, q0=np.zeros((4, 2))).save("x.csv")
+
+
+# Parameters of the plant ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "integrator"),
+    [("random", "rk4"), ("puma560", "semi_implicit"), ("parallelogram", "implicit")],
+)
+def test_parameters_of_the_plant_differ(name: str, integrator: str) -> None:
+    """Each sample moves as a robot made with these parameters: masses, products, rotors, friction with stiction."""
+    dyn, random = random_dynamics(5, 3, friction=True) if name == "random" else dynamics(name), np.random.default_rng(3)
+    robot = dyn.robot
+    table = dyn.parameters * np.exp(0.1 * random.standard_normal((3, len(dyn.parameters))))
+    law, goal, q0 = PDGravity(dyn, 30, 4), np.full(robot.n, 0.3), 0.1 * random.standard_normal((2, 1, robot.n))
+    runs = batch(Plant(dyn, parameters=table), law, goal, 0.2, 2e-3, q0=q0, integrator=integrator)
+    assert runs.q.shape == (2, 3, 101, robot.n)
+    for k in range(3):
+        own = with_standard_parameters(robot, dict(zip(dyn.parameter_names, table[k], strict=True)))
+        run = simulate(own, law, goal, 0.2, 2e-3, q0=q0[1, 0], integrator=integrator)
+        assert np.abs(runs.q[1, k] - run.q).max() < 1e-9
+        assert np.abs(runs[1, k].energy - run.energy).max() < 1e-8 * np.abs(run.energy).max()
+    with pytest.raises(NotApplicable, match=r"runs\[i\]"):
+        _ = runs.energy
+
+
+def test_one_set_of_parameters_is_one_run() -> None:
+    robot = armdyn.load("planar2r")
+    run = simulate(Plant(robot, parameters={"M2": 70.0}), PID(900, 300), [0.1, 0.2], 0.1, q0=[0, 0])
+    heavier = simulate(with_standard_parameters(robot, {"M2": 70.0}), PID(900, 300), [0.1, 0.2], 0.1, q0=[0, 0])
+    assert not isinstance(run, Runs)
+    assert np.array_equal(run.q, heavier.q)
+
+
+def test_parts_of_a_batch() -> None:
+    dyn = armdyn.compile(armdyn.load("planar2r"))
+    q0 = np.random.default_rng(0).standard_normal((2, 3, 2))
+    runs = batch(Plant(dyn, parameters={"M2": [40.0, 50, 60]}), PID(900, 300), [0.1, 0.2], 0.1, q0=q0)
+    part = runs[1]
+    assert isinstance(part, Runs)
+    assert part.q.shape == (3, 101, 2)
+    assert np.array_equal(part[1:][1].q, runs[1, 2].q)
+    assert part[1:][1].dynamics.parameters[dyn.parameter_names.index("M2")] == 60

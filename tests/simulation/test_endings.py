@@ -8,7 +8,7 @@ import pytest
 import armdyn
 from armdyn.control import PID, ComputedTorque, NoControl, ResolvedAcceleration
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, UnknownName
-from armdyn.simulation import Actuation, Hold, Plant, SimulationError, Solver, Status, simulate
+from armdyn.simulation import Actuation, Hold, Plant, Sensors, SimulationError, Solver, Status, simulate
 from simulation.arms import Wave, dynamics, pendulum
 
 UNSTABLE = PID(kp=1e6, kd=0)
@@ -108,13 +108,26 @@ def test_dop853_at_a_wall_of_infinite_stiffness_stalls() -> None:
         ({"duration": None, "reference": [0.0, 0.0]}, ArmdynError, "no end"),
         ({"integrator": "euler"}, UnknownName, "euler_taylor"),
         ({"q0": [0.0]}, ShapeError, "2 finite numbers"),
-        ({"q0": [0.0, np.inf]}, ShapeError, "2 finite numbers"),
+        ({"q0": [0.0, np.inf]}, ArmdynError, "2 finite numbers"),
+        ({"q0": "home"}, ArmdynError, "'home'. Expected: 2 finite numbers"),
         ({"reference": [0.0, 0.0, 0.0]}, ShapeError, r"one value per joint: \(2,\)"),
         ({"reference": lambda t: np.zeros(2)}, ArmdynError, "does not take an order"),
         ({"reference": lambda t, k=0: np.full(2, np.nan if t > 0.05 else 0.0)}, ArmdynError, "not finite at t ="),
         ({"plant": 3}, ArmdynError, "a Robot or its Dynamics"),
+        ({"plant": ["planar2r"]}, ArmdynError, "makes a batch"),
         ({"controller": 3}, ArmdynError, "a law of armdyn.control, or a function"),
-        ({"controller": lambda *x: 0}, ShapeError, r"torques of shape \(\) at t = 0 s"),
+        ({"controller": lambda *x: 0}, ShapeError, r"0 at t = 0 s. Expected: one finite torque per joint: \(2,\)"),
+        ({"controller": lambda *x: [0, np.nan]}, ShapeError, "nan] at t = 0 s"),
+        ({"controller": lambda *x: "x"}, ShapeError, "'x' at t = 0 s"),
+        ({"controller": lambda q, qd: [0, 0]}, ArmdynError, r"takes \(q, qd\)"),
+        ({"controller": np.zeros((9, 2))}, ArmdynError, "TorqueTable"),
+        ({"stop": lambda q: 0}, ArmdynError, r"stop takes \(q\). Expected: a function \(t, q, qd\)"),
+        ({"stop": [UNSTABLE]}, ArmdynError, "stop is a list"),
+        ({"stop": lambda t, q, qd: q}, ArmdynError, "a number or a truth value"),
+        ({"sensors": Sensors(resolution=[1, 2, 3])}, ShapeError, "one number or 2"),
+        ({"plant": Plant(dynamics("planar2r"), wrench=lambda *x: [0, 0, 1])}, ShapeError, r"wrench of shape \(3,\)"),
+        ({"plant": Plant(dynamics("planar2r"), parameters={"M9": 1})}, UnknownName, "unknown parameter 'M9'"),
+        ({"plant": Plant(dynamics("planar2r"), parameters=[1, 2])}, ShapeError, "in the order of dyn.parameter_names"),
         ({"controller": NoControl(3)}, ShapeError, "law is for 3 joints"),
         ({"reference": None}, ArmdynError, "no reference"),
         ({"actuation": Actuation(control_period=1.5e-3)}, ArmdynError, "whole number"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -43,10 +44,14 @@ class FunctionLaw(WithoutReference):
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
-        tau = np.asarray(self.function(t, q, qd), dtype=float)
-        if tau.shape != (self.n,):
-            raise ShapeError(f"torques of shape {tau.shape} at t = {t:.6g} s", where=f"control law {self.summary}",
-                             expected=f"one value per joint: ({self.n},)")  # fmt: skip
+        given = self.function(t, q.copy(), qd.copy())  # which the function may change
+        try:
+            tau = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            tau = np.array(math.nan)
+        if tau.shape != (self.n,) or not math.isfinite(tau.sum()):
+            raise ShapeError(f"{given!r} at t = {t:.6g} s", where=f"control law {self.summary}",
+                             expected=f"one finite torque per joint: ({self.n},)")  # fmt: skip
         return tau
 
 

@@ -100,8 +100,8 @@ def identified_errors(dyn: Dynamics, fit: Any) -> Array:
     return E
 
 
-def break_away(dyn: Dynamics) -> tuple[Array, Array]:
-    """Friction at rest, (n,) each, in the direction of motion and against it, N m or N."""
+def break_away(dyn: Any) -> tuple[Array, Array]:
+    """Friction at rest, (n,) each, in the direction of motion and against it, N m or N (over symbols too)."""
     still = np.full(dyn.n, INCIPIENT)
     return dyn.friction(still), dyn.friction(-still)
 

@@ -1,11 +1,11 @@
-"""Many simulations as one batch of machine code: initial states, constant references and gains, one of each per sample.
+"""Many simulations as one batch of machine code: initial states, constant references, gains, parameters of the plant.
 
 All samples march in step, a block of them at a time, so that their states stay in the processor's cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -29,8 +29,10 @@ BLOCK = 256
 class Samples(NamedTuple):
     """What differs between the samples of a batch of shape (...): None where they share it.
 
-    q0, qd0: (..., nq) and (..., n) initial states. goals: (..., nq) constant references. laws: control laws, one per
-    sample, of one kind and with the same models.
+    q0, qd0:    (..., nq) and (..., n) initial states.
+    goals:      (..., nq) constant references.
+    laws:       control laws, one per sample, of one kind and with the same models.
+    parameters: (...) standard parameters of the plant by name, empty where they share all of them.
     """
 
     shape: tuple[int, ...]
@@ -38,6 +40,7 @@ class Samples(NamedTuple):
     qd0: Array | None
     goals: Array | None
     laws: Sequence[Law] | None
+    parameters: Mapping[str, Array]
 
     @property
     def total(self) -> int:
@@ -48,7 +51,7 @@ class Samples(NamedTuple):
         return value if given is None else given.reshape(-1, given.shape[-1])[0]
 
 
-def samples(controller: Any, reference: Any, q0: Any, qd0: Any) -> Samples | None:
+def samples(controller: Any, reference: Any, q0: Any, qd0: Any, parameters: Mapping[str, Array]) -> Samples | None:
     """The samples of a batch; None for a single simulation."""
     laws = list(controller) if isinstance(controller, Sequence) else None
     moving = callable(reference) or reference is None or hasattr(reference, "pose")
@@ -56,16 +59,20 @@ def samples(controller: Any, reference: Any, q0: Any, qd0: Any) -> Samples | Non
     arrays = [None if x is None or np.ndim(x) < 2 else np.asarray(x, dtype=float) for x in (q0, qd0)]
     goals = None if moving or in_task_space or np.ndim(reference) < 2 else np.asarray(reference, dtype=float)
     shapes = [x.shape[:-1] for x in (*arrays, goals) if x is not None] + ([] if laws is None else [(len(laws),)])
+    shapes += [x.shape for x in parameters.values()]
     if not shapes:
         return None
+    for name, array in zip(("q0", "qd0", "reference"), (*arrays, goals), strict=True):
+        if array is not None and not np.isfinite(array).all():
+            raise ArmdynError(f"{name} has entries that are not finite", where="simulate", expected="finite numbers")
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
-        raise ShapeError(f"leading axes {', '.join(map(str, shapes))} of q0, qd0, reference or laws", where="simulate",
-                         expected="equal sizes, or 1") from None  # fmt: skip
+        raise ShapeError(f"leading axes {', '.join(map(str, shapes))} of q0, qd0, reference, laws or parameters",
+                         where="simulate", expected="equal sizes, or 1") from None  # fmt: skip
     if int(np.prod(shape)) == 0:
         raise ShapeError(f"a batch of shape {shape}", where="simulate", expected="at least one sample")
-    return Samples(shape, arrays[0], arrays[1], goals, laws)
+    return Samples(shape, arrays[0], arrays[1], goals, laws, parameters)
 
 
 class Results(NamedTuple):
@@ -91,19 +98,21 @@ def march(problem: Problem, given: Samples, keep: int) -> Results:
                for own, x in ((p.q0, given.q0), (p.qd0, given.qd0)))  # fmt: skip
     varying, gains = _gains(p.law, given.laws)
     gains = gains if len(gains) == count else np.broadcast_to(gains, (*given.shape, gains.shape[-1])).reshape(count, -1)
+    columns = [np.broadcast_to(values, given.shape).reshape(count) for values in given.parameters.values()]
+    extra = np.column_stack([gains, *columns])
     each = given.laws if given.laws is not None and len(given.laws) == count else [p.law] * count
     z = np.array([law.start(*x) for law, *x in zip(each, q0, qd0, strict=True)])
     start = [initial(p.plants[0][1], *x) for x in zip(q0, qd0, strict=True)] if size > n else None
     x0, xd0 = (q0, qd0) if start is None else (np.array(side) for side in zip(*start, strict=True))
     state = np.column_stack([x0, xd0, z, np.zeros((count, 2 * size))])
-    kernel = _kernel(loops(p)[0], varying)
+    kernel = _kernel(loops(p)[0]._replace(varying=varying, parameters=tuple(given.parameters)))
     goals = None if given.goals is None else np.broadcast_to(given.goals, (*given.shape, n)).reshape(count, n)
     kept = p.steps // keep + 1
     found = [np.full((count, kept, width), np.nan) for width in (size, size, n, z.shape[1])]
     for first in range(0, count, BLOCK):
         rows = slice(first, min(first + BLOCK, count))
         goal = None if goals is None else goals[rows]
-        _march_block(p, kernel, state[rows], gains[rows], goal, keep, [array[rows] for array in found])
+        _march_block(p, kernel, state[rows], extra[rows], goal, keep, [array[rows] for array in found])
     q, qd, tau, memory = (array.reshape(*given.shape, kept, array.shape[-1]) for array in found)
     bounded = (np.abs(np.concatenate([q, qd], axis=-1)) < HUGE).all(axis=-1)
     ends = np.where(bounded.all(axis=-1), kept, (~bounded).argmax(axis=-1))
@@ -116,7 +125,7 @@ def march(problem: Problem, given: Samples, keep: int) -> Results:
 
 
 def _march_block(
-    p: Problem, kernel: Kernel, state: Array, gains: Array, goals: Array | None, keep: int, found: list[Array]
+    p: Problem, kernel: Kernel, state: Array, given: Array, goals: Array | None, keep: int, found: list[Array]
 ) -> None:
     n, size, stride, window = p.n, p.sides.size, p.method.grid, stage_rows(p.method)
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
@@ -126,7 +135,7 @@ def _march_block(
     if goals is not None:  # constant, and different for each sample
         own = np.zeros((len(state), window, 1 + 3 * n))
         own[:, :, 1 : 1 + n] = goals[:, None]
-    extra = (gains,) if gains.shape[1] else ()
+    extra = (given,) if given.shape[1] else ()
     state, other, tau = state.copy(), np.empty_like(state), np.empty((len(state), n))
     with np.errstate(all="ignore"):
         for k in range(p.steps + 1):
@@ -160,5 +169,5 @@ def _gains(law: Law, laws: Sequence[Law] | None) -> tuple[tuple[tuple[str, int],
 
 
 @lru_cache(maxsize=32)
-def _kernel(loop: Loop, varying: tuple[tuple[str, int], ...]) -> Kernel:
-    return build(step_graph(loop, varying), "batch_step")
+def _kernel(loop: Loop) -> Kernel:
+    return build(step_graph(loop), "batch_step")

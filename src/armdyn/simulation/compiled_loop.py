@@ -16,12 +16,13 @@ import numpy as np
 from armdyn.algebra import ops
 from armdyn.control.law import Desired, Law
 from armdyn.control.uncertainty import break_away
-from armdyn.dynamics import Dynamics
+from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import NotApplicable
-from armdyn.graph import Graph, Node, derivative, substitute, trace
+from armdyn.graph import Graph, Node, derivative, substitute, symbol, trace
 from armdyn.kernels import build, jit
 from armdyn.kernels.kernel import LARGEST, Kernel
+from armdyn.parameters import standard_parameters, with_standard_parameters
 from armdyn.simulation.integrators import Linear, Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
 from armdyn.simulation.problem import HUGE, Problem
@@ -68,15 +69,18 @@ def _models_are_compiled(law: Law) -> bool:
 
 
 class TracedDynamics:
-    """Dynamics over symbols: functions of the same names that return the nodes of their graphs."""
+    """Dynamics over symbols: functions of the same names that return the nodes of their graphs.
 
-    def __init__(self, dyn: Dynamics) -> None:
-        self.dyn, self.n, self.robot = dyn, dyn.n, dyn.robot
+    parameters: the robot's named parameters are symbols too.
+    """
+
+    def __init__(self, dyn: Dynamics, parameters: bool = False) -> None:
+        self.dyn, self.n, self.robot, self.symbols = dyn, dyn.n, dyn.robot, parameters
 
     def __getattr__(self, name: str) -> Any:
         if name not in QUANTITIES:
             return getattr(self.dyn, name)
-        graph = self.dyn.graph(name)
+        graph = self.dyn.graph(name, parameters=self.symbols)
 
         def function(*arguments: Any) -> Array:
             values: dict[Any, Any] = {}
@@ -106,7 +110,12 @@ def stage_rows(method: Method) -> int:
 
 
 class Loop(NamedTuple):
-    """Everything that the code of a step depends on. memory: size of the internal state of the law."""
+    """Everything that the code of a step depends on.
+
+    memory:     size of the internal state of the law.
+    varying:    names and sizes of gains that are inputs, instead of numbers in the code.
+    parameters: standard parameters of the plant that are inputs.
+    """
 
     dyn: Dynamics
     law: Law
@@ -118,6 +127,27 @@ class Loop(NamedTuple):
     measure: Measure
     stops: StopForces | None
     stiction: bool
+    varying: tuple[tuple[str, int], ...] = ()
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> int:
+        """Number of gains and parameters that are inputs."""
+        return sum(count for _, count in self.varying) + len(self.parameters)
+
+
+def _symbol(name: str) -> Node:
+    """A standard parameter of the plant as a symbol."""
+    return symbol(f"plant_{name}")
+
+
+@lru_cache(maxsize=32)
+def _varied(dyn: Dynamics, names: tuple[str, ...]) -> Dynamics:
+    """The plant with these standard parameters as named parameters of its robot."""
+    known = standard_parameters(dyn.robot).as_dict()
+    values = {_symbol(name).value: float(known[name]) for name in names}
+    plain = replace(dyn.robot.bound(), expressions=None, parameters=values)
+    return compile(with_standard_parameters(plain, {name: _symbol(name) for name in names}), cache=dyn.cache)
 
 
 def with_gains(law: Law, varying: tuple[tuple[str, int], ...], gains: Sequence[Any]) -> Law:
@@ -137,8 +167,9 @@ class _ClosedLoop:
 
     def __init__(self, p: Loop, law: Law) -> None:
         self.p, self.law, self.n, self.where = p, law, p.dyn.robot.n, sides(p.dyn, p.measure)
-        self.plant = TracedDynamics(p.dyn)
-        self.dry = _traced_stiction(p.dyn) if p.stiction else None
+        self.dyn = _varied(p.dyn, p.parameters) if p.parameters else p.dyn
+        self.plant = TracedDynamics(self.dyn, bool(p.parameters))
+        self.dry = _traced_stiction(self.plant) if p.stiction else None
 
     def torque(self, row: Array, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
         """Torques of the actuators, and the rate of the law's internal state."""
@@ -176,7 +207,7 @@ class _ClosedLoop:
         """M, D, K of plant and stops, and of the law where it acts continuously; q and qd must be symbols."""
 
         def whole(q: Array, qd: Array) -> tuple[Array, Array, Array]:
-            M, D, K = traced_part(self.p.dyn, self.p.stops)(q, qd)
+            M, D, K = traced_part(self.dyn, self.p.stops, bool(self.p.parameters))(q, qd)
             if self.p.hold:
                 return M, D, K
             tau = _nodes(self.where.driven(self.torque(row, q, qd, z)[0]))
@@ -188,16 +219,16 @@ class _ClosedLoop:
         return whole if self.dry is None else self.dry.linear(whole, grip)
 
 
-def step_graph(p: Loop, varying: tuple[tuple[str, int], ...] = ()) -> Graph:
+def step_graph(p: Loop) -> Graph:
     """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out.
 
-    varying: names and sizes of gains that are a third input.
+    Gains and parameters that vary are a third input.
     """
     n, memory, size = p.dyn.robot.n, p.memory, sides(p.dyn, p.measure).size
     rows = stage_rows(p.method)
 
-    def step(state: Any, reference: Any, gains: Any = ()) -> dict[str, Any]:
-        loop = _ClosedLoop(p, with_gains(traced_law(p.law), varying, gains))
+    def step(state: Any, reference: Any, given: Any = ()) -> dict[str, Any]:
+        loop = _ClosedLoop(p, with_gains(traced_law(p.law), p.varying, given))
         x: Array = np.array(state, dtype=object)
         table = np.array(reference, dtype=object)
         held: list[Array] = []
@@ -221,12 +252,14 @@ def step_graph(p: Loop, varying: tuple[tuple[str, int], ...] = ()) -> Graph:
         qd, lost_qd = _plus(qd, dqd, lost_qd, table[0, 0])
         if loop.dry is not None:
             qd, lost_qd = (loop.dry.settled(entry, qd, grip) for entry in (qd, lost_qd))
-        moved = (*q, *qd, *(z + dz), *lost_q, *lost_qd)
-        return {"next": _nodes(moved), "tau": _nodes(tau)}
+        moved = {"next": _nodes((*q, *qd, *(z + dz), *lost_q, *lost_qd)), "tau": _nodes(tau)}
+        values = given[len(given) - len(p.parameters) :]
+        found: dict[str, Any] = substitute(moved, dict(zip(map(_symbol, p.parameters), values, strict=True)))
+        return found
 
     inputs: dict[str, Any] = {"state": 4 * size + memory, "reference": (rows, 1 + 3 * n)}
-    if varying:
-        inputs["gains"] = sum(count for _, count in varying)
+    if p.inputs:
+        inputs["given"] = p.inputs
     return trace(step, inputs, fold_angles=False)
 
 
@@ -286,9 +319,11 @@ def stages_of(loop: Loop) -> Stages | None:
     return stages if stages.kernels else None
 
 
-def _traced_stiction(dyn: Dynamics) -> Stiction:
+def _traced_stiction(plant: TracedDynamics) -> Stiction:
     """The plant's stiction over symbols."""
-    return Stiction(TracedDynamics(dyn), TracedDynamics(without_friction(dyn)), break_away(dyn), solve_symmetric)
+    smooth = TracedDynamics(without_friction(plant.dyn), plant.symbols)
+    limits = break_away(plant if plant.symbols else plant.dyn)
+    return Stiction(plant, smooth, limits, solve_symmetric)
 
 
 def _plus(x: Array, growth: Array, lost: Array, t: Any) -> tuple[Array, Array]:

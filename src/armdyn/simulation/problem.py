@@ -12,11 +12,12 @@ import numpy as np
 from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.presliding import Presliding
+from armdyn.errors import ShapeError
 from armdyn.robot import compounds
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Along, Method, itself
 from armdyn.simulation.saturation import Saturation
-from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench
+from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench, numbers
 from armdyn.simulation.sides import Measure, Sides, initial, sides
 from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
@@ -94,7 +95,9 @@ class Problem:
         if self.wrench is None:
             return None
         found = self.wrench(t, x[: self.nq], xd[: self.n])
-        return found if isinstance(found, Mapping) else np.asarray(found, dtype=float)
+        if isinstance(found, Mapping):
+            return {frame: _wrench(part, t) for frame, part in found.items()}
+        return _wrench(found, t)
 
     def kept(self, q: Array) -> Array:
         """The positions with quaternions of length one."""
@@ -117,6 +120,14 @@ class Problem:
     def plant(self, k: int) -> Dynamics:
         """Dynamics from sample k on."""
         return next(dyn for start, dyn in reversed(self.plants) if start <= k)
+
+
+def _wrench(value: Any, t: float) -> Array:
+    array = numbers(f"the wrench at t = {t:.6g} s", value, "Plant, wrench")
+    if array.shape != (6,):
+        raise ShapeError(f"a wrench of shape {array.shape} at t = {t:.6g} s", where="Plant, wrench",
+                         expected="(6,): force, N, and moment, N m")  # fmt: skip
+    return array
 
 
 def outside(q: Array, qd: Array) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from armdyn.control.law import Desired
+from armdyn.dynamics import compile
 from armdyn.errors import NotApplicable
+from armdyn.parameters import with_standard_parameters
 from armdyn.simulation.run import Run, Status
 from armdyn.typing import Array
 
@@ -19,30 +22,54 @@ class Runs(Run):
     """Motions of a batch of shape (...): a Run whose arrays have leading axes, q (..., k, nq) and energy (..., k).
 
     `status` is FINISHED if all samples reached their end. A sample that grew without bound is not-a-number from there
-    on. `runs[i]` is the Run of one sample.
+    on. `runs[i]` is the Run of one sample, `runs[2:5]` a part of the batch.
 
     statuses: (...) how each sample ended.
     ends:     (...) number of samples in time before its end.
+    parameters: (...) standard parameters of the plants by name, where they differ; energies and places of the tool are
+              then those of one sample, `runs[i]`.
     """
 
     statuses: Array = field(default_factory=lambda: np.empty(0))
     ends: Array = field(default_factory=lambda: np.empty(0))
+    parameters: Mapping[str, Array] = field(default_factory=dict)
 
-    def __getitem__(self, index: int | tuple[int, ...]) -> Run:
-        k = int(self.ends[index])
-        status: Status = self.statuses[index]
+    def __getitem__(self, index: Any) -> Any:
         where = index if isinstance(index, tuple) else (index,)
+        if np.ndim(self.ends[where]):
+            return self._part(where)
+        k = int(self.ends[where])
+        status = cast(Status, self.statuses[where])
         desired = Desired(*(x[where][:k] if x.ndim > 2 else x[:k] for x in self.desired))
         motors = None if self.motors is None else (self.motors[0][where][:k], self.motors[1][where][:k])
         detail = "" if status is Status.FINISHED else f"at t = {self.t[k - 1] + (self.t[1] - self.t[0]):.6g} s"
         q, qd, tau, error, memory = (x[where][:k] for x in (self.q, self.qd, self.tau, self.error, self.memory))
-        how = self.plants, self.integrator, self.dt, self.controller, self.compiled, self.seconds
-        return Run(self.t[:k], q, qd, tau, desired, error, memory, status, detail, *how, motors)
+        how = self.integrator, self.dt, self.controller, self.compiled, self.seconds
+        plants = self.plants
+        if self.parameters:
+            own = {name: float(x[where]) for name, x in self._spread().items()}
+            plants = ((0, compile(with_standard_parameters(self.dynamics.robot, own), cache=self.dynamics.cache)),)
+        return Run(self.t[:k], q, qd, tau, desired, error, memory, status, detail, plants, *how, motors)
+
+    def _part(self, where: tuple[Any, ...]) -> Runs:
+        """Several samples: those of a slice, or of one index where the batch has several axes."""
+        desired = Desired(*(x[where] if x.ndim > 2 else x for x in self.desired))
+        motors = None if self.motors is None else (self.motors[0][where], self.motors[1][where])
+        arrays = {name: getattr(self, name)[where]
+                  for name in ("q", "qd", "tau", "error", "memory", "statuses", "ends")}  # fmt: skip
+        parameters = {name: x[where] for name, x in self._spread().items()}
+        return replace(self, **arrays, desired=desired, motors=motors, parameters=parameters)
+
+    def _spread(self) -> dict[str, Array]:
+        """Parameters of every sample."""
+        return {name: np.broadcast_to(x, self.ends.shape) for name, x in self.parameters.items()}
 
     def __len__(self) -> int:
         return len(self.statuses)
 
     def _by_plant(self, function: str, *columns: Array) -> Array:
+        if self.parameters:
+            raise _one(function)
         with np.errstate(invalid="ignore"):
             return np.asarray(self.dynamics.program(function)(*columns))
 

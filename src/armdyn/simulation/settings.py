@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
 
+from armdyn.control.law import NOTHING
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot import Robot
@@ -33,6 +35,8 @@ class Plant:
     wrench:   function (t, q, qd) -> (6,), what the robot exerts at its tool, N and N m, world axes; or -> {frame: (6,)}
               for any frames (default: none).
     changes:  other models from given times on, s: {2.0: robot.with_payload(1.5)} (default: none).
+    parameters: standard parameters in place of the model's, by name as in {"M2": 1.2, "Fv1": 0.3}, or all of them,
+              (..., p), in the order of `dyn.parameter_names`; leading axes make a batch (default: the model's).
     """
 
     model: Dynamics | Robot
@@ -42,8 +46,13 @@ class Plant:
     measure: Measure = "motor"
     wrench: Wrench | None = None
     changes: Mapping[float, Dynamics | Robot] = field(default_factory=dict)
+    parameters: Mapping[str, Any] | Any = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.stops, bool | Stops):
+            raise ArmdynError(f"stops = {self.stops!r}", where="Plant", expected="True, False or Stops(...)")
+        if self.wrench is not None:
+            of_state("wrench", self.wrench, "Plant", "a function (t, q, qd) -> (6,), or -> {frame: (6,)}")
         if self.measure not in MEASURES:
             raise unknown_name("side of the joints", self.measure, MEASURES, where="Plant, measure")
 
@@ -134,8 +143,8 @@ class Sensors:
 
     def __post_init__(self) -> None:
         for name in ("noise_q", "noise_qd", "resolution", "delay"):
-            value = np.asarray(getattr(self, name), dtype=float)
-            if not (np.isfinite(value).all() and (value >= 0).all()):
+            value = numbers(name, getattr(self, name), "Sensors")
+            if (value < 0).any():
                 raise ArmdynError(f"{name} = {getattr(self, name)}", where="Sensors", expected="numbers >= 0")
 
 
@@ -143,3 +152,28 @@ def positive_time(name: str, value: Any) -> None:
     """Raise ArmdynError unless the value is a positive time in s."""
     if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
         raise ArmdynError(f"{name} = {value}", where="simulate", expected="a positive time in s")
+
+
+def of_state(name: str, function: Any, where: str, expected: str) -> None:
+    """Raise ArmdynError unless something can be called as (t, q, qd)."""
+    if not callable(function):
+        raise ArmdynError(f"{name} is a {type(function).__name__}", where=where, expected=expected)
+    try:
+        taken = signature(function)
+    except ValueError:  # of some functions written in C
+        return
+    try:
+        taken.bind(0.0, NOTHING, NOTHING)
+    except TypeError as error:
+        raise ArmdynError(f"{name} takes {taken}", where=where, expected=expected) from error
+
+
+def numbers(name: str, value: Any, where: str, expected: str = "finite numbers") -> Array:
+    """Finite numbers as an array."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if not np.isfinite(array).all():
+        raise ArmdynError(f"{name} = {value!r}", where=where, expected=expected)
+    return array

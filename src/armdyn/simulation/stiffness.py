@@ -28,9 +28,12 @@ SLOW = 1e-3
 """A velocity that is small and not zero, rad/s or m/s."""
 
 
-def slopes_graph(dyn: Dynamics) -> Graph:
-    """D = d friction / d qd and K = d springs / d q, (n, n) each, as functions of q and qd."""
-    friction, springs = dyn.graph("friction"), dyn.graph("springs")
+def slopes_graph(dyn: Dynamics, parameters: bool = False) -> Graph:
+    """D = d friction / d qd and K = d springs / d q, (n, n) each, as functions of q and qd.
+
+    parameters: the robot's named parameters stay symbols.
+    """
+    friction, springs = (dyn.graph(name, parameters=parameters) for name in ("friction", "springs"))
     (rates,), (positions,) = friction.inputs.values(), springs.inputs.values()
     (rubbing,), (pulling,) = friction.outputs.values(), springs.outputs.values()
     D, K = derivative(rubbing, rates), derivative(pulling, positions)
@@ -117,9 +120,10 @@ def linear_part(dyn: Dynamics, stops: StopForces | None = None, parts: Preslidin
     return along_velocities if stops is None else _with(stops, along_velocities)
 
 
-def traced_part(dyn: Dynamics, stops: StopForces | None = None) -> Linear:
-    """(q, qd) -> M, D, K over symbols, with those of the stops."""
-    inertia, passive = dyn.graph("mass_matrix"), slopes_graph(lossless(dyn))
+def traced_part(dyn: Dynamics, stops: StopForces | None = None, parameters: bool = False) -> Linear:
+    """(q, qd) -> M, D, K over symbols, with those of the stops. parameters: as in `slopes_graph`."""
+    inertia = dyn.graph("mass_matrix", parameters=parameters)
+    passive = slopes_graph(lossless(dyn), parameters)
 
     def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
         values = {"q": q, "qd": qd}

@@ -10,24 +10,22 @@ import numpy as np
 
 from armdyn.algebra import CentralInertia, Inertia, ops
 from armdyn.control.computed_torque import PARTS, ComputedTorque
-from armdyn.control.law import Desired, Law
+from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable
-from armdyn.graph import Graph, trace
-from armdyn.kernels import build
-from armdyn.mechanics import composite_body
-from armdyn.parameters.standard import with_exact_links
+from armdyn.parameters import standard_parameters
+from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.simulation.compiled_loop import TracedDynamics, stage_rows, traced_law
-from armdyn.simulation.course import Course
-from armdyn.simulation.integrators import METHODS, Method, method
-from armdyn.simulation.problem import HUGE
-from armdyn.simulation.run import Run
+from armdyn.simulation.run import Run, Status
+from armdyn.simulation.runs import Runs
 from armdyn.simulation.settings import Actuation, Plant, Solver
-from armdyn.simulation.simulator import simulate, step_count
+from armdyn.simulation.simulator import simulate
 from armdyn.typing import Array, Progress
+
+TOGETHER = 256
+"""Arms of which all samples in time are in memory."""
 
 
 def scaled_masses(robot: Robot, factor: float) -> Robot:
@@ -190,115 +188,61 @@ def monte_carlo(
         after:      time from which on errors count, s (default: 0).
         q0:         (n,) initial configuration, rad or m (default: on the reference).
         qd0:        (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator: rk4 (default), semi_implicit or euler_taylor.
+        integrator: rk4 (default), or another one with fixed steps.
         seed:       of the random numbers (default: 0).
         progress:   called with the step and the fraction done.
     """
-    how = method(integrator)
-    if not how.compiles or how.limit == np.inf:
-        known = ", ".join(name for name, entry in METHODS.items() if entry.compiles and entry.limit < np.inf)
-        raise NotApplicable(f"integrator {integrator!r}", where="monte_carlo", expected=f"one of: {known}")
-    if not law.compilable or law.in_task_space:
-        raise NotApplicable(
-            f"the law {type(law).__name__}", where="monte_carlo", expected="a law in the joint space that compiles"
-        )
+    if law.in_task_space:
+        raise NotApplicable(f"the law {type(law).__name__}", where="monte_carlo", expected="a law in the joint space")
     if samples < 1 or min(mass, com, friction) < 0:
         raise ArmdynError(
             f"samples = {samples}, mass = {mass}, com = {com}, friction = {friction}", where="monte_carlo",
             expected="at least one sample, and standard deviations >= 0",
         )  # fmt: skip
-    numeric = robot.bound()
-    n = numeric.n
-    course = Course(reference, n)
-    steps = step_count(course, duration, dt)
-    start = np.concatenate([course.start.q if q0 is None else np.asarray(q0, dtype=float),
-                            course.start.qd if qd0 is None else np.asarray(qd0, dtype=float)])  # fmt: skip
-    z = law.start(start[:n], start[n:])
-    parameters, masses = _drawn(numeric, samples, mass, com, friction, np.random.default_rng(seed))
-    stride = how.grid
-    times = dt / stride * np.arange(stride * (steps + 1) + 1)
-    table = course.table(times)
-    rows = np.column_stack([times, table.q, table.qd, table.qdd])
-    kernel = build(_parametric_step(numeric, law, how, dt, len(z)), "parametric_step")
-    state = np.tile(np.concatenate([start, z]), (samples, 1))
-    tau = np.zeros((samples, n))
-    largest, squares, torque = np.zeros((samples, n)), np.zeros((samples, n)), np.zeros((samples, n))
-    lost = np.zeros(samples, dtype=bool)
-    counted = 0
-    window = stage_rows(how)
-    with np.errstate(all="ignore"):
-        for k in range(steps + 1):
-            t = k * dt
-            if t >= after - 1e-12:
-                error = np.abs(table.q[stride * k] - state[:, :n])
-                np.maximum(largest, error, out=largest)
-                squares += error**2
-                counted += 1
-            state, tau = kernel(state, rows[stride * k : stride * k + window], parameters)
-            np.maximum(torque, np.abs(tau), out=torque)
-            lost |= ~(np.abs(state[:, : 2 * n]) < HUGE).all(axis=1)
-            if progress is not None and k % 256 == 0:
-                progress("simulating", k / steps)
-    rms = np.sqrt(squares / max(counted, 1))
-    for numbers in (largest, rms, torque):
-        numbers[lost] = np.inf
-    names = tuple(joint.name for joint in numeric.joints)
-    return MonteCarlo(names, law.summary, after, largest, rms, torque, lost, masses)
+    dyn = compiled_dynamics(robot)
+    drawn, masses = _drawn(dyn.robot, samples, mass, com, friction, np.random.default_rng(seed))
+    kept = []
+    for first in range(0, samples, TOGETHER):
+        part = {name: values[first : first + TOGETHER] for name, values in drawn.items()}
+        plant = Plant(dyn, stiction=False, parameters=part)
+        runs = simulate(plant, law, reference, duration, dt, q0=q0, qd0=qd0, integrator=integrator)
+        assert isinstance(runs, Runs)
+        numbers = runs.largest_error(after), runs.rms_error(after), np.abs(runs.tau).max(axis=-2)
+        lost = runs.statuses != Status.FINISHED
+        kept.append([*(np.where(lost[:, None], np.inf, each) for each in numbers), lost])
+        if progress is not None:
+            progress("simulating", min(1.0, (first + TOGETHER) / samples))
+    names = tuple(joint.name for joint in dyn.robot.joints)
+    largest, rms, torque, unstable = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    return MonteCarlo(names, law.summary, after, largest, rms, torque, unstable, masses)
 
 
 def _drawn(
     robot: Robot, samples: int, mass: float, com: float, friction: float, random: np.random.Generator
-) -> tuple[Array, Array]:
-    """(samples, n, 11): ten inertial parameters of each link and a factor on its friction; and the mass factors."""
-    n = robot.n
-    nominal = [[float(x) for x in link.inertia.parameters()] for link in robot.links]
+) -> tuple[dict[str, Array], Array]:
+    """(samples,) standard parameters by name, and (samples, n) the mass factors."""
+    n, known = robot.n, standard_parameters(robot).as_dict()
     factors = np.exp(mass * random.standard_normal((samples, n)))
     shifts = com * random.standard_normal((samples, n, 3))
     rough = np.exp(friction * random.standard_normal((samples, n)))
-    drawn = np.empty((samples, n, 11))
-    for j, numbers in enumerate(nominal):
-        XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = numbers
-        tensor = np.array([[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]])
-        c = np.array([MX, MY, MZ]) / M if M else np.zeros(3)
-        central = tensor - M * (c @ c * np.eye(3) - np.outer(c, c))
-        for s in range(samples):
-            m, at = M * factors[s, j], c + (shifts[s, j] if M else 0.0)
-            moved = central * factors[s, j] + m * (at @ at * np.eye(3) - np.outer(at, at))
-            drawn[s, j, :10] = (*moved[0], *moved[1, 1:], moved[2, 2], *(m * at), m)
-            drawn[s, j, 10] = rough[s, j]
+    drawn: dict[str, Array] = {}
+    for j, link in enumerate(robot.links):
+        M, shift = float(link.inertia.mass) * factors[:, j], shifts[:, j] if float(link.inertia.mass) else 0.0
+        XX, XY, XZ, YY, YZ, ZZ, *moment, _ = (factors[:, j] * float(x) for x in link.inertia.parameters())
+        c = np.transpose(moment) / np.where(M, M, 1.0)[:, None]
+        more = _spread_about(c + shift) - _spread_about(c)  # parallel axes
+        tensor = np.array([XX, XY, XZ, YY, YZ, ZZ]) + M * more
+        values = (*tensor, *(M[:, None] * (c + shift)).T, M)
+        drawn |= {f"{kind}{j + 1}": value for kind, value in zip(INERTIAL, values, strict=True)}
+        kinds = (f"{kind}{j + 1}" for kind in ("off", *FAMILIES["friction"]))
+        drawn |= {kind: rough[:, j] * float(known[kind]) for kind in kinds if kind in known and float(known[kind])}
     return drawn, factors
 
 
-def _parametric_step(robot: Robot, law: Law, method: Method, dt: float, memory: int) -> Graph:
-    """One step of the closed loop with the plant's parameters as inputs."""
-    n = robot.n
-    traced = traced_law(law)
-    smooth = robot.without("friction")
-    rub = TracedDynamics(compiled_dynamics(robot))
-    forward = composite_body.forward_dynamics.formula
-
-    def step(state: Any, reference: Any, parameters: Any) -> dict[str, Any]:
-        x: Array = np.array(state, dtype=object)
-        table: Array = np.array(reference, dtype=object)
-        plant = with_exact_links(smooth, [Inertia.from_parameters(*row[:10]) for row in parameters], smooth.spins)
-        rough = np.array([row[10] for row in parameters], dtype=object)
-
-        def rates(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array, Array]:
-            row = table[round(method.grid * c)]
-            desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
-            tau = np.asarray(traced(row[0], q, qd, desired, z), dtype=object)
-            left = tau - rough * rub.friction(qd)
-            qdd = np.array(forward(plant, list(q), list(qd), list(left)), dtype=object)
-            return qdd, np.asarray(traced.change(row[0], q, qd, desired, z), dtype=object), tau
-
-        assert method.step is not None
-        q, qd, z = np.split(x, [n, 2 * n])
-        dq, dqd, dz, tau = method.step(rates, dt, q, qd, z)
-        return {"next": [*(q + dq), *(qd + dqd), *(z + dz)], "tau": list(tau)}
-
-    rows = stage_rows(method)
-    shapes = {"state": 2 * n + memory, "reference": (rows, 1 + 3 * n), "parameters": (n, 11)}
-    return trace(step, shapes, fold_angles=False)
+def _spread_about(c: Array) -> Array:
+    """(6, samples) the inertia tensors of unit masses at c, (samples, 3): XX XY XZ YY YZ ZZ."""
+    x, y, z = c.T
+    return np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
 
 
 def comparison(runs: Mapping[str, Run], after: float = 0.0) -> str:
