@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.algebra import Screw
 from armdyn.errors import ArmdynError, PhysicsError
 from armdyn.graph import trace
 from armdyn.mechanics import articulated_body, newton_euler
@@ -87,10 +88,10 @@ def test_erratum_khalil_2() -> None:
     j = robot.n - 2  # joint n-1; the joints of Pinocchio count from 1
     v, a = data.v[j + 1], data.a_gf[j + 1]
     linear = a.linear + np.cross(v.angular, v.linear)  # from a spatial to a plain acceleration of the origin
-    F, F_n = (articulated_body.Screw(*map(vec, (data.f[i].linear, data.f[i].angular))) for i in (j + 1, j + 2))
+    F, F_n = (Screw(*map(vec, (data.f[i].linear, data.f[i].angular))) for i in (j + 1, j + 2))
     poses = [link.pose(x) for link, x in zip(robot.links, q.tolist(), strict=True)]
     _, beta = articulated_body.rates(robot, poses, q.tolist(), qd.tolist(), None)
-    left = articulated_body.spatial(robot.links[j].inertia).times(articulated_body.Screw(vec(linear), vec(a.angular)))
+    left = articulated_body.spatial(robot.links[j].inertia).times(Screw(vec(linear), vec(a.angular)))
     carried = articulated_body.wrench_at_parent(poses[j + 1], F_n)
     assert_close(flat(F.minus(carried).plus(beta[j])), flat(left), 1e-12)
     assert np.abs(flat(F.plus(carried).plus(beta[j])) - flat(left)).max() > 0.1 * np.abs(flat(left)).max()
@@ -100,5 +101,5 @@ def vec(x: np.ndarray) -> armdyn.algebra.Vec3:
     return armdyn.algebra.Vec3(*x.tolist())
 
 
-def flat(screw: articulated_body.Screw) -> np.ndarray:
+def flat(screw: Screw) -> np.ndarray:
     return np.array([*screw.linear, *screw.angular])

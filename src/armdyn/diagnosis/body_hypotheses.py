@@ -20,7 +20,8 @@ from armdyn.diagnosis.hypotheses import (
     one,
 )
 from armdyn.diagnosis.readings import Variant
-from armdyn.diagnosis.robot_numbers import central, facing, inverse, moved, pseudo_inertia
+from armdyn.diagnosis.robot_numbers import central, facing, moved, pseudo_inertia
+from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.parts import Body, FreeTransform, Joint
 from armdyn.robot.robot import Robot
 from armdyn.typing import Floats
@@ -56,7 +57,7 @@ def becomes(name: str, change: Change) -> Callable[[Variant], Variant]:
 def _in_body(gap: Gap, link: int, body: str, J: Floats) -> Floats:
     """A pseudo-inertia given in the structure's frame of a link, in the frame of one of its bodies."""
     frame = np.asarray(gap.robot.opened.frames[body].pose.array(), float)
-    return moved(inverse(frame) @ facing(gap.reading_of(link)[0]), J)
+    return moved(inverse_pose(frame) @ facing(gap.reading_of(link)[0]), J)
 
 
 def _wanted(gap: Gap, link: int, joint: Joint) -> Entries:

@@ -21,7 +21,8 @@ from armdyn.diagnosis.hypotheses import (
     one,
 )
 from armdyn.diagnosis.readings import Variant
-from armdyn.diagnosis.robot_numbers import SAME, central, facing, inverse, screw
+from armdyn.diagnosis.robot_numbers import SAME, central, facing, screw
+from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.checkup import snap
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import FreeTransform, Joint, Placement
@@ -259,7 +260,7 @@ def _moved_joint(gap: Gap, i: int, wanted: Floats) -> Iterator[Candidate]:
     behind = screw(joint.kind, float(geometry.zero) + zero) @ facing(sign)
     axis = np.eye(4)
     axis[:3, :3] = np.asarray(align_z(geometry.axis).array(), float)
-    pose = inverse(before @ carrier) @ wanted @ inverse(axis @ behind)
+    pose = inverse_pose(before @ carrier) @ wanted @ inverse_pose(axis @ behind)
     old = geometry.placement
     R, p = np.asarray(rot_rpy(*old.rpy).array(), float), _floats(old.xyz)
     turn, shift = np.abs(pose[:3, :3] - R).max() > SAME, pose[:3, 3] - p
@@ -289,7 +290,7 @@ def base(gap: Gap) -> Iterator[Candidate]:
     roots = [i for i, parent in enumerate(gap.own.parents) if parent == WORLD]
     if not roots or not gap.differences.at(*ALL):
         return
-    D = gap.target.placement[roots[0]] @ inverse(gap.own.placement[roots[0]])
+    D = gap.target.placement[roots[0]] @ inverse_pose(gap.own.placement[roots[0]])
     if np.abs(D[:3, :3] - np.eye(3)).max() < SAME:
         return
     angle = _angle(D[:3, :3])

@@ -16,6 +16,7 @@ import numpy as np
 
 from armdyn.algebra import Inertia, ops
 from armdyn.diagnosis.readings import Variant
+from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Joint
 from armdyn.robot.robot import Robot
@@ -146,14 +147,6 @@ def facing(sign: float) -> Floats:
     return OVER if sign < 0 else np.eye(4)
 
 
-def inverse(T: Floats) -> Floats:
-    """The inverse of a rigid displacement."""
-    back = np.eye(4)
-    back[:3, :3] = T[:3, :3].T
-    back[:3, 3] = -T[:3, :3].T @ T[:3, 3]
-    return back
-
-
 def screw(kind: str, value: float) -> Floats:
     """The displacement of a joint by `value`: (4, 4)."""
     T = np.eye(4)
@@ -270,9 +263,9 @@ def differences(a: Structure, b: Structure) -> Differences:
     items: list[Item] = []
     for i in range(n):
         before = np.eye(4) if a.parents[i] == WORLD else gauge[a.parents[i]]
-        full = inverse(a.placement[i]) @ before @ b.placement[i]  # T_ab at zero
+        full = inverse_pose(a.placement[i]) @ before @ b.placement[i]  # T_ab at zero
         gauge[i], raw[i] = _nearest_freedom(a.kinds[i], full), full
-        placement[i] = before @ b.placement[i] @ inverse(gauge[i])
+        placement[i] = before @ b.placement[i] @ inverse_pose(gauge[i])
         bodies[i] = moved(gauge[i], b.bodies[i])
         items += _geometry(a, b, i, placement[i], size)
     items += _inertia(a.bodies, bodies, size, heavy)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, cross, ops
+from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Screw, cross, momentum, ops
 from armdyn.algebra.ops import sub
 from armdyn.dynamics.looped_steps import (
     POSING,
@@ -25,7 +25,7 @@ from armdyn.dynamics.looped_steps import (
 )
 from armdyn.graph import Node
 from armdyn.kernels.link_loops import Kind, Product, Recipe, Site, Stage, Strip
-from armdyn.mechanics.derivatives import Axis, Moving, Screw, answered, momentum, product, wrench_product
+from armdyn.mechanics.derivatives import Axis, Moving, answered, product, wrench_product
 from armdyn.parameters.regressor import UNITS
 
 JOINT_COLUMNS = ("Ia", "Fv", "Fc", "off")

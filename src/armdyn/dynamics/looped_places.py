@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, momentum, ops
 from armdyn.algebra.ops import add, half, mul
 from armdyn.dynamics.looped_steps import (
     GRAVITY,
@@ -30,7 +30,6 @@ from armdyn.dynamics.looped_steps import (
 )
 from armdyn.graph import Node
 from armdyn.kernels.link_loops import Ending, Kind, Recipe, Site, Stage
-from armdyn.mechanics.energies import Screw, momentum
 
 FRAME = tuple(f"frame_{name}" for name in PLACEMENT)
 """Numbers of the robot: the frame's pose in its link."""

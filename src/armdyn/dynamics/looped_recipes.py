@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from armdyn.algebra import ZERO, Inertia, Mat3, Vec3, cross, outer
+from armdyn.algebra import ZERO, Inertia, Mat3, Screw, Vec3, cross, outer
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.dynamics import looped_matrices, looped_places
 from armdyn.dynamics.looped_steps import (
@@ -189,7 +189,7 @@ def _giving_way(site: Site) -> None:
     The inertia is moved to the parent before what gives way is taken off, which needs a division: the two go on side by
     side.
     """
-    axis, beta = (articulated_body.Screw(*map(site.own, names)) for names in (("s", "z"), ("F", "N")))
+    axis, beta = (Screw(*map(site.own, names)) for names in (("s", "z"), ("F", "N")))
     I = Block(*map(site.own, ("A", "B", "D")))
     u = I.times(axis)
     H = add(axis.dot(u), site.number("Ia") if "Ia" in site.recipe.numbers else 0)
@@ -210,9 +210,9 @@ def _giving_way(site: Site) -> None:
     site.add_to_parent(F=passed.linear, N=passed.angular)
 
 
-def _about(r: Vec3, wrench: articulated_body.Screw) -> articulated_body.Screw:
+def _about(r: Vec3, wrench: Screw) -> Screw:
     """A wrench about the parent's origin, from which r leads to the link's own."""
-    return articulated_body.Screw(wrench.linear, wrench.angular + cross(r, wrench.linear))
+    return Screw(wrench.linear, wrench.angular + cross(r, wrench.linear))
 
 
 def _accelerated(site: Site) -> None:

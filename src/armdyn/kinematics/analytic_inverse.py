@@ -18,6 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from armdyn.kinematics.rotations import inverse_pose
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.robot.links import Link
 from armdyn.robot.robot import Robot
@@ -201,17 +202,17 @@ class ParallelArm:
         T06[:3, 3] = p - T06[:3, :3] @ self.tool[:3, 3]
         P1, P2, P3, P4, P5, P6 = self.links
         n, sign = P2[:3, 2], P3[2, 2] * P4[2, 2]
-        u = (_inverse(P1) @ T06 @ [0, 0, self.crossing[1], 1])[:3]
+        u = (inverse_pose(P1) @ T06 @ [0, 0, self.crossing[1], 1])[:3]
         height = n @ (P2 @ P3 @ P4 @ P5 @ [0, 0, self.crossing[0], 1])[:3]
         for q1 in _affine_angles(np.array([n[2] * u[2] - height, n[:2] @ u[:2], n[0] * u[1] - n[1] * u[0]])):
-            T16 = _turn(-q1) @ _inverse(P1) @ T06
+            T16 = _turn(-q1) @ inverse_pose(P1) @ T06
             row = sign * n @ T16[:3, :3]  # z of link 4, seen from link 6
             b, c = P5[2, :3], P6[:3, 2]
             for q5 in _affine_angles(np.array([b[2] * c[2] - row[2], b[:2] @ c[:2], b[1] * c[0] - b[0] * c[1]])):
                 w = b @ _rot_z(q5) @ P6[:3, :3]
                 free = math.hypot(w[0], w[1]) < FREE  # axis 6 along n: only a sum of angles is determined
                 q6 = float(reference[5]) if free else math.atan2(w[1], w[0]) - math.atan2(row[1], row[0])
-                T24 = _inverse(P2) @ T16 @ _inverse(P5 @ _turn(q5) @ P6 @ _turn(q6))
+                T24 = inverse_pose(P2) @ T16 @ inverse_pose(P5 @ _turn(q5) @ P6 @ _turn(q6))
                 for q2, q3, q4 in self._planar(T24, float(reference[1])):
                     yield np.array([q1, q2, q3, q4, q5, q6]) - self.offsets
 
@@ -246,13 +247,6 @@ def _turn(angle: float) -> Array:
     T = np.eye(4)
     T[:3, :3] = _rot_z(angle)
     return T
-
-
-def _inverse(T: Array) -> Array:
-    back = np.eye(4)
-    back[:3, :3] = T[:3, :3].T
-    back[:3, 3] = -T[:3, :3].T @ T[:3, 3]
-    return back
 
 
 def _rot_z(angle: float) -> Array:

@@ -28,6 +28,14 @@ def rot(u: Array, angle: Any) -> Array:
     return turned
 
 
+def inverse_pose(T: Array) -> Array:
+    """Return the inverse of a pose (4, 4)."""
+    back = np.eye(4)
+    back[:3, :3] = T[:3, :3].T
+    back[:3, 3] = -T[:3, :3].T @ T[:3, 3]
+    return back
+
+
 def rotation_vector(R: Array) -> Array:
     """Return alpha u with rot(u, alpha) = R and 0 <= alpha <= pi: (..., 3), rad. Khalil (8.51)
 

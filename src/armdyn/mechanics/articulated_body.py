@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, skew
+from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Screw, Vec3, cross, ops, outer, skew
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.errors import NotApplicable
 from armdyn.mechanics import external, linear
@@ -25,25 +25,6 @@ from armdyn.mechanics.springs import spring_torques
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
-
-
-class Screw(NamedTuple):
-    """A pair of vectors: acceleration (v, w) or wrench (f, m)."""
-
-    linear: Vec3
-    angular: Vec3
-
-    def plus(self, other: Screw) -> Screw:
-        return Screw(self.linear + other.linear, self.angular + other.angular)
-
-    def minus(self, other: Screw) -> Screw:
-        return Screw(self.linear - other.linear, self.angular - other.angular)
-
-    def times(self, factor: Scalar) -> Screw:
-        return Screw(factor * self.linear, factor * self.angular)
-
-    def dot(self, other: Screw) -> Scalar:
-        return add(self.linear.dot(other.linear), self.angular.dot(other.angular))
 
 
 class Block(NamedTuple):

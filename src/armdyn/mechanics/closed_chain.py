@@ -25,6 +25,7 @@ from armdyn.errors import NotApplicable, PhysicsError, RobotError, unknown_name
 from armdyn.mechanics import composite_body, derivatives, forward, linear, newton_euler
 from armdyn.mechanics.dependent_joints import DependentJoints, LoopRates, dependent_joints
 from armdyn.mechanics.kinematics import Wrench
+from armdyn.mechanics.linear import is_rounded
 from armdyn.mechanics.matrices import Rows, identity, product, times, transpose
 from armdyn.mechanics.moving_axes import coordinates_of, positions_of, steady
 from armdyn.mechanics.quantity import quantity
@@ -106,7 +107,7 @@ def _checked(chain: LoopRates, q: Scalars) -> LoopRates:
     for stage in chain.stages:
         rows, _ = chain.stacked(stage, q)
         A = [[row.get(k, 0) for k in stage.joints] for row in rows]
-        if all(_is_number(x) for row in A for x in row):
+        if all(is_rounded(x) for row in A for x in row):
             _must_determine(chain, stage.joints, A, names)
             _must_agree(chain, A, rows, q, names)
     return chain
@@ -155,13 +156,9 @@ def _norm(A: Matrix) -> float:
     return math.hypot(*(amount(x) for row in A for x in row))
 
 
-def _is_number(x: Scalar) -> bool:
-    return isinstance(x, int | float | complex) or hasattr(x, "dtype")
-
-
 def amount(x: Scalar) -> float:
     """Size of a number (the largest of a batch), 0 or infinite for exact ones, 0 for symbols: nothing is known."""
-    if _is_number(x):
+    if is_rounded(x):
         return elimination.largest(x)
     return 0.0 if elimination.known_size(x) <= 1 else float("inf")
 

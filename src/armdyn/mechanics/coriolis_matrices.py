@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armdyn.algebra import Inertia, Scalar, cross, ops
+from armdyn.algebra import Inertia, Scalar, Screw, cross, momentum, ops
 from armdyn.algebra.ops import add, half, mul, sub
 from armdyn.mechanics import bertrand_bruneau, derivatives, gim_christoffel, kronecker
-from armdyn.mechanics.energies import Screw, jacobians, momentum
+from armdyn.mechanics.energies import jacobians
 from armdyn.mechanics.gim_christoffel import swept
 from armdyn.mechanics.matrices import Rows, zeros
 from armdyn.mechanics.quantity import Quantity, quantity
@@ -38,7 +38,7 @@ def _scaled(x: Scalar, screw: Screw) -> Screw:
 def _sum(*screws: Screw) -> Screw:
     first, *rest = screws
     for each in rest:
-        first = Screw(first.linear + each.linear, first.angular + each.angular)
+        first = first.plus(each)
     return first
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, outer, skew
+from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Pose, Screw, Vec3, cross, momentum, outer, skew
 from armdyn.algebra.dual import gradient
 from armdyn.algebra.ops import add, half
 from armdyn.errors import unknown_name
@@ -44,30 +44,6 @@ from armdyn.typing import Scalars
 
 Axes = Literal["link", "world"]
 AXES: tuple[Axes, ...] = ("link", "world")
-
-
-class Screw(NamedTuple):
-    """A motion (v, w) or a wrench (f, m), about a link's origin in its axes, or about the world's in its."""
-
-    linear: Vec3
-    angular: Vec3
-
-    def plus(self, other: Screw) -> Screw:
-        return Screw(self.linear + other.linear, self.angular + other.angular)
-
-    def times(self, factor: Scalar) -> Screw:
-        return Screw(factor * self.linear, factor * self.angular)
-
-    def dot(self, other: Screw) -> Scalar:
-        return add(self.linear.dot(other.linear), self.angular.dot(other.angular))
-
-    def wrench_seen_from(self, T_ab: Pose) -> Screw:
-        force = T_ab.R @ self.linear
-        return Screw(force, T_ab.R @ self.angular + cross(T_ab.p, force))
-
-    def motion_seen_from(self, T_ab: Pose) -> Screw:
-        w = T_ab.R @ self.angular
-        return Screw(T_ab.R @ self.linear + cross(T_ab.p, w), w)
 
 
 class Moving(NamedTuple):
@@ -175,12 +151,6 @@ def turned_axis(link: Link, v: Vec3, w: Vec3) -> Screw:
     """[D-1] in the link's own frame."""
     w_z = cross(w, Z_AXIS)
     return Screw(cross(v, Z_AXIS), w_z) if link.revolute else Screw(w_z, ZERO)
-
-
-def momentum(body: Inertia, V: Screw) -> Screw:
-    """The spatial inertia times a screw. Khalil (7.21)"""
-    v, w = V
-    return Screw(body.mass * v + cross(w, body.moment), cross(body.moment, v) + body.tensor @ w)
 
 
 def product(V: Screw, S: Screw) -> Screw:

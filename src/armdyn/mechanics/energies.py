@@ -7,9 +7,7 @@ parameters.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from armdyn.algebra import Inertia, Scalar, Vec3, cross, gradient, ops
+from armdyn.algebra import Scalar, Screw, Vec3, gradient, momentum, ops
 from armdyn.algebra.ops import add, half
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kinematics import frame_pose, link_poses, point_jacobian, velocities
@@ -17,22 +15,6 @@ from armdyn.mechanics.matrices import Rows, zeros
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
-
-
-class Screw(NamedTuple):
-    """A velocity (v, w) or a momentum (p, l) of a link, about its origin, in its frame. Khalil (7.20)"""
-
-    linear: Vec3
-    angular: Vec3
-
-    def dot(self, other: Screw) -> Scalar:
-        return add(self.linear.dot(other.linear), self.angular.dot(other.angular))
-
-
-def momentum(body: Inertia, V: Screw) -> Screw:
-    """The spatial inertia times a velocity: I_j V_j. Khalil (7.21)"""
-    (v, w), MS = V, body.moment
-    return Screw(body.mass * v + cross(w, MS), cross(MS, v) + body.tensor @ w)
 
 
 def kinetic(robot: Robot, q: Scalars, qd: Scalars) -> Scalar:

@@ -6,17 +6,15 @@ z_{j-1} is z_j here: link frames have their z on their own joint axis. Any tree 
 
 from __future__ import annotations
 
-from armdyn.algebra import Scalar, cross
+from armdyn.algebra import Scalar, Screw, cross, momentum
 from armdyn.algebra.ops import add, half, sub
 from armdyn.mechanics import christoffel
 from armdyn.mechanics.actuators import actuated, rotor_mass_matrix
 from armdyn.mechanics.christoffel import Tensor
 from armdyn.mechanics.energies import (
-    Screw,
     inertia_matrix,
     jacobians,
     kinetic_energy,
-    momentum,
     potential_energy,
     tip_torques,
 )

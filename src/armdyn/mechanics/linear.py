@@ -82,12 +82,13 @@ def reciprocal(pivot: Scalar, scale: Scalar, where: str) -> Scalar:
 
 def _vanishes(pivot: Scalar, scale: Scalar) -> bool:
     """Known to be zero: exactly, or to rounding for floats and arrays of them. Symbols are never known."""
-    rounded = _is_rounded(pivot) and _is_rounded(scale)
+    rounded = is_rounded(pivot) and is_rounded(scale)
     small = abs(pivot) <= ROUNDING * abs(scale) if rounded else pivot == 0
     return bool(small.any() if hasattr(small, "any") else small)
 
 
-def _is_rounded(x: Scalar) -> bool:
+def is_rounded(x: Scalar) -> bool:
+    """A float or an array of them: not a symbol, not an exact number."""
     return isinstance(x, int | float | complex) or hasattr(x, "dtype")
 
 

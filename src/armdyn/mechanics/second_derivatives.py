@@ -24,12 +24,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from armdyn.algebra import Z_AXIS, ZERO, Inertia, Pose, Scalar, Vec3, cross
+from armdyn.algebra import Z_AXIS, ZERO, Inertia, Pose, Scalar, Screw, Vec3, cross, momentum
 from armdyn.algebra.dual import gradient
 from armdyn.algebra.ops import add
 from armdyn.mechanics.actuators import friction_torques, rotor_torques
 from armdyn.mechanics.composite_body import composites, forward_dynamics
-from armdyn.mechanics.derivatives import Moving, Screw, momentum, state, turned_axis, wrench_product
+from armdyn.mechanics.derivatives import Moving, state, turned_axis, wrench_product
 from armdyn.mechanics.kinematics import link_poses, velocities
 from armdyn.mechanics.matrices import Rows, inner, plus, zeros
 from armdyn.mechanics.newton_euler import inverse_dynamics

@@ -29,10 +29,11 @@ from typing import Literal
 from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, rot_z
 from armdyn.algebra.ops import add, is_zero, mul, sub
 from armdyn.mechanics.kinematics import link_poses
-from armdyn.parameters.standard import assembled, negative, seen_at_joints, spin_of, with_exact_links, with_links
+from armdyn.parameters.standard import negative, seen_at_joints, spin_of, with_exact_links, with_links
 from armdyn.robot import Robot
 from armdyn.robot.features import FRICTIONLESS, takes
 from armdyn.robot.links import WORLD, Assembly, Frame, Link, Spin
+from armdyn.robot.reframing import with_assembly
 
 Turning = Literal["none", "about", "free"]
 
@@ -110,7 +111,7 @@ def with_turned_tips(robot: Robot) -> Robot:
         body = replace(body, moment=Vec3(math.hypot(MX, MY), 0, body.moment.z))
         links[j] = replace(link, offset=add(link.offset, angle), inertia=body)
         frames |= {name: Frame(j, back @ pose) for name, (carrier, pose) in frames.items() if carrier == j}
-    turned = assembled(robot, Assembly(tuple(links), frames, robot.spins))
+    turned = with_assembly(robot, Assembly(tuple(links), frames, robot.spins))
     loads = regroup(turned, Loads([link.inertia for link in links]))  # turning gave the tips a YY again
     return with_exact_links(turned, [_tidied(body) for body in loads.inertias])
 

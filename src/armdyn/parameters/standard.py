@@ -33,6 +33,7 @@ from armdyn.robot import Robot
 from armdyn.robot.compounds import between
 from armdyn.robot.links import WORLD, Assembly, Spin, coupled
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Motor, Rotor
+from armdyn.robot.reframing import with_assembly
 from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Floats
 
@@ -301,14 +302,7 @@ def with_exact_links(robot: Robot, inertias: Sequence[Inertia], spins: Sequence[
     from the bodies' frames as 1e-17 and cost operations in generated code.
     """
     links = tuple(replace(link, inertia=body) for link, body in zip(robot.links, inertias, strict=True))
-    return assembled(robot, Assembly(links, dict(robot.frames), robot.spins if spins is None else tuple(spins)))
-
-
-def assembled(robot: Robot, assembly: Assembly) -> Robot:
-    """A view of the robot that mechanics sees by this assembly; robots derived from the view assemble themselves."""
-    view = replace(robot, expressions=None)
-    view.__dict__["_assembly"] = assembly
-    return view
+    return with_assembly(robot, Assembly(links, dict(robot.frames), robot.spins if spins is None else tuple(spins)))
 
 
 __all__ = [
