@@ -18,6 +18,7 @@ from armdyn.dynamics.looped_steps import (
     joint_terms,
     link_of,
     moved,
+    pose_in_factors,
     pose_of,
     posed,
     standard,
@@ -58,7 +59,7 @@ def _newton_euler(name: str, shape: Shape, inputs: tuple[str, ...], result: str,
                             "m": "vector"}  # fmt: skip
     stages = (
         Stage("each", posed),
-        Stage("outward", moved),
+        Stage("outward", lambda site: moved(site, pose_in_factors)),
         Stage("each", _loaded),
         Stage("inward", _borne),
     )
@@ -98,7 +99,7 @@ def _borne(site: Site) -> None:
             site.result(name, value)
     else:
         site.result(site.recipe.results[0], add(link.along(f, m), joint_terms(site)))
-    force, moment = newton_euler.passed_on(link, pose_of(site), f, m)
+    force, moment = newton_euler.passed_on(link, pose_in_factors(site), f, m)
     site.add_to_parent(f=force, m=moment.turned + moment.lever)
 
 

@@ -202,7 +202,7 @@ class Recipe:
 
     def _traced(self, fused: bool, sums: Sequence[int] = ()) -> list[tuple[Way, Site]]:
         """sums: entries that are passed inwards instead of being added to the parent's."""
-        first = Site(self)
+        first = Site(self, fused=fused)
         for stage in self.stages:
             stage.formula(first)
         changing = {place.at for place in first.written if place.where == "parent"} - {*sums}
@@ -210,7 +210,7 @@ class Recipe:
         made: list[tuple[Way, Site]] = []
         for stage in self.stages:
             if not made or stage.alone or not _joins(made[-1][0], stage.way, fused):
-                made.append((stage.way, Site(self, known, sums if stage.way == "inward" else ())))
+                made.append((stage.way, Site(self, known, sums if stage.way == "inward" else (), fused=fused)))
             elif made[-1][0] == "each":
                 made[-1] = stage.way, made[-1][1]
             stage.formula(made[-1][1])
@@ -296,11 +296,14 @@ class Known:
 class Site:
     """One link, seen by the stages of one loop.
 
-    known: what earlier loops have found. sums: entries of which links pass their shares inwards.
+    known: what earlier loops have found. sums: entries of which links pass their shares inwards. fused: successive
+    stages share loops, because lanes are samples.
     """
 
-    def __init__(self, recipe: Recipe, known: Known | None = None, sums: Sequence[int] = ()) -> None:
-        self.recipe, self.known, self.sums = recipe, known or Known(), sums
+    def __init__(
+        self, recipe: Recipe, known: Known | None = None, sums: Sequence[int] = (), *, fused: bool = False
+    ) -> None:
+        self.recipe, self.known, self.sums, self.fused = recipe, known or Known(), sums, fused
         self.read: dict[Node, Place] = {}
         self.written: dict[Place, Node] = {}
         self._own: dict[str, Any] = {}

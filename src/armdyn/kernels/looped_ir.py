@@ -18,20 +18,20 @@ from armdyn.kernels.fastcall import Loaded, fast
 from armdyn.kernels.ir import completed
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter, transposed
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.looped_memory import Cursor, Layout
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.row_copies import row_copies
+from armdyn.kernels.sample_turns import told_apart
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import BEHIND, leave, trickle
-from armdyn.kernels.strip_ir import strips
+from armdyn.kernels.streaming import copy_past
+from armdyn.kernels.strip_ir import ALIGNED, PAST, strips
 
 Steps = tuple[str, str, str]
-STREAMED = {True: 2**23, False: 2**24}
-"""Bytes of results from which they are written past the caches, by whether they are computed faster than written: mass
-matrices and regressors are."""
+STREAMED = 2**23
+"""Bytes of results from which they are written past the caches."""
 NUMBERS = ("n", "chosen", "tile_count", "batch_bytes")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
@@ -59,8 +59,8 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         parts.append(pairs(recipe))
     if recipe.strip:
         parts.append(strips(recipe, recipe.strip))
-    if _matrices(recipe):
-        parts.append(leave() + trickle())
+    if recipe.products:
+        parts.append(copy_past())
     for name in GLOBALS:
         kind = "i64" if name in NUMBERS else "ptr"
         parts.append(f"@{name} = global {kind} {'0' if kind == 'i64' else 'null'}\n")
@@ -89,6 +89,8 @@ def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, consta
             each.following = cursor.outbox_at if place.where == "inbox" else values[place]
         if passed:
             _added_up(cursor, name)
+        if layout.samples > 1:
+            told_apart(cursor, loop, name)
 
 
 def _carried(layout: Layout, loop: Loop, name: str) -> dict[Place, Carried]:
@@ -290,9 +292,7 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
             w, f"%p{inputs}", layout.results[0], ("0", w.times(columns, 8), "8"), ("0", *source), ("1", rows, columns)
         )
     targets = [f"%p{inputs + recipe.outputs + i}" for i in _matrices(recipe)]
-    if recipe.products:
-        w.do(f"call void @overlap(ptr {layout.pairs})")
-    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, "null")
+    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets)
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
     return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
@@ -319,28 +319,35 @@ def _matrices(recipe: Recipe) -> range:
 
 def _products(
     w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int, targets: Sequence[str],
-    behind: str,
+    past: str = "false",
 ) -> None:  # fmt: skip
     """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on.
 
-    behind: what of the sample before is still to be written past the caches, or "null".
+    past: whether strips are written past the caches, and other matrices into a buffer for that.
     """
 
     def result(name: str) -> str:
         return w.offset(layout.results[recipe.results.index(name)], lane)
 
     if recipe.products:
-        w.do(f"call void @pairs(ptr {where[0]}, ptr {behind}, {', '.join(f'ptr {target}' for target in targets)})")
+        w.do(f"call void @overlap(ptr {where[0]})")
+        w.do(f"call void @pairs(ptr {where[0]}, i1 {past}, {', '.join(f'ptr {target}' for target in targets)})")
     for product, target in zip(recipe.products, targets, strict=False):
         if product.diagonal is not None:
             w.do(f"call void @add_diagonal(ptr {target}, ptr {result(product.diagonal)}, i64 {step})")
     if recipe.strip:
         sources = "".join(f", ptr {result(name)}" for name in recipe.strip.diagonal)
-        w.do(f"call void @strips(ptr {where[0]}, ptr {where[1]}, ptr {targets[-1]}, i64 {step}{sources})")
+        given = f"(ptr {where[0]}, ptr {where[1]}, ptr {targets[-1]}, i64 {step}{sources})"
+        w.do(f"br i1 {past}, label %past, label %plain")
+        for name, function in (("past", PAST), ("plain", "strips")):
+            w.label(name)
+            w.do(f"call void @{function}{given}")
+            w.do("br label %stripped")
+        w.label("stripped")
 
 
 def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Constants) -> str:
-    """`void @block(ptr scratch)`: a vector of samples, from the inputs to the results and the quantities of pairs."""
+    """`void @block(ptr scratch)`: samples side by side, from inputs to results and quantities of pairs."""
     w = LoopWriter()
     w.label("entry")
     w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
@@ -349,43 +356,10 @@ def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Consta
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.stored[0]):
         _written(layout, loop, f"stage{k}", reduction, constants)
-    if recipe.pairs:
-        _turned(w, recipe, layout)
-    if recipe.strip:
-        _turned_strips(w, recipe, layout)
     if recipe.ending:
         _ended(layout, reduction, constants, layout.ending)
     w.do("ret void")
     return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'
-
-
-def _turned(w: LoopWriter, recipe: Recipe, layout: Layout) -> None:
-    """Quantities of pairs from [link][quantity][sample] to [sample][block][quantity][link]."""
-    size, step = recipe.pair_size, layout.step
-    with w.counting("turn", layout.blocks) as block:
-        first = w.times(block, LANES)
-        if recipe.products:  # the last block overlaps the one before it
-            first = w.put(f"call i64 @llvm.smin.i64(i64 {first}, i64 {w.plus(layout.n, -LANES)})")
-        source = w.offset(layout.pairs, w.times(first, step * size))
-        target = w.offset(layout.turned, w.times(block, WIDE * size))
-        with w.counting("entry4", str(size)) as k:
-            near = w.offset(source, w.times(k, step))
-            for four in range(0, layout.samples, LANES):
-                rows = [w.load(V4, w.offset(near, step * size * link + 8 * four), WIDE) for link in range(LANES)]
-                for sample, column in enumerate(transposed(w, rows), four):
-                    far = w.offset(w.offset(target, w.times(layout.pair_bytes, sample)), w.times(k, WIDE))
-                    w.store(V4, column, far, WIDE)
-
-
-def _turned_strips(w: LoopWriter, recipe: Recipe, layout: Layout) -> None:
-    """Numbers of strips from [link][number][sample] to [sample][link][number]."""
-    with w.counting("strip", w.times(layout.n, recipe.strip_size // LANES)) as k:
-        source = w.offset(layout.strips, w.times(k, layout.step * LANES))
-        for four in range(0, layout.samples, LANES):
-            rows = [w.load(V4, w.offset(source, layout.step * r + 8 * four), WIDE) for r in range(LANES)]
-            for sample, column in enumerate(transposed(w, rows), four):
-                target = w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample))
-                w.store(V4, column, w.offset(target, w.times(k, WIDE)), WIDE)
 
 
 def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
@@ -394,9 +368,6 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     count = range(len(ports.all))
     inputs, vectors = len(ports.inputs), recipe.outputs
     w.label("entry")
-    w.do(f"%behind = alloca [{max(1, len(_matrices(recipe))) * BEHIND // 8} x i64], align 8")
-    for k in _matrices(recipe):
-        w.store("i64", "0", w.offset("%behind", BEHIND * k))
     samples = w.load("i64", "%dims")
     args = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
     steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
@@ -408,7 +379,7 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     row = w.times(n, 8 * (recipe.strip.width if recipe.strip else 1))
     matrix = w.times(row, n)
     spare = w.times(matrix, len(_matrices(recipe)))
-    size = w.plus(w.fixed("batch_bytes"), w.times(spare, 2))
+    size = w.plus(w.fixed("batch_bytes"), spare)
     memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(size, 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
     to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
@@ -419,8 +390,7 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     for i in (inputs + vectors + k for k in _matrices(recipe)):
         tidy = [w.put(f"icmp eq i64 {strides[i][0]}, {row}"), w.put(f"icmp eq i64 {strides[i][1]}, 8")]
         whole.append(w.put(f"and i1 {tidy[0]}, {tidy[1]}"))
-    streamed = STREAMED[all(product.lower is None for product in recipe.products)]
-    streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {streamed}")
+    streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {STREAMED}")
     blocks = w.put(f"sdiv i64 {w.plus(samples, side_by_side - 1)}, {side_by_side}")
     with w.counting("block", blocks) as block:
         first = w.times(block, side_by_side)
@@ -452,11 +422,7 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
                     ("8", *_grid_steps(recipe, layout.row, str(layout.step))), (taken, rows, columns))  # fmt: skip
         if _matrices(recipe):
             with w.counting("sample", taken) as sample:
-                odd = w.put(f"and i64 {sample}, 1")
-                own = w.offset(buffer, w.times(odd, spare))
-                _matrices_of_sample(w, recipe, layout, sample, here, steps, strides, whole, streaming, own, row)
-    for k in _matrices(recipe):
-        w.do(f"call void @trickle(ptr {w.offset('%behind', BEHIND * k)}, i64 {2**60})")
+                _matrices_of_sample(w, recipe, layout, sample, here, steps, strides, whole, streaming, buffer, row)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
     return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"
@@ -470,21 +436,27 @@ def _matrices_of_sample(
     first = len(recipe.inputs) + recipe.outputs
     outside, targets = [], []
     columns, matrix = w.put(f"lshr i64 {row}, 3"), w.times(row, layout.n)
+    direct = "true" if recipe.strip else w.put(f"xor i1 {streaming}, true")
     for k in _matrices(recipe):
         outside.append(w.offset(here[first + k], w.times(sample, steps[first + k])))
         own = w.offset(buffer, w.times(matrix, k))
-        direct = w.put(f"and i1 {whole[k]}, {w.put(f'xor i1 {streaming}, true')}")
-        targets.append(w.put(f"select i1 {direct}, ptr {outside[k]}, ptr {own}"))
+        targets.append(w.put(f"select i1 {w.put(f'and i1 {whole[k]}, {direct}')}, ptr {outside[k]}, ptr {own}"))
+    past = streaming
+    if recipe.strip:
+        address = w.put(f"ptrtoint ptr {targets[-1]} to i64")
+        aligned = w.put(f"icmp eq i64 {w.put(f'and i64 {address}, {ALIGNED - 1}')}, 0")
+        past = w.put(f"and i1 {w.put(f'and i1 {whole[-1]}, {streaming}')}, {aligned}")
     where = (
         w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
         w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
     )
-    _products(w, recipe, layout, where, w.times(sample, 8), layout.step, targets, "%behind")
+    _products(w, recipe, layout, where, w.times(sample, 8), layout.step, targets, past)
     for k in _matrices(recipe):
         with w.when(w.put(f"xor i1 {whole[k]}, true"), f"gaps{k}"):
             theirs = strides[first + k]
             _copied(w, outside[k], targets[k], ("0", theirs[0], theirs[1]), ("0", row, "8"), ("1", layout.n, columns))
+        if recipe.strip:
+            continue
         with w.when(w.put(f"and i1 {whole[k]}, {streaming}"), f"streamed{k}"):
-            state = w.offset("%behind", BEHIND * k)
-            w.do(f"call void @trickle(ptr {state}, i64 {2**60})")
-            w.do(f"call void @leave(ptr {state}, ptr {outside[k]}, ptr {targets[k]}, i64 {w.times(layout.n, columns)})")
+            entries_of = w.times(layout.n, columns)
+            w.do(f"call void @copy_past(ptr {outside[k]}, ptr {targets[k]}, i64 {entries_of})")

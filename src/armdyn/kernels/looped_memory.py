@@ -119,15 +119,14 @@ class Layout:
         self.world = w.offset(place, 0 if samples > 1 else 8 * (LANES - 1))
         self.size = recipe.own_size if samples == 1 else len(recipe.stored[1].record)
         place = w.offset(place, w.times(w.plus(self.blocks, SPARE), WIDE * samples * self.size))
-        self.pairs = place
-        pair_bytes = w.times(self.blocks, WIDE * samples * recipe.pair_size)
-        self.turned = w.offset(place, pair_bytes) if samples > 1 else place
+        self.turned = place
         self.pair_bytes = w.times(self.blocks, WIDE * recipe.pair_size)
-        self.strips = w.offset(place, w.times(pair_bytes, 1 if samples == 1 else 2))
-        strip_bytes = w.times(self.blocks, WIDE * samples * recipe.strip_size)
-        self.strips_turned = w.offset(self.strips, strip_bytes) if samples > 1 else self.strips
+        self.strips_turned = w.offset(place, w.times(self.pair_bytes, samples))
         self.strip_bytes = w.times(self.blocks, WIDE * recipe.strip_size)
-        self.passed = w.offset(self.strips_turned, strip_bytes)
+        place = w.offset(self.strips_turned, w.times(self.strip_bytes, samples))
+        self.pairs = self.turned if samples == 1 else place
+        self.strips = self.strips_turned if samples == 1 else w.offset(place, self.step * LANES * recipe.pair_size)
+        self.passed = w.offset(place, unturned_bytes(recipe, samples))
         self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
         self.transfers = w.table("transfers")
         self.chosen = self.record(w.fixed("chosen"))
@@ -158,10 +157,16 @@ class Layout:
 def scratch_bytes(recipe: Recipe, n: int, samples: int, passed: int = 0) -> int:
     """Memory that a Layout needs; passed: for what links pass on."""
     blocks = -(-n // LANES)
-    own, copies = (recipe.own_size, 1) if samples == 1 else (len(recipe.stored[1].record), 2)
-    vectors = len(recipe.inputs) + len(recipe.results) + copies * (recipe.pair_size + recipe.strip_size)
+    own = recipe.own_size if samples == 1 else len(recipe.stored[1].record)
+    vectors = len(recipe.inputs) + len(recipe.results) + recipe.pair_size + recipe.strip_size
     records = WIDE * samples * (blocks * vectors + (blocks + SPARE) * own)
-    return BASE * samples * len(recipe.inputs) + 8 * ENDING * samples + records + passed
+    first = BASE * samples * len(recipe.inputs) + 8 * ENDING * samples
+    return first + records + unturned_bytes(recipe, samples) + passed
+
+
+def unturned_bytes(recipe: Recipe, samples: int) -> int:
+    """Memory for what pairs and strips read, of four links and of one: as it is before samples are told apart."""
+    return 0 if samples == 1 else 8 * samples * (LANES * recipe.pair_size + recipe.strip_size)
 
 
 class Cursor:
@@ -188,13 +193,15 @@ class Cursor:
             ]
             self.inbox_at, self.outbox_at, self.sum_at = offsets[2:]
             self.given, self.taken, self.inbox, self.outbox = (w.offset(layout.passed, at) for at in offsets[:-1])
-            self.pair = w.offset(layout.pairs, w.times(index, step * recipe.pair_size))
+            self.pair = w.offset(layout.pairs, w.times(w.put(f"and i64 {index}, 3"), step * recipe.pair_size))
         else:
             self.own = layout.in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
             self.pair = layout.in_block(layout.pairs, block, lane, recipe.pair_size)
         self.row = w.times(index, 8 * self.lanes)
         self.strip_step = 8 * self.samples
-        self.strip = w.offset(layout.strips, w.times(index, self.strip_step * recipe.strip_size))
+        self.strip = layout.strips
+        if self.samples == 1:
+            self.strip = w.offset(self.strip, w.times(index, self.strip_step * recipe.strip_size))
         if not four_links:
             row = w.offset(layout.parents, w.times(index, 8))
             self.above = w.put(f"load i64, ptr {row}, align 8, !invariant.load !1")

@@ -11,21 +11,21 @@ from __future__ import annotations
 from armdyn.kernels.ir_writer import Writer
 from armdyn.kernels.link_loops import SIZES, Recipe
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
-from armdyn.kernels.streaming import BEHIND
 
 I4 = f"<{LANES} x i64>"
 TILE = 4
 """Numbers of a tile in the table: block of rows, block of columns, place of its mask, kind."""
 FULL, CROSS, DIAGONAL, EMPTY = 0, 1, 2, 3
 """Kinds of tiles: all pairs, some pairs of different blocks, pairs of the same block, no pairs."""
-LINES = 4
-"""Lines of the matrix before that are written after each tile: a tile and its mirror image fill four."""
 
 Terms = list[tuple[int, int]]
 
 
 def pairs(recipe: Recipe) -> str:
-    """`void @pairs(ptr quantities, ptr behind, ptr out...)`, `@overlap` and `@add_diagonal`."""
+    """`void @pairs(ptr quantities, i1 blank, ptr out...)`, `@overlap` and `@add_diagonal`.
+
+    blank: there are zeros already where tiles have no pairs.
+    """
     w = LoopWriter()
     outs = [f"%out{k}" for k in range(len(recipe.products))]
     w.label("entry")
@@ -44,6 +44,8 @@ def pairs(recipe: Recipe) -> str:
         for name in ("full", "cross", "diagonal", "empty"):
             w.label(name)
             if name == "empty":
+                w.do("br i1 %blank, label %tiled, label %zeros")
+                w.label("zeros")
                 blocks = [[["zeroinitializer"] * LANES] * 2 for _ in outs]
             else:
                 keep = [w.load(I4, w.offset(kept, WIDE * r), WIDE) for r in range(LANES)] if name != "full" else []
@@ -51,13 +53,8 @@ def pairs(recipe: Recipe) -> str:
             _stored(w, outs, blocks, (corner[0], corner[1]), row_bytes)
             w.do("br label %tiled")
         w.label("tiled")
-        with w.when(w.put("icmp ne ptr %behind, null"), "batch"):
-            for k in range(len(outs)):
-                state = w.offset("%behind", BEHIND * k)
-                with w.when(w.put(f"icmp ne i64 {w.load('i64', state)}, 0"), f"more{k}"):
-                    w.do(f"call void @trickle(ptr {state}, i64 {LINES})")
     w.do("ret void")
-    arguments = ", ".join(["ptr %quantities", "ptr %behind", *(f"ptr {out}" for out in outs)])
+    arguments = ", ".join(["ptr %quantities", "i1 %blank", *(f"ptr {out}" for out in outs)])
     text = f'define internal void @pairs({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
     return text + _overlap(recipe) + _add_diagonal()
 

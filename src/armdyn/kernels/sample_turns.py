@@ -1,0 +1,57 @@
+"""What pairs and strips of matrices read, from samples side by side to links side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armdyn.kernels.link_loops import Loop
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+from armdyn.kernels.looped_memory import Cursor, Layout
+
+
+def told_apart(cursor: Cursor, loop: Loop, name: str) -> None:
+    """What pairs and strips read, by samples: of a link, or of four when the last of them is done.
+
+    At once, while it is in the nearest cache.
+    """
+    w, layout, index = cursor.w, cursor.layout, cursor.index
+    written = {place.where for place, _ in loop.body.outputs}
+    if "pair" in written:
+        last = w.put(f"and i64 {index}, 3")
+        if loop.way == "inward":
+            done = w.put(f"icmp eq i64 {last}, 0")
+        else:
+            final = w.put(f"icmp eq i64 {index}, {w.plus(layout.n, -1)}")
+            done = w.put(f"or i1 {final}, {w.put(f'icmp eq i64 {last}, 3')}")
+        with w.when(done, f"{name}.four"):
+            _turned(w, layout, w.put(f"lshr i64 {index}, 2"))
+    if "strip" in written:
+        _turned_strip(w, layout, index)
+
+
+def _turned(w: LoopWriter, layout: Layout, block: str) -> None:
+    """Quantities of pairs of four links from [link][quantity][sample] to [sample][block][quantity][link]."""
+    size, step = layout.recipe.pair_size, layout.step
+    target = w.offset(layout.turned, w.times(block, WIDE * size))
+    with w.counting("entry4", str(size)) as k:
+        source = w.offset(layout.pairs, w.times(k, step))
+        near = [w.offset(source, step * size * link) for link in range(LANES)]
+        _transposed(w, near, w.offset(target, w.times(k, WIDE)), layout.pair_bytes, layout.samples)
+
+
+def _turned_strip(w: LoopWriter, layout: Layout, link: str) -> None:
+    """Numbers of a link's strip from [number][sample] to [sample][link][number]."""
+    size = layout.recipe.strip_size
+    target = w.offset(layout.strips_turned, w.times(link, 8 * size))
+    with w.counting("strip4", str(size // LANES)) as k:
+        source = w.offset(layout.strips, w.times(k, layout.step * LANES))
+        near = [w.offset(source, layout.step * r) for r in range(LANES)]
+        _transposed(w, near, w.offset(target, w.times(k, WIDE)), layout.strip_bytes, layout.samples)
+
+
+def _transposed(w: LoopWriter, near: Sequence[str], target: str, step: str, samples: int) -> None:
+    """Four vectors of samples become vectors of four, those of samples `step` bytes apart."""
+    for first in range(0, samples, LANES):
+        rows = [w.load(V4, w.offset(place, 8 * first), WIDE) for place in near]
+        for sample, column in enumerate(transposed(w, rows), first):
+            w.store(V4, column, w.offset(target, w.times(step, sample)), WIDE)
