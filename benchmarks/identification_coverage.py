@@ -1,6 +1,6 @@
 """Do error bars hold? Simulated robots, many draws of noise and of an imperfect clock, every law of friction.
 
-    python benchmarks/identification_coverage.py [ROBOT ...] [--draws N] [--write]
+    python benchmarks/identification_coverage.py [ROBOT ...] [--law=LAW ...] [--draws N] [--write]
 
 For every draw a log of an exciting motion is simulated by inverse dynamics with one law of friction in all joints;
 positions and torques get noise, 2 % of the samples are written twice and 1 % are lost, and the stamps are even.
@@ -99,8 +99,9 @@ def row(name: str, law: str, draws: int) -> str:
     names = {"friction_law": "widths", "load_friction": "load", "presliding": "presliding"}
     terms = [f"{words} {features.count(name)}" for name, words in names.items() if name in features]
     judged = "{:.2f} / {:.2f}".format(*(100 * np.mean(errors, axis=0))) if found else ""
+    error = 100 * per_draw.std() / np.sqrt(draws)
     return (
-        f"| {name} | {law} | {len(shares)} | {100 * shares.mean():.1f} ({100 * per_draw.std() / np.sqrt(draws):.1f}) | "
+        f"| {name} | {law} | {draws} | {len(shares)} | {100 * shares.mean():.1f} ({error:.1f}) | "
         f"{100 * shares.min():.0f} | {', '.join(terms) if found else ''} | {judged} | {seconds:.2f} |"
     )
 
@@ -108,9 +109,9 @@ def row(name: str, law: str, draws: int) -> str:
 def main() -> None:
     given = [entry for entry in sys.argv[1:] if not entry.startswith("-") and not entry.isdigit()]
     draws = int(sys.argv[sys.argv.index("--draws") + 1]) if "--draws" in sys.argv else DRAWS
-    lines = ["| robot | law | parameters | within 2 std, % (standard error) | worst parameter, % | "
+    lines = ["| robot | law | draws | parameters | within 2 std, % (standard error) | worst parameter, % | "
              "terms found, draws | error with / without terms, % | s a draw |",
-             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+             "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     print("\n".join(lines), flush=True)
     for name in given or ROBOTS:
         for law in [entry for entry in LAWS if f"--law={entry}" in sys.argv] or LAWS:
@@ -118,7 +119,7 @@ def main() -> None:
             print(lines[-1], flush=True)
     if "--write" in sys.argv:
         about = (__doc__ or "").split("\n\n")[2].strip()
-        text = f"# Error bars of identification, {draws} draws\n\n{about}\n\n" + "\n".join(lines) + "\n"
+        text = f"# Error bars of identification\n\n{about}\n\n" + "\n".join(lines) + "\n"
         Path(__file__).with_name("IDENTIFICATION_COVERAGE.md").write_text(text, encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ import armdyn
 from armdyn.dynamics.presliding import presliding, torques_along
 from armdyn.errors import ArmdynError, FeatureError, ShapeError
 from armdyn.identification import Fit, Log, identify
+from armdyn.robot.parts import Friction
 from armdyn.typing import Array
 
 NOISE = 0.05
@@ -128,6 +129,24 @@ def test_the_band_holds_on_another_motion(rich: Fit) -> None:
     inside = np.abs(left) <= 2 * rich.predict_std(*motion)
     assert (inside.mean(axis=0) > 0.88).all()
     assert (inside.mean(axis=0) < 0.999).all()
+
+
+def test_bars_of_friction_hold_for_a_width_between_those_of_the_bank() -> None:
+    """Fc and Fv are what remains at high speed: they depend on how fast the sign sets in."""
+    t, q, qd, qdd = _motion(0)
+    fastest = np.abs(qd).max(axis=0)
+    law = {"viscous": 1.0, "coulomb": 4.0, "law": "rounded", "width": 0.02}
+    tree = {
+        joint.name: Friction(**law, values={"coulomb_1": 2.0, "width_1": 0.28 * speed})
+        for joint, speed in zip(ROBOT.joints, fastest, strict=True)
+    }
+    true = replace(ROBOT, tree=tuple(replace(joint, friction=tree.get(joint.name)) for joint in ROBOT.tree))
+    tau = torques_along(true, q, qd, qdd) + NOISE * np.random.default_rng(3).standard_normal(q.shape)
+    fit = identify(ROBOT, Log(t, q, tau))
+    assert fit.torques is not None
+    for j in (1, 2):
+        assert abs(fit.parameters[f"Fc{j}"] - 4.0) < 3 * fit.std[f"Fc{j}"]
+        assert abs(fit.parameters[f"Fv{j}"] - 1.0) < 3 * fit.std[f"Fv{j}"]
 
 
 def test_nothing_is_lost_where_viscous_and_coulomb_friction_are_the_truth() -> None:

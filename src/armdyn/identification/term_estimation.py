@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.special import gammaln
 
 from armdyn.identification.filters import decimated
@@ -212,11 +213,23 @@ def _weights(residuals: Array, sigma: Array, speed: Array) -> Array:
 
 def _inverse(H: Array, out: Array) -> Array:
     """Inverse of the information; what is left out or not determined has zeros."""
-    scale = np.sqrt(np.diag(H))
-    scale = np.where((scale > 0) & ~out, scale, np.inf)
-    values, vectors = np.linalg.eigh(H / np.outer(scale, scale))
+    some = np.flatnonzero((np.diag(H) > 0) & ~out)
+    scale = np.sqrt(np.diag(H)[some])
+    scaled = H[np.ix_(some, some)] / np.outer(scale, scale)
+    inverse = np.zeros_like(H)
+    inverse[np.ix_(some, some)] = _pseudo_inverse(scaled) / np.outer(scale, scale)
+    return inverse
+
+
+def _pseudo_inverse(A: Array) -> Array:
+    """Inverse of a symmetric matrix, by Cholesky factors if it is regular: a tenth of the time of eigenvalues."""
+    factor, failed = lapack.dpotrf(A)
+    if not failed and lapack.dpocon(factor, np.abs(A).sum(axis=0).max())[0] > len(A) * RANK:
+        upper = np.triu(lapack.dpotri(factor)[0])
+        return np.asarray(upper + np.triu(upper, 1).T)
+    values, vectors = np.linalg.eigh(A)
     good = values > RANK * values[-1]
-    root = vectors[:, good] / np.sqrt(values[good]) / scale[:, None]
+    root = vectors[:, good] / np.sqrt(values[good])
     inverse: Array = root @ root.T
     return inverse
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import stdtrit
 
 from armdyn.identification.estimation import autocorrelation_time
 from armdyn.identification.friction_terms import GROUPS
 from armdyn.identification.samples import Samples
-from armdyn.identification.term_estimation import Solution, TermData, by_speed, solved
+from armdyn.identification.term_estimation import BLOCKS, SPEEDS, Solution, TermData, by_speed, solved
 from armdyn.identification.torque_model import TorqueModel, root_of
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
@@ -35,13 +36,15 @@ GAIN = 0.98
 """Cross-validated error over that without the terms, below which the terms of a joint clearly help."""
 SIMPLER = 1.005
 """Cross-validated error without presliding, or without load, over that with it, below which it is left out."""
-CERTAIN = 2.0
-"""Standard errors over the blocks by which they must do so."""
+FALSE_ALARM = 0.05
+"""Chance that terms are called certain for a robot whose friction is viscous and Coulomb, over all of its joints."""
 HARM = 2.0
 """Standard errors over the blocks. Evidence decides on terms; where they help one joint of a robot, they are left out
 of another only if they certainly raise its cross-validated error: held-out blocks of a short log take away so many of
 its reversals that they are too severe with friction terms (of a real log, the first half estimating and the next fifth
 judging, a limit of 1 raised the error from 6.8 to 7.6 %)."""
+ENOUGH = 40
+"""Decimated samples of a class of speed from which its own 95 % quantile is taken."""
 FEWEST = 100
 """Decimated samples (4 s) below which no friction terms are looked for."""
 
@@ -97,7 +100,7 @@ class _Problem:
             others = data.keep & ~((data.t >= low - GUARD) & (data.t < high + GUARD))
             found = solved(data, self.X, others, self.discount, self.prior, self.groups, self.solution)
             theta = np.concatenate([found.values, found.own.ravel()])
-            for j in range(self.data.bank.n):
+            for j in range(data.bank.n):
                 phi, places = data.design(self.X, block, j)
                 left[block, j] = data.tau[block, j] - phi @ theta[places]
         return left
@@ -166,7 +169,8 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
     n, surfaces = robot.n, len(problem.prior)
     plain = problem.without()
     simplest = min(plain, problem.sharp, key=lambda each: each.error)
-    gains = (problem.errors < GAIN * simplest.errors) & (problem.harm(simplest) < -CERTAIN)
+    certain = stdtrit(BLOCKS - 1, 1 - FALSE_ALARM / n)  # any of the joints may raise the alarm (Bonferroni)
+    gains = (problem.errors < GAIN * simplest.errors) & (problem.harm(simplest) < -certain)
     if not gains.any():
         return None
     for group in ("presliding", "load"):  # a simpler law that predicts as well is preferred
@@ -184,16 +188,22 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
 
 
 def _band(problem: _Problem, covariance: Array) -> tuple[Array, Array]:
-    """(sigma by class of speed, factor by joint) so that 95 % of the held-out residuals are within two deviations."""
+    """(sigma, factor), (n, 3), by class of speed: 95 % of a class's held-out residuals are within two deviations.
+
+    A class with few samples has the factor of all.
+    """
     data = problem.data
     use, left = data.keep, problem.held_out[data.keep]
-    sigma = by_speed(left, data.speed[use])
-    scale = np.ones(len(sigma))
+    speed = data.speed[use]
+    sigma = by_speed(left, speed)
+    scale = np.ones(sigma.shape)
     for j in range(len(sigma)):
         phi, places = data.design(problem.X, use, j)
         unsure = ((phi @ root_of(covariance[np.ix_(places, places)])) ** 2).sum(axis=1)
-        std = np.sqrt(unsure + sigma[j, data.speed[use, j]] ** 2)
-        scale[j] = float(np.quantile(np.abs(left[:, j]) / std, 0.95)) / 2
+        sizes = np.abs(left[:, j]) / np.sqrt(unsure + sigma[j, speed[:, j]] ** 2)
+        for s in range(SPEEDS):
+            inside = speed[:, j] == s
+            scale[j, s] = float(np.quantile(sizes[inside] if inside.sum() >= ENOUGH else sizes, 0.95)) / 2
     return sigma, scale
 
 

@@ -37,7 +37,7 @@ class TorqueModel:
     own: (n + s, 2 + k) viscous and Coulomb friction and coefficients of the terms, of joints and shared motors
     covariance: of values and own, one after the other
     sigma: (n, 3) standard deviation of residuals by class of speed
-    scale: (n,) factor with which 95 % of the held-out torques are within two standard deviations
+    scale: (n, 3) factor with which 95 % of the held-out torques of a class are within two standard deviations
     autocorrelation_time: (n,) of the residuals, in decimated samples
     samples: (n,) how many were used
     cutoff: of the low-pass of positions, Hz
@@ -155,7 +155,7 @@ class TorqueModel:
                 X = [self.bank.rows[a, j] * columns[a][part] for a in surfaces[j]]
                 X[0][:, -1] = load[:, j] * sign[:, j]
                 unsure = ((np.hstack([Y[:, j], *X]) @ roots[j]) ** 2).sum(axis=1)
-                std[part, j] = self.scale[j] * np.sqrt(unsure + self.sigma[j, speed[:, j]] ** 2)
+                std[part, j] = self.scale[j, speed[:, j]] * np.sqrt(unsure + self.sigma[j, speed[:, j]] ** 2)
         return std
 
     def section(self, joints: Sequence[str]) -> Section:
