@@ -37,7 +37,7 @@ def test_every_joint_is_predicted_better_than_by_the_plain_baseline(
     robot, log = getattr(league, name)()
     first, last = league.part(log, True), league.part(log, False)
     plain, _ = league.errors(robot, last, league.Plain(robot, first))
-    ours, inside = league.errors(robot, last, league.Ours(robot, first))
+    ours, (inside, _) = league.errors(robot, last, league.Ours(robot, first))
     assert (ours < plain).all(), (ours, plain)
     assert (ours < most).all(), ours
     assert (inside > 85).all(), inside
