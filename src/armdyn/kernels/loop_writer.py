@@ -87,11 +87,16 @@ class LoopWriter(Writer):
         return self.shuffle(lanes, one, one, [0] * lanes)
 
 
-def transposed(w: Writer, rows: Sequence[str]) -> list[str]:
-    """Four vectors of four, rows and columns exchanged."""
-    a, b, c, d = rows
-    low = [w.shuffle(LANES, x, y, (0, 4, 2, 6)) for x, y in ((a, b), (c, d))]
-    high = [w.shuffle(LANES, x, y, (1, 5, 3, 7)) for x, y in ((a, b), (c, d))]
-    near = [w.shuffle(LANES, x, y, (0, 1, 4, 5)) for x, y in (low, high)]
-    far = [w.shuffle(LANES, x, y, (2, 3, 6, 7)) for x, y in (low, high)]
-    return [*near, *far]
+def transposed(w: Writer, rows: Sequence[str], lanes: int = LANES) -> list[str]:
+    """Columns of four vectors, each a vector of four; lanes: of the rows, a multiple of four, turned four by four."""
+
+    def picked(pair: Sequence[str], places: Sequence[int]) -> str:
+        pick = [first + k % LANES + lanes * (k // LANES) for first in firsts for k in places]
+        return w.shuffle(lanes, pair[0], pair[1], pick)
+
+    firsts = range(0, lanes, LANES)
+    low, high = ([picked(pair, places) for pair in (rows[:2], rows[2:])] for places in ((0, 4, 2, 6), (1, 5, 3, 7)))
+    turned = [picked(pair, places) for places in ((0, 1, 4, 5), (2, 3, 6, 7)) for pair in (low, high)]
+    if lanes == LANES:
+        return turned
+    return [w.shuffle(lanes, four, four, range(first, first + LANES)) for first in firsts for four in turned]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.link_loops import Loop
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 from armdyn.kernels.looped_memory import Cursor, Layout
@@ -51,7 +52,6 @@ def _turned_strip(w: LoopWriter, layout: Layout, link: str) -> None:
 
 def _transposed(w: LoopWriter, near: Sequence[str], target: str, step: str, samples: int) -> None:
     """Four vectors of samples become vectors of four, those of samples `step` bytes apart."""
-    for first in range(0, samples, LANES):
-        rows = [w.load(V4, w.offset(place, 8 * first), WIDE) for place in near]
-        for sample, column in enumerate(transposed(w, rows), first):
-            w.store(V4, column, w.offset(target, w.times(step, sample)), WIDE)
+    rows = [w.load(vector(samples), place, 8 * samples) for place in near]
+    for sample, column in enumerate(transposed(w, rows, samples)):
+        w.store(V4, column, w.offset(target, w.times(step, sample)), WIDE)
