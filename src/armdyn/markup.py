@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from html import escape
 
@@ -14,6 +14,8 @@ LATEX_WIDTH = 76
 """Letters in a row of a LaTeX table: a page of one column holds about as many."""
 _LATEX = {letter: f"\\{letter}" for letter in "#$%&_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|$#])")
+_CODE = re.compile(r"`([^`|$<>\\]+)`")
+"""What a text has in backticks: names, options and commands."""
 
 
 def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
@@ -32,9 +34,21 @@ def latex_text(text: str, longest: int = LONGEST_TEXT) -> str:
 
     >>> print(latex_text(r"a_b \input{x} 50%"))
     a\_b /input\{x\} 50\%
+    >>> print(latex_text("see `columns`"))
+    see \texttt{columns}
     """
     plain = safe_text(text, longest).replace("<", "(").replace(">", ")")
-    return "".join(_LATEX.get(letter, letter) for letter in plain)
+    parts = [(is_code, "".join(_LATEX.get(letter, letter) for letter in part)) for is_code, part in _parts(plain)]
+    return "".join(rf"\texttt{{{part}}}" if is_code else part for is_code, part in parts)
+
+
+def html_text(text: str) -> str:
+    """The text for an HTML page.
+
+    >>> print(html_text("a < b: see `columns`"))
+    a &lt; b: see <code>columns</code>
+    """
+    return "".join(f"<code>{escape(part)}</code>" if is_code else escape(part) for is_code, part in _parts(text))
 
 
 def markdown_text(text: str) -> str:
@@ -42,8 +56,17 @@ def markdown_text(text: str) -> str:
 
     >>> print(markdown_text("a*b | <c>"))
     a\*b \| \<c\>
+    >>> print(markdown_text("see `v_max`"))
+    see `v_max`
     """
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    parts = _parts(" ".join(text.split()))
+    return "".join(f"`{part}`" if is_code else _MARKDOWN.sub(r"\\\1", part) for is_code, part in parts)
+
+
+def _parts(text: str) -> Iterator[tuple[bool, str]]:
+    """(whether it stands in backticks, part of the text), in order."""
+    for k, part in enumerate(_CODE.split(text)):
+        yield k % 2 == 1, part
 
 
 def latex_table(section: Section) -> str:
@@ -104,11 +127,11 @@ def html_table(section: Section) -> str:
     right, left = (f'style="text-align:{side};padding:1px 8px"' for side in ("right;white-space:pre", "left"))
     sides = [right if is_numeric(cells) else left for cells in columns]
     heads = "".join(
-        f"<th {side}>{escape(c.head)}{f'<br><small>{escape(c.unit)}</small>' if c.unit else ''}</th>"
+        f"<th {side}>{html_text(c.head)}{f'<br><small>{escape(c.unit)}</small>' if c.unit else ''}</th>"
         for c, side in zip(section.columns, sides, strict=True)
     )
     rows = "".join(
-        "<tr>" + "".join(f"<td {side}>{escape(x)}</td>" for x, side in zip(row, sides, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td {side}>{html_text(x)}</td>" for x, side in zip(row, sides, strict=True)) + "</tr>"
         for row in section.rows
     )
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"

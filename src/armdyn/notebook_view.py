@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
-from armdyn.markup import html_table, latex_tables, latex_text, markdown_table, markdown_text
+from armdyn.markup import html_table, html_text, latex_tables, latex_text, markdown_table, markdown_text
 from armdyn.tables import Section
 
 MOST_ROWS = 14
@@ -77,7 +77,7 @@ def html(view: View) -> str:
     if view.facts:
         cells = (
             f'<tr><td style="text-align:left;opacity:.7;vertical-align:top">{escape(label)}</td>'
-            f'<td style="text-align:left">{escape(text)}</td></tr>'
+            f'<td style="text-align:left">{html_text(text)}</td></tr>'
             for label, text in view.facts
         )
         parts.append(f"<table>{''.join(cells)}</table>")
@@ -92,7 +92,7 @@ def html(view: View) -> str:
         rows -= len(section.rows)
     parts += [_folded(f"{section.title} ({len(section.rows)})", _table(section), False) for section in view.details]
     if view.notes:
-        parts.append(_folded("Notes", "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in view.notes) + "</ul>"))
+        parts.append(_folded("Notes", "<ul>" + "".join(f"<li>{html_text(note)}</li>" for note in view.notes) + "</ul>"))
     return f'<div style="{_FRAME}">{"".join(parts)}</div>'
 
 
@@ -104,7 +104,7 @@ def _mark(verdict: tuple[str, bool] | None) -> str:
 
 
 def _table(section: Section) -> str:
-    note = f"<div><small>{escape(section.note)}</small></div>" if section.note else ""
+    note = f"<div><small>{html_text(section.note)}</small></div>" if section.note else ""
     return f'<div style="{_SCROLL}">{html_table(section)}</div>{note}'
 
 

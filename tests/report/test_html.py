@@ -32,6 +32,15 @@ def test_formulas_break_before_the_signs_of_the_outermost_sum(mathml: str, count
     assert all(term.startswith('<mo form="infix">') for term in terms[1:])
 
 
+def test_names_in_backticks_are_set_as_code() -> None:
+    text = "declare `offsets` < `<b>`"
+    wanted = "declare <code>offsets</code> &lt; `&lt;b&gt;`"
+    table = Section("", (Column("advice"),), ((text,),), text)
+    blocks = [html.paragraph(text), html.remark(text), html.missing(text), html.definitions([("", text)]),
+              html.bullets("", [text]), html.figure("<svg></svg>", text), html.table(table)]  # fmt: skip
+    assert all(wanted in block for block in blocks)
+
+
 def test_every_block_escapes_what_it_is_given() -> None:
     evil = '<script>"&'
     table = Section(evil, (Column(evil, evil),), ((evil,),), evil)

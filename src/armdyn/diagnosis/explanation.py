@@ -17,6 +17,7 @@ from armdyn.diagnosis.search import Found, search, torque_distances
 from armdyn.diagnosis.table_view import in_order
 from armdyn.diagnosis.views import View, view
 from armdyn.findings import sentence
+from armdyn.markup import html_text
 from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, declare, require
 from armdyn.robot.robot import Robot
 from armdyn.tables import WIDTH, Column, Section, paragraph, render
@@ -148,14 +149,12 @@ class Explanation:
         )
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         rows = "".join(
-            f"<tr><td>{escape(c.kind.replace('_', ' '))}</td><td>{100 * (c.share or 0):.1f} %</td>"
-            f"<td>{escape(sentence(c.what))}</td></tr>" for c in self.causes)  # fmt: skip
-        notes = "".join(f"<li>{escape(text)}</li>" for text in self.remarks())
+            f"<tr><td>{html_text(c.kind.replace('_', ' '))}</td><td>{100 * (c.share or 0):.1f} %</td>"
+            f"<td>{html_text(sentence(c.what))}</td></tr>" for c in self.causes)  # fmt: skip
+        notes = "".join(f"<li>{html_text(text)}</li>" for text in self.remarks())
         table = f"<table><tr><th>cause</th><th>share</th><th>what differs</th></tr>{rows}</table>" if rows else ""
-        return f"<div><p><b>{escape(sentence(self.summary))}</b></p>{table}<ul>{notes}</ul></div>"
+        return f"<div><p><b>{html_text(sentence(self.summary))}</b></p>{table}<ul>{notes}</ul></div>"
 
 
 def _torque(x: float, scale: float) -> str:

@@ -15,6 +15,7 @@ from importlib.resources import files
 
 from armdyn import __version__
 from armdyn.findings import Checkup
+from armdyn.markup import html_text
 from armdyn.tables import Section, is_numeric
 
 _WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
@@ -52,7 +53,7 @@ def page(
 <body><div class="sheet{" wide" if contents else ""}">
 <header>
 <h1>{escape(title)}</h1>
-<p class="source">{escape(subtitle)}</p>
+<p class="source">{html_text(subtitle)}</p>
 {f'<p class="made">{escape(made)}</p>' if made else ""}
 </header>
 {_contents(contents)}<main>
@@ -112,17 +113,17 @@ def subheading(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    return f"<p>{escape(text)}</p>"
+    return f"<p>{html_text(text)}</p>"
 
 
 def remark(text: str) -> str:
     """A paragraph in small grey type; nothing for an empty text."""
-    return f'<p class="remark">{escape(text)}</p>' if text else ""
+    return f'<p class="remark">{html_text(text)}</p>' if text else ""
 
 
 def missing(reason: str) -> str:
     """A highlighted paragraph with the reason why something is missing."""
-    return f'<p class="missing">{escape(reason)}</p>'
+    return f'<p class="missing">{html_text(reason)}</p>'
 
 
 def code(text: str) -> str:
@@ -130,7 +131,7 @@ def code(text: str) -> str:
 
 
 def definitions(pairs: Sequence[tuple[str, str]]) -> str:
-    return f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{escape(text)}</dd>' for label, text in pairs)}</dl>"
+    return f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{html_text(text)}</dd>' for label, text in pairs)}</dl>"
 
 
 def bullets(title: str, texts: Sequence[str]) -> str:
@@ -138,7 +139,7 @@ def bullets(title: str, texts: Sequence[str]) -> str:
     if not texts:
         return ""
     head = f"<h3>{escape(title)}</h3>" if title else ""
-    return f"{head}<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
+    return f"{head}<ul>{''.join(f'<li>{html_text(text)}</li>' for text in texts)}</ul>"
 
 
 def facts(pairs: Sequence[tuple[str, str]], ok: bool) -> str:
@@ -152,7 +153,7 @@ def cards(entries: Iterable[tuple[str, str, str, bool | None]]) -> str:
     cells = []
     for label, text, small, verdict in entries:
         mark = {True: ' class="good"', False: ' class="bad"', None: ""}[verdict]
-        below = f"<small>{escape(small)}</small>" if small else ""
+        below = f"<small>{html_text(small)}</small>" if small else ""
         cells.append(f"<div><span>{escape(label)}</span><strong{mark}>{escape(text)}</strong>{below}</div>")
     return f'<div class="facts">{"".join(cells)}</div>'
 
@@ -188,7 +189,7 @@ def _infix(term: str, has_sign: bool) -> str:
 def figure(svg: str, caption: str, wide: bool = False) -> str:
     """A figure with its caption. wide: too wide for a phone, where it scrolls horizontally."""
     inside = f'<div class="scroll large">{_inline(svg)}</div>' if wide else _inline(svg)
-    return f"<figure>{inside}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{inside}<figcaption>{html_text(caption)}</figcaption></figure>"
 
 
 def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool]] = ()) -> str:
@@ -202,7 +203,7 @@ def panels(svgs: Sequence[str], caption: str, key: Sequence[tuple[str, str, bool
         for name, color, dashed in key
     )
     legend = f'<ul class="key">{marks}</ul>' if marks else ""
-    return f'<figure>{legend}<div class="panels">{inside}</div><figcaption>{escape(caption)}</figcaption></figure>'
+    return f'<figure>{legend}<div class="panels">{inside}</div><figcaption>{html_text(caption)}</figcaption></figure>'
 
 
 def _inline(svg: str) -> str:
@@ -229,7 +230,7 @@ def table(section: Section) -> str:
         for c, n in zip(section.columns, numeric, strict=True)
     )
     rows = "".join(
-        "<tr>" + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind in zip(row, kinds, strict=True))
+        "<tr>" + "".join(f'<td class="{kind}">{html_text(cell)}</td>' for cell, kind in zip(row, kinds, strict=True))
         + "</tr>\n"
         for row in section.rows
     )  # fmt: skip
@@ -247,8 +248,8 @@ def _number(is_number: bool) -> str:
 def links(rows: Sequence[tuple[str, str, str]], head: tuple[str, str]) -> str:
     """A table of files: (address relative to the page, name, content)."""
     body = "".join(
-        f'<tr><td class="cell"><a href="{escape(address)}">{escape(text)}</a></td><td class="prose">{escape(what)}</td>'
-        "</tr>\n"
+        f'<tr><td class="cell"><a href="{escape(address)}">{escape(text)}</a></td>'
+        f'<td class="prose">{html_text(what)}</td></tr>\n'
         for address, text, what in rows
     )
     heads = "".join(f"<th>{escape(text)}</th>" for text in head)
@@ -263,7 +264,7 @@ def findings(checkup: Checkup) -> str:
     heads = "".join(f"<th>{escape(column.head)}</th>" for column in section.columns)
     rows = "".join(
         f'<tr><td class="{escape(row[0])}">{escape(row[0])}</td>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>\n"
+        + "".join(f"<td>{html_text(cell)}</td>" for cell in row[1:]) + "</tr>\n"
         for row in section.rows
     )  # fmt: skip
     return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
