@@ -171,6 +171,19 @@ def test_a_joint_at_rest(robot: str) -> None:
     assert rules(log, arm) == {"joint at rest": [name(arm, 2)]}
 
 
+def test_torques_beyond_the_limit_are_not_saturated() -> None:
+    """A limit that the torques pass does not hold them, and neither do spikes beyond it."""
+    arm = rubbing("ur5")
+    log = simulated(arm, 7)
+    largest = float(np.abs(log.tau[:, 1]).max())
+    tree = [dataclasses.replace(joint, limits=dataclasses.replace(joint.limits, torque=0.7 * largest))
+            if joint.name == name(arm, 1) else joint for joint in arm.tree]  # fmt: skip
+    assert rules(log, dataclasses.replace(arm, tree=tuple(tree))) == {"range of torque": [name(arm, 1)]}
+    tau = log.tau.copy()
+    tau[50:-50:300, 1] += 3 * largest
+    assert rules(change(log, tau=tau), arm) == {"spikes": [name(arm, 1)]}
+
+
 def test_saturated_torque() -> None:
     arm = rubbing("ur5")
     log = simulated(arm)

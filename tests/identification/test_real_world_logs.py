@@ -76,7 +76,7 @@ def test_spikes_are_found_and_the_robust_method_advised() -> None:
 def test_the_share_of_the_weight_is_shown_where_gains_are_off() -> None:
     wrong = identify(ROBOT, Log(LOG.t, LOG.q, 1.22 * LOG.tau), friction="plain")
     (share,) = [finding for finding in wrong.findings if finding.rule == "weight share"]
-    assert share.value == pytest.approx(1.22, abs=0.03)
+    assert share.value == pytest.approx(122, abs=3) and share.unit == "%"
     assert "weight share" not in _rules(identify(ROBOT, LOG, friction="plain"))
 
 
@@ -110,6 +110,8 @@ def test_the_physically_consistent_robot_is_the_one_that_is_validated() -> None:
     expected = np.concatenate([rows.Y @ values for rows in fit.observation.rows()])
     np.testing.assert_allclose(fit.validation.predicted, expected, atol=1e-9)
     assert np.abs(values - fit.estimate.values).max() > 1e-6  # the constraint does change something here
+    np.testing.assert_allclose(fit.consistent, values)
+    assert "Consistent: of the robot that is delivered" in str(fit)
 
 
 def test_only_friction_keeps_the_inertial_parameters() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.special import ndtri
@@ -24,9 +24,14 @@ CORRELATED = 1.0
 """Durbin-Watson statistic below which residuals are correlated: neighbouring samples by more than 1/2."""
 
 
-def findings_on(observation: Observation, estimate: Estimate, tried: Validation) -> list[Finding]:
-    """The findings on an estimate and its validation."""
-    return [*_motion(observation, estimate), *_parameters(estimate), *_torques(tried)]
+def findings_on(
+    observation: Observation, estimate: Estimate, tried: Validation, log: Sequence[Finding] = ()
+) -> list[Finding]:
+    """The findings on an estimate and its validation.
+
+    log: those on its log, which explain large residuals
+    """
+    return [*_motion(observation, estimate), *_parameters(estimate), *_torques(tried, log)]
 
 
 def _motion(observation: Observation, estimate: Estimate) -> Iterator[Finding]:
@@ -64,19 +69,26 @@ def _parameters(estimate: Estimate) -> Iterator[Finding]:
                           "Look at the friction terms of the report; --physical keeps it positive.")  # fmt: skip
 
 
-def _torques(tried: Validation) -> Iterator[Finding]:
+def _torques(tried: Validation, log: Sequence[Finding]) -> Iterator[Finding]:
     for joint, share in zip(tried.joints, tried.relative_error, strict=True):
         if share > LARGE:
-            yield Finding("large-residual", "suspicious", f"joint {joint!r}",
-                          f"the residual is {share:.0%} of the torque (rms)",
-                          f"below {LARGE:.0%}", float(share), "",
-                          "noise, another friction law, or wrong geometry", "Plot the residual.")  # fmt: skip
+            cause, advice = "noise, another friction law, or wrong geometry", "Plot the residual."
+            if known := _explained(joint, tried.joints, log):
+                cause, advice = f"a consequence of other findings: {listed(known)}", "Correct these first."
+            yield Finding("large-residual", "suspicious", joint, f"the residual is {share:.0%} of the torque (rms)",
+                          f"below {LARGE:.0%}", 100 * float(share), "%", cause, advice)  # fmt: skip
     alike = [joint for joint, watson in zip(tried.joints, tried.durbin_watson, strict=True) if watson < CORRELATED]
     if alike:
         worst = float(np.nanmin(tried.durbin_watson))
         yield Finding("not-white", "note", f"joints {listed(alike)}", "residuals are autocorrelated "
                       f"(Durbin-Watson down to {worst:.2f})", "near 2", worst, "", "unmodelled effects",
                       "Standard deviations account for it.")  # fmt: skip
+
+
+def _explained(joint: str, joints: Sequence[str], log: Sequence[Finding]) -> list[str]:
+    """Rules of suspicious findings on the log that concern a joint, or all joints."""
+    places = [(finding.rule, set(finding.where.split(", "))) for finding in log if finding.severity != "note"]
+    return list(dict.fromkeys(rule for rule, place in places if joint in place or not place & set(joints)))
 
 
 __all__ = ["findings_on"]

@@ -32,11 +32,15 @@ COARSE = {"q": 1000, "tau": 100}
 """Number of levels within its range below which a signal is coarse."""
 SATURATED = 0.002
 """Share of samples at the extreme of a torque, while moving, above which it is saturated."""
+BEYOND = 1.02
+"""Torque over its limit beyond which the limit does not hold it: it is not saturated there."""
 SPIKE, TALL, RARE = 12.0, 0.15, 0.05
 """A torque is a spike if it is this many typical deviations, of the log and of its neighbourhood, and this share of the
 torque's usual range from the median of its neighbours, and if at most this share of the torques are."""
 NEIGHBOURHOOD = 51
 """Samples of a neighbourhood."""
+FEWEST_SPIKES = 3
+"""Spikes of a joint from which on they are reported."""
 MIXED_UP = {
     math.pi / 180: "rad against deg",
     180 / math.pi: "deg against rad",
@@ -69,7 +73,9 @@ def check_log(log: Log, robot: Robot, samples: Samples | None = None) -> tuple[F
         *range_findings(robot, log),
         *_velocities(robot, log, samples, still),
     ]
-    found += [*_saturation(robot, log, samples), *_resolution(robot, log, still), *_spikes(robot, log)]
+    spikes = np.column_stack([_spikes(tau) for tau in log.tau.T])
+    found += [*_saturation(robot, log, samples, spikes), *_resolution(robot, log, still)]
+    found += _spike_findings(robot, spikes)
     unsound = {"joint at rest", "saturated torque", "spikes", "gaps"}
     sound = not any(finding.rule in unsound and finding.severity == "suspicious" for finding in found)
     found += torque_findings(robot, log, samples, sound=sound)
@@ -148,24 +154,35 @@ def _velocities(robot: Robot, log: Log, samples: Samples, still: Array) -> list[
     return found
 
 
-def _saturation(robot: Robot, log: Log, samples: Samples) -> list[Finding]:
-    """Torques that stay at their extreme, or at the joint's limit, while the joint moves."""
+def _saturation(robot: Robot, log: Log, samples: Samples, spikes: Array) -> list[Finding]:
+    """Torques that stay at their extreme, or at the joint's limit, while the joint moves; and those beyond it.
+
+    spikes: (N, n) bool, torques of the log that do not count
+    """
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
     found = []
     # Limits joint by joint are too strict for coupled motors, so only the joints' own count there.
     limits = torque_limits(robot.without("coupling", "motors") if robot.coupling else robot)
     for j, (joint, limit) in enumerate(zip(robot.joints, limits, strict=True)):
-        tau = log.tau[inner, j][samples.keep[:, j]]
+        tau = log.tau[inner, j][samples.keep[:, j] & ~spikes[inner, j]]
         if len(tau) < FEWEST or not np.ptp(tau):
             continue
-        share = max(_at_extreme(tau), _at_extreme(-tau), float((abs(tau) > 0.995 * limit).mean()))
+        most, unit = float(abs(tau).max()), UNITS[joint.kind].torque
+        at_limit, beyond = (float((abs(tau) > share * limit).mean()) for share in (0.995, BEYOND))
+        held = at_limit if beyond < at_limit / 2 else 0.0
+        share = max(_at_extreme(tau), _at_extreme(-tau), held)
         if share > SATURATED:
-            most, unit = float(abs(tau).max()), UNITS[joint.kind].torque
             found.append(Finding("saturated torque", "suspicious", joint.name,
                                  f"{share:.1%} of the torques are at the extreme, {most:.4g} {unit}",
                                  condition="torques below their limit", value=100 * share, unit="%",
                                  cause="the drive or the sensor is at its limit, so the true torque is unknown there",
                                  advice="Log a slower motion, or leave these parts out."))  # fmt: skip
+        elif beyond > SATURATED:
+            found.append(Finding("range of torque", "suspicious", joint.name,
+                                 f"torques reach {most:.4g} {unit}, but the limit of the model is {limit:.4g} {unit}",
+                                 condition="torques within the limits", value=most, unit=unit,
+                                 cause="drive gain or unit of the effort, or a limit that the drive does not keep",
+                                 advice="Check `gains` and the unit of the effort, or correct the limit."))  # fmt: skip
     return found
 
 
@@ -206,23 +223,26 @@ def _resolution(robot: Robot, log: Log, still: Array) -> list[Finding]:
     return found
 
 
-def _spikes(robot: Robot, log: Log) -> list[Finding]:
-    """Single torques far from those before and after."""
-    found = []
-    for j, joint in enumerate(robot.joints):
-        tau = log.tau[:, j]
-        off = np.abs(tau - signal.medfilt(tau, 5))[2:-2]
-        typical = float(np.median(off[off > 0])) if (off > 0).any() else 0.0
-        usual = float(np.ptp(np.quantile(tau, (0.005, 0.995))))
-        least = max(SPIKE * typical, SPIKE * _step(tau), TALL * usual)
-        around = signal.medfilt(off, NEIGHBOURHOOD) if (off > least).any() else off
-        count = int((off > np.maximum(least, SPIKE * around)).sum())
-        if typical and 3 <= count <= RARE * len(tau):
-            found.append(Finding("spikes", "suspicious", joint.name, f"{count} torques are far from their neighbours",
-                                 condition="torques that change gradually", value=float(count), unit="samples",
-                                 cause="disturbed transmission or outliers of the sensor",
-                                 advice='Use method="robust" (--method robust).'))  # fmt: skip
-    return found
+def _spikes(tau: Array) -> Array:
+    """(N,) bool, single torques far from those before and after; none where such torques are common."""
+    spikes = np.zeros(len(tau), dtype=bool)
+    off = np.abs(tau - signal.medfilt(tau, 5))[2:-2]
+    typical = float(np.median(off[off > 0])) if (off > 0).any() else 0.0
+    usual = float(np.ptp(np.quantile(tau, (0.005, 0.995))))
+    least = max(SPIKE * typical, SPIKE * _step(tau), TALL * usual)
+    around = signal.medfilt(off, NEIGHBOURHOOD) if (off > least).any() else off
+    spikes[2:-2] = off > np.maximum(least, SPIKE * around)
+    return spikes if typical and spikes.sum() <= RARE * len(tau) else np.zeros_like(spikes)
+
+
+def _spike_findings(robot: Robot, spikes: Array) -> list[Finding]:
+    return [
+        Finding("spikes", "suspicious", joint.name, f"{count} torques are far from their neighbours",
+                condition="torques that change gradually", value=float(count), unit="samples",
+                cause="disturbed transmission or outliers of the sensor",
+                advice="Identify with the method `robust` (--method robust).")
+        for joint, count in zip(robot.joints, spikes.sum(axis=0).tolist(), strict=True) if count >= FEWEST_SPIKES
+    ]  # fmt: skip
 
 
 __all__ = ["check_log"]

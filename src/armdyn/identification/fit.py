@@ -70,6 +70,7 @@ class Fit(Shown):
              if there are no further terms
     plain_estimate: its base parameters
     calibrated: zeros of joints and direction of gravity, if they were estimated; the robot includes them
+    consistent: (p,) base parameters of the robot, if it had to be physically consistent: other than `estimate` then
     """
 
     base: BaseParameters
@@ -84,6 +85,7 @@ class Fit(Shown):
     plain_estimate: Estimate
     torques: TorqueModel | None = None
     calibrated: Calibrated | None = None
+    consistent: Array | None = None
 
     def predict(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
         """(N, n) torques of the identified robot along a motion, N m or N, friction with a state included.
@@ -141,16 +143,16 @@ class Fit(Shown):
 
     def sections(self) -> tuple[Section, ...]:
         """The parameters and the validation as tables."""
-        columns = (Column("parameter"), Column("value"), Column("std"), Column("relative std", "%"), Column("unit"),
-                   Column("contains"))  # fmt: skip
-        found = self.estimate
+        found, physical = self.estimate, self.consistent
+        delivered = () if physical is None else (Column("consistent"),)
+        columns = (Column("parameter"), Column("value"), *delivered, Column("std"), Column("relative std", "%"),
+                   Column("unit"), Column("contains"))  # fmt: skip
         rows = [
-            (name, f"{value:.5g}", f"{std:.2g}", _percent(share), self._unit(place), contained(self.base, name))
-            for name, place, value, std, share in zip(
-                self.base.names, self.base.places, found.values, found.std, found.relative_std, strict=True
-            )
+            (name, f"{found.values[i]:.5g}", *(() if physical is None else (f"{physical[i]:.5g}",)),
+             f"{found.std[i]:.2g}", _percent(found.relative_std[i]), self._unit(place), contained(self.base, name))
+            for i, (name, place) in enumerate(zip(self.base.names, self.base.places, strict=True))
             if name not in found.left_out
-        ]
+        ]  # fmt: skip
         title = f"{self.robot.name}: {len(rows)} base parameters (method: {found.method})"
         count = Counter(self.identifiability.values())
         kinds = ", ".join(f"{count[kind]} {kind}" for kind in get_args(Identifiability))
@@ -159,6 +161,9 @@ class Fit(Shown):
             "Link frames have z on the joint axis."
         )
         note += f" Set to zero: {', '.join(found.left_out)}." if found.left_out else ""
+        if physical is not None:
+            note += (" Value: what the torques tell best. Consistent: of the robot that is delivered, the nearest that "
+                     "is physically consistent.")  # fmt: skip
         tables = [Section(title, columns, tuple(rows), note), self.validation.section()]
         tables += [] if self.calibrated is None else [self.calibrated.section()]
         if self.torques is not None:
@@ -197,6 +202,7 @@ class Fit(Shown):
         robot, source, method: names
         model: what the identified model includes
         parameters: base parameter -> value, std (None: not determined), group (combination of standard parameters)
+        consistent: base parameter -> value of the physically consistent robot; None: not asked for
         left_out: base parameters set to zero
         covariance: of the base parameters
         sigma, samples, autocorrelation_time: of the residuals, by joint
@@ -217,6 +223,9 @@ class Fit(Shown):
             "source": self.source,
             "method": self.estimate.method,
             "parameters": parameters,
+            "consistent": None
+            if self.consistent is None
+            else dict(zip(self.base.names, self.consistent.tolist(), strict=True)),
             "left_out": list(self.estimate.left_out),
             "covariance": self.covariance.tolist(),
             "sigma": self.estimate.sigma.tolist(),
@@ -322,9 +331,10 @@ def identify(
         identified = model.robot(identified)
         tried = validate_model(identified, model, judged.samples, held_out=held_out, source=data.held_out_source,
                                prior=None if prior is None else robot)  # fmt: skip
-    findings = sorted_by_severity((*training.findings, *notes, *findings_on(observation, delivered, tried)))
+    noticed = findings_on(observation, delivered, tried, training.findings)
+    findings = sorted_by_severity((*training.findings, *notes, *noticed))
     return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source, plain,
-               plain_estimate, model, calibrated)  # fmt: skip
+               plain_estimate, model, calibrated, delivered.values if physical else None)  # fmt: skip
 
 
 def _delivered(base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:

@@ -42,6 +42,8 @@ and the share of it that a zero must explain then."""
 EARTH = 9.81
 """m/s^2."""
 DIRECTION = "direction of gravity"
+COLUMN = {"torques": "tau", "positions": "q"}
+"""Names of columns."""
 MISREAD = ("order of torques", "order of positions", "unit of position", "sign of position")
 """Findings after which nothing else about the torques can be judged."""
 
@@ -103,7 +105,8 @@ def _gravity_of_the_model(robot: Robot, samples: Samples) -> list[Finding]:
     return [Finding("gravity of the model", "suspicious", "model",
                     f"the model has no gravity, but the torques fit with gravity along {axis} "
                     f"({_residual(robot, worst, before, tried[axis])})",
-                    condition="the gravity of the place", value=float(before[worst]), cause="gravity = (0, 0, 0)",
+                    condition="the gravity of the place", value=100 * float(before[worst]), unit="%",
+                    cause="gravity = (0, 0, 0)",
                     advice="Give the robot its gravity, (0, 0, -9.81) for a base that stands.")]  # fmt: skip
 
 
@@ -193,7 +196,7 @@ def _scale(deviations: Deviations) -> list[Finding]:
 
 
 def _weight(what: str, share: float) -> Finding:
-    return Finding("weight share", "note", "effort", what, value=share,
+    return Finding("weight share", "note", "effort", what, value=100 * share, unit="%",
                    condition="about 100 % if the model's masses and the drive gains are right",
                    cause="drive gains (torque per current), a payload, or masses of the model",
                    advice="Masses are found in proportion to the gains: calibrate them with a known load.",
@@ -205,7 +208,7 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
     errors = evidence.errors(before), evidence.errors(after)
     worst = int(np.nanargmax(errors[0] - errors[1]))
     names = [joint.name for joint in robot.joints]
-    gain = f"({_residual(robot, worst, *errors)})"
+    gain, share = f"({_residual(robot, worst, *errors)})", 100 * float(errors[0][worst])
     if before.torques != after.torques or before.positions != after.positions:
         what = "torques" if before.torques != after.torques else "positions"
         order = getattr(after, what)
@@ -213,8 +216,9 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
         given = [names[order[j]] for j in range(robot.n) if order[j] != j]
         return [Finding(f"order of {what}", "suspicious", ", ".join(moved),
                         f"the {what} of {listed(moved)} fit if taken from the columns of {listed(given)} {gain}",
-                        condition="columns in the order of the joints", value=errors[0][worst],
-                        cause=f"columns of {what} are swapped", advice="Correct `columns`.")]  # fmt: skip
+                        condition="columns in the order of the joints", value=share, unit="%",
+                        cause=f"columns of {what} are swapped",
+                        advice=f"Give their order: `columns`, --column {COLUMN[what]}=...")]  # fmt: skip
     if before.scales != after.scales:
         j = next(j for j in range(robot.n) if before.scales[j] != after.scales[j])
         unit = {True: ("degrees", "deg"), False: ("millimetres", "mm")}[robot.joints[j].kind == "revolute"]
@@ -222,7 +226,7 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
         if factor == -1:
             return [Finding("sign of position", "suspicious", names[j],
                             f"the torques fit with the opposite sign of the position {gain}",
-                            condition="positions that grow as in the model", value=errors[0][worst],
+                            condition="positions that grow as in the model", value=share, unit="%",
                             cause="the joint's axis is reversed in the log or in the model",
                             advice="Give the joint a negative ratio, or reverse its axis in the model.")]  # fmt: skip
         are = f"are in {unit[0]}" if factor < 1 else f"were converted from {unit[0]} although they were in SI units"
@@ -234,9 +238,9 @@ def _changed(robot: Robot, evidence: Evidence, before: Reading, after: Reading) 
     if before.gravity != after.gravity:
         if after.gravity == -1:
             return [_direction(f"the torques fit a robot mounted upside down {gain}", 180.0)]
-        return [_no_gravity(f"the torques fit a robot without gravity {gain}", errors[0][worst])]
+        return [_no_gravity(f"the torques fit a robot without gravity {gain}", share)]
     j = next(j for j in range(robot.n) if before.signs[j] != after.signs[j])
-    return [_sign(names[j], f"the torque fits with the opposite sign {gain}", errors[0][worst])]
+    return [_sign(names[j], f"the torque fits with the opposite sign {gain}", share, "%")]
 
 
 def _merged(robot: Robot, found: Sequence[Finding]) -> list[Finding]:
@@ -251,15 +255,15 @@ def _merged(robot: Robot, found: Sequence[Finding]) -> list[Finding]:
     return list(kept.values())
 
 
-def _sign(joint: str, what: str, value: float) -> Finding:
-    return Finding("sign of torque", "suspicious", joint, what, condition="torque that acts on +q", value=value,
+def _sign(joint: str, what: str, value: float, unit: str) -> Finding:
+    return Finding("sign of torque", "suspicious", joint, what, "torque that acts on +q", value, unit,
                    cause="the effort has the opposite sign convention, or the joint's axis is reversed in the model",
                    advice="Give the joint a negative gain, or reverse its axis in the model.")  # fmt: skip
 
 
-def _no_gravity(what: str, value: float) -> Finding:
+def _no_gravity(what: str, percent: float) -> Finding:
     return Finding("gravity missing", "suspicious", "effort", what, condition="torques that support the robot's weight",
-                   value=value, cause="the controller reports efforts without its gravity compensation",
+                   value=percent, unit="%", cause="the controller reports efforts without its gravity compensation",
                    advice='Declare effort="gravity_compensated", or log the full torque.')  # fmt: skip
 
 
@@ -276,7 +280,7 @@ def _reversed(robot: Robot, evidence: Evidence, reading: Reading) -> list[Findin
         deviation = float(np.linalg.norm(weight @ root[own]))
         power = float(weight @ parameters[own])
         if power < -SURE * deviation:
-            found.append(_sign(joint.name, "friction would drive the joint instead of braking it", power))
+            found.append(_sign(joint.name, "friction would drive the joint instead of braking it", power, "W"))
     return found
 
 
@@ -288,11 +292,12 @@ def _gravity(robot: Robot, evidence: Evidence, reading: Reading, log: Log) -> li
     if share < -0.5:
         return [_direction("the torques support the weight of a robot mounted upside down", 180.0)]
     if share < 0.25:
-        return [_no_gravity(f"the torques support {share:.0%} of the weight of the model's links", share)]
+        return [_no_gravity(f"the torques support {share:.0%} of the weight of the model's links", 100 * share)]
     if share > 1.75 and any(finding.rule == "gravity added" for finding in log.findings):
         return [Finding("gravity twice", "suspicious", "effort",
                         f"with the gravity that was added, the torques support {share:.0%} of the model's weight",
-                        condition="about 100 %", value=share, cause="the efforts contained gravity already",
+                        condition="about 100 %", value=100 * share, unit="%",
+                        cause="the efforts contained gravity already",
                         advice='Declare effort="torque".')]  # fmt: skip
     if abs(share - 1) > max(MATERIAL["scale"], SURE * deviation):
         return [_weight(f"the torques support {share:.0%} of the weight of the model's links", share)]

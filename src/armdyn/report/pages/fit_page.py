@@ -85,8 +85,9 @@ def _parameters(fit: Fit) -> list[str]:
     section = fit.sections()[0]
     prior = dict(zip(fit.base.names, fit.base.values.tolist(), strict=True))
     known = fit.record()["parameters"]
-    columns = (*section.columns[:4], Column("before"), section.columns[4], Column("contains", folds=True))
-    rows = tuple((*row[:4], f"{prior[row[0]]:.5g}", row[4], known[row[0]]["group"]) for row in section.rows)
+    *first, unit, _ = section.columns
+    columns = (*first, Column("before"), unit, Column("contains", folds=True))
+    rows = tuple((*row[:-2], f"{prior[row[0]]:.5g}", row[-2], known[row[0]]["group"]) for row in section.rows)
     note = "Before: the value in the robot's description. Relative: standard deviation over value. " + section.note
     return [html.table(Section(section.title, columns, rows, note.strip()))]
 
@@ -206,8 +207,8 @@ def _physics(fit: Fit) -> list[str]:
         "All links are physically consistent."
         if found.consistent
         else "Some links are not physically consistent. Torques determine only the base parameters; how these are "
-        "distributed among the links is a choice, and noise moves them. The option `physical` gives the nearest "
-        "physically consistent robot."
+        "distributed among the links is a choice, and noise moves them. The option `physical` (--physical) gives "
+        "the nearest physically consistent robot."
     )
     return [html.paragraph(text), html.table(Section("", columns, rows))]
 
