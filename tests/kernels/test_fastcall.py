@@ -6,6 +6,7 @@ import ctypes
 import gc
 import sys
 import weakref
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,19 @@ def test_without_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(kernel([0.5, 2]), [np.sin(0.5), 2])
     with pytest.raises(ShapeError, match="input 'q'"):
         kernel([1, 2, 3])
+
+
+OTHERS = [("sys.byteorder", "big"), ("sys.implementation", SimpleNamespace(name="pypy")),
+          ("ctypes.sizeof", lambda kind: 4), ("sysconfig.get_config_var", lambda name: 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), OTHERS)
+def test_no_fast_path_where_objects_look_otherwise(name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another order of bytes, another interpreter, pointers of four bytes, reference counts without a global lock."""
+    with monkeypatch.context() as patch:
+        patch.setattr(name, value)
+        holds = fastcall.layout_holds.__wrapped__()
+    assert not holds
 
 
 def test_the_check_of_the_layout_notices_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
