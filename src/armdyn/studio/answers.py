@@ -74,6 +74,12 @@ class StudioJoint(NamedTuple):
         """Degrees or radians; metres."""
         return "°" if degrees and self.revolute else self.unit
 
+    def words(self, x: float, degrees: bool) -> str:
+        """A position with its unit, without the sign of zero."""
+        digits, unit = self.digits(degrees), self.unit_shown(degrees)
+        number = f"{round(self.shown(x, degrees), digits) + 0.0:.{digits}f}"
+        return number + unit if unit == "°" else f"{number} {unit}"
+
 
 class Load(NamedTuple):
     """The torque that holds one joint, beside its limit.

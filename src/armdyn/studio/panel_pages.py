@@ -43,8 +43,6 @@ def torque_page(title: str, joints: Sequence[StudioJoint], tau: Iterable[float],
 
 def _torque_row(joint: StudioJoint, torque: float, x: float, degrees: bool) -> str:
     share = abs(torque) / joint.torque  # 0 without a limit
-    turned = joint.unit_shown(degrees) == "°"
-    position = f"{_even(joint.shown(x, degrees), 1):.1f}°" if turned else f"{_even(x, 3):.3f} {joint.unit}"
     limit = f"/ {joint.torque:.4g} {joint.torque_unit}" if math.isfinite(joint.torque) else joint.torque_unit
     color = BAD if share > 1 else CLOSE if share > NEARLY else GOOD
     bar = (
@@ -56,7 +54,7 @@ def _torque_row(joint: StudioJoint, torque: float, x: float, degrees: bool) -> s
     value = f"<b style='color:{BAD if share > 1 else 'inherit'}'>{_even(torque, 2):.2f}</b> {limit}"
     return (
         f"<tr><td style='{_CUT}' title='{escape(joint.name)}'>{escape(joint.name)}</td>"
-        f"<td style='{_NUMBER};opacity:.75;padding:0 .5em'>{position}</td>"
+        f"<td style='{_NUMBER};opacity:.75;padding:0 .5em'>{joint.words(x, degrees)}</td>"
         f"<td style='{_NUMBER}'>{value}</td>"
         f"<td style='width:26%;padding-left:.5em'>{bar}</td></tr>"
     )

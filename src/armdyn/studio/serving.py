@@ -31,6 +31,9 @@ FRAME = 1 / 40
 TEXTS_FIRST = 4e-3
 """From a change of texts to the change of the scene that belongs to it, s: they are sent apart."""
 
+REST = 0.3
+"""The arm is at rest if nothing moved it for this time, s."""
+
 
 class Studio:
     """A running studio: one robot at a time, one configuration, any number of pages that show it.
@@ -190,8 +193,13 @@ class Studio:
 
     def _keep_drawing(self) -> None:
         """Draw the last configuration that was asked for, again and again until the studio ends."""
+        at_rest = False
         while True:
-            self.due.wait()
+            if not self.due.wait(None if at_rest else REST):
+                self.move_panel.settled()
+                at_rest = True
+                continue
+            at_rest = False
             time.sleep(TEXTS_FIRST)
             self.due.clear()
             if self.ended:

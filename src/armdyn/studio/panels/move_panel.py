@@ -10,6 +10,9 @@ from armdyn.studio.panel_pages import bodies_page, text_page, torque_page, words
 from armdyn.studio.panels.panel import Panel
 from armdyn.typing import Array
 
+ONLY = "the only one in closed form"
+"""Shown where the inverse kinematics has no other branch."""
+
 
 class MovePanel(Panel):
     """Sliders and torques."""
@@ -30,7 +33,9 @@ class MovePanel(Panel):
         self.shape = gui.add_dropdown("Ellipsoid", ("none", *ELLIPSOIDS), initial_value="none", hint=hint)
         hint = "The tool keeps its rotation, or is turned by the gizmo."
         self.turn = gui.add_checkbox("Turn the tool too", False, hint=hint)
-        self.branch = gui.add_button("Other branch of the inverse kinematics")
+        hint = "All configurations in closed form with the tool at the same place."
+        self.branch = gui.add_dropdown("Branch", (ONLY,), disabled=True, hint=hint)
+        self.branches: dict[str, Array] = {}
         self.home = gui.add_button("Back to the start")
         with gui.add_folder("Torques by link", expand_by_default=False):
             self.bodies = gui.add_html("")
@@ -39,7 +44,7 @@ class MovePanel(Panel):
         self.unit.on_update(self.guarded(self._change_unit))
         self.shape.on_update(self.guarded(self._choose_shape))
         self.turn.on_update(self.guarded(self._choose_turn))
-        self.branch.on_click(self.guarded(self._other_branch))
+        self.branch.on_update(self.guarded(self._choose_branch))
         self.home.on_click(self.guarded(lambda event: studio.move(studio.answers.start)))
 
     # Joints ---------------------------------------------------------------------------------------------------------
@@ -112,17 +117,31 @@ class MovePanel(Panel):
     def _choose_turn(self, event: Any) -> None:
         self.studio.stage.gizmo.disable_rotations = not self.turn.value
 
-    def _other_branch(self, event: Any) -> None:
+    def _choose_branch(self, event: Any) -> None:
+        if self.branch.value in self.branches:
+            self.studio.move(self.branches[self.branch.value])
+
+    def settled(self) -> None:
+        """The arm is at rest: list the branches of its inverse kinematics, the one that is shown chosen."""
         studio = self.studio
-        found = studio.answers.branches(studio.q)
-        if len(found) < 2:
-            self.say(words_page(False, ["There is no other branch in closed form with the tool here."]))
-            return
-        order = sorted(found, key=lambda q: tuple(q))  # the same round whichever branch is shown
-        here = next(k for k, q in enumerate(order) if q is found[0])
-        there = (here + 1) % len(order)
-        studio.move(order[there])
-        self.say(words_page(True, [f"Branch {there + 1} of {len(order)} with the tool at the same place."]))
+        with studio.lock:
+            answers, q = studio.answers, studio.q
+        found = answers.branches(q)  # the first time it takes a while, so others go on
+        with studio.lock:
+            if self.gone or studio.q is not q:
+                return
+            order = sorted(found, key=tuple)  # the same list whichever branch is shown
+            self.branches = {f"{k}: {self._words(other)}": other for k, other in enumerate(order, 1)}
+            several = len(order) > 1
+            self.branch.options = tuple(self.branches) if several else (ONLY,)
+            if several:
+                self.branch.value = next(words for words, other in self.branches.items() if other is found[0])
+            self.branch.disabled = not several
+
+    def _words(self, q: Array) -> str:
+        """A configuration in words."""
+        joints, degrees = self.studio.answers.joints, self.studio.degrees
+        return ", ".join(joint.words(float(x), degrees) for joint, x in zip(joints, q, strict=True))
 
 
 def _most(studio: Any) -> float:
