@@ -363,9 +363,11 @@ def test_slider_to_torques_in_the_browser(studio: Studio, window: Any, capsys: p
 def test_pictures(studio: Studio, window: Any, width: int, dark: bool) -> None:
     """Each panel at three widths, light and dark, to be looked at."""
     folder = Path(os.environ["ARMDYN_PICTURES"])
-    studio.open(armdyn.load("scara5"), [0.1, 0.4, 0.5, 0.2, 0.05])
     studio.themed(dark)
+    studio.open(armdyn.load(os.environ.get("ARMDYN_PICTURES_OF", "scara5")))
+    studio.move(studio.answers.start + 0.1)
     page = Page(window.new_page(viewport={"width": width, "height": 800}), studio.address)
+    page.page.locator(".mantine-Notification-closeButton").click()  # "Software WebGL rendering detected"
     for name in ("Move", "Model", "Equations", "Plan", "Simulate"):
         page.tab(name)
         button = {"Equations": "Read this entry", "Plan": "Plan and play", "Simulate": "Start"}.get(name)

@@ -223,6 +223,11 @@ class Equations(Shown):
         }
         return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
+    @property
+    def by(self) -> str:
+        """The formulation in words."""
+        return get_formulation(self.formulation).title
+
     def bodies(self) -> dict[str, tuple[Node, ...]]:
         """Torques split by body: what each one asks of each joint. Their sum is tau (rotors and springs apart)."""
         function = get_formulation(self.formulation).function("inverse_dynamics")

@@ -110,7 +110,7 @@ def document(equations: Equations, blocks: Sequence[Block], page: Layout) -> str
             r"\setlength{\parindent}{0pt}", r"\raggedbottom", r"\begin{document}",
             rf"\section*{{Equations of motion of {name}}}",
             "\\begin{align*}\n" + motion_latex(equations) + "\n\\end{align*}",
-            f"Formulation: {latex_text(equations.formulation)}. {UNWRITTEN if equations.symmetric else ''} "
+            f"Formulation: {latex_text(equations.by)}. {UNWRITTEN if equations.symmetric else ''} "
             f"{latex_text(included(equations).capitalize())}. Numbers are rounded to six digits."]  # fmt: skip
     body: list[str] = []
     for block in blocks:

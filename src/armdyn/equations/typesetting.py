@@ -141,7 +141,7 @@ def index(equations: Equations, *places: int) -> str:
 
 def plain(equations: Equations, text: Render) -> str:
     """What print(equations) shows."""
-    title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
+    title = f"Equations of motion of {equations.robot.name}, by {equations.by}"
     lines = [line for block in matrices(equations) for line in plain_lines(block, text)]
     unwritten = UNWRITTEN if equations.symmetric else "Entries not shown are zero."
     named = [coordinates(equations)] if equations.size_of_x > equations.robot.n else []
@@ -192,7 +192,7 @@ def _breaks(expression: str) -> tuple[list[int], list[int]]:
 def markdown(equations: Equations, blocks: Sequence[Block] | None = None) -> str:
     """A page: the entries, then the torques term by term."""
     shown = [*matrices(equations), *causes(equations)] if blocks is None else blocks
-    parts = [f"# Equations of motion of {equations.robot.name}", f"Formulation: {equations.formulation}. {SHORT}"]
+    parts = [f"# Equations of motion of {equations.robot.name}", f"Formulation: {equations.by}. {SHORT}"]
     parts += [f"{included(equations).capitalize()}."]
     parts += [f"$${motion_latex(equations)}$$"]
     for level, title, group in _grouped(shown):
@@ -244,7 +244,7 @@ def view(equations: Equations) -> View:
     size, count = equations.size, equations.operations
     facts = [
         ("equation", motion(equations)),
-        ("formulation", equations.formulation),
+        ("formulation", equations.by),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
         ("program for tau", f"{count.multiplications} multiplications, {count.additions} additions"),
     ]

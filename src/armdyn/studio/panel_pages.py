@@ -18,12 +18,15 @@ GOOD, CLOSE, BAD = "#3b7dd8", "#e08214", "#d1495b"
 """Blue, orange, red: told apart by people who confuse red and green; the words say the same."""
 NEARLY = 0.8
 """Share of a limit from which a torque is shown in orange."""
-PHONE = (
-    "<style>@media (max-width: 48em) { [style*='width: 20em'] { width: 100% !important; } "
+STYLE = (
+    "<style>:root { --mantine-color-dimmed: #5b626b !important; } "
+    ":root[data-mantine-color-scheme=dark] { --mantine-color-dimmed: #b3b8bf !important; } "
+    ".mantine-ScrollArea-content { padding-right: .4em; } "
+    "@media (max-width: 48em) { [style*='width: 20em'] { width: 100% !important; } "
     ".mantine-Tabs-tab { padding: .5em .6em; } .mantine-Tabs-list { flex-wrap: nowrap; overflow-x: auto; } }</style>"
 )
-"""The panels are as wide as a narrow page."""
-_SMALL = "font-size:0.8em;padding:0 .7em;line-height:1.4;overflow-wrap:anywhere"
+"""Labels that are read from the last row, controls beside the scroll bar, panels as wide as a narrow page."""
+_SMALL = "font-size:0.8em;padding:0 .7em .4em;line-height:1.4;overflow-wrap:anywhere"
 _NUMBER = "text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"
 _CUT = "max-width:9em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
 

@@ -19,7 +19,7 @@ from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.studio.answers import HEAVIEST, Answers
 from armdyn.studio.films import MOST_POINTS, Film
 from armdyn.studio.gate import HOST, Gate, guarded
-from armdyn.studio.panel_pages import PHONE, error_page
+from armdyn.studio.panel_pages import STYLE, error_page
 from armdyn.studio.panels import EquationsPanel, ModelPanel, MovePanel, PlanPanel, SimulatePanel
 from armdyn.studio.saved_state import State, read_address
 from armdyn.studio.solids import rotation
@@ -69,13 +69,14 @@ class Studio:
         self.chooser = self.server.gui.add_dropdown("Robot", self._names(robot), initial_value=robot.name)
         self.chooser.on_update(self._chosen)
         self.problem = self.server.gui.add_html("")
-        self.server.gui.add_html(PHONE)
+        self.server.gui.add_html(STYLE)
         self.open(robot)
         self.server.on_client_connect(self._look)
         self.drawer = threading.Thread(target=self._keep_drawing, daemon=True)
         self.drawer.start()
 
     def _look(self, client: Any) -> None:
+        client.camera.on_update(lambda camera: self.stage.look_again(client))
         self.stage.look(client)
 
     @property

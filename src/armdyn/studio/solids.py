@@ -76,7 +76,7 @@ class Weight(NamedTuple):
 class Surroundings(NamedTuple):
     """Where the robot stands: up, a point in its middle, its size, height of the floor, where it is seen from.
 
-    left: unit vector, to the left as it is seen first. side: how far the robot extends there, m.
+    left: unit vector, to the left as it is seen first. sides: how far the robot extends to the left and right, m.
     """
 
     up: Array
@@ -86,7 +86,7 @@ class Surroundings(NamedTuple):
     gravity: float
     away: Array
     left: Array
-    side: float
+    sides: tuple[float, float]
 
 
 def poses(dyn: Dynamics, q: Array) -> Array:
@@ -121,7 +121,9 @@ def surroundings(dyn: Dynamics, q: Array) -> Surroundings:
     away = _away(up, where)
     left = np.cross(away, up)
     left /= np.linalg.norm(left)
-    return Surroundings(up, middle, size, floor, strength, away, left, float(((points - middle) @ left).max()))
+    across_view = (points - middle) @ left
+    sides = float(across_view.max()), float(-across_view.min())
+    return Surroundings(up, middle, size, floor, strength, away, left, sides)
 
 
 def weights(robot: Robot) -> tuple[Weight, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -32,10 +33,16 @@ GRAVITY, ELLIPSOID, FINDING, MASS, PULL, PATH = (
 )
 FLOOR = {False: ((196, 200, 206), (160, 165, 173)), True: ((58, 61, 66), (88, 92, 99))}
 """Colours of the floor's cells and sections; True: dark."""
-FAR = 1.45
-"""Distance of the camera from the middle of the arm, of the arm's size."""
-NARROW = 0.8
+VIEW = 0.7
+"""Vertical field of view, rad: narrow enough that plumb lines look plumb."""
+NARROW = 0.65
 """Width over height of a page whose panels are below the arm."""
+FIRST = 1.0
+"""Width over height of a page before it is known."""
+ABOVE = 0.58
+"""How far above the middle of a narrow page the arm is seen, of half its height: panels leave 40 % free."""
+BESIDE, LABEL = 0.25, 0.17
+"""From the arm to the arrow of gravity, and half the width of its label, of the arm's size."""
 Dragged = Callable[[str, Array, Array], None]
 """Called with the phase (start, update, end), the position (3,) and the quaternion (4,) of the gizmo."""
 
@@ -47,6 +54,8 @@ class Stage:
         self.server, self.answers, self.scene = server, answers, server.scene
         tool = answers.dyn.pose(q)
         self.set = surroundings(answers.dyn, q)
+        self.seen: dict[int, Array] = {}
+        """Where the camera of each page was put."""
         self.scene.reset()
         self._set_scene()
         self.links = [
@@ -85,9 +94,8 @@ class Stage:
         )  # fmt: skip
         if where.gravity:
             self._add_gravity(where)
-        camera = self.server.initial_camera
-        camera.position = tuple(where.middle + FAR * where.size * where.away)
-        camera.look_at, camera.up = tuple(where.middle), tuple(where.up)
+        camera, (position, target) = self.server.initial_camera, self._view(FIRST)
+        camera.position, camera.look_at, camera.up, camera.fov = tuple(position), tuple(target), tuple(where.up), VIEW
 
     def _add_lights(self, where: Surroundings) -> None:
         """Two lamps and the sky: a third of the cost of shadows and reflections where no graphics card draws them."""
@@ -101,29 +109,48 @@ class Stage:
 
     def _add_gravity(self, where: Surroundings) -> None:
         """An arrow with its strength beside the arm, on the left as it is seen first."""
-        top = where.middle + (where.side + 0.18 * where.size) * where.left + 0.5 * where.size * where.up
+        top = where.middle + (where.sides[0] + BESIDE * where.size) * where.left + 0.45 * where.size * where.up
         thick = 0.012 * where.size
         self.scene.add_arrows(
             "/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
             head_radius=3 * thick, head_length=6 * thick,
         )  # fmt: skip
         self.scene.add_label(
-            "/gravity/label", f"gravity {where.gravity:.3g} m/s²", position=top + 0.05 * where.size * where.up
-        )
+            "/gravity/label", f"gravity {where.gravity:.3g} m/s²", position=top + 0.03 * where.size * where.up,
+            anchor="bottom-center",
+        )  # fmt: skip
 
     def themed(self, dark: bool) -> None:
         """The floor's lines for light or dark colours."""
         self.floor.cell_color, self.floor.section_color = FLOOR[dark]
 
     def look(self, client: Any) -> None:
-        """Turn one page's camera to where the arm is seen first. Narrow pages have their panels below the arm."""
-        where, aspect = self.set, max(float(client.camera.aspect), 0.3)
-        far = FAR * max(1.0, 1.0 / aspect)
-        down = 0.34 * far * where.size * where.up if aspect < NARROW else np.zeros(3)
+        """Turn one page's camera to where the arm is seen first."""
+        position, target = self._view(client.camera.aspect)
+        self.seen[client.client_id] = position
         with client.atomic():
-            client.camera.up_direction = where.up
-            client.camera.position = where.middle - down + far * where.size * where.away  # moves `look_at` too
-            client.camera.look_at = where.middle - down
+            client.camera.up_direction, client.camera.fov = self.set.up, VIEW
+            client.camera.position = position  # moves `look_at` too
+            client.camera.look_at = target
+
+    def look_again(self, client: Any) -> None:
+        """Do so again where the page has another shape now, unless somebody moved the camera."""
+        first, wanted = self._view(FIRST)[0], self._view(client.camera.aspect)[0]
+        here = [self._near(client, place) for place in (first, self.seen.get(client.client_id, first))]
+        if any(here) and not self._near(client, wanted):
+            self.look(client)
+
+    def _near(self, client: Any, position: Array) -> bool:
+        return bool(np.abs(np.array(client.camera.position) - position).max() < 1e-3 * self.set.size)
+
+    def _view(self, aspect: float) -> tuple[Array, Array]:
+        """Position of the camera and what it looks at: arm and arrow fill a page of some width over height."""
+        where, (left, right) = self.set, self.set.sides
+        left, right = left + (BESIDE + LABEL) * where.size, right + 2 * LABEL * where.size
+        narrow = aspect < NARROW
+        half = max(where.size * (1.9 if narrow else 1.0), (left + right) / 2 / max(aspect, 0.3))  # of the height
+        target = where.middle + (left - right) / 2 * where.left - (ABOVE * half * where.up if narrow else 0.0)
+        return target + half / math.tan(VIEW / 2) * where.away, target
 
     def _add(self, name: str, solid: Solid) -> Any:
         place: dict[str, Any] = {"position": solid.T[:3, 3], "wxyz": quaternion(solid.T[:3, :3])}

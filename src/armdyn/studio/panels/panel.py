@@ -86,6 +86,6 @@ class Curves:
         data = tuple(np.ascontiguousarray(values, dtype=float) for values in (t, *curves.values()))
         with self.folder:
             chart = self.gui.add_uplot(data, tuple(series), title=title, scales={"x": {"time": False}}, aspect=1.5,
-                                       axes=axes, legend={"show": True})  # fmt: skip
+                                       axes=axes, legend={"show": True}, padding=(10, 12, 0, 0))  # fmt: skip
         self.charts.append(chart)
         return chart
