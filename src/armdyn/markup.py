@@ -14,6 +14,7 @@ LATEX_WIDTH = 76
 """Letters in a row of a LaTeX table: a page of one column holds about as many."""
 _LATEX = {letter: f"\\{letter}" for letter in "#$%&_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|$#])")
+_POWER = re.compile(r"\^(-?\d+)")
 _CODE = re.compile(r"`([^`|$<>\\]+)`")
 """What a text has in backticks: names, options and commands."""
 
@@ -43,12 +44,13 @@ def latex_text(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def html_text(text: str) -> str:
-    """The text for an HTML page.
+    """The text for an HTML page; powers are raised.
 
-    >>> print(html_text("a < b: see `columns`"))
-    a &lt; b: see <code>columns</code>
+    >>> print(html_text("a < b m/s^2: see `columns`"))
+    a &lt; b m/s<sup>2</sup>: see <code>columns</code>
     """
-    return "".join(f"<code>{escape(part)}</code>" if is_code else escape(part) for is_code, part in _parts(text))
+    parts = [(is_code, escape(part)) for is_code, part in _parts(text)]
+    return "".join(f"<code>{part}</code>" if code else _POWER.sub(r"<sup>\1</sup>", part) for code, part in parts)
 
 
 def markdown_text(text: str) -> str:
@@ -127,7 +129,7 @@ def html_table(section: Section) -> str:
     right, left = (f'style="text-align:{side};padding:1px 8px"' for side in ("right;white-space:pre", "left"))
     sides = [right if is_numeric(cells) else left for cells in columns]
     heads = "".join(
-        f"<th {side}>{html_text(c.head)}{f'<br><small>{escape(c.unit)}</small>' if c.unit else ''}</th>"
+        f"<th {side}>{html_text(c.head)}{f'<br><small>{html_text(c.unit)}</small>' if c.unit else ''}</th>"
         for c, side in zip(section.columns, sides, strict=True)
     )
     rows = "".join(

@@ -8,7 +8,7 @@ from html import escape
 
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup
-from armdyn.markup import html_table
+from armdyn.markup import html_table, html_text
 from armdyn.studio.answers import Load, StudioJoint
 from armdyn.studio.microscope import Entry
 from armdyn.tables import Section
@@ -93,7 +93,7 @@ def _plain(x: float) -> str:
 
 def words_page(fine: bool, words: Iterable[str]) -> str:
     """A verdict in words: the first line with a mark."""
-    lines = [escape(line) for line in words]
+    lines = [html_text(line) for line in words]
     if not lines:
         return ""
     mark, color = ("✓", GOOD) if fine else ("✗", BAD)
@@ -112,23 +112,24 @@ def model_page(title: str, facts: Sequence[tuple[str, str]], checkup: Checkup, t
     """The robot in words: facts, check-up, geometry."""
     found = "".join(
         f"<tr><td style='opacity:.7;padding-right:.8em;vertical-align:top;white-space:nowrap'>{escape(a)}</td>"
-        f"<td>{escape(b)}</td></tr>"
+        f"<td>{html_text(b)}</td></tr>"
         for a, b in facts
     )
     mark, color = ("✓", GOOD) if checkup.ok else ("✗", BAD)
     issues = "".join(
-        f"<li><b>{escape(row[0])}</b> {escape(row[1])}: {escape(row[2])}</li>" for row in checkup.section().rows[:12]
+        f"<li><b>{escape(kind)}</b> {html_text(where)}: {html_text(what)}</li>"
+        for kind, where, what, *_ in checkup.section().rows[:12]
     )
     shown = "".join(
         f"<details><summary>{escape(t.title)}</summary><div style='overflow-x:auto'>{html_table(t)}</div></details>"
         for t in tables
     )
     if checkup.notes:
-        words = "".join(f"<li>{escape(note)}</li>" for note in checkup.notes)
+        words = "".join(f"<li>{html_text(note)}</li>" for note in checkup.notes)
         shown += (
             f"<details><summary>Notes of the description</summary><ul style='padding-left:1.2em'>{words}</ul></details>"
         )
-    verdict = f"<p style='margin:.5em 0'><b style='color:{color}'>{mark}</b> Check-up: {escape(checkup.summary)}</p>"
+    verdict = f"<p style='margin:.5em 0'><b style='color:{color}'>{mark}</b> Check-up: {html_text(checkup.summary)}</p>"
     return (
         f"<div style='{_SMALL}' data-model><b>{escape(title)}</b><table>{found}</table>{verdict}"
         f"<ul style='margin:.2em 0;padding-left:1.2em'>{issues}</ul>{shown}</div>"
@@ -179,7 +180,7 @@ def table_page(section: Section) -> str:
 
 def text_page(text: str) -> str:
     """A paragraph in the panels' type."""
-    return f"<div style='{_SMALL}'><p style='margin:.3em 0'>{escape(text)}</p></div>"
+    return f"<div style='{_SMALL}'><p style='margin:.3em 0'>{html_text(text)}</p></div>"
 
 
 def phase_page(title: str, x: Array, y: Array) -> str:

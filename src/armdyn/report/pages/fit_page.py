@@ -72,7 +72,7 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
         ),
         ("Samples", f"{int(fit.estimate.samples.sum())}", f"of {fit.robot.n} joints, after decimation", None),
         ("Relative error of the torques", f"{share:.2%}", where, _light(share < GOOD, issues)),
-        ("Issues", str(issues), "see Findings" if issues else "no issues found", issues == 0),
+        ("Issues", str(issues), "see Findings" if fit.findings else "no issues found", issues == 0),
     ]
 
 

@@ -226,7 +226,7 @@ def table(section: Section) -> str:
     ]
     units = any(column.unit for column in section.columns)
     heads = "".join(
-        f"<th{_number(n)}>{escape(c.head)}{f'<small>{escape(c.unit)}</small>' if units else ''}</th>"
+        f"<th{_number(n)}>{escape(c.head)}{f'<small>{html_text(c.unit)}</small>' if units else ''}</th>"
         for c, n in zip(section.columns, numeric, strict=True)
     )
     rows = "".join(
