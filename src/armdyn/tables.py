@@ -44,6 +44,12 @@ class Section:
         columns = [_aligned(list(cells)) for cells in self.cells]
         return Section(self.title, self.columns, tuple(zip(*columns, strict=True)), self.note)
 
+    def filled(self) -> Section:
+        """The same table without columns that are empty."""
+        kept = [k for k, cells in enumerate(self.cells) if any(cells) or not self.rows]
+        columns = tuple(self.columns[k] for k in kept)
+        return Section(self.title, columns, tuple(tuple(row[k] for k in kept) for row in self.rows), self.note)
+
 
 def is_numeric(cells: Iterable[str]) -> bool:
     """True for a column of numbers (empty cells do not matter)."""

@@ -34,17 +34,15 @@ class BearingLoads:
 
     def section(self) -> Section:
         """The loads as a table."""
-        loads = {Column("radial force", "N"): self.radial_force, Column("axial force", "N"): self.axial_force,
-                 Column("tilting moment", "N m"): self.tilting_moment,
-                 Column("twisting moment", "N m"): self.twisting_moment}  # fmt: skip
-        known = {column: load for column, load in loads.items() if np.isfinite(load).any()}
-        columns, values = (Column("joint"), *known), zip(*known.values(), strict=True)
+        columns = (Column("joint"), Column("radial force", "N"), Column("axial force", "N"),
+                   Column("tilting moment", "N m"), Column("twisting moment", "N m"))  # fmt: skip
+        values = zip(self.radial_force, self.axial_force, self.tilting_moment, self.twisting_moment, strict=True)
         rows = [
             (name, *(f"{x:.4g}" if np.isfinite(x) else "" for x in row))
             for name, row in zip(joint_names(self.robot), values, strict=True)
         ]
         note = "Moments about the origins of the joints' frames. What the drives bear is left out."
-        return Section("Largest bearing loads", columns, tuple(rows), note)
+        return Section("Largest bearing loads", columns, tuple(rows), note).filled()
 
 
 @takes(*TREE)

@@ -102,7 +102,7 @@ class Feasibility(Shown):
         shares = [100 * self.use[name] for name in QUANTITIES]
         rows = rows_of((joint, *(f"{share[i]:.1f}" if share[i] > 0 else "" for share in shares))
                        for i, joint in enumerate(joint_names(self.robot)))  # fmt: skip
-        table = Section("Use of the limits", columns, rows)
+        table = Section("Use of the limits", columns, rows).filled()
         return View(f"Motion of {self.robot.name}", (self.status.value, self.holds), (), (), (table,), (),
                     list(map(str, self.excesses)))  # fmt: skip
 
