@@ -194,6 +194,15 @@ def test_without_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
         kernel([1, 2, 3])
 
 
+def test_one_array_in_a_tuple_is_given_back_as_the_array() -> None:
+    """As by NumPy's own functions, for single calls and for batches."""
+    one = build(trace(lambda q: [q[0].sin(), q[1]], {"q": 2}), cache=False)
+    for q in (np.array([0.5, 2.0]), np.array([[0.5, 2.0], [1.0, 3.0]])):
+        out = np.zeros_like(q)
+        assert one.call(q, out=(out,)) is out
+        np.testing.assert_allclose(out, np.stack([np.sin(q[..., 0]), q[..., 1]], -1), rtol=1e-15)
+
+
 OTHERS = [("sys.byteorder", "big"), ("sys.implementation", SimpleNamespace(name="pypy")),
           ("ctypes.sizeof", lambda kind: 4), ("sysconfig.get_config_var", lambda name: 1)]  # fmt: skip
 

@@ -65,6 +65,25 @@ def test_columns_are_the_rates_of_the_conditions(kind: LoopKind, seed: int) -> N
         np.testing.assert_allclose(rates, column, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", get_args(LoopKind))
+def test_the_bias_is_the_second_rate_of_the_conditions(kind: LoopKind, seed: int) -> None:
+    """Along a motion that keeps the loop closed, without accelerations: by differences of complex steps."""
+    robot, q = closed_at(kind, seed)
+    loop = LoopGeometry(robot.opened, robot.loops[0])
+    placed = loop.placed(list(q))
+    columns = loop.columns(placed)
+    J = np.stack([np.asarray(columns[joint], dtype=float) for joint in range(8)], axis=1)
+    qd = np.linalg.svd(J)[2][np.linalg.matrix_rank(J) :].sum(axis=0)
+
+    def rate(t: float) -> np.ndarray:
+        return np.imag(loop.conditions(loop.placed(list(q + (t + 1e-30j) * qd)))) / 1e-30
+
+    np.testing.assert_allclose(J @ qd, 0, atol=1e-12)
+    second = (rate(1e-5) - rate(-1e-5)) / 2e-5
+    np.testing.assert_allclose(loop.bias(placed, list(qd)), second, rtol=0, atol=1e-7)  # differences of 1e-5
+
+
 @pytest.mark.parametrize("name", ["parallelogram", "palletiser", "five_bar", "bricard"])
 def test_compiled_reactions(name: str) -> None:
     robot = armdyn.load(name)

@@ -225,13 +225,14 @@ def test_a_rounded_right_angle_is_a_right_angle() -> None:
     assert base_parameters(rounded, WITH_ROTORS).count == base_parameters(exact, WITH_ROTORS).count == 40
 
 
+@pytest.mark.parametrize("d", [0.3, -1.1])
 @pytest.mark.parametrize("angles", [(-1.5708, 1.5708, 0.0), (0.0, -1.5708, 1.5708, 0.3)])
-def test_combinations_of_rounded_angles_can_be_read(angles: tuple[float, ...]) -> None:
+def test_combinations_of_rounded_angles_can_be_read(angles: tuple[float, ...], d: float) -> None:
     """An angle of -1.5708 instead of -pi/2: terms of 1e-11 and sixteen digits are for the file, not for reading.
 
     The second robot has factors that several parameters share: 0.3 (M3 + M4).
     """
-    rows = [{"type": "revolute", "alpha": a, "a": 0.0525, "d": 0.3, "mass": 1.0} for a in angles]
+    rows = [{"type": "revolute", "alpha": a, "a": 0.0525, "d": d, "mass": 1.0} for a in angles]
     found = base_parameters(Robot.from_dh(rows))
     assert any("e-" in text(group) for group in found.groups.values())
     known = dict(zip(found.standard, np.random.default_rng(0).uniform(0.5, 1.0, len(found.standard)), strict=True))

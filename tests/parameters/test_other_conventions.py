@@ -52,6 +52,18 @@ def test_pinocchios_numbers() -> None:
     np.testing.assert_allclose(ours, moved, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.parametrize("name", ["armdyn", "khalil", "sympybotics"])
+def test_first_moments_and_the_tensor_about_the_origin(name: str) -> None:
+    """By definition: I - m [c]x [c]x, m c, m; the same for Khalil and Dombre and for SymPyBotics (L, l, m)."""
+    m, c, tensor = body(5)
+    skew = np.cross(np.eye(3), c)
+    about_origin = tensor - m * skew @ skew
+    expected = [*about_origin[np.triu_indices(3)], *(m * c), m]
+    urdf = [m, *c, *tensor[np.triu_indices(3)]]
+    np.testing.assert_allclose(convert_parameters(urdf, "urdf", name), expected, rtol=1e-13)
+    np.testing.assert_allclose(convert_parameters(expected, name, "urdf"), urdf, rtol=1e-12)
+
+
 def test_mujocos_numbers() -> None:
     mujoco = pytest.importorskip("mujoco", reason="MuJoCo is the other tool of this test")
     m, c, I = body(2)
