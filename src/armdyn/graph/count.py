@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,8 +65,8 @@ _FIELD = {
 }
 
 
-def count_operations(outputs: Any) -> Operations:
-    """Operations of the program that computes all the outputs, shared parts once.
+def count_operations(outputs: Any, order: Sequence[Node] | None = None) -> Operations:
+    """Operations of the program that computes all the outputs, shared parts once. order: its nodes, if they are known.
 
     >>> from armdyn.graph import symbols
     >>> (x, y), (m, l) = symbols("x y"), symbols("m l", "parameter")
@@ -73,7 +74,7 @@ def count_operations(outputs: Any) -> Operations:
     2 multiplications, 1 addition; off-line: 1 multiplication
     """
     nodes = nodes_of(outputs)
-    order = ordered(nodes)
+    order = ordered(nodes) if order is None else order
     uses = Counter(arg for node in order for arg in node.args)
     uses.update(leaves(nodes))
     online: Counter[str] = Counter()

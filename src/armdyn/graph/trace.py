@@ -68,7 +68,7 @@ class Graph:
     @cached_property
     def operations(self) -> Operations:
         """What the straight-line program of this graph executes."""
-        return count_operations(tuple(self.outputs.values()))
+        return count_operations(tuple(self.outputs.values()), self.nodes)
 
     def __call__(self, **values: Any) -> Any:
         """Outputs for given inputs: numbers, sequences, or arrays whose last axes are the components."""

@@ -56,7 +56,7 @@ def many(ports: Ports, shapes: Fixed) -> str:
     w.label("no")
     w.do("ret ptr null")
     head = f"define ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}"
-    return f"{head} {{\n{w.text}\n}}\n{_total()}"
+    return f"{head} {{\n{w.text}\n}}\n"
 
 
 def _require(w: LoopWriter, holds: str) -> None:
@@ -208,7 +208,7 @@ def _given(w: LoopWriter, ports: Ports, shapes: Fixed, samples: str) -> tuple[st
     return target, arrays
 
 
-def _total() -> str:
+def total() -> str:
     """`double @total(ptr from, i64 count)`: the sum of doubles, in any order; not finite if one of them is not."""
     w = LoopWriter()
     w.label("entry")
@@ -246,4 +246,4 @@ def _total() -> str:
     w.do("br label %single")
     w.label("done")
     w.do("ret double %sum")
-    return f"define internal double @total(ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"
+    return f"define double @total(ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"

@@ -54,7 +54,7 @@ def loop(ports: Ports, lanes: int) -> str:
     w.label("done")
     w.do("ret void")
     head = "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data)"
-    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes) + COPY
+    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes)
 
 
 def _scattered(ports: Ports, lanes: int) -> str:
@@ -172,7 +172,7 @@ def _copy(
 
 
 COPY = """
-define internal void @copy(ptr %to, ptr %from, i64 %t0, i64 %t1, i64 %t2, i64 %f0, i64 %f1, i64 %f2,
+define void @copy(ptr %to, ptr %from, i64 %t0, i64 %t1, i64 %t2, i64 %f0, i64 %f1, i64 %f2,
                            i64 %n0, i64 %n1, i64 %n2) noinline {
 entry:
   br label %sample

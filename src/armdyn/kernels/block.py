@@ -55,7 +55,7 @@ def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction, constants: 
     w.do("br i1 %more, label %block, label %done")
     w.label("done")
     w.do("ret void")
-    head = 'define internal void @rows(ptr %args, i64 %blocks) "stackrealign"'
+    head = 'define void @rows(ptr %args, i64 %blocks) "stackrealign"'
     return f"{head} {{\n{w.text}\n}}\n"
 
 

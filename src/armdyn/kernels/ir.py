@@ -1,10 +1,10 @@
-"""From a graph to LLVM assembly: the text of one kernel's module.
+"""From a plan to assembly, LLVM's or the processor's: the text of one kernel's modules.
 
-A kernel is two modules. One has `@fast` for the single call from Python. The other, made when the first batch comes,
-has `@loop` for NumPy and `@many` for plain batches. They rest on `@single` (one sample) and `@rows` (blocks of
-samples), which execute the same plan with the same fused operations, so a sample's result does not depend on the batch
-it came in. No address of the running process is in the text: what lies outside is an external symbol, bound when the
-code is loaded.
+The program of a kernel is `@single` (one sample) and, made when the first batch comes, `@rows` (blocks of samples).
+They execute the same plan with the same fused operations, so a sample's result does not depend on the batch it came in.
+What calls them is in modules of its own, which kernels with arrays of the same shapes share: `@fast` for the single
+call from Python; `@loop` for NumPy and `@many` for plain batches. No address of the running process is in the text:
+what lies outside is an external symbol, bound when the code is loaded.
 """
 
 from __future__ import annotations
@@ -12,42 +12,63 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from armdyn.graph.node import Node
-from armdyn.kernels.batch_call import many
-from armdyn.kernels.batch_loop import loop
+from armdyn.kernels import assembly
+from armdyn.kernels.batch_call import many, total
+from armdyn.kernels.batch_loop import COPY, loop
 from armdyn.kernels.block import rows
 from armdyn.kernels.fastcall import EXTERNALS, Fixed, fast
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.schedule import plan
-from armdyn.kernels.sincos import FUSED, PLAIN, exact_lanes
+from armdyn.kernels.schedule import Plan
+from armdyn.kernels.sincos import FUSED, PLAIN, exact_lanes, sines
 from armdyn.kernels.single import single
 
 FAST, SLOW = 2**20, 1
 """Weights of the rare branch for the compiler."""
 
+FEWER, MORE = 16, 32
+"""Vector registers of AVX2, which have 4 lanes, and of AVX-512, which have 8."""
+
 ARGUMENTS = {"fmuladd": 3, "copysign": 2}
 """Of intrinsics that take more than one."""
 
 
-def module(ports: Ports, nodes: tuple[Node, ...], lanes: int, *, batches: bool, fused: bool = True) -> str:
-    """The text of one of the two modules.
+def modules(
+    ports: Ports, program: Plan, lanes: int, *, batches: bool, fused: bool = True, registers: int = 0
+) -> list[str]:
+    """The modules of the code for one sample, or of that for batches: the program's own first, then common ones.
 
-    lanes: 1 means no blocks. batches: the module for batches. fused: whether the machine has fused multiply-adds.
+    lanes: samples to a block of a batch; 1 means no blocks. fused: whether the machine has fused multiply-adds.
+    registers: vector registers of a processor whose assembly is written here (see `assembly`); 0: LLVM's choice.
     """
-    reduction = FUSED if fused else PLAIN
-    program = plan(nodes, [node for port in ports.outputs for node in port.nodes])
-    constants = Constants()
-    parts = [single(ports, program, reduction, constants)]
-    if not batches:
-        parts.append(fast(ports, batches=False))
+    common = [_frame(ports, lanes, batches=batches), *([completed([total(), COPY])] if batches else [])]
+    width = lanes if batches else 1
+    if batches and lanes == 1:
+        return common
+    if registers >= (MORE if width > 4 else FEWER) and assembly.possible(ports, program):
+        if program.angles:
+            common.append(completed(sines(FUSED, 1 if registers >= MORE else 2)))
+        return [assembly.core(ports, program, width, wide=registers >= MORE), *common]
+    reduction, constants = FUSED if fused else PLAIN, Constants()
+    if batches:
+        parts = [rows(ports, program, lanes, reduction, constants), _external(ports)]
     else:
-        if lanes > 1:
-            parts.append(rows(ports, program, lanes, reduction, constants))
-        parts += [loop(ports, lanes), many(ports, Fixed(ports))]
-    if program.angles:
-        parts.append(exact_lanes(reduction.limit))
-    return completed([*parts, constants.text])
+        parts = [single(ports, program, reduction, constants)]
+        parts += [exact_lanes(reduction.limit)] if program.angles else []
+    return [completed([*parts, constants.text]), *common]
+
+
+def _frame(ports: Ports, lanes: int, *, batches: bool) -> str:
+    """The module of what calls a program, which depends on the shapes of arrays only."""
+    if not batches:
+        return completed([fast(ports, batches=False), _external(ports)])
+    used = ["declare double @total(ptr, i64)\n", f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"]
+    used += ["declare void @rows(ptr, i64)\n"] if lanes > 1 else []
+    return completed([loop(ports, lanes), many(ports, Fixed(ports)), _external(ports), *used])
+
+
+def _external(ports: Ports) -> str:
+    return f"declare void @single({', '.join(['ptr'] * len(ports.all))})\n"
 
 
 def completed(parts: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -73,6 +73,17 @@ def has_fma() -> bool:
 
 
 @cache
+def vector_registers() -> int:
+    """Those of a processor whose assembly is written here: x86-64 with AVX-512 or AVX2, on Linux. Of others: 0."""
+    triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
+    if not triple.startswith("x86_64") or "linux" not in triple:
+        return 0
+    if all(features.get(name, False) for name in ("avx512f", "avx512vl", "fma")):
+        return 32
+    return 16 if all(features.get(name, False) for name in ("avx2", "fma")) else 0
+
+
+@cache
 def register_lanes() -> int:
     """Doubles in a vector register, at least 4: with two registers each, 4 are as good as 8 and compile faster."""
     return 8 if llvm.get_host_cpu_features().get("avx512f", False) else 4
@@ -82,6 +93,7 @@ def register_lanes() -> int:
 def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
@@ -113,17 +125,24 @@ def compiled(text: str) -> bytes:
 class Code:
     """Machine code in this process. It lives as long as this object; functions around it keep a reference.
 
-    kept: what the code reads besides itself.
+    kept: what the code uses besides itself.
+    loaded: the code stays as long as this array; of other code it is enough to keep that.
     """
 
     kept: object = None
 
     def __init__(
-        self, image: bytes, names: tuple[str, ...], slots: int = 0, outside: Mapping[str, int] | None = None
+        self,
+        images: bytes | Sequence[bytes],
+        names: tuple[str, ...],
+        slots: int = 0,
+        outside: Mapping[str, int] | None = None,
     ) -> None:
-        """outside: addresses of other functions that the code calls (default: what every kernel uses)."""
-        builder = llvm.JITLibraryBuilder().add_object_img(image)
-        for name, address in (_outside() if outside is None else outside).items():
+        """images: object code, of one module or several. outside: addresses of what it uses besides `_outside`."""
+        builder = llvm.JITLibraryBuilder()
+        for image in (images,) if isinstance(images, bytes) else images:
+            builder.add_object_img(image)
+        for name, address in (_outside() | dict(outside or {})).items():
             builder.import_symbol(name, address)
         for name in names:
             builder.export_symbol(name)
@@ -134,8 +153,8 @@ class Code:
             library = builder.link(engines[0], f"kernel{number}")
             engine = engines[0]
         self._addresses = {name: int(library[name]) for name in names}
-        self._loaded = np.array([None], dtype=object)
-        self._loaded[0] = _Loaded(number)
+        self.loaded = np.array([None], dtype=object)
+        self.loaded[0] = _Loaded(number)
         results = (ctypes.c_void_p * slots).from_address(self.address("slots")) if slots else ()
         self.records: list[MethodRecord] = []
         _parts[number] = engine, library, results, self.records

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import keyword
+import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Operations
+from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
 from armdyn.kernels import fastcall, ir, jit
 from armdyn.kernels.batches import Batches
@@ -18,9 +22,10 @@ from armdyn.kernels.calling import general_call
 from armdyn.kernels.interpreted import Interpreter
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
+from armdyn.kernels.schedule import AHEAD, Plan, plan
 
 LANES = (1, 4, 8)
-ONE, MANY = ("fast", "slots", "batch"), ("loop", "many")
+ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
 LARGEST = 25_000
 """Straight-line code of this size takes a quarter of a minute to compile (once, with the cache); beyond, minutes."""
@@ -112,32 +117,55 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     code = _loaded(record) if cache else None
     found = code is not None
     if code is None:
-        image = jit.compiled(_text(graph, width, batches=False))
-        code = jit.Code(image, ONE, slots=slots(record))
+        images = _images(graph, width, batches=False)
+        code = _code(images, record)
         if cache:
-            disk.save(key, image)
+            disk.save(key, packed(images))
     one = code
     batches = Batches(made=lambda: _batch_code(one, record, lambda: graph, cache=cache))
     return bound(name, record, ports, code, batches, lambda: _source(graph, width), start, from_cache=found)
 
 
-def _text(graph: Graph, lanes: int, *, batches: bool) -> str:
-    return ir.module(ports_of(graph), graph.nodes, lanes, batches=batches, fused=jit.has_fma())
+def _texts(graph: Graph, lanes: int, *, batches: bool) -> list[str]:
+    """Modules of the code for one sample, or of that for batches."""
+    return ir.modules(ports_of(graph), _plan(graph), lanes, batches=batches, fused=jit.has_fma(),
+                      registers=jit.vector_registers())  # fmt: skip
+
+
+_plans: WeakKeyDictionary[Graph, Plan] = WeakKeyDictionary()
+
+
+def _plan(graph: Graph) -> Plan:
+    """The order of a graph's operations, which both codes have in common."""
+    if graph not in _plans:
+        _plans[graph] = plan(graph.nodes, [*leaves(dict(graph.outputs))], AHEAD)
+    return _plans[graph]
+
+
+def _images(graph: Graph, lanes: int, *, batches: bool) -> list[bytes]:
+    program, *common = _texts(graph, lanes, batches=batches)
+    return [jit.compiled(program), *map(_common, common)]
+
+
+@lru_cache(256)
+def _common(text: str) -> bytes:
+    """Object code of a module that other kernels have too."""
+    return jit.compiled(text)
 
 
 def _source(graph: Graph, lanes: int) -> str:
-    return "\n".join(_text(graph, lanes, batches=batches) for batches in (False, True))
+    return "\n".join(text for batches in (False, True) for text in _texts(graph, lanes, batches=batches))
 
 
 def _batch_code(one: jit.Code, record: KernelRecord, graph: Callable[[], Graph], *, cache: bool) -> jit.Code:
     """The code for batches, from the disk or compiled, which the code for one sample knows from now on."""
     key = disk.key("batches", record.image)
-    code = _usable(disk.load(key) if cache else None, MANY)
+    code = _usable(disk.load(key) if cache else None, record, one)
     if code is None:
-        image = jit.compiled(_text(graph(), record.lanes, batches=True))
-        code = jit.Code(image, MANY)
+        images = _images(graph(), record.lanes, batches=True)
+        code = _code(images, record, one)
         if cache:
-            disk.save(key, image)
+            disk.save(key, packed(images))
     ctypes.c_int64.from_address(one.address("batch")).value = code.address("many")
     one.kept = code
     return code
@@ -193,14 +221,40 @@ def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
 
 def _loaded(record: KernelRecord) -> jit.Code | None:
     """The machine code from the disk; None if there is none, or none that this process can use."""
-    return _usable(disk.load(record.image), ONE, slots(record))
+    return _usable(disk.load(record.image), record)
 
 
-def _usable(image: bytes | None, names: tuple[str, ...], slots: int = 0) -> jit.Code | None:
+def _usable(content: bytes | None, record: KernelRecord, one: jit.Code | None = None) -> jit.Code | None:
     try:
-        return None if image is None else jit.Code(image, names, slots=slots)
-    except RuntimeError:  # sound file, but not for this process: compile again
+        return None if content is None else _code(unpacked(content), record, one)
+    except (RuntimeError, struct.error):  # sound file, but not for this process: compile again
         return None
+
+
+def _code(images: Sequence[bytes], record: KernelRecord, one: jit.Code | None = None) -> jit.Code:
+    """Loaded machine code. one: that for one sample, if this is that for batches."""
+    if one is None:
+        return jit.Code(images, ONE, slots=slots(record))
+    code = jit.Code(images, MANY, outside={"single": one.address("single")})
+    code.kept = one.loaded
+    return code
+
+
+def packed(images: Sequence[bytes]) -> bytes:
+    """Object code of several modules as one content of a file."""
+    return struct.pack(f"<{1 + len(images)}Q", len(images), *map(len, images)) + b"".join(images)
+
+
+def unpacked(content: bytes) -> list[bytes]:
+    """The modules of a file; struct.error if it is none of that kind."""
+    (count,) = struct.unpack_from("<Q", content)
+    if 8 * (1 + count) > len(content):
+        raise struct.error("no modules")
+    place, images = 8 * (1 + count), []
+    for size in struct.unpack_from(f"<{count}Q", content, 8):
+        images.append(content[place : place + size])
+        place += size
+    return images
 
 
 def slots(record: KernelRecord) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
-from armdyn.kernels.batch_call import many
+from armdyn.kernels.batch_call import many, total
 from armdyn.kernels.batch_loop import COPY
 from armdyn.kernels.body import Body, joined
 from armdyn.kernels.fastcall import Loaded, fast
@@ -51,6 +51,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         _loop(recipe, ports, samples),
         fast(ports, Loaded(ports)),
         many(ports, Loaded(ports)),
+        total(),
         exact_lanes(reduction.limit),
         COPY,
         row_copies(samples),

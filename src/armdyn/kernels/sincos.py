@@ -38,6 +38,10 @@ COS = (
 """cos(r) = 1 - r^2/2 + r^4 C(r^2)"""
 
 
+GROUP = 8
+"""Angles that `@sines` takes at a time."""
+
+
 @dataclass(frozen=True)
 class Reduction:
     """How quarter turns are taken off: parts of pi/2, largest first, and the largest angle they are good for."""
@@ -106,6 +110,73 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
     s = w.put(f"select {flags(lanes)} {swap}, {kind} {cosine}, {kind} {sine}")
     co = w.put(f"select {flags(lanes)} {swap}, {kind} {sine}, {kind} {cosine}")
     return signed(s, twice), signed(co, w.put(f"xor {ints} {twice}, {odd}")), beyond
+
+
+def sines(reduction: Reduction, registers: int) -> list[str]:
+    """`@sines` of eight angles, of any size, which come and go in so many registers: first all sines, then all cosines.
+
+    `@all_sines` does the same in memory.
+    """
+    w, constants, lanes = Writer(), Constants(), GROUP // registers
+    kind, group = vector(lanes), vector(GROUP)
+    whole = f"{{ {', '.join([kind] * 2 * registers)} }}"
+    given = [f"%x{i}" for i in range(registers)]
+    w.label("entry")
+    x = given[0] if registers == 1 else w.shuffle(lanes, given[0], given[1], range(GROUP))
+    s, c, beyond = sincos(w, x, GROUP, reduction, constants)
+    anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} {beyond})")
+    w.do(f"br i1 {anywhere}, label %rare, label %known, !prof !0")
+    w.label("rare")
+    w.do(f"ret {whole} {w.put(f'tail call {whole} @exact({group} {x}, {group} {s}, {group} {c})')}")
+    w.label("known")
+    _return_both(w, registers, s, c)
+    hot = f"define {whole} @sines({', '.join(f'{kind} {name}' for name in given)}) {{\n{w.text}\n}}\n"
+    w = Writer()
+    w.label("entry")
+    for role in "xsc":
+        w.do(f"%p{role} = alloca {group}, align 64")
+        w.store(group, f"%{role}", f"%p{role}", 64)
+    w.do(f"call void @exact_lanes(ptr %px, ptr %ps, ptr %pc, i64 {GROUP})")
+    _return_both(w, registers, w.load(group, "%ps", 64), w.load(group, "%pc", 64))
+    rare = f"define internal {whole} @exact({group} %x, {group} %s, {group} %c) noinline {{\n{w.text}\n}}\n"
+    return [hot, rare, _all_sines(reduction, constants), exact_lanes(reduction.limit), constants.text]
+
+
+def _return_both(w: Writer, registers: int, *values: str) -> None:
+    """Return vectors of eight, in so many registers each."""
+    lanes = GROUP // registers
+    whole, result = f"{{ {', '.join([vector(lanes)] * 2 * registers)} }}", "undef"
+    for i in range(2 * registers):
+        value, part = values[i // registers], i % registers
+        if registers > 1:
+            value = w.shuffle(GROUP, value, value, range(part * lanes, (part + 1) * lanes))
+        result = w.put(f"insertvalue {whole} {result}, {vector(lanes)} {value}, {i}")
+    w.do(f"ret {whole} {result}")
+
+
+def _all_sines(reduction: Reduction, constants: Constants) -> str:
+    """`@all_sines(ptr x, ptr s, ptr c, i64 groups)`: the same in memory, for groups of eight angles."""
+    w, kind = Writer(), vector(GROUP)
+    w.label("entry")
+    w.do("br label %group")
+    w.label("group")
+    w.do("%k = phi i64 [ 0, %entry ], [ %next, %known ]")
+    place = w.put(f"mul i64 %k, {8 * GROUP}")
+    px, ps, pc = (w.offset(f"%{role}", place) for role in "xsc")
+    s, c, beyond = sincos(w, w.load(kind, px, 64), GROUP, reduction, constants)
+    w.store(kind, s, ps, 64)
+    w.store(kind, c, pc, 64)
+    anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} {beyond})")
+    w.do(f"br i1 {anywhere}, label %rare, label %known, !prof !0")
+    w.label("rare")
+    w.do(f"call void @exact_lanes(ptr {px}, ptr {ps}, ptr {pc}, i64 {GROUP})")
+    w.do("br label %known")
+    w.label("known")
+    w.do("%next = add i64 %k, 1")
+    w.do(f"br i1 {w.put('icmp slt i64 %next, %groups')}, label %group, label %done")
+    w.label("done")
+    w.do("ret void")
+    return f"define void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups) {{\n{w.text}\n}}\n"
 
 
 def exact_lanes(limit: float) -> str:

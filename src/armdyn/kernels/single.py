@@ -18,7 +18,7 @@ def single(ports: Ports, plan: Plan, reduction: Reduction, constants: Constants)
     """`void @single(ptr in..., ptr out...)` on rows without gaps; all is read before anything is written."""
     w = Writer()
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
-    stages = _stages(plan)
+    stages = angle_stages(plan)
     w.label("entry")
     for stage, angles in enumerate(stages):
         for role in "xsc":
@@ -42,10 +42,10 @@ def single(ports: Ports, plan: Plan, reduction: Reduction, constants: Constants)
         for j, node in enumerate(port.nodes):
             w.store("double", body.value(node), w.offset(f"%p{i}", 8 * j))
     w.do("ret void")
-    return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
+    return f'define void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
 
 
-def _stages(plan: Plan) -> list[list[Node]]:
+def angle_stages(plan: Plan) -> list[list[Node]]:
     """Angles that need no other angle, then those that need only these, and so on."""
     depth: dict[Node, int] = {}
     stages: dict[int, list[Node]] = {}

@@ -1,0 +1,383 @@
+"""Straight-line programs as x86-64 assembly.
+
+LLVM takes seconds for programs of some thousand operations, nearly all of it to choose instructions and registers. Here
+both are simple: every operation is one instruction, and registers are given out in one pass over the program (see
+`registers`). LLVM only assembles the text. `@single` and `@rows` are as in `single` and `block`, on the same plan with
+the same fused operations; sines and cosines are left to `@sines`, which is common to all programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from armdyn.graph import Node, to_float
+from armdyn.graph.node import COS, EXP, SIN
+from armdyn.graph.structure import ordered
+from armdyn.kernels.ir_writer import literal
+from armdyn.kernels.ports import Ports
+from armdyn.kernels.registers import Machine, Registers
+from armdyn.kernels.schedule import Plan, operands
+from armdyn.kernels.single import angle_stages
+
+SAVED = ("%rbx", "%r12", "%r13", "%r14", "%r15")
+"""Registers that belong to the caller."""
+BASES = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%r8", "%r9", *SAVED)
+"""Registers for the addresses of arrays."""
+TABLE, FRAME, NEAR = "%r11", "%r10", 128
+"""Registers that point to constants and values in memory, so many of them behind the first: these are near."""
+ARGUMENTS = ("%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9")
+"""Where the first arguments of a function come in; the others are on the stack."""
+SHORT = 16
+"""Registers that the instructions of AVX know."""
+GROUP = 8
+"""Angles that `@sines` takes."""
+
+
+def possible(ports: Ports, plan: Plan) -> bool:
+    """Whether all operations have an instruction, and all arrays a register."""
+    return len(ports.all) <= len(BASES) and all(node.op != EXP for node in plan.order)
+
+
+@dataclass(frozen=True)
+class _Write:
+    """An operation."""
+
+    node: Node
+
+
+@dataclass(frozen=True)
+class _Angles:
+    """Sines and cosines of some angles."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class _Result:
+    """Neighbouring entries of a result, complete; of an odd number the last two overlap those before."""
+
+    port: int
+    first: int
+    nodes: tuple[Node, ...]
+
+
+_Event = _Write | _Angles | _Result
+
+
+def _events(ports: Ports, plan: Plan, together: int) -> Iterator[_Event]:
+    """The program in order. together: entries of a result that are stored at a time."""
+    executed = {node for node in plan.order if node.op not in (SIN, COS)}
+    done: set[Node] = set()
+    for angles in angle_stages(plan):
+        for node in ordered(tuple(angles)):
+            if node in executed and node not in done:
+                done.add(node)
+                yield _Write(node)
+        yield _Angles(tuple(angles))
+    waiting: dict[Node, list[_Result]] = {}
+    missing: dict[_Result, int] = {}
+    for i, port in enumerate(ports.outputs, len(ports.inputs)):
+        for start in range(0, port.size, together):
+            first = max(min(start, port.size - together), 0)
+            result = _Result(i, first, port.nodes[first : first + together])
+            late = {node for node in result.nodes if node in executed and node not in done}
+            missing[result] = len(late)
+            for node in late:
+                waiting.setdefault(node, []).append(result)
+            if not late:
+                yield result
+    for node in plan.order:
+        if node in executed and node not in done:
+            yield _Write(node)
+            for result in waiting.get(node, ()):
+                missing[result] -= 1
+                if not missing[result]:
+                    yield result
+
+
+def _used(event: _Event, plan: Plan) -> tuple[Node, ...]:
+    if isinstance(event, _Write):
+        return tuple(dict.fromkeys(operands(event.node, plan.fused)))
+    return tuple(dict.fromkeys(event.nodes))
+
+
+class _Function:
+    """One function: its lines, its frame in memory, its constants. lanes: samples at a time. wide: with AVX-512."""
+
+    def __init__(self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool) -> None:
+        self.name, self.ports, self.plan, self.wide = name, ports, plan, wide
+        self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)
+        self.lines: list[str] = []
+        self.frame = 0
+        self.constants: dict[str, int] = {}
+        self.events = list(_events(ports, plan, min(lanes, 2)))
+        self.used = [_used(event, plan) for event in self.events]
+        self.registers = Registers(self.lines, self.machine, self.used, self._constant, self._slot)
+        self.bases = [self.room(8) for _ in ports.all]
+
+    def room(self, size: int, align: int = 8) -> int:
+        """The place of so many bytes in the frame."""
+        place = self.frame + -self.frame % align
+        self.frame = place + size
+        return place
+
+    def _slot(self) -> str:
+        return self.near(self.room(self.machine.bytes, self.machine.bytes))
+
+    def near(self, place: int) -> str:
+        """An operand in the frame, for the body."""
+        return f"{place - NEAR * self.machine.bytes}({FRAME})"
+
+    def _constant(self, node: Node) -> str:
+        number = self.constants.setdefault(literal(float(to_float(node))), len(self.constants))
+        size = 8 if self.machine.broadcast else self.machine.bytes
+        text = f"{size * (number - NEAR)}({TABLE})"
+        return f"{text}{{1to{self.machine.lanes}}}" if self.machine.broadcast else text
+
+    def put(self, instruction: str, *operands: str) -> None:
+        self.lines.append(f"{instruction} {', '.join(operands)}")
+
+    def body(self) -> None:
+        for event, used in zip(self.events, self.used, strict=True):
+            for node in used:
+                if not self.registers.known(node):
+                    self.read(node)
+            if isinstance(event, _Write):
+                self.registers.write(event.node, used, self.plan.fused.get(event.node))
+            elif isinstance(event, _Angles):
+                self.sines(event.nodes)
+            else:
+                self.registers.step(used)
+                self.store(event)
+                for node in used:
+                    self.registers.release(node)
+
+    def sines(self, angles: tuple[Node, ...]) -> None:
+        """Sines and cosines of angles, which are laid side by side in memory, but for those that are so already."""
+        size, r, there = self.machine.bytes, self.registers, self.adjacent(angles)
+        laid = [angle for angle in angles if angle not in there]
+        groups = -(-len(laid) * size // (8 * GROUP))
+        x, *results = (self.room(8 * GROUP * groups, 64) for _ in range(3))
+        for k in range(8 * GROUP * groups // size):
+            angle = laid[min(k, len(laid) - 1)]  # the last one fills the group up
+            self.put(self.machine.move, self.machine.name(r.loaded(angle)), at(x + size * k))
+            r.memory.setdefault(angle, self.near(x + size * k))
+        r.step(angles)
+        r.clear()
+        if there:
+            self.adjacent_sines(there)
+        if laid:
+            for place, register in zip((x, *results), ARGUMENTS, strict=False):
+                self.put("lea", at(place), register)
+            self.put("mov", f"${groups}", "%ecx")
+            self.put("call", "all_sines@PLT")
+            self.know({angle: size * k for k, angle in enumerate(laid)}, results)
+        self.load_bases()
+
+    def adjacent(self, angles: tuple[Node, ...]) -> dict[Node, int]:
+        """Angles that lie side by side in an argument, and which entries they are."""
+        return {}
+
+    def adjacent_sines(self, entries: dict[Node, int]) -> None:
+        raise NotImplementedError
+
+    def know(self, places: dict[Node, int], results: Sequence[int]) -> None:
+        """Sines and cosines are in memory from now on, at these places of the two results."""
+        for node in self.plan.order:
+            if node.op in (SIN, COS) and node.args[0] in places:
+                self.registers.memory[node] = self.near(results[node.op == COS] + places[node.args[0]])
+
+    def load_bases(self) -> None:
+        """The addresses of arrays, after a call."""
+        size = 8 if self.machine.broadcast else self.machine.bytes
+        self.put("lea", f".Lconstants+{size * NEAR}(%rip)", TABLE)
+        self.put("lea", at(NEAR * self.machine.bytes), FRAME)
+        for base, place in zip(BASES, self.bases, strict=False):
+            self.put("mov", at(place), base)
+
+    def read(self, node: Node) -> None:
+        """Bring an input into a register."""
+        raise NotImplementedError
+
+    def store(self, result: _Result) -> None:
+        """Write entries of a result."""
+        raise NotImplementedError
+
+    def before(self) -> list[str]:
+        """What stands in front of the body."""
+        raise NotImplementedError
+
+    def after(self) -> list[str]:
+        """What stands behind it."""
+        return []
+
+    def text(self) -> str:
+        """The whole function, as a module."""
+        before = self.before()
+        self.load_bases()
+        self.body()
+        body = [*before, *self.lines, *self.after()]
+        size = self.frame + -self.frame % 64
+        lines = [".text", f".globl {self.name}", f".type {self.name},@function", ".p2align 5", f"{self.name}:"]
+        saved = [register for register in BASES[: len(self.ports.all)] if register in SAVED]
+        lines += ["push %rbp", "mov %rsp, %rbp", *(f"push {register}" for register in saved)]
+        lines += ["and $-64, %rsp", f"sub ${size}, %rsp", *body, "vzeroupper", f"lea {-8 * len(saved)}(%rbp), %rsp"]
+        lines += [*(f"pop {register}" for register in reversed(saved)), "pop %rbp", "ret"]
+        lines += [".section .rodata", ".p2align 6", ".Lconstants:"]
+        times = 1 if self.machine.broadcast else self.machine.lanes
+        lines += [f".quad {', '.join([bits] * times)}" for bits in self.constants]
+        lines += [".p2align 6", ".Lmask:", f".quad {', '.join(['-1'] * 4 + ['0'] * 4)}"]
+        return 'module asm "' + "\\0A".join(lines) + '"\n'
+
+
+def at(place: int) -> str:
+    """An operand in the frame."""
+    return f"{place}(%rsp)"
+
+
+class _Single(_Function):
+    """One sample. Arguments are copied to the frame first: results may lie over them."""
+
+    def before(self) -> list[str]:
+        """Copies of arguments, and the addresses of all arrays."""
+        lines = []
+        for i, (port, place) in enumerate(zip(self.ports.all, self.bases, strict=True)):
+            register = ARGUMENTS[i] if i < len(ARGUMENTS) else "%rax"
+            if i >= len(ARGUMENTS):
+                lines.append(f"mov {16 + 8 * (i - len(ARGUMENTS))}(%rbp), %rax")
+            lines.append(f"mov {register}, {at(place)}")
+            if i < len(self.ports.inputs):
+                start = self.room(8 * port.size, 64)
+                lines += _copied(register, start, port.size)
+                self.registers.memory.update((node, self.near(start + 8 * j)) for j, node in enumerate(port.nodes))
+        return lines
+
+    def adjacent(self, angles: tuple[Node, ...]) -> dict[Node, int]:
+        for port in self.ports.inputs:
+            there = {node: j for j, node in enumerate(port.nodes) if node in angles}
+            if there:
+                return there
+        return {}
+
+    def adjacent_sines(self, entries: dict[Node, int]) -> None:
+        """The angles and all other entries between them go to `@sines` in registers: storing them would take longer."""
+        port = next(i for i, port in enumerate(self.ports.inputs) if set(entries) <= set(port.nodes))
+        stop = max(entries.values()) + 1
+        for first in range(min(entries.values()), stop, GROUP):
+            self.put("mov", at(self.bases[port]), "%rax")
+            self._load_some(f"{8 * first}(%rax)", f"{8 * first + 32}(%rax)", min(GROUP, stop - first))
+            self.put("call", "sines@PLT")
+            results = [self.room(8 * GROUP, 64) for _ in range(2)]
+            for k, result in enumerate(results):
+                registers = (f"%zmm{k}",) if self.wide else (f"%ymm{2 * k}", f"%ymm{2 * k + 1}")
+                for part, register in enumerate(registers):
+                    self.put("vmovapd", register, at(result + 32 * part))
+            self.know({node: 8 * (j - first) for node, j in entries.items() if 0 <= j - first < GROUP}, results)
+
+    def _load_some(self, low: str, high: str, count: int) -> None:
+        """So many doubles, and zeros, without reading beyond them."""
+        if self.wide:
+            self.put("mov", f"${(1 << count) - 1}", "%ecx")
+            self.put("kmovw", "%ecx", "%k1")
+            self.put("vmovupd", low, "%zmm0 {%k1} {z}")
+            return
+        for source, register, some in ((low, "%ymm0", min(count, 4)), (high, "%ymm1", max(count - 4, 0))):
+            self.put("vmovupd", f".Lmask+{8 * (4 - some)}(%rip)", register)
+            self.put("vmaskmovpd", source, register, register)
+
+    def read(self, node: Node) -> None:
+        raise AssertionError(f"{node!r} is needed before it is computed")
+
+    def store(self, result: _Result) -> None:
+        register = self.registers.loaded(result.nodes[0])
+        self.put("vmovsd", self.machine.name(register), f"{8 * result.first}({BASES[result.port]})")
+
+
+def _copied(register: str, place: int, count: int) -> list[str]:
+    """Copies of doubles to the frame, up to four at a time; the last ones overlap those before."""
+    size = 4 if count >= 4 else 2 if count > 1 else 1
+    move, name = ("vmovsd" if size == 1 else "vmovupd"), ("%ymm0" if size == 4 else "%xmm0")
+    starts = [8 * min(k, count - size) for k in range(0, count, size)]
+    return [line for k in starts for line in (f"{move} {k}({register}), {name}", f"{move} {name}, {at(place + k)}")]
+
+
+class _Rows(_Function):
+    """Blocks of samples, one in each lane; results must not overlap arguments."""
+
+    def before(self) -> list[str]:
+        self.left = at(self.room(8))
+        lines = [f"mov %rsi, {self.left}"]
+        for i, place in enumerate(self.bases):
+            lines += [f"mov {8 * i}(%rdi), %rax", f"mov %rax, {at(place)}"]
+        return [*lines, ".Lblock:"]
+
+    def after(self) -> list[str]:
+        sizes = [self.machine.bytes * port.size for port in self.ports.all]
+        lines = [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.bases, strict=True)]
+        return [*lines, f"decq {self.left}", "jg .Lblock"]
+
+    def row(self, i: int, lane: int, j: int) -> str:
+        """Component j of one sample's row of array i."""
+        return f"{8 * (lane * self.ports.all[i].size + j)}({BASES[i]})"
+
+    def read(self, node: Node) -> None:
+        """One component of all samples; its neighbour comes along."""
+        r, name = self.registers, self.machine.name
+        i, nodes = next((i, port.nodes) for i, port in enumerate(self.ports.inputs) if node in port.nodes)
+        a = r.take()
+        if len(nodes) == 1:
+            self.put("vmovupd", self.row(i, 0, 0), name(a))
+            r.hold(node, a)
+            return
+        b = r.take((a,))
+        even = r.take((a, b))
+        first = min(nodes.index(node) // 2 * 2, len(nodes) - 2)
+        for register, start in ((a, 0), (b, 1)):
+            self.put("vmovupd", self.row(i, start, first), name(register, 1))
+            for part in range(1, self.machine.lanes // 2):
+                whole = name(register, 4 if part == 1 else self.machine.lanes)
+                kind = self._part("vinsert", register, part)
+                self.put(kind, f"${part}", self.row(i, start + 2 * part, first), whole, whole)
+        self.put("vunpcklpd", name(b), name(a), name(even))
+        self.put("vunpckhpd", name(b), name(a), name(a))
+        r.give_back(b)
+        for each, register in zip(nodes[first : first + 2], (even, a), strict=True):
+            if r.known(each):
+                r.give_back(register)
+            else:
+                r.hold(each, register)
+                r.release(each)
+
+    def store(self, result: _Result) -> None:
+        r, name, i = self.registers, self.machine.name, result.port
+        a = r.loaded(result.nodes[0])
+        if self.ports.all[i].size == 1:
+            self.put("vmovupd", name(a), self.row(i, 0, 0))
+            return
+        b = r.loaded(result.nodes[-1], (a,))
+        both = r.take((a, b))
+        for odd, kind in enumerate(("vunpcklpd", "vunpckhpd")):
+            self.put(kind, name(b), name(a), name(both))
+            for part in range(self.machine.lanes // 2):
+                row = self.row(i, 2 * part + odd, result.first)
+                if part == 0:
+                    self.put("vmovupd", name(both, 1), row)
+                else:
+                    whole = name(both, 4 if part == 1 else self.machine.lanes)
+                    self.put(self._part("vextract", both, part), f"${part}", whole, row)
+        r.give_back(both)
+
+    @staticmethod
+    def _part(what: str, register: int, part: int) -> str:
+        """The instruction for a quarter of a register, in its short form where there is one."""
+        return f"{what}f128" if part == 1 and register < SHORT else f"{what}f32x4"
+
+
+def core(ports: Ports, plan: Plan, lanes: int, *, wide: bool) -> str:
+    """`void @single(ptr in..., ptr out...)` for one lane, else `void @rows(ptr args, i64 blocks)`, as a module.
+
+    lanes: samples to a block. wide: the machine has AVX-512.
+    """
+    made = _Single("single", ports, plan, 1, wide) if lanes == 1 else _Rows("rows", ports, plan, lanes, wide)
+    return made.text()

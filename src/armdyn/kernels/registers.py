@@ -1,0 +1,310 @@
+"""Registers for straight-line code: which value is in which register, and what goes to memory when there are too few.
+
+The program is one block whose order is known, so every next use of a value is known too. The value that is needed last
+gives way (Belady): with it a block has about as few loads and stores as its order allows. Operands are read from memory
+where the instruction can do that; a load of its own is written for a second one only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from armdyn.graph import Node
+from armdyn.graph.node import ABS, ADD, DIV, MUL, NEG, ONE, SELECT, SIGN, SQRT, SUB, ZERO, constant
+
+NAMES = {1: "xmm", 4: "ymm", 8: "zmm"}
+_ARITHMETIC = {ADD: "vadd", SUB: "vsub", MUL: "vmul", DIV: "vdiv"}
+MINUS = constant(-1)
+NEVER = 1 << 60
+NEGATIVE, NOT_NEGATIVE, POSITIVE = 17, 29, 30
+"""Comparisons with zero, as the instructions number them."""
+CLEAN = 2
+"""A value that is in memory already gives way as if its next use were this many times as far."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """lanes: doubles in a value. count: registers. broadcast: an operand in memory may be one double for all lanes."""
+
+    lanes: int
+    count: int
+    broadcast: bool
+
+    @property
+    def bytes(self) -> int:
+        return 8 * self.lanes
+
+    @property
+    def ending(self) -> str:
+        return "sd" if self.lanes == 1 else "pd"
+
+    @property
+    def move(self) -> str:
+        return "vmovsd" if self.lanes == 1 else "vmovapd"
+
+    def name(self, register: int, lanes: int = 0) -> str:
+        return f"%{NAMES[lanes or self.lanes]}{register}"
+
+
+class Registers:
+    """Instructions of nodes, written one after the other.
+
+    lines: the assembly. order: nodes as they will be written. constant: the operand of a node that is known now.
+    slot: a new place in memory for one value.
+    """
+
+    def __init__(
+        self,
+        lines: list[str],
+        machine: Machine,
+        order: Sequence[tuple[Node, ...]],
+        constant: Callable[[Node], str],
+        slot: Callable[[], str],
+    ) -> None:
+        self.lines, self.machine = lines, machine
+        self.memory: dict[Node, str] = {}
+        self._constant, self._slot = constant, slot
+        self._place: dict[Node, int] = {}
+        self._free = list(range(machine.count))[::-1]
+        self._slots: list[str] = []
+        self._leaving: list[str] = []
+        self._spilled: set[Node] = set()
+        self._uses: dict[Node, list[int]] = {}
+        self._due: dict[Node, int] = {}
+        for time in range(len(order) - 1, -1, -1):
+            for node in order[time]:
+                self._uses.setdefault(node, []).append(time)
+                self._due[node] = time
+        self.time = -1
+
+    # Where values are ----------------------------------------------------------------------------------------------
+
+    def step(self, used: Sequence[Node]) -> None:
+        """The next instruction begins: what it uses is no longer to come, what the last one read may be overwritten."""
+        self.time += 1
+        self._slots += self._leaving
+        self._leaving.clear()
+        for node in used:
+            uses = self._uses[node]
+            uses.pop()
+            self._due[node] = uses[-1] if uses else NEVER
+
+    def _next(self, node: Node) -> int:
+        return self._due.get(node, NEVER)
+
+    def take(self, keep: Sequence[int] = ()) -> int:
+        """A register that is free, or made so; those in `keep` stay."""
+        if self._free:
+            return self._free.pop()
+        farthest, victim, due, now, memory = -1, None, self._due, self.time, self.memory
+        for node, register in self._place.items():
+            if register not in keep:
+                distance = due.get(node, NEVER) - now
+                if node in memory or not node.online:
+                    distance *= CLEAN
+                if distance > farthest:
+                    farthest, victim = distance, node
+        assert victim is not None
+        self.store(victim)
+        return self._place.pop(victim)
+
+    def store(self, node: Node) -> None:
+        """Put a value into memory, if it is not there."""
+        if not self._kept(node):
+            self.memory[node] = self._slots.pop() if self._slots else self._slot()
+            self._spilled.add(node)
+            self.put(self.machine.move, self.machine.name(self._place[node]), self.memory[node])
+
+    def hold(self, node: Node, register: int) -> None:
+        """The register has the node's value."""
+        self._place[node] = register
+
+    def release(self, node: Node) -> None:
+        """Forget a value that is not needed any more."""
+        if self._next(node) != NEVER:
+            return
+        register = self._place.pop(node, None)
+        if register is not None:
+            self._free.append(register)
+        if node in self._spilled:
+            self._spilled.discard(node)
+            self._leaving.append(self.memory.pop(node))
+
+    def give_back(self, register: int) -> None:
+        self._free.append(register)
+
+    def clear(self) -> None:
+        """All that is needed later goes to memory: somebody else uses the registers."""
+        for node in list(self._place):
+            if self._next(node) != NEVER:
+                self.store(node)
+            self._free.append(self._place.pop(node))
+
+    def known(self, node: Node) -> bool:
+        """Whether the value is in a register or in memory."""
+        return node in self._place or self._kept(node)
+
+    def _kept(self, node: Node) -> bool:
+        return node in self.memory or not node.online
+
+    def loaded(self, node: Node, keep: Sequence[int] = ()) -> int:
+        """The register of a value, loaded if it has none."""
+        register = self._place.get(node)
+        if register is None:
+            register = self.take(keep)
+            self._load(node, register)
+            self._place[node] = register
+        return register
+
+    def _bring(self, node: Node, used: Sequence[Node]) -> None:
+        """Load a value from memory that is needed again, if a register is free or has what is needed later still.
+
+        Reading it from memory every time is no instruction more, but there is about one load of 64 bytes in a cycle.
+        """
+        again = self._next(node)
+        if again == NEVER:
+            return
+        if not self._free:
+            later, victim, due, memory = again, None, self._due, self.memory
+            for other in self._place:
+                if due.get(other, NEVER) > later and (other in memory or not other.online) and other not in used:
+                    later, victim = due.get(other, NEVER), other
+            if victim is None:
+                return
+            self._free.append(self._place.pop(victim))
+        self.loaded(node)
+
+    def _load(self, node: Node, register: int) -> None:
+        text = self._operand(node)
+        name = self.machine.name(register)
+        if "{" in text:
+            self.put("vbroadcastsd", text.partition("{")[0], name)
+        else:
+            self.put("vmovapd" if text[0] == "%" else self.machine.move, text, name)
+
+    def _operand(self, node: Node) -> str:
+        register = self._place.get(node)
+        if register is not None:
+            return self.machine.name(register)
+        return self.memory[node] if node in self.memory else self._constant(node)
+
+    # Instructions --------------------------------------------------------------------------------------------------
+
+    def put(self, instruction: str, *operands: str) -> None:
+        self.lines.append(f"{instruction} {', '.join(operands)}")
+
+    def write(self, node: Node, used: Sequence[Node], fused: int | None) -> None:
+        """The instructions of one node, whose operands `used` are known; fused: which of them is a product."""
+        self.step(used)
+        for each in used:
+            if each not in self._place:
+                self._bring(each, used)
+        if fused is not None:
+            result = self._fused(node, fused)
+        elif node.op in _ARITHMETIC:
+            result = self._binary(node)
+        elif node.op in (SELECT, SIGN, ABS):
+            result = self._chosen(node)
+        else:
+            result = self._unary(node)
+        self._place[node] = result
+
+    def _result(self, used: Sequence[Node]) -> int:
+        """A register for a result whose operands are in the text already: one of theirs, if they are needed no more."""
+        for node in used:
+            self.release(node)
+        return self.take()
+
+    def _binary(self, node: Node) -> int:
+        a, b = node.args
+        if a not in self._place and b in self._place and node.op in (ADD, MUL):
+            a, b = b, a
+        keep = [self._place[b]] if b in self._place else []
+        first = self.machine.name(self.loaded(a, keep))
+        second = self._operand(b)
+        result = self._result((a, b) if a is not b else (a,))
+        self.put(_ARITHMETIC[node.op] + self.machine.ending, second, first, self.machine.name(result))
+        return result
+
+    def _unary(self, node: Node) -> int:
+        (a,) = node.args
+        first = self.machine.name(self.loaded(a))
+        result = self._result((a,))
+        name, ending = self.machine.name(result), self.machine.ending
+        if node.op == SQRT:
+            self.put(f"vsqrt{ending}", *([first] * (2 if self.machine.lanes == 1 else 1)), name)
+        else:
+            assert node.op == NEG
+            self.put(f"vmul{ending}", self._constant(MINUS), first, name)
+        return result
+
+    def _chosen(self, node: Node) -> int:
+        """Operations that look at a sign. NaN is neither positive nor negative, and comparing it is not reported."""
+        tested, *others = node.args
+        keep = [self.loaded(tested)]
+        for each in others:
+            keep.append(self.loaded(each, keep))
+        result = self.take(keep)
+        self.put("vmovapd", self.machine.name(keep[-1]), self.machine.name(result))
+        keep.append(result)
+        if node.op == SELECT:
+            self._replace(result, keep[1], keep[0], NOT_NEGATIVE, keep)
+        else:
+            other = self.take(keep)
+            keep.append(other)
+            name, ending = self.machine.name, self.machine.ending
+            if node.op == SIGN:
+                for value, kind in ((ONE, POSITIVE), (MINUS, NEGATIVE)):
+                    self._load(value, other)
+                    self._replace(result, other, keep[0], kind, keep)
+            else:
+                self.put(f"vmul{ending}", self._constant(MINUS), name(keep[0]), name(other))
+                self._replace(result, other, keep[0], NEGATIVE, keep)
+                self.put(f"vadd{ending}", self._constant(ZERO), name(result), name(result))  # -0.0 becomes 0.0
+            self.give_back(other)
+        for arg in dict.fromkeys(node.args):
+            self.release(arg)
+        return result
+
+    def _replace(self, result: int, value: int, tested: int, kind: int, keep: Sequence[int]) -> None:
+        """Put a value in the place of the result where another one is of that kind."""
+        name, compare = self.machine.name, f"vcmp{self.machine.ending}"
+        if self.machine.count > 16:
+            self.put(compare, f"${kind}", self._constant(ZERO), name(tested), "%k1")
+            self.put("vmovapd", name(value), f"{name(result)} {{%k1}}")
+        else:
+            mask = self.take(keep)
+            self.put(compare, f"${kind}", self._constant(ZERO), name(tested), name(mask))
+            self.put("vblendvpd", name(mask), name(value), name(result), name(result))
+            self.give_back(mask)
+
+    def _fused(self, node: Node, place: int) -> int:
+        """a*b + c, a*b - c or c - a*b. The result takes the register of an operand, which is lost."""
+        (a, b), c = node.args[place].args, node.args[1 - place]
+        kind = "vfmadd" if node.op == ADD else "vfmsub" if place == 0 else "vfnmadd"
+        parts = tuple(dict.fromkeys((a, b, c)))
+        lost = next((x for x in (c, a, b) if x in self._place and self._next(x) == NEVER), None)
+        if lost is not None:
+            result = self._place.pop(lost)
+        else:
+            lost = next((x for x in parts if x not in self._place), c)
+            result = self.take([self._place[x] for x in parts if x in self._place])
+            if lost in self._place:
+                self.put("vmovapd", self.machine.name(self._place[lost]), self.machine.name(result))
+            else:
+                self._load(lost, result)
+        x, y = (a, b) if lost is c else (b if lost is a else a, c)
+        if all(each is not lost and each not in self._place for each in (x, y)):
+            self.loaded(x, [result, *(self._place[each] for each in parts if each in self._place)])
+
+        def text(each: Node) -> str:
+            return self.machine.name(result) if each is lost else self._operand(each)
+
+        form = "231" if lost is c else "213"
+        if text(x)[0] != "%":  # only y, which stands first in the text, may be in memory
+            x, y, form = y, x, form if lost is c else "132"
+        self.put(f"{kind}{form}{self.machine.ending}", text(y), text(x), self.machine.name(result))
+        for each in parts:
+            self.release(each)
+        return result

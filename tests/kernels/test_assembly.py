@@ -1,0 +1,134 @@
+"""Assembly that is written here against LLVM's code for the same programs: the same to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.graph import Graph, select, trace
+from armdyn.kernels import Kernel, assembly, build, jit
+from armdyn.kernels.ports import ports_of
+from armdyn.kernels.schedule import plan
+
+pytestmark = pytest.mark.skipif(not jit.available() or not jit.vector_registers(), reason="no assembly for it")
+
+COUNTS = [count for count in (16, 32) if jit.available() and count <= jit.vector_registers()]
+SIZES = {"q": 7, "x": 3, "s": None, "y": 2, "z": 1}
+
+
+def program(seed: int, length: int) -> Graph:
+    """A random program with all operations, angles that depend on sines, and results of many shapes."""
+    rng = np.random.default_rng(seed)
+
+    def formula(q, x, s, y, z):  # type: ignore[no-untyped-def]
+        values = [*q, *x, s, *y, *z]
+
+        def some():  # type: ignore[no-untyped-def]
+            return values[rng.integers(len(values))]
+
+        for k in range(length):
+            a, b = some(), some()
+            match int(rng.integers(12)):
+                case 0 | 1 | 2:
+                    new = a * b + some()
+                case 3 | 4:
+                    new = a - b * some()
+                case 5:
+                    new = a * float(rng.normal())
+                case 6:
+                    new = a + b
+                case 7:
+                    new = a / (1.5 + b * b)
+                case 8:
+                    new = (abs(a) + 0.25).sqrt()
+                case 9:
+                    new = (a + 0.3).cos() if k % 2 else a.sin()
+                case 10:
+                    new = a.sign() * b - 1
+                case _:
+                    new = select(a, b, -some())
+            values.append(new.sin() if k % 5 == 0 else new)  # sines keep the numbers small
+        last = values[-40:]
+        return [last[:3], [last[3:8], last[8:13]], last[13], [last[14], 0, q[0], q[0].sin(), 1, -x[1], q[3]], [y[1]]]
+
+    found = trace(lambda q, x, s, y, z: dict(zip("abcde", formula(q, x, s, y, z), strict=True)), SIZES)
+    assert assembly.possible(ports_of(found), plan(found.nodes, []))
+    return found
+
+
+def built(graph: Graph, registers: int, lanes: int, monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    with monkeypatch.context() as patch:
+        patch.setattr(jit, "vector_registers", lambda: registers)
+        kernel = build(graph, cache=False, lanes=lanes)
+        assert kernel.code is not None
+        assert ("module asm" in kernel.source()) == (registers > 0)
+        return kernel
+
+
+def inputs(count: int, seed: int) -> list[np.ndarray]:
+    """Ordinary numbers, and here and there what is not: zeros of both signs, huge angles, infinity and NaN."""
+    rng = np.random.default_rng(seed)
+    found = [rng.normal(size=(count,) if size is None else (count, size)) for size in SIZES.values()]
+    for array in found:
+        places = rng.integers(array.size, size=8)
+        array.flat[places] = [0.0, -0.0, 1e12, -4e9, np.inf, -np.inf, np.nan, 2.0**30]
+    return found
+
+
+def assert_same(found: object, expected: object) -> None:
+    for one, other in zip(found, expected, strict=True):  # type: ignore[call-overload]
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(*(np.signbit(each) | np.isnan(each) for each in (one, other)))
+
+
+@pytest.mark.parametrize("length", [40, 700])
+@pytest.mark.parametrize("lanes", [1, 4, 8])
+@pytest.mark.parametrize("registers", COUNTS)
+def test_random_programs(registers: int, lanes: int, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = program(length + lanes, length)
+    ours = built(graph, registers if lanes < 8 or registers > 16 else 0, lanes, monkeypatch)
+    theirs = built(graph, 0, lanes, monkeypatch)
+    given = inputs(45, lanes)
+    with np.errstate(all="ignore"):
+        assert_same(ours.ufunc(*given), theirs.ufunc(*given))
+        for k in range(6):
+            sample = [float(array[k]) if array.ndim == 1 else array[k].copy() for array in given]
+            assert_same(ours.call(*sample), theirs.call(*sample))
+
+
+@pytest.mark.parametrize("registers", COUNTS)
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives", "regressor"])
+@pytest.mark.parametrize("robot", ["panda", "scara5"])
+def test_robots(robot: str, name: str, registers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    dynamics = armdyn.compile(armdyn.load(robot), cache=False)
+    graph = dynamics.graph(name)
+    ours = built(graph, registers, 8 if registers > 16 else 4, monkeypatch)
+    theirs = built(graph, 0, 4, monkeypatch)
+    given = np.random.default_rng(1).uniform(-3, 3, (3, 29, dynamics.n))
+    both = [np.atleast_1d(kernel(*given)) if len(kernel.ports.outputs) > 1 else [kernel(*given)]
+            for kernel in (ours, theirs)]  # fmt: skip
+    assert_same(*both)
+
+
+@pytest.mark.parametrize("registers", COUNTS)
+def test_results_over_arguments(registers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = trace(lambda q, x: [q[1].sin() + x[0], q[0] * x[1], q[2] - x[0]], {"q": 3, "x": 3})
+    kernel = built(graph, registers, 4, monkeypatch)
+    q, x = np.random.default_rng(1).normal(size=(2, 3))
+    expected = kernel.call(q.copy(), x)
+    kernel.call(q, x, out=q)
+    np.testing.assert_array_equal(q, expected)
+
+
+@pytest.mark.parametrize("registers", COUNTS)
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 9, 17])
+def test_nothing_beyond_an_array_is_read(count: int, registers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sines of numbers behind the array would be those of NaN, at the price of a call of the C library each."""
+    graph = trace(lambda q: [sum((angle.sin() for angle in q), 0 * q[0])], {"q": count})
+    kernel = built(graph, registers, 4, monkeypatch)
+    memory = np.full(count + 16, np.inf)
+    memory[:count] = np.linspace(0.1, 3.0, count)
+    with np.errstate(all="raise"):
+        found = kernel.call(memory[:count])
+    np.testing.assert_allclose(found[0], np.sin(memory[:count]).sum(), rtol=1e-14)
