@@ -100,18 +100,21 @@ def test_search_finds_sections(tmp_path: Path) -> None:
         '<h2 id="friction">Friction</h2><p>Milićević has <math><mi>q</mi><annotation>\\dot q</annotation></math>.</p>'
     )
     index = search.sections(page, "Arms", "a/arms.html") + search.sections("<p>friction</p>", "Other", "other.html")
+    index += search.sections('<h3 id="p">PAYLOAD</h3><p>payload payload</p>', "armdyn.export", "reference/export.html")
+    index += search.sections('<h2 id="m">Payload and cycle time</h2><p>Payload.</p>', "Motion", "motion.html")
     assert index[1] == {
         "page": "Arms", "heading": "Friction", "address": "a/arms.html#friction", "text": "Milićević has q ."
     }  # fmt: skip
     script = (ROOT / "docs" / "style" / "search.js").read_text(encoding="utf-8")
-    queries = ["friction", "Inverse_dyn", "milicevic", "torques more", "torques friction", " "]
+    queries = ["friction", "Inverse_dyn", "milicevic", "torques more", "torques friction", " ", "payload"]
     script += f"""
         const looked = (query) => found({json.dumps(index)}, query).map(({{ section }}) => section.address);
         console.log(JSON.stringify({json.dumps(queries)}.map(looked)));"""
     (tmp_path / "search.js").write_text(script, encoding="utf-8")
     ran = subprocess.run([node, "search.js"], cwd=tmp_path, capture_output=True, text=True, check=True)
     arms, friction, other = "a/arms.html#arms", "a/arms.html#friction", "other.html"
-    assert json.loads(ran.stdout) == [[friction, other], [arms], [friction], [arms], [], []]
+    guide_first = ["motion.html#m", "reference/export.html#p"]
+    assert json.loads(ran.stdout) == [[friction, other], [arms], [friction], [arms], [], [], guide_first]
 
 
 BUILT = ROOT / "out" / "docs"

@@ -20,8 +20,9 @@ function found(sections, query) {
       score += here;
     }
     if (!score) continue;
-    if ([words.join(" "), words.join("_")].includes(heading)) score += 40;
-    if (section.address.startsWith("reference/")) score *= 0.7; // explanations first
+    const reference = section.address.startsWith("reference/"); // explanations first
+    if (reference) score *= 0.7;
+    if ([words.join(" "), words.join("_")].includes(heading)) score += reference ? 3 : 40;
     made.push({ section, score: score - heading.length / 100, at });
   }
   return made.sort((a, b) => b.score - a.score).slice(0, MOST);
