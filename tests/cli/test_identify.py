@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 import armdyn
 from armdyn.algebra import Vec3
 from armdyn.formats.patch import Page
+from armdyn.identification.calibration import with_zeros
+from armdyn.identification.evidence import with_gravity
 from armdyn.identification.log import Log
 from armdyn.robot import Placement
 from support.command import Run, plain
@@ -132,3 +135,22 @@ def test_columns_that_are_not_known_are_listed(files: dict[str, Path], run: Run)
     assert status == 2
     assert "load_a" in err
     assert "--column tau=" in plain(err)
+
+
+def test_zeros_and_gravity_are_estimated_and_then_no_findings(run: Run, tmp_path: Path) -> None:
+    """A base tilted by 6 degrees and two zeros off by 2 degrees: within their bars, and no longer suspicious."""
+    arm = rubbing("ur5")
+    zeros = {"shoulder_lift_joint": 0.035, "wrist_2_joint": -0.03}
+    shift = np.array([zeros.get(joint.name, 0.0) for joint in arm.joints])
+    angle = math.radians(6)
+    tilted = with_gravity(arm, 9.81 * np.array([math.sin(angle), 0.0, -math.cos(angle)]))
+    log = written(tmp_path / "log.csv", simulated(with_zeros(tilted, shift), 21))
+    arm.save(tmp_path / "arm.toml")
+    out = tmp_path / "fit.json"
+    options = ("--zeros", ",".join(zeros), "--gravity", "--friction", "plain", "--out", out)
+    status, shown, err = run("identify", tmp_path / "arm.toml", log, *options)
+    assert status == 0, shown + err
+    found = json.loads(out.read_text(encoding="utf-8"))["calibrated"]
+    for name, x in zeros.items():
+        assert abs(found["zeros"][name]["value"] - x) < 4 * found["zeros"][name]["std"] < 0.04
+    assert abs(found["tilt"]["value"] - angle) < 4 * found["tilt"]["std"] < 0.01

@@ -9,9 +9,11 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.findings import Finding
 from armdyn.identification import Calibration, Fit, identify
 from armdyn.identification.calibration import with_zeros
 from armdyn.identification.evidence import with_gravity
+from armdyn.identification.torque_checks import DIRECTION
 from armdyn.robot import Robot
 from armdyn.typing import Array
 from support.logs import rubbing, simulated
@@ -62,6 +64,7 @@ def test_zeros_and_gravity_lie_within_their_bars() -> None:
 def test_gravity_of_a_robot_that_stands_is_kept() -> None:
     _, fit = found("puma560", 1, 0.0, np.zeros(6), Calibration(gravity=True))
     assert fit.calibrated is not None and fit.calibrated.kept
+    assert not fit.calibrated.answers(Finding(DIRECTION, "suspicious", "model", ""))
     assert tuple(fit.robot.gravity) == (0, 0, -9.81)
 
 

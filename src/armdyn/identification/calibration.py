@@ -27,11 +27,13 @@ import numpy as np
 from armdyn.algebra import Vec3
 from armdyn.dynamics.programs import program
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name
+from armdyn.findings import Finding
 from armdyn.graph import derivative, trace
 from armdyn.identification.estimation import Estimate, Weighted
 from armdyn.identification.evidence import with_gravity
 from armdyn.identification.observation import Observation, condensed, observe, rows_of, stacked
 from armdyn.identification.samples import Samples
+from armdyn.identification.torque_checks import DIRECTION, ZERO
 from armdyn.parameters import base_parameters, parameter_names, regressor
 from armdyn.robot import Robot
 from armdyn.robot.limits import UNITS
@@ -95,6 +97,12 @@ class Calibrated:
     not_identifiable: dict[str, str]
     names: tuple[str, ...]
     covariance: Array
+
+    def answers(self, finding: Finding) -> bool:
+        """Whether a finding on the log, a zero or the direction of gravity, is estimated here."""
+        if finding.rule == DIRECTION:
+            return self.tilt is not None and not self.kept
+        return finding.rule == ZERO and finding.where in self.zeros
 
     def section(self) -> Section:
         """The estimates as a table."""
@@ -284,7 +292,11 @@ class _Search:
             for _ in range(2):  # the second time for what rounding left
                 left = left - basis @ (basis.T @ left)
             if lengths[p + i] < NO_EFFECT * tau:
-                self.lost[name] = "no torque depends on it, because its axis is along gravity"
+                self.lost[name] = (
+                    "a turn about its axis, along the declared gravity, is a turn of the tilt"
+                    if self.free_gravity
+                    else "no torque depends on it, because its axis is along gravity"
+                )
                 lost.append(j)
             elif np.linalg.norm(left) < DEPENDENT:
                 self.lost[name] = "centre of mass and inertia of its link, or the tilt of gravity, imitate it"

@@ -331,8 +331,8 @@ def identify(
         identified = model.robot(identified)
         tried = validate_model(identified, model, judged.samples, held_out=held_out, source=data.held_out_source,
                                prior=None if prior is None else robot)  # fmt: skip
-    noticed = findings_on(observation, delivered, tried, training.findings)
-    findings = sorted_by_severity((*training.findings, *notes, *noticed))
+    on_log = [f for f in training.findings if calibrated is None or not calibrated.answers(f)]
+    findings = sorted_by_severity((*on_log, *notes, *findings_on(observation, delivered, tried, on_log)))
     return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source, plain,
                plain_estimate, model, calibrated, delivered.values if physical else None)  # fmt: skip
 

@@ -41,7 +41,7 @@ TRUSTED, BY_MASSES = 4.0, 0.15
 and the share of it that a zero must explain then."""
 EARTH = 9.81
 """m/s^2."""
-DIRECTION = "direction of gravity"
+DIRECTION, ZERO = "direction of gravity", "zero of position"
 COLUMN = {"torques": "tau", "positions": "q"}
 """Names of columns."""
 MISREAD = ("order of torques", "order of positions", "unit of position", "sign of position")
@@ -179,7 +179,7 @@ def _zero_by_masses(robot: Robot, deviations: Deviations) -> list[Finding]:
 def _zero(robot: Robot, j: int, value: float, what: str) -> Finding:
     joint = robot.joints[j]
     unit = UNITS[joint.kind].position
-    return Finding("zero of position", "suspicious", joint.name, f"{what}{unit} at the zero of the log",
+    return Finding(ZERO, "suspicious", joint.name, f"{what}{unit} at the zero of the log",
                    condition="the joint's zero where the model has it", value=value, unit=unit,
                    cause="encoder offset, another zero in the controller, or wrong centres of mass in the model",
                    advice="Compare the pose at the joint's zero with the model, and declare `offsets`, or estimate "
