@@ -77,13 +77,14 @@ def row(robot: str, include: str) -> str:
     assert best.feasibility.holds and best.clearance >= 0
     ends = [np.linalg.svd(found(robot, families, kind, starts=1).observation, compute_uv=False)
             for kind in ("largest", "smallest")]  # fmt: skip
-    bound = ends[0][0] / ends[1][-1]
+    bound = ends[0][0] / ends[1][-1]  # none, if the searches for the ends end behind that for both
     design, rng = best.design, np.random.default_rng(0)
     draws = [design.observation(design.harmonics.motion(design.random(rng))) for _ in range(DRAWS)]
     random, scaled, std = (min(map(f, draws)) for f in (condition_number, scaled_condition_number, deviation))
+    most = f"{random / bound:.1f}" if bound < best.condition else "-"
     return (
         f"| {robot} | {include} ({best.base.count}) | {random:.1f} | {best.condition:.2f} | "
-        f"{random / best.condition:.1f} | {random / min(bound, best.condition):.1f} | {scaled:.1f} | "
+        f"{random / best.condition:.1f} | {most} | {scaled:.1f} | "
         f"{best.scaled_condition:.1f} | {std / deviation(best.observation):.2f} | {1e3 * best.clearance:.0f} | "
         f"{seconds:.0f} |"
     )
