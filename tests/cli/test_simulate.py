@@ -51,6 +51,25 @@ def test_every_controller(run: Run, controller: str) -> None:
     assert status == 0, out
 
 
+def test_a_push_at_a_frame(run: Run, tmp_path: Path) -> None:
+    """The arm moves as under the same wrench in Python; before the push it rests."""
+    file = tmp_path / "run.csv"
+    status, out, _ = run("simulate", "planar2r", "--reference", "0.3,0.4", "--from", "0.3,0.4", "--duration", "0.2",
+                         "--push", "elbow=0,200,0@0.1,0.2", "--out", str(file))  # fmt: skip
+    assert status == 0, out
+    table = np.genfromtxt(file, delimiter=",", names=True)
+    moved = np.abs(table["q1"] - 0.3)
+    assert moved[table["t"] <= 0.1].max() < 1e-9 < 1e-4 < moved[-1]
+    for text, message in (
+        ("elbw=0,0,1@0,1", "Did you mean 'elbow'"),
+        ("elbow=0,0@0,1", "--push"),
+        ("9", "tool=0,0,-20@"),
+    ):
+        status, out, error = run("simulate", "planar2r", "--push", text)
+        assert status == 2
+        assert message in " ".join((out + error).split())
+
+
 def test_imperfect_models_and_many_arms(run: Run) -> None:
     status, out, _ = run("simulate", "scara5", "--reference", "curve40", "--gain", "kp=200", "--gain", "kd=10",
                          "--duration", "0.5", "--imperfect", "--monte-carlo", "5")  # fmt: skip

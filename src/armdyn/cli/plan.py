@@ -365,6 +365,9 @@ def _refuse_timing(robot: Robot, limits: MotionLimits, timing: Timing, profile: 
     if timing is Timing.scaled and profile == "linear":
         raise typer.BadParameter("linear starts and ends with a jump in velocity, which no torque can produce",
                                  param_hint="--profile")  # fmt: skip
+    if timing is Timing.scaled and any(map(math.isfinite, limits.jerk)):
+        raise typer.BadParameter("scaled keeps limits of torque, velocity and acceleration, not of jerk; optimal keeps "
+                                 "all of them", param_hint="--timing")  # fmt: skip
     if not _has_torque_limits(limits):
         raise Infeasible("no torque limit is known", where=f"robot {robot.name!r}",
                          expected=f"torque limits of the joints or motors for --timing {timing.value}",

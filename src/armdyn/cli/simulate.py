@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, show, show_path, working, write_figure
+from armdyn.cli.control_laws import CONTROLLERS, TASK_LAWS, gains_of, joint_law, task_law
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
@@ -24,25 +25,6 @@ COMPLETED, STOPPED = 0, 1
 ERRORS = ("peak error", "rms error", "final error")
 CURVES = {"curve40": "scara5", "swing": "three_link"}
 """References of the source texts, and the robot each is for."""
-CONTROLLERS: dict[str, dict[str, float | None]] = {
-    "computed_torque": {"kp": 400.0, "kd": 40.0, "ki": 0.0},
-    "predictive": {"kp": 400.0, "kd": 40.0},
-    "pd_gravity": {"frequency": 15.0},
-    "pid": {"frequency": 20.0},
-    "feedforward": {"kp": 0.0, "kd": 0.0},
-    "sliding_mode": {"rate": 15.0, "gain": 30.0, "layer": 0.05},
-    "robust": {"rate": 10.0, "kd": None, "layer": 0.05, "mass": 0.1, "com": 0.01, "inertia": 0.1, "friction": 0.3},
-    "adaptive": {"rate": 10.0, "kd": None, "adaptation": None},
-    "elastic_pd": {"frequency": 15.0},
-    "task_pid": {"frequency": 10.0, "kp": None, "kd": None, "ki": None, "joint_damping": None},
-    "resolved_acceleration": {"kp": 400.0, "kd": 40.0, "damping": 0.0, "posture_kd": 10.0},
-    "operational_space": {"kp": 400.0, "kd": 40.0, "damping": 0.0, "posture_kd": 10.0},
-    "impedance": {"stiffness": 1000.0, "damping": None, "joint_damping": None},
-    "none": {},
-}
-"""Control laws and their default gains; None: chosen by the law."""
-TASK_LAWS = ("task_pid", "resolved_acceleration", "operational_space", "impedance")
-"""Laws whose reference moves the tool: on a straight line between the poses of the two configurations."""
 
 
 @takes("closed", "elastic", "frictionless")
@@ -90,6 +72,13 @@ def simulate(
         typer.Option("--stiction/--no-stiction", help="Sticking of joints at rest (default: with dry friction)."),
     ] = None,
     stops: Annotated[bool, typer.Option("--stops", help="Put stops at the joint limits.")] = False,
+    push: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FRAME=FX,FY,FZ@T1,T2",
+            help="Push the arm at the origin of a frame with a force, N, in world axes, from T1 to T2 s; repeatable.",
+        ),
+    ] = None,
     torques: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Torques over time in place of a control law: a .csv file with t, tau1, ..."),
@@ -163,7 +152,7 @@ def simulate(
         actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
         mass, com = parse.payload(payload)
         carried = compiled(robot.with_payload(mass, com)) if mass else dyn
-        plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure))
+        plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure), wrench=_pushed(robot, push))
         say("simulating")
         sensors = None
         if resolution or position_noise or velocity_noise or delay:
@@ -205,15 +194,15 @@ def _motion(
 ) -> tuple[Law, Any, dict[str, Any]]:  # fmt: skip
     """The control law, the reference, and the start and duration of the simulation."""
     if torques is None:
-        gains = _gains(gain, controller)
+        gains = gains_of(gain, controller)
         motion, options = _reference(robot, reference, start, duration)
         if controller in TASK_LAWS:
             if options["q0"] is None:
                 options["q0"] = motion(0.0)
-            return *_task_law(known, controller, gains, motion, rows), options
+            return *task_law(known, controller, gains, motion, rows), options
         if rows is not None:
             raise typer.BadParameter(f"only for {', '.join(TASK_LAWS)}", param_hint="--rows")
-        return _law(known, controller, gains), motion, options
+        return joint_law(known, controller, gains), motion, options
     if reference is not None or gain:
         raise typer.BadParameter("torques over time have no reference and no gains", param_hint="--torques")
     from armdyn.simulation import read_torques
@@ -222,86 +211,23 @@ def _motion(
     return read_torques(torques), None, {"q0": q0, "duration": duration}
 
 
-def _gains(given: list[str] | None, controller: str) -> dict[str, Any]:
-    """Gains of the control law: the defaults, overridden by the user's."""
-    if controller not in CONTROLLERS:
-        raise typer.BadParameter(
-            f"{controller!r} is unknown; known: {', '.join(CONTROLLERS)}", param_hint="--controller"
-        )
-    gains: dict[str, Any] = dict(CONTROLLERS[controller])
-    for pair in given or ():
-        name, value = parse.numeric_pair(pair, "--gain", "kp=200")
-        if name not in gains:
-            known = ", ".join(gains) or "none"
-            raise typer.BadParameter(f"{name!r} is not a gain of {controller}; known: {known}", param_hint="--gain")
-        gains[name] = value
-    return gains
+def _pushed(robot: Robot, texts: list[str] | None) -> Any:
+    """The wrenches that the arm exerts while it is pushed, as a function of (t, q, qd); None: nobody pushes."""
+    pushes: list[tuple[str, list[float], list[float]]] = []
+    for text in texts or ():
+        frame, rest = parse.pair(text, "--push", example="tool=0,0,-20@0.5,0.6")
+        force, _, times = rest.partition("@")
+        robot.frame(frame)
+        pushes.append((frame, parse.numbers(force, 3, "--push"), parse.numbers(times, 2, "--push")))
 
+    def exerted(t: float, q: Any, qd: Any) -> dict[str, list[float]]:
+        wrenches = {frame: [0.0] * 6 for frame, _, _ in pushes}
+        for frame, force, (begin, end) in pushes:
+            if begin <= t < end:
+                wrenches[frame][:3] = [a - b for a, b in zip(wrenches[frame], force, strict=False)]
+        return wrenches
 
-def _law(dyn: Dynamics, controller: str, gains: dict[str, Any]) -> Law:
-    import numpy as np
-
-    from armdyn.control import (
-        PID,
-        ComputedTorque,
-        ElasticPD,
-        Feedforward,
-        NoControl,
-        PDGravity,
-        RobustPassivity,
-        SlidingMode,
-        SlotineLi,
-        largest_inertias,
-        parameter_errors,
-    )
-
-    if controller == "computed_torque":
-        return ComputedTorque(dyn, gains["kp"], gains["kd"], gains["ki"])
-    if controller == "predictive":
-        return ComputedTorque(dyn, gains["kp"], gains["kd"], predictive=True)
-    if controller == "pd_gravity":
-        inertia, w = largest_inertias(dyn), gains["frequency"]
-        return PDGravity(dyn, inertia * w**2, 2 * inertia * w, follow=True)
-    if controller == "pid":
-        return PID.designed(dyn, gains["frequency"])
-    if controller == "feedforward":
-        return Feedforward(dyn, gains["kp"], gains["kd"])
-    if controller == "sliding_mode":
-        return SlidingMode(dyn, gains["rate"], gains["gain"], gains["layer"])
-    if controller == "robust":
-        errors = parameter_errors(dyn, **{name: gains[name] for name in ("mass", "com", "inertia", "friction")})
-        return RobustPassivity(dyn, gains["rate"], gains["kd"], errors, gains["layer"])
-    if controller == "elastic_pd":
-        inertia, w = largest_inertias(compiled(dyn.robot.without("elastic"))), gains["frequency"]
-        kp = inertia * w**2
-        least = ElasticPD.least_kp(dyn)
-        kp = np.where(np.isfinite(least), np.maximum(kp, 2 * least), kp)  # stable by the law's condition
-        return ElasticPD(dyn, kp, 2 * np.sqrt(inertia * kp), follow=True)
-    if controller == "adaptive":
-        return SlotineLi(dyn, gains["rate"], gains["kd"], gains["adaptation"])
-    return NoControl(dyn.robot.n)
-
-
-def _task_law(dyn: Dynamics, controller: str, gains: dict[str, Any], motion: Any, rows: str | None) -> tuple[Law, Any]:
-    """A law in the task space, and a straight line of the tool between the ends of a motion of the joints."""
-    from dataclasses import replace
-
-    from armdyn.control import Impedance, OperationalSpace, ResolvedAcceleration, TaskPID
-    from armdyn.kinematics.task_rows import ROWS, own_rows
-    from armdyn.trajectory import line
-
-    start, goal = (dyn.pose(motion(t)) for t in (0.0, motion.duration))
-    path = line(start, goal, "quintic", duration=motion.duration)
-    rows = rows or " ".join(ROWS[i] for i in own_rows(dyn))
-    if controller in ("resolved_acceleration", "operational_space"):
-        kind = ResolvedAcceleration if controller == "resolved_acceleration" else OperationalSpace
-        return kind(dyn, gains["kp"], gains["kd"], rows, gains["damping"], posture_kd=gains["posture_kd"]), path
-    given = {name: value for name, value in gains.items() if name != "frequency" and value is not None}
-    if controller == "impedance":
-        law: Law = Impedance.designed(dyn, given.pop("stiffness"), rows=rows)
-    else:
-        law = TaskPID.designed(dyn, gains["frequency"], rows=rows)
-    return replace(cast(Any, law), **given), path
+    return exerted if pushes else None
 
 
 def _measure(text: str) -> Any:

@@ -14,7 +14,7 @@ from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
-LEARNING, STATES = 10.0, 64
+LEARNING, STATES = 20.0, 64
 """Speed of learning over `rate` where no adaptation gains are given; random states from which they follow."""
 
 
@@ -31,10 +31,10 @@ class SlotineLi(PassivityLaw):
 
     dyn:        model with the initial parameters.
     rate:       convergence rate of the error on s = 0, 1/s, (n,) or one number.
-    kd:         damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias, so
-                that s decays faster than the error).
+    kd:         damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias with
+                a usual payload, a tenth of the arm's mass, so that s decays faster than the error).
     adaptation: adaptation gains, one number or one per standard parameter; 0: not adapted (default: each parameter
-                has the same share in the torques, and together they are learnt at 10 times `rate`; friction that the
+                has the same share in the torques, and together they are learnt at 20 times `rate`; friction that the
                 model does not have stays away).
     """
 

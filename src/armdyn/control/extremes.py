@@ -9,12 +9,15 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.kinematics.closable import pulled_in
+from armdyn.kinematics.reach import reach
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FRICTIONLESS, TREE, takes
 from armdyn.robot.limits import torque_limits, working_range
 from armdyn.typing import Array
 
 SAMPLES, ROUNDS, AROUND = 4096, 12, 128
+USUAL_MASS, USUAL_PLACE = 0.1, 0.05
+"""A usual payload, as a share of the arm's mass, and its place along each tool axis as a share of reach."""
 
 
 def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Array:
@@ -52,6 +55,16 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
 def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
     """Return the largest M_jj of each joint over the workspace, (n,) kg m^2 or kg: the a_j of Khalil (9.6)."""
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
+
+
+def loaded_inertias(dyn: Dynamics) -> Array:
+    """Return `largest_inertias` of the arm with a usual payload, (n,): the model may not have the one that it carries.
+
+    URDF files often give wrists without rotors, 1e-4 kg m^2 and less; any payload makes them ten times heavier.
+    """
+    robot = dyn.robot.without("elastic") if "elastic" in dyn.robot.features else dyn.robot
+    mass, aside = USUAL_MASS * sum(float(link.inertia.mass) for link in robot.links), USUAL_PLACE * reach(robot)
+    return largest_inertias(compiled(robot.with_payload(mass, (aside, aside, aside)), cache=dyn.cache))
 
 
 @takes(*CLOSED, *FRICTIONLESS)

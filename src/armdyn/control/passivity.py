@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.extremes import largest_inertias
+from armdyn.control.extremes import loaded_inertias
 from armdyn.control.law import Desired, Law, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
@@ -31,8 +31,8 @@ class PassivityLaw(Law):
 
     dyn:  model with the nominal parameters.
     rate: convergence rate of the error on s = 0, 1/s, (n,) or one number.
-    kd:   damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias, so that s
-          decays faster than the error).
+    kd:   damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias with a usual
+          payload, a tenth of the arm's mass, so that s decays faster than the error).
     """
 
     dyn: Dynamics
@@ -41,7 +41,7 @@ class PassivityLaw(Law):
 
     def __post_init__(self) -> None:
         if self.kd is None:
-            object.__setattr__(self, "kd", 2 * np.asarray(self.rate, dtype=float) * largest_inertias(self.dyn))
+            object.__setattr__(self, "kd", 2 * np.asarray(self.rate, dtype=float) * loaded_inertias(self.dyn))
         settle(self, self.dyn.n, positive=("rate", "kd"))
 
     @cached_property

@@ -68,7 +68,8 @@ class RobustPassivity(PassivityLaw):
 
     dyn:    model with the nominal parameters.
     rate:   convergence rate of the error on s = 0, 1/s, (n,) or one number.
-    kd:     damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias).
+    kd:     damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias with a
+            usual payload).
     errors: bounds E of the parameters' errors, (p, r) or (p,): `parameter_errors(dyn, ...)` (default: its defaults).
     layer:  thickness of the boundary layer, rad/s or m/s, (n,) or one number; thin layers chatter (default: 0.05).
     """

@@ -138,7 +138,7 @@ def certify(
         closed = [_random_closed_point(exact(rigid), draws) for _ in range(points)]
         cases += [(*each, closed) for each in closed_certificate.statements(formulations)]
     checks: list[Check] = []
-    left_out = [f"{part}: the same term in all formulations" for part in rigid.left_out if part not in robot.left_out]
+    left_out = [f"{part} is the same term in all formulations" for part in rigid.left_out if part not in robot.left_out]
     for k, (statement, formulation, test, places) in enumerate(cases):
         if progress:
             progress(f"{statement} ({formulation})", k / len(cases))

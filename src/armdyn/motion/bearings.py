@@ -34,12 +34,17 @@ class BearingLoads:
 
     def section(self) -> Section:
         """The loads as a table."""
-        columns = (Column("joint"), Column("radial force", "N"), Column("axial force", "N"),
-                   Column("tilting moment", "N m"), Column("twisting moment", "N m"))  # fmt: skip
-        values = zip(self.radial_force, self.axial_force, self.tilting_moment, self.twisting_moment, strict=True)
+        loads = {
+            Column("radial force", "N"): self.radial_force,
+            Column("axial force", "N"): self.axial_force,
+            Column("tilting moment", "N m"): self.tilting_moment,
+            Column("twisting moment", "N m"): self.twisting_moment,
+        }
+        borne = {column: values for column, values in loads.items() if np.isfinite(values).any()}
+        columns = (Column("joint"), *borne)
         rows = [
             (name, *(f"{x:.4g}" if np.isfinite(x) else "" for x in row))
-            for name, row in zip(joint_names(self.robot), values, strict=True)
+            for name, *row in zip(joint_names(self.robot), *borne.values(), strict=True)
         ]
         note = "Moments about the origins of the joints' frames. What the drives bear is left out."
         return Section("Largest bearing loads", columns, tuple(rows), note).filled()
