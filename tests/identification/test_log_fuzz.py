@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn import files
 from armdyn.errors import ArmdynError, FileError
 from armdyn.identification import LogFormat, read_log
 from armdyn.identification.log import Log
@@ -179,6 +180,13 @@ def test_an_archive_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
             member.write(bytes(2**24))
     assert path.stat().st_size < 8 * 2**20
     refused(path, "at most .* numbers")
+
+
+def test_an_archive_of_arrays_that_are_too_large_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_NUMBERS", 1000)
+    path = tmp_path / "log.npz"
+    np.savez(path, t=np.zeros(600), q=np.zeros((300, 2)))
+    refused(path, "at most 1000 numbers")
 
 
 def test_an_archive_that_lies_about_its_size(tmp_path: Path) -> None:
