@@ -35,8 +35,8 @@ SHARP = 0.1
 WIDTHS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Further widths, as shares of the largest velocity. They are so close that friction of any width between is a sum of
 neighbours to within the noise: with (0.05, 0.15, 0.5), Fc and Fv were off by 3 to 14 standard deviations there."""
-DISTANCES = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
-"""Presliding distances, rad."""
+DISTANCES = (1e-3, 2e-3, 4e-3, 8e-3, 16e-3, 32e-3, 64e-3, 128e-3)
+"""Presliding distances, rad, as close for the same reason."""
 GROUPS = ("width",) * (1 + len(WIDTHS)) + ("presliding",) * len(DISTANCES) + ("load",)
 """The group of every term; coefficients of a group are shrunk together."""
 SMALLEST = 1e-4

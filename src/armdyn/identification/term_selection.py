@@ -105,15 +105,23 @@ class _Problem:
                 left[block, j] = data.tau[block, j] - phi @ theta[places]
         return left
 
+    @cached_property
+    def _squares(self) -> Array:
+        """(blocks, n) sums of squares of held-out residuals of moving joints."""
+        left, t = self.held_out, self.data.t
+        squares = np.where(np.isfinite(left) & self.data.moving, left**2, 0.0)
+        return np.array([squares[(t >= low) & (t < high)].sum(axis=0) for low, high in self.data.blocks])
+
     def harm(self, plain: _Problem) -> Array:
         """(n,) increase of held-out squares against those of `plain`, in standard errors over the blocks."""
-        left = self.held_out
-        more = np.where(np.isfinite(left) & self.data.moving, left**2 - plain.held_out**2, 0.0)
-        t = self.data.t
-        sums = np.array([more[(t >= low) & (t < high)].sum(axis=0) for low, high in self.data.blocks])
-        spread = sums.std(axis=0, ddof=1) / math.sqrt(len(sums))
-        harm: Array = sums.mean(axis=0) / np.maximum(spread, 1e-300)
-        return harm
+        return _in_standard_errors(self._squares - plain._squares)
+
+    def gain(self, plain: _Problem) -> Array:
+        """(n,) decrease of the logarithm of held-out squares of a block against `plain`, in standard errors.
+
+        Logarithms, because squares of a wrong law differ much between blocks: their sum is decided by a few.
+        """
+        return -_in_standard_errors(np.log(np.maximum(self._squares, 1e-300) / np.maximum(plain._squares, 1e-300)))
 
     @cached_property
     def errors(self) -> Array:
@@ -148,6 +156,13 @@ class _Problem:
         return covariance
 
 
+def _in_standard_errors(x: Array) -> Array:
+    """(n,) means over blocks of x, (blocks, n), over their standard errors."""
+    spread = x.std(axis=0, ddof=1) / math.sqrt(len(x))
+    ratio: Array = x.mean(axis=0) / np.maximum(spread, 1e-300)
+    return ratio
+
+
 def _times(data: TermData, residuals: Array) -> Array:
     """(n,) autocorrelation times, in decimated samples, of residuals at the samples used."""
     times = np.full(data.tau.shape, np.nan)
@@ -170,7 +185,7 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
     plain = problem.without()
     simplest = min(plain, problem.sharp, key=lambda each: each.error)
     certain = stdtrit(BLOCKS - 1, 1 - FALSE_ALARM / n)  # any of the joints may raise the alarm (Bonferroni)
-    gains = (problem.errors < GAIN * simplest.errors) & (problem.harm(simplest) < -certain)
+    gains = (problem.errors < GAIN * simplest.errors) & (problem.gain(simplest) > certain)
     if not gains.any():
         return None
     for group in ("presliding", "load"):  # a simpler law that predicts as well is preferred
