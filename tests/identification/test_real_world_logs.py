@@ -110,6 +110,7 @@ def test_the_physically_consistent_robot_is_the_one_that_is_validated() -> None:
     expected = np.concatenate([rows.Y @ values for rows in fit.observation.rows()])
     np.testing.assert_allclose(fit.validation.predicted, expected, atol=1e-9)
     assert np.abs(values - fit.estimate.values).max() > 1e-6  # the constraint does change something here
+    assert fit.consistent is not None
     np.testing.assert_allclose(fit.consistent, values)
     assert "Consistent: of the robot that is delivered" in str(fit)
 

@@ -135,9 +135,8 @@ def test_bars_of_friction_hold_for_a_width_between_those_of_the_bank() -> None:
     """Fc and Fv are what remains at high speed: they depend on how fast the sign sets in."""
     t, q, qd, qdd = _motion(0)
     fastest = np.abs(qd).max(axis=0)
-    law = {"viscous": 1.0, "coulomb": 4.0, "law": "rounded", "width": 0.02}
     tree = {
-        joint.name: Friction(**law, values={"coulomb_1": 2.0, "width_1": 0.28 * speed})
+        joint.name: Friction(1.0, 4.0, law="rounded", width=0.02, values={"coulomb_1": 2.0, "width_1": 0.28 * speed})
         for joint, speed in zip(ROBOT.joints, fastest, strict=True)
     }
     true = replace(ROBOT, tree=tuple(replace(joint, friction=tree.get(joint.name)) for joint in ROBOT.tree))
