@@ -6,9 +6,9 @@ Each mutant differs from the source by one operator, comparison, constant, index
 that execute its line, of its package first and the fastest first, up to the first that fails; a line that is executed
 at import meets the tests of its module. Which tests execute which lines, and how long each takes, is seen when a file
 of tests is needed for the first time; `--map` keeps it, and which test noticed which mutant, so that a run can be
-continued. The test that failed must pass on the source as it is. No file is changed: this process imports what the
-tests need from elsewhere, and forks; the child puts the mutant in the place of its module when armdyn is imported, and
-keeps its machine code in a folder of its own.
+continued. Tests whose process crashes or does not end have failed. What failed must pass on the source as it is. No
+file is changed: this process imports what the tests need from elsewhere, and forks; the child puts the mutant in the
+place of its module when armdyn is imported, and keeps its machine code in a folder of its own.
 
 A mutant that no test notices survives, and is printed with its place. One that computes the same as the source is
 listed in `equivalent_mutants.toml` with the reason; such mutants are counted apart, and no test is asked. The places
@@ -64,7 +64,7 @@ LONGEST = 20.0
 FILES = 4
 """Other files asked: those that name the module most often, of those that execute the line."""
 MEMORY = 8 * 2**30
-NO_END = "no end"
+NO_END = "a crash, or no end"
 KILLED = "killed"
 """Where the map keeps which test noticed a mutant, so that a run can be continued."""
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
@@ -279,7 +279,7 @@ def put_in_place(path: Path, content: CodeType) -> None:
 
 
 def first_failure(tests: list[str], cpu: float, path: Path, content: CodeType) -> str | None:
-    """The first of the tests that fails, with other code in the place of a module; NO_END if they do not end."""
+    """The first of the tests that fails with other code in the place of a module; NO_END for a crash as well."""
 
     def work() -> list[str]:
         put_in_place(path, content)

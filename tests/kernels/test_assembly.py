@@ -132,3 +132,40 @@ def test_nothing_beyond_an_array_is_read(count: int, registers: int, monkeypatch
     with np.errstate(all="raise"):
         found = kernel.call(memory[:count])
     np.testing.assert_allclose(found[0], np.sin(memory[:count]).sum(), rtol=1e-14)
+
+
+@pytest.mark.parametrize("results", [1, len(assembly.BASES) - 1, len(assembly.BASES)])
+def test_every_array_needs_a_register(results: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the caller are restored, and arguments are found on the stack."""
+    graph = trace(lambda q: {f"r{k}": [q[k % 3].sin() + k, q[1] * k] for k in range(results)}, {"q": 3})
+    fits = results < len(assembly.BASES)
+    assert assembly.possible(ports_of(graph), plan(graph.nodes, [])) == fits
+    q = np.random.default_rng(results).normal(size=(9, 3))
+    expected = [np.stack([np.sin(q[:, k % 3]) + k, q[:, 1] * k], axis=1) for k in range(results)]
+    kernel = built(graph, COUNTS[-1] if fits else 0, 4, monkeypatch)
+    for found, right in ((kernel(q), expected), (kernel.call(q[0]), [each[0] for each in expected])):
+        for one, other in zip(found if results > 1 else [found], right, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-14, atol=1e-14)
+
+
+def test_exponentials_are_left_to_llvm() -> None:
+    graph = trace(lambda q: [q[0].exp()], {"q": 1})
+    assert not assembly.possible(ports_of(graph), plan(graph.nodes, []))
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_values_that_fit_into_registers_stay_there(lanes: int) -> None:
+    """Of a long program with few values at a time nothing goes to memory, and an argument is loaded once."""
+
+    def formula(q):  # type: ignore[no-untyped-def]
+        x, y = q[0], q[1]
+        for k in range(60):
+            x, y = x * y - q[2], (x + y * q[3]).abs() if k % 9 == 0 else x / y
+        return [x, y]
+
+    graph = trace(formula, {"q": 4})
+    text = assembly.core(ports_of(graph), plan(graph.nodes, []), lanes, wide=False)
+    lines = [line for line in text.split("\\0A") if line.startswith("vmov")]
+    frame = f"({assembly.FRAME})"
+    assert not [line for line in lines if line.endswith(frame)]
+    assert len([line for line in lines if frame in line]) == (4 if lanes == 1 else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 import armdyn
 from armdyn.dynamics.looped_programs import looped
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.kernels import Kernel, fastcall
+from armdyn.kernels import Kernel, fastcall, jit
+from armdyn.kernels.batch_call import total
 from armdyn.robot.random import random_robot
 
 pytestmark = pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")
@@ -166,3 +168,13 @@ def test_threads_at_once(kernel: Kernel) -> None:
         worker.join()
     assert sum(wrong) == 0
     assert len(wrong) == 40 * len(expected)
+
+
+def test_a_sum_has_every_number_once() -> None:
+    """Powers of two: the sum says which were counted, and how often; what lies behind them is not a number."""
+    code = jit.Code(jit.compiled(total()), ("total",))
+    found = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int64)(code.address("total"))
+    for count in range(50):
+        memory = np.full(count + 64, np.nan)
+        memory[:count] = 2.0 ** np.arange(count)
+        assert found(memory.ctypes.data, count) == 2.0**count - 1

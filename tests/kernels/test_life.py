@@ -253,3 +253,54 @@ def make():
         [sys.executable, "-X", "faulthandler", "-c", script], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+class _Library:
+    """What the linker gives, without code."""
+
+    def __init__(self, closed: bool) -> None:
+        self.closed, self.times = closed, 0
+
+    def close(self) -> None:
+        self.times += 1
+
+
+def test_code_is_unloaded_once() -> None:
+    """Not if it is gone already, and not if the table of code is gone, as at the end of the process."""
+    number = jit._Loaded(7)
+    for closed in (False, True):
+        library = _Library(closed)
+        parts: Any = {7: (None, library, (), [])}
+        number.__del__(parts)
+        assert library.times == (not closed) and not parts
+    number.__del__({})
+
+
+def test_results_that_code_remembers_go_with_it() -> None:
+    array = np.zeros(3)
+    before = sys.getrefcount(array)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(array))
+    jit._Loaded(7).__del__({7: (None, _Library(False), (None, id(array)), [])})
+    assert sys.getrefcount(array) == before
+
+
+PROCESSORS = [
+    ("x86_64-unknown-linux-gnu", "avx2 fma avx512f avx512vl", (True, 32, 8)),
+    ("x86_64-unknown-linux-gnu", "avx2 fma avx512f", (True, 16, 8)),
+    ("x86_64-unknown-linux-gnu", "avx2 fma", (True, 16, 4)),
+    ("x86_64-unknown-linux-gnu", "avx512f avx512vl avx2", (False, 0, 8)),
+    ("x86_64-unknown-linux-gnu", "avx", (False, 0, 4)),
+    ("x86_64-pc-windows-msvc", "avx2 fma", (True, 0, 4)),
+    ("aarch64-unknown-linux-gnu", "neon", (True, 0, 4)),
+    ("i686-unknown-linux-gnu", "sse2", (False, 0, 4)),
+]
+
+
+@pytest.mark.skipif(not jit.available(), reason="no LLVM")
+@pytest.mark.parametrize(("triple", "features", "expected"), PROCESSORS)
+def test_other_processors(triple: str, features: str, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fused multiplication (always on 64-bit ARM), registers for assembly of ours, doubles in a register."""
+    monkeypatch.setattr("llvmlite.binding.get_process_triple", lambda: triple)
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: dict.fromkeys(features.split(), True))
+    functions = (jit.has_fma, jit.vector_registers, jit.register_lanes)
+    assert tuple(function.__wrapped__() for function in functions) == expected

@@ -32,8 +32,9 @@ FREE = {"spherical": 3, "universal": 2, "revolute": 1, "prismatic": 1, "fixed": 
 BODY: dict[str, Any] = {"mass": 1.5, "com": [0.1, 0.02, 0.01], "inertia": [0.01, 0, 0, 0.03, 0, 0.03]}
 
 
+@pytest.mark.parametrize("between_moving_bodies", [False, True])
 @pytest.mark.parametrize("kind", get_args(LoopKind))
-def test_drift_is_the_rate_of_the_projection(kind: LoopKind) -> None:
+def test_drift_is_the_rate_of_the_projection(kind: LoopKind, between_moving_bodies: bool) -> None:
     """By recursion along both branches, and by derivatives of the conditions' rates."""
     for seed in range(3):
         robot, q = random_robot(seed, 8, prismatic=0.0), np.random.default_rng(seed).uniform(-1, 1, 8)
@@ -41,7 +42,11 @@ def test_drift_is_the_rate_of_the_projection(kind: LoopKind) -> None:
             replace(joint, passive=k >= 2 + FREE[kind], kind="prismatic" if k in (1, 6) else "revolute")
             for k, joint in enumerate(robot.tree)
         )
-        loop = Loop("cut", robot.root.name, robot.tree[-1].body.name, kind=kind)
+        first = robot.root.name
+        if between_moving_bodies:  # joints 0 to 2 carry one of the bodies, the others the other one
+            first = tree[2].body.name
+            tree = (*tree[:3], replace(tree[3], parent=robot.root.name), *tree[4:])
+        loop = Loop("cut", first, robot.tree[-1].body.name, kind=kind)
         closed = with_closed_loops(replace(robot, tree=tree, loops=(loop,), expressions=None), list(q))
         chain = LoopRates(closed)
         G = chain.projection(list(q))
