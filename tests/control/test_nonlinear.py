@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from armdyn.control import (
     Desired,
     MomentumObserver,
     PDGravity,
+    RobustPassivity,
     SlidingMode,
     SlotineLi,
     first_contact,
@@ -59,6 +62,32 @@ def test_adaptation_follows_its_lyapunov_function() -> None:
     V = kinetic + np.sum(off**2, axis=1) / (2 * gain)
     assert (np.diff(V) <= 1e-9 * V[0]).all()
     assert V[-1] < V[0]
+
+
+def test_damping_follows_the_inertia() -> None:
+    """kd = 2 rate M of a model, symmetric and positive definite for any rates; by default heavier than the arm."""
+    dyn, rate = random_dynamics(1, 4), np.array([5.0, 40.0, 8.0, 20.0])
+    q = np.random.default_rng(0).standard_normal(4)
+    matrix = np.stack([SlotineLi(dyn, 5.0, dyn).damping(q, s) for s in np.eye(4)])
+    assert np.allclose(matrix, 10.0 * dyn.mass_matrix(q), rtol=1e-12)
+    law = SlotineLi(dyn, rate)
+    matrix = np.stack([law.damping(q, s) for s in np.eye(4)])
+    assert np.allclose(matrix, matrix.T)
+    root = np.sqrt(2 * rate)
+    assert np.linalg.eigvalsh(matrix - root[:, None] * dyn.mass_matrix(q) * root).min() > -1e-9
+    assert np.linalg.eigvalsh(matrix).min() > 0
+
+
+@pytest.mark.parametrize("kind", [SlotineLi, RobustPassivity])
+def test_laws_that_choose_their_damping_run_compiled_and_in_batches(kind: Any) -> None:
+    dyn = random_dynamics(1, 3)
+    laws = [kind(dyn, rate) for rate in (5.0, 8.0)]
+    runs = [simulate(dyn, law, Wave(3), 0.2, 1e-3, solver=Solver(compiled=way)) for law in laws for way in (0, 1)]
+    for python, machine in (runs[:2], runs[2:]):
+        assert np.allclose(python.q, machine.q, rtol=0, atol=1e-9)
+    both = simulate(dyn, laws, Wave(3), 0.2, 1e-3)
+    for run, one in zip((runs[1], runs[3]), both, strict=True):
+        assert np.allclose(run.q, one.q, rtol=0, atol=1e-9)
 
 
 def test_adaptation_gains_are_checked() -> None:

@@ -10,11 +10,12 @@ import numpy as np
 from armdyn.control.law import NOTHING, Desired
 from armdyn.control.passivity import PassivityLaw
 from armdyn.errors import ShapeError
+from armdyn.kinematics.closable import pulled_in
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
-LEARNING, STATES = 20.0, 64
+LEARNING, STATES = 80.0, 64
 """Speed of learning over `rate` where no adaptation gains are given; random states from which they follow."""
 
 
@@ -31,11 +32,12 @@ class SlotineLi(PassivityLaw):
 
     dyn:        model with the initial parameters.
     rate:       convergence rate of the error on s = 0, 1/s, (n,) or one number.
-    kd:         damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias with
-                a usual payload, a tenth of the arm's mass, so that s decays faster than the error).
+    kd:         damping of s, N m s/rad or N s/m, (n,) or one number; or a model, whose mass matrix times 2 rate it is,
+                so that s decays twice as fast as the error at every configuration (default: the model with a usual
+                payload, a tenth of the arm's mass).
     adaptation: adaptation gains, one number or one per standard parameter; 0: not adapted (default: each parameter
-                has the same share in the torques, and together they are learnt at 20 times `rate`; friction that the
-                model does not have stays away).
+                has the same share in the accelerations, and together they are learnt at 80 times `rate`; friction that
+                the model does not have stays away).
     """
 
     adaptation: Any = None
@@ -53,11 +55,17 @@ class SlotineLi(PassivityLaw):
         object.__setattr__(self, "adaptation", gains)
 
     def _even(self) -> Array:
-        """(p,) gains that let each parameter take the same part in dp/dt = -adaptation Y^T kd^-1 Y p (s in balance)."""
+        """(p,) gains that let each parameter take the same part in dp/dt = -adaptation Y^T (2 rate M)^-1 Y p.
+
+        M is that of the model without payload: light wrists must not oscillate faster than a sampled loop bears.
+        """
         low, high = working_range(self.dyn.robot)
         q, qd, qdd = np.random.default_rng(0).random((3, STATES, self.dyn.n))
-        Y = self.dyn.regressor(low + (high - low) * q, 2 * qd - 1, self.rate * (2 * qdd - 1))
-        power = np.mean(np.sum(Y**2 / self.kd[:, None], axis=1), axis=0)
+        q = low + (high - low) * q
+        q = pulled_in(self.dyn, q) if self.dyn.robot.loops else q
+        Y = self.dyn.regressor(q, 2 * qd - 1, self.rate * (2 * qdd - 1))
+        scaled = Y / np.sqrt(2 * self.rate)[:, None]
+        power = np.mean(np.sum(scaled * np.linalg.solve(self.dyn.mass_matrix(q), scaled), axis=1), axis=0)
         acting = power > 1e-12 * power.max()
         friction = self._friction_columns
         acting[friction] &= (
@@ -73,7 +81,7 @@ class SlotineLi(PassivityLaw):
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         Y, s = self.terms(q, qd, desired)
         parameters = self.start(q, qd) if len(memory) == 0 else memory
-        tau: Array = Y @ parameters + self.kd * s
+        tau: Array = Y @ parameters + self.damping(q, s)
         return tau
 
     def change(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from armdyn.typing import Array
 
 SAMPLES, ROUNDS, AROUND = 4096, 12, 128
 USUAL_MASS, USUAL_PLACE = 0.1, 0.05
-"""A usual payload, as a share of the arm's mass, and its place along each tool axis as a share of reach."""
+"""A usual payload, as a share of the arm's mass, and how far it extends along each tool axis as a share of reach."""
 
 
 def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Array:
@@ -57,14 +58,16 @@ def largest_inertias(dyn: Dynamics, seed: int = 0) -> Array:
     return largest(dyn.robot, lambda q: np.diagonal(dyn.mass_matrix(q), axis1=-2, axis2=-1), seed)
 
 
-def loaded_inertias(dyn: Dynamics) -> Array:
-    """Return `largest_inertias` of the arm with a usual payload, (n,): the model may not have the one that it carries.
+@lru_cache(maxsize=32)
+def loaded(dyn: Dynamics) -> Dynamics:
+    """Return the model with a usual payload, since it may not have the one that the arm carries.
 
-    URDF files often give wrists without rotors, 1e-4 kg m^2 and less; any payload makes them ten times heavier.
+    URDF files often give wrists without rotors, 1e-4 kg m^2 and less; any payload makes them ten times heavier. The
+    payload is spread evenly around the tool, so that it resists every rotation.
     """
     robot = dyn.robot.without("elastic") if "elastic" in dyn.robot.features else dyn.robot
     mass, aside = USUAL_MASS * sum(float(link.inertia.mass) for link in robot.links), USUAL_PLACE * reach(robot)
-    return largest_inertias(compiled(robot.with_payload(mass, (aside, aside, aside)), cache=dyn.cache))
+    return compiled(robot.with_payload(mass, inertia=2 * mass * aside**2 * np.eye(3)), cache=dyn.cache)
 
 
 @takes(*CLOSED, *FRICTIONLESS)

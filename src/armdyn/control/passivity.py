@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.extremes import loaded_inertias
+from armdyn.algebra import ops
+from armdyn.control.extremes import loaded
 from armdyn.control.law import Desired, Law, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
@@ -27,12 +28,14 @@ def friction_columns(dyn: Dynamics) -> Array:
 class PassivityLaw(Law):
     """v = qd_d + rate e,  s = v - qd,  Y(q, qd, v, v') p = M(q) v' + C(q, qd) v + g + friction(qd).
 
-    Subclasses add to Y p + kd s what keeps s small in spite of wrong parameters p.
+    Subclasses add to Y p + kd s what keeps s small in spite of wrong parameters p. Their proofs hold for every
+    positive definite kd, which may depend on q.
 
     dyn:  model with the nominal parameters.
     rate: convergence rate of the error on s = 0, 1/s, (n,) or one number.
-    kd:   damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias with a usual
-          payload, a tenth of the arm's mass, so that s decays faster than the error).
+    kd:   damping of s, N m s/rad or N s/m, (n,) or one number; or a model, whose mass matrix times 2 rate it is, so
+          that s decays twice as fast as the error at every configuration (default: the model with a usual payload, a
+          tenth of the arm's mass).
     """
 
     dyn: Dynamics
@@ -41,8 +44,20 @@ class PassivityLaw(Law):
 
     def __post_init__(self) -> None:
         if self.kd is None:
-            object.__setattr__(self, "kd", 2 * np.asarray(self.rate, dtype=float) * loaded_inertias(self.dyn))
-        settle(self, self.dyn.n, positive=("rate", "kd"))
+            object.__setattr__(self, "kd", loaded(self.dyn))
+        settle(self, self.dyn.n, positive=("rate",) if self.follows_inertia else ("rate", "kd"))
+
+    @property
+    def follows_inertia(self) -> bool:
+        """Whether the damping is that of a model."""
+        return hasattr(self.kd, "mass_matrix")
+
+    def damping(self, q: Array, s: Array) -> Array:
+        """kd s: (n,) torques, N m or N."""
+        if not self.follows_inertia:
+            return np.asarray(self.kd * s)
+        root = np.array([ops.sqrt(2 * each) for each in self.rate])  # on both sides: positive definite for any rates
+        return np.asarray(root * (self.kd.mass_matrix(q) @ (root * s)))
 
     @cached_property
     def _friction_columns(self) -> Array:

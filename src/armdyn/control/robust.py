@@ -12,6 +12,7 @@ from armdyn.control.passivity import PassivityLaw
 from armdyn.control.pointwise import clipped, incipient
 from armdyn.control.uncertainty import error_matrix, parameter_errors
 from armdyn.dynamics import Dynamics
+from armdyn.errors import ArmdynError
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.typing import Array
 
@@ -68,8 +69,8 @@ class RobustPassivity(PassivityLaw):
 
     dyn:    model with the nominal parameters.
     rate:   convergence rate of the error on s = 0, 1/s, (n,) or one number.
-    kd:     damping of s, N m s/rad or N s/m, (n,) or one number (default: 2 rate times the largest inertias with a
-            usual payload).
+    kd:     damping of s, N m s/rad or N s/m, (n,) or one number; or a model, whose mass matrix times 2 rate it is
+            (default: the model with a usual payload, a tenth of the arm's mass).
     errors: bounds E of the parameters' errors, (p, r) or (p,): `parameter_errors(dyn, ...)` (default: its defaults).
     layer:  thickness of the boundary layer, rad/s or m/s, (n,) or one number; thin layers chatter (default: 0.05).
     """
@@ -88,17 +89,21 @@ class RobustPassivity(PassivityLaw):
         rho: Array = abs(Y @ self.errors).sum(axis=1)
         return rho
 
-    def ultimate_bound(self, rho: Any, smallest: float, largest: float) -> float:
+    def ultimate_bound(self, rho: Any, smallest: float, largest: float, damping: float | None = None) -> float:
         """Norm of s that is not left again once it is reached, rad/s.
 
         rho: (n,) largest torque errors along the motion, N m or N. smallest, largest: eigenvalues of the true mass
-        matrix over the motion, kg m^2.
+        matrix over the motion, kg m^2. damping: smallest eigenvalue of kd over the motion (default: of gains kd).
         """
-        within = float(np.sum(np.asarray(rho) * self.layer)) / (4 * float(np.min(self.kd)))
+        if damping is None and self.follows_inertia:
+            raise ArmdynError("a damping that follows the inertia", where="ultimate_bound", expected="damping=...",
+                              advice="Give the smallest eigenvalue of 2 rate M over the motion.")  # fmt: skip
+        least = float(np.min(self.kd)) if damping is None else damping
+        within = float(np.sum(np.asarray(rho) * self.layer)) / (4 * least)
         return float(np.sqrt(within * largest / smallest))
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         Y, s = self.terms(q, qd, desired)
-        tau: Array = Y @ np.asarray(self.dyn.parameters) + self.kd * s
+        tau: Array = Y @ np.asarray(self.dyn.parameters) + self.damping(q, s)
         tau = tau + self.torque_errors(Y) * clipped(s / self.layer, 1.0)
         return tau
