@@ -182,6 +182,7 @@ class Observer:
     def __init__(self, lines: bool = False) -> None:
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
+        self.fixtures: dict[str, list[str]] = {}
         sources = [str(ROOT / "src/armdyn" / package) for package in PACKAGES]
         self.coverage = coverage.Coverage(data_file=None, source=sources, config_file=False) if lines else None
 
@@ -197,6 +198,7 @@ class Observer:
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Any:
         if self.coverage:
             self.coverage.switch_context(item.nodeid)
+            self.fixtures[item.nodeid] = item.fixturenames
             signal.setitimer(signal.ITIMER_PROF, SLOWEST)
         begin = time.process_time()
         try:
@@ -205,21 +207,37 @@ class Observer:
             self.seconds[item.nodeid] = time.process_time() - begin
             signal.setitimer(signal.ITIMER_PROF, 0)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Any:
+        """What a fixture of several tests executes, all of them do, not just the first."""
+        if self.coverage is None or fixturedef.scope == "function":
+            return (yield)
+        self.coverage.switch_context(fixturedef.argname)
+        try:
+            return (yield)
+        finally:
+            self.coverage.switch_context([*self.fixtures][-1])  # the test that is being run
+
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed or report.skipped:  # what is skipped says nothing
             self.failed.append(report.nodeid)
 
     def result(self) -> dict[str, Any]:
         """{test: [seconds, {file: lines}]} of the tests that passed."""
-        lines: dict[str, dict[str, list[int]]] = {}
+        lines: dict[str, dict[str, set[int]]] = {}
         if self.coverage:
             self.coverage.stop()
             data = self.coverage.get_data()
             for file in data.measured_files():
-                for line, tests in data.contexts_by_lineno(file).items():
-                    for test in tests:
-                        lines.setdefault(test, {}).setdefault("/".join(Path(file).parts[-2:]), []).append(line)
-        return {test: [s, lines.get(test, {})] for test, s in self.seconds.items() if test not in self.failed}
+                for line, contexts in data.contexts_by_lineno(file).items():
+                    for context in contexts:
+                        lines.setdefault(context, {}).setdefault("/".join(Path(file).parts[-2:]), set()).add(line)
+
+        def executed(test: str) -> dict[str, list[int]]:
+            found = [lines.get(context, {}) for context in (test, *self.fixtures.get(test, ()))]
+            return {file: sorted(set().union(*(each.get(file, ()) for each in found))) for file in set().union(*found)}
+
+        return {test: [s, executed(test)] for test, s in self.seconds.items() if test not in self.failed}
 
 
 def too_slow(*_: Any) -> None:

@@ -12,6 +12,7 @@ import pytest
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
 from armdyn.kernels import build, cache
+from armdyn.kernels.calling import SMALLEST_SHARE
 
 
 def test_too_many_arrays() -> None:
@@ -33,6 +34,9 @@ def test_threads_with_arguments_of_numpy() -> None:
     x = np.arange(8.0).reshape(4, 2)
     plain = kernel(x)
     np.testing.assert_array_equal(kernel(x, threads=2, axes=[(-1,), (-1,)]), plain)
+    many = np.random.default_rng(0).normal(size=(2 * SMALLEST_SHARE, 2, 3))
+    expected = np.stack([2 * many[:, 0], many[:, 1] + 1], axis=1)
+    np.testing.assert_array_equal(kernel(many, threads=2, axes=[(1,), (1,)]), expected)
 
 
 def test_a_full_disk_leaves_no_rubbish_and_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,3 +55,17 @@ def test_power_is_the_rate_of_energy(robot: Robot) -> None:
     Md = (np.asarray(composite_body.mass_matrix(robot, at(h))) - composite_body.mass_matrix(robot, at(-h))) / (2 * h)
     S = Md - 2 * np.asarray(derivatives.coriolis_matrix(robot, q, v))
     assert np.abs(S + S.T).max() < 1e-6  # differences
+
+
+@pytest.mark.parametrize("robot", [random_robot(5, 3, ball=0.7, branching=0.3), floating()], ids=["balls", "floating"])
+def test_derivatives_along_velocities(robot: Robot) -> None:
+    """By differences of the torques, positions changed along one velocity at a time."""
+    robot = robot.without("friction")
+    q, v, a = moved(robot, 7)
+    by_q, by_v = np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, v, a))
+    h, scale = 1e-5, np.abs(by_q).max()
+    for j, d in enumerate(np.eye(robot.n)):
+        places = [(robot.integrate(q, t * d), v) for t in (h, -h)]
+        for found, ends in ((by_q, places), (by_v, [(q, v + t * d) for t in (h, -h)])):
+            up, down = (np.asarray(newton_euler.inverse_dynamics(robot, *end, a)) for end in ends)
+            assert found[:, j] == pytest.approx((up - down) / (2 * h), abs=1e-7 * scale)  # differences

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import mujoco
@@ -10,7 +11,7 @@ import pytest
 
 import armdyn
 from armdyn.formats import mjcf, toml, urdf
-from armdyn.mechanics import articulated_body, composite_body, doubled_lagrange, springs
+from armdyn.mechanics import articulated_body, composite_body, doubled, doubled_lagrange, springs
 from armdyn.mechanics.registry import FORMULATIONS
 from armdyn.robot import Robot, Spring
 from armdyn.robot.parts import Elastic
@@ -141,3 +142,17 @@ def test_elastic_joints_with_springs() -> None:
     parts = dyn.mass_matrix(x) @ xdd + dyn.coriolis(x, xd) + dyn.gravity(x) + dyn.springs(x)
     assert parts == pytest.approx(tau, rel=1e-9, abs=1e-9)
     assert dyn.forward_dynamics(x, xd, tau) == pytest.approx(xdd, rel=1e-7, abs=1e-7)
+
+
+def test_derivatives_with_elastic_joints() -> None:
+    """Of the accelerations of links and motors, by differences."""
+    robot = sprung(1).without("friction")
+    robot = replace(robot, tree=tuple(replace(j, elastic=Elastic(300.0)) if j.rotor else j for j in robot.tree))
+    size = armdyn.compile(robot).n
+    given = [each[0] for each in states(size, 3, 1)]
+    found = np.asarray(doubled.forward_dynamics_derivatives(robot, *given))
+    h, scale = 1e-5, np.abs(found).max(axis=(1, 2))
+    for k, j in itertools.product(range(3), range(size)):
+        ends = [[x + sign * h * (np.arange(size) == j) * (i == k) for i, x in enumerate(given)] for sign in (1, -1)]
+        up, down = (np.asarray(doubled.forward_dynamics(robot, *each)) for each in ends)
+        assert found[k][:, j] == pytest.approx((up - down) / (2 * h), abs=1e-6 * scale[k])  # differences

@@ -16,6 +16,7 @@ from armdyn.parameters import (
     parameter_names,
     regressor,
     standard_parameters,
+    with_links,
     with_standard_parameters,
 )
 from armdyn.parameters.base import numeric_rank, stacked_regressor
@@ -133,3 +134,15 @@ def test_a_vertical_slider_cannot_tell_rotor_and_counterbalance_apart() -> None:
     q, qd, qdd = motion(1)
     tau = newton_euler.inverse_dynamics(robot, q, qd, qdd)
     assert base.regressor(q, qd, qdd) @ base.values == pytest.approx(tau, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6])
+def test_the_tool_stays_where_it_is(share: float) -> None:
+    """Counterbalances become bodies behind the last one, which carries the tool."""
+    robot = Robot.from_dh([dict(LINK), LINK | {"gravity_compensation": share}], name="balanced")
+    again = with_links(robot, [link.inertia for link in robot.links])
+    assert again.tool_body == robot.tool_body
+    assert len(again.tree) == len(robot.tree) + (share > 0)
+    q, qd, qdd = motion(2)
+    expected = newton_euler.inverse_dynamics(robot.with_payload(2.0, (0.1, 0, 0)), q, qd, qdd)
+    assert newton_euler.inverse_dynamics(again.with_payload(2.0, (0.1, 0, 0)), q, qd, qdd) == pytest.approx(expected)
