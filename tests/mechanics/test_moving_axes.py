@@ -67,5 +67,5 @@ def test_derivatives_along_velocities(robot: Robot) -> None:
     for j, d in enumerate(np.eye(robot.n)):
         places = [(robot.integrate(q, t * d), v) for t in (h, -h)]
         for found, ends in ((by_q, places), (by_v, [(q, v + t * d) for t in (h, -h)])):
-            up, down = (np.asarray(newton_euler.inverse_dynamics(robot, *end, a)) for end in ends)
+            up, down = (np.asarray(newton_euler.inverse_dynamics(robot, x, rate, a)) for x, rate in ends)
             assert found[:, j] == pytest.approx((up - down) / (2 * h), abs=1e-7 * scale)  # differences
