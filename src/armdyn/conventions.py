@@ -28,7 +28,7 @@ Inertia. Given at the centre of mass in axes parallel to the body frame, or as (
 Products of inertia are entries of the tensor: `I_xy = -integral of x y dm`.
 
 Standard parameters per joint, in this order: see `STANDARD_PARAMETERS`. After those of all joints come, joint by joint,
-those of FURTHER_PARAMETERS that a joint has.
+the further ones that a joint has: of its motor, of its friction, of its spring.
 
 Coriolis matrix. `C` is the matrix of Christoffel symbols, so that Mdot - 2C is skew-symmetric.
 """

@@ -14,7 +14,7 @@ LATEX_WIDTH = 76
 """Letters in a row of a LaTeX table: a page of one column holds about as many."""
 _LATEX = {letter: f"\\{letter}" for letter in "#$%&_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|$#])")
-_POWER = re.compile(r"\^(-?\d+)")
+_POWER = re.compile(r"\^(-?\d+|T\b)")
 _CODE = re.compile(r"`([^`|$<>\\]+)`")
 """What a text has in backticks: names, options and commands."""
 

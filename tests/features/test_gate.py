@@ -203,7 +203,7 @@ def test_exported_code_says_what_its_model_includes() -> None:
     for target in ("c", "python", "jax", "latex", *(["casadi"] if find_spec("casadi") else [])):
         text = " ".join("\n".join(texts(model, target).values()).replace("*", " ").replace("\\_", "_").split())
         assert (
-            "Model: includes rigid bodies, friction, dry_friction, static_friction; left out on request: gravity."
+            "Model: includes rigid bodies, friction, dry friction, static friction; left out on request: gravity."
             in text
         )
 

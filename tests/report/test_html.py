@@ -41,6 +41,10 @@ def test_names_in_backticks_are_set_as_code() -> None:
     assert all(wanted in block for block in blocks)
 
 
+def test_a_number_stays_beside_its_unit() -> None:
+    assert html.paragraph("it takes 10.4 s, 3 steps, 2 N m") == "<p>it takes 10.4\u00a0s, 3 steps, 2\u00a0N m</p>"
+
+
 def test_every_block_escapes_what_it_is_given() -> None:
     evil = '<script>"&'
     table = Section(evil, (Column(evil, evil),), ((evil,),), evil)

@@ -21,6 +21,7 @@ from armdyn.mechanics.coupling import joint_torques, motor_torques, motor_veloci
 from armdyn.motion import motion_limits
 from armdyn.robot.limits import (
     careful_rates,
+    common_units,
     half_span,
     position_limits,
     start_position,
@@ -211,3 +212,9 @@ def test_reach_of_scara5_is_one_number(tmp_path: Path) -> None:
     assert geometry(Subject(robot, tmp_path)).numbers["reach_m"] == reach(robot)
     saved = armdyn.load(robot.save(tmp_path / "scara5.urdf"))
     assert reach(saved) == pytest.approx(reach(robot), rel=1e-12)
+
+
+def test_a_column_about_all_joints_has_the_units_of_the_kinds_there_are() -> None:
+    assert common_units(robot_of(ARM, ARM)).torque == "N m"
+    assert common_units(robot_of(SLIDE)).velocity == "m/s"
+    assert common_units(robot_of(SLIDE, ARM))[:2] == ("rad or m", "rad/s or m/s")

@@ -109,6 +109,26 @@ def test_the_table_shows_holding_torques(tmp_path: Path) -> None:
     assert [float(text.split()[0]) for text in found] == pytest.approx(hold, rel=1e-3)
 
 
+@needs_browser
+def test_the_arm_fills_the_view_and_stays_inside(tmp_path: Path) -> None:
+    program = """
+        view.canvas.getBoundingClientRect = () => ({ width: 400, height: 440 });
+        const spread = () => {
+          view.draw();
+          const points = view.scene.arm.segments.flat().map((p) => view.project(p));
+          return [0, 1].map((i) => [Math.min(...points.map((p) => p[i])), Math.max(...points.map((p) => p[i]))]);
+        };
+        const first = spread();
+        show(q.map(() => 0));
+        return { first, later: spread(), gravity: find("down").textContent };"""
+    found = answered(share(armdyn.load("panda"), tmp_path / "arm.html"), program, tmp_path)
+    low, high = found["first"][1]
+    assert high - low > 0.5 * 440
+    for (left, right), (top, bottom) in (found["first"], found["later"]):
+        assert 0 < left < right < 400 and 0 < top < bottom < 440
+    assert found["gravity"].endswith("gravity 9.81 m/s²")
+
+
 def test_names_cannot_break_the_page(tmp_path: Path) -> None:
     rows = [
         {

@@ -15,7 +15,7 @@ from armdyn.mechanics import kinematics
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import describe
-from armdyn.robot.limits import working_range
+from armdyn.robot.limits import common_units, working_range
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -76,7 +76,7 @@ def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
         joints = ", ".join(describe.number(float(x), 3) for x in q)
         rows.append((name, *(f"{x:z.4f}" for x in tools[name][:3, 3]), text if rank else "no motion", f"({joints})"))
     columns = (Column("configuration"), Column("x", "m"), Column("y", "m"), Column("z", "m"),
-               Column("condition of J"), Column("q", "rad|m"))  # fmt: skip
+               Column("condition of J"), Column("q", common_units(robot).position))  # fmt: skip
     note = f"The tool moves in {rank} of 6 directions. Lengths in J are divided by {size:.3g} m." if rank else ""
     if 0 < rank < 6:
         note += " The condition number includes rotations; the ellipsoids are for positions alone."

@@ -48,8 +48,6 @@ from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
 FrictionChoice = Literal["auto", "plain"]
-UNITS = {"XX": "kg m^2", "XY": "kg m^2", "XZ": "kg m^2", "YY": "kg m^2", "YZ": "kg m^2", "ZZ": "kg m^2",
-         "MX": "kg m", "MY": "kg m", "MZ": "kg m", "M": "kg"}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +147,8 @@ class Fit(Shown):
                    Column("unit"), Column("contains"))  # fmt: skip
         rows = [
             (name, f"{found.values[i]:.5g}", *(() if physical is None else (f"{physical[i]:.5g}",)),
-             f"{found.std[i]:.2g}", _percent(found.relative_std[i]), self._unit(place), contained(self.base, name))
-            for i, (name, place) in enumerate(zip(self.base.names, self.base.places, strict=True))
+             f"{found.std[i]:.2g}", _percent(found.relative_std[i]), unit, contained(self.base, name))
+            for i, (name, unit) in enumerate(zip(self.base.names, self.base.units, strict=True))
             if name not in found.left_out
         ]  # fmt: skip
         title = f"{self.robot.name}: {len(rows)} base parameters (method: {found.method})"
@@ -169,15 +167,6 @@ class Fit(Shown):
         if self.torques is not None:
             tables.append(self.torques.section(self.validation.joints))
         return tuple(tables)
-
-    def _unit(self, place: str) -> str:
-        kind = place.rstrip("0123456789")
-        revolute = self.base.robot.opened.links[int(place[len(kind) :]) - 1].revolute
-        force, rate = ("N m", "rad") if revolute else ("N", "m")
-        inertia = "kg m^2" if revolute else "kg"
-        viscous = dict.fromkeys(("Fv", "Fvn", "Fvm"), f"{force} s/{rate}")
-        others = {"Ia": inertia, "Ks": f"{force}/{rate}", "Mc": "kg", **viscous}
-        return UNITS.get(kind) or others.get(kind, force)
 
     def _view(self) -> View:
         parameters, *others = self.sections()
@@ -435,7 +424,7 @@ def _physical(base: BaseParameters, estimate: Estimate) -> Robot:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g}" if share < 1 else f"{100 * share:.0f}" if share < 100 else "over 10000"
+    return f"{100 * share:.2g}" if share < 0.995 else f"{100 * share:.0f}" if share < 100 else "over 10000"
 
 
 def _finite(x: float) -> float | None:

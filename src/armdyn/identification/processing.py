@@ -37,6 +37,7 @@ from armdyn.identification.log import Log
 from armdyn.identification.samples import Samples
 from armdyn.identification.stamps import FEWEST, GAP
 from armdyn.robot import Robot
+from armdyn.robot.limits import joint_units
 from armdyn.typing import Array
 
 Derivative = Literal["central", "spline", "savgol"]
@@ -131,7 +132,7 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
     if text:
         steps["gaps"] = text
     keep = ((np.abs(qd) >= band) & ~bad[:, None])[inner]
-    steps["dead band"] = f"{chosen}: {_bands_text(names, band, keep)}"
+    steps["dead band"] = f"{chosen}: {_bands_text(names, band, keep, robot)}"
     thin = _thinning(rate, cutoff, settings)
     if thin > 1:
         steps["thinning"] = (
@@ -361,9 +362,10 @@ def _filter_text(settings: Processing) -> str:
     return f"Butterworth of order {settings.order}, forwards and backwards"
 
 
-def _bands_text(names: Sequence[str], band: Array, keep: Array) -> str:
-    left_out = 1 - keep.mean(axis=0)
-    return ", ".join(f"{name} {b:.3g} ({s:.1%} left out)" for name, b, s in zip(names, band, left_out, strict=True))
+def _bands_text(names: Sequence[str], band: Array, keep: Array, robot: Robot | None) -> str:
+    units = [f" {unit.velocity}" for unit in joint_units(robot)] if robot is not None else [""] * len(names)
+    rows = zip(names, band, units, 1 - keep.mean(axis=0), strict=True)
+    return ", ".join(f"{name} {b:.3g}{unit} ({share:.1%} left out)" for name, b, unit, share in rows)
 
 
 def _decimation_text(rate: float, factor: int) -> str:

@@ -167,8 +167,8 @@ class TorqueModel:
             for j, name in enumerate(joints)
         ]
         note = (
-            "Cross-validated relative errors on blocks of time held out. Widths and presliding (N m or N) sum the "
-            "absolute coefficients of their bank; load is Coulomb friction per torque carried."
+            "Cross-validated relative errors on blocks of time held out. Widths and presliding, in the unit of the "
+            "torque, sum the absolute coefficients of their bank; load is Coulomb friction per torque carried."
         )
         return Section("Friction terms", columns, tuple(rows), note)
 

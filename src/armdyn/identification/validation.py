@@ -16,6 +16,7 @@ from armdyn.identification.observation import Observation
 from armdyn.identification.samples import Samples
 from armdyn.identification.torque_model import DECIMATED_RATE, TorqueModel
 from armdyn.robot import Robot
+from armdyn.robot.limits import common_units
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
@@ -36,6 +37,7 @@ class Validation:
     held_out: the data were not used for estimation
     source: name of the log
     what: what the torques are, in the title of the table
+    unit: of the torques, all joints together
     """
 
     joints: tuple[str, ...]
@@ -48,6 +50,7 @@ class Validation:
     held_out: bool
     source: str = ""
     what: str = ""
+    unit: str = "N m or N"
 
     @cached_property
     def residuals(self) -> Array:
@@ -102,7 +105,7 @@ class Validation:
 
     def section(self) -> Section:
         """The joints as a table."""
-        columns = [Column("joint"), Column("torque, rms", "N m or N"), Column("residual, rms", "N m or N"),
+        columns = [Column("joint"), Column("torque, rms", self.unit), Column("residual, rms", self.unit),
                    Column("relative error", "%"), Column("within 2 std", "%"), Column("Durbin-Watson")]  # fmt: skip
         cells = [list(self.joints), _cells(self.torque), _cells(self.rms), _cells(100 * self.relative_error),
                  [f"{100 * x:.1f}" for x in self.covered], [f"{x:.2f}" for x in self.durbin_watson]]  # fmt: skip
@@ -148,7 +151,8 @@ def validate(
     joints = tuple(joint.name for joint in observation.base.robot.joints)
     whole = np.concatenate
     return Validation(joints, whole(t), whole(measured), whole(predicted), whole(std), whole(keep),
-                      whole(before) if before else None, held_out, source)  # fmt: skip
+                      whole(before) if before else None, held_out, source,
+                      unit=common_units(observation.base.robot).torque)  # fmt: skip
 
 
 def validate_model(
@@ -171,7 +175,8 @@ def validate_model(
     before = None if prior is None else decimated(torques_along(prior, *motion), factor)
     joints = tuple(joint.name for joint in robot.joints)
     return Validation(joints, samples.t[::factor], measured, predicted, model.std(*motion, factor), keep, before,
-                      held_out, source, "with the friction terms, low-passed at 10 Hz")  # fmt: skip
+                      held_out, source, "with the friction terms, low-passed at 10 Hz",
+                      common_units(robot).torque)  # fmt: skip
 
 
 def _rms(x: Array) -> Array:

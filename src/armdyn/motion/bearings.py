@@ -46,7 +46,10 @@ class BearingLoads:
             (name, *(f"{x:.4g}" if np.isfinite(x) else "" for x in row))
             for name, *row in zip(joint_names(self.robot), *borne.values(), strict=True)
         ]
-        note = "Moments about the origins of the joints' frames. What the drives bear is left out."
+        note = (
+            "Moments about the origins of the joints' frames. What acts along a joint axis and is carried by the drive "
+            "is not included."
+        )
         return Section("Largest bearing loads", columns, tuple(rows), note).filled()
 
 

@@ -29,6 +29,7 @@ from armdyn.parameters.standard import (
     INERTIAL,
     StandardParameters,
     parameter_names,
+    parameter_unit,
     standard_parameters,
     with_standard_parameters,
 )
@@ -105,6 +106,11 @@ class BaseParameters:
     def values(self) -> Array:
         """(count,) base parameters of the robot itself."""
         return self.from_standard(standard_parameters(self.robot, self.include))
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """Units of the base parameters."""
+        return tuple(parameter_unit(self.robot, place) for place in self.places)
 
     def from_standard(self, parameters: StandardParameters | Mapping[str, float] | Sequence[float] | Array) -> Array:
         """(..., count) base parameters of standard ones: a named set, a mapping, or an array in `standard` order."""

@@ -31,6 +31,7 @@ from armdyn.mechanics.friction import coefficients, motors_with_friction, with_c
 from armdyn.mechanics.springs import counterbalances
 from armdyn.robot import Robot
 from armdyn.robot.compounds import between
+from armdyn.robot.limits import UNITS
 from armdyn.robot.links import WORLD, Assembly, Spin, coupled
 from armdyn.robot.parts import Body, FreeTransform, Friction, Joint, Motor, Rotor
 from armdyn.robot.reframing import with_assembly
@@ -115,6 +116,23 @@ def further_parameters(robot: Robot, kinds: Sequence[str] = FURTHER_PARAMETERS) 
     for link, (_, mass) in counterbalances(robot).items():
         found[link]["Mc"] = mass
     return found
+
+
+def parameter_unit(robot: Robot, name: str) -> str:
+    """The unit of a standard parameter; that of friction and rotors depends on the kind of joint.
+
+    >>> import armdyn
+    >>> [parameter_unit(armdyn.load("scara5"), name) for name in ("ZZ1", "MX1", "M1", "Fv1", "Fv2", "off2")]
+    ['kg m^2', 'kg m', 'kg', 'N s/m', 'N m s/rad', 'N m']
+    """
+    kind = name.rstrip("0123456789")
+    if kind in INERTIAL:
+        return "kg" if kind == "M" else "kg m" if kind.startswith("M") else "kg m^2"
+    link = robot.opened.links[int(name[len(kind) :]) - 1]
+    units = UNITS[link.kind]
+    others = {"Ia": "kg m^2" if link.revolute else "kg", "Ks": f"{units.torque}/{units.position}", "Mc": "kg"}
+    viscous = dict.fromkeys(("Fv", "Fvn", "Fvm"), f"{units.torque} s/{units.position}")
+    return (others | viscous).get(kind, units.torque)
 
 
 def parameter_names(robot: Robot, include: Iterable[str] = tuple(FAMILIES)) -> tuple[str, ...]:

@@ -205,7 +205,7 @@ def model_line(robot: Robot) -> str:
 
 def sentence(robot: Robot) -> str:
     """The same as a sentence."""
-    return f"{model_line(robot).capitalize()}."
+    return f"{model_line(robot).capitalize()}.".replace("_", " ")
 
 
 _ORDINARY: Mapping[str, Callable[[Robot], bool]] = {

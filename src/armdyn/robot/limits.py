@@ -52,6 +52,12 @@ def joint_units(robot: Robot) -> list[Units]:
     return [UNITS[joint.kind] for joint in robot.joints]
 
 
+def common_units(robot: Robot) -> Units:
+    """Units for the head of a column about all joints: `N m`, `N`, or, for joints of both kinds, `N m or N`."""
+    kinds = {joint.kind for joint in robot.joints} or UNITS
+    return Units(*(" or ".join(pair) for pair in zip(*(UNITS[kind] for kind in UNITS if kind in kinds), strict=True)))
+
+
 # Vectors that users give ----------------------------------------------------------------------------------------------
 
 

@@ -24,7 +24,6 @@ from armdyn.findings import sentence as plain_sentence
 from armdyn.graph import trace
 from armdyn.graph.program import straight_line
 from armdyn.graph.structure import ports
-from armdyn.kinematics.reach import reach
 from armdyn.markup import safe_text
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.kinematics import link_poses
@@ -130,7 +129,6 @@ def _facts(robot: Robot, made: Model, poses: Code) -> dict[str, Any]:
         "axes": joints,
         "start": start(robot),
         "gravity": [float(x) for x in robot.gravity],
-        "reach": float(reach(robot)),
         "base": [float(x) for x in robot.base.xyz],
         "kinds": [link.kind for link in tree.links],
         "segments": _segments(tree),

@@ -74,5 +74,9 @@ def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section
     return Section("Half axes of the ellipsoids", columns, tuple(cells), note)
 
 
+def _short(x: float) -> str:
+    return f"{x:.0f}" if x >= 100 else f"{0 if x < 1e-9 else x:.3g}"
+
+
 def _axes(shape: Ellipsoid) -> str:
-    return ", ".join("unlimited" if np.isinf(x) else f"{0 if x < 1e-9 else x:.3g}" for x in shape.lengths)
+    return ", ".join("unlimited" if np.isinf(x) else _short(x) for x in shape.lengths)

@@ -98,15 +98,19 @@ def base(subject: Subject) -> Chapter:
     used += ["friction"] * any(joint.friction is not None for joint in robot.movable)
     subject.say("base parameters")
     found = base_parameters(robot, used)
-    columns = (Column("parameter"), Column("combination", folds=True), Column("value", "SI"))
-    values = {name: f"{value:.6g}" for name, value in zip(found.names, _clean_values(found), strict=True)}
+    columns = (Column("parameter"), Column("combination", folds=True), Column("value"), Column("unit"))
+    values = {
+        name: (f"{value:.6g}", unit)
+        for name, value, unit in zip(found.names, _clean_values(found), found.units, strict=True)
+    }
     whole, short = {name: text(found.groups[name]) for name in found.names}, {x: found.rounded(x) for x in found.names}
     section, for_reading = (
-        Section("", columns, tuple((x, "" if part == x else part, values[x]) for x, part in written.items()))
+        Section("", columns, tuple((x, "" if part == x else part, *values[x]) for x, part in written.items()))
         for written in (whole, short)
     )
     how = "proved in exact arithmetic" if found.proved else "by elimination in 60 digits"
-    families = " and ".join(FAMILIES[name] for name in used)
+    *others, last = (FAMILIES[name] for name in used)
+    families = f"{', '.join(others)} and {last}" if others else last
     words = (
         f"The torques depend on only {found.count} combinations of the {len(found.standard)} parameters of the "
         f"{families} ({how}). Only these can be identified; compiled code computes with them."
@@ -119,7 +123,9 @@ def base(subject: Subject) -> Chapter:
             " Numbers are rounded to five digits, terms below 1e-5 of the largest are left out; the file has them all."
         )
     file = subject.table("base_parameters.csv", section, "base parameters: combinations and values")
-    fact = Fact("base parameters", f"{found.count} of {len(found.standard)}", "proved" if found.proved else "60 digits")
+    fact = Fact(
+        "base parameters", f"{found.count} of {len(found.standard)}", "proved" if found.proved else "to 60 digits"
+    )
     numbers = {"base_parameters": found.count, "standard_parameters": len(found.standard)}
     blocks = [
         html.paragraph(words),
@@ -151,7 +157,8 @@ def _certificate_section(certificate: Certificate) -> Section:
         f"random inertias. Probability that different formulas agree by chance: {certificate.error_probability:.0e}."
     )
     columns = (Column("statement"), Column("formulations"), Column("verdict"))
-    return Section("", columns, tuple(rows), " ".join([note, *certificate.left_out]))
+    left_out = f"Left out: {'; '.join(certificate.left_out)}." if certificate.left_out else ""
+    return Section("", columns, tuple(rows), f"{note} {left_out}".strip())
 
 
 def _comparison_section(comparison: Comparison) -> Section:
@@ -160,7 +167,7 @@ def _comparison_section(comparison: Comparison) -> Section:
         (
             row.formulation.title,
             row.formulation.source,
-            f"{row.difference:.0e}",
+            f"{row.difference:.0e}" if row.difference else "0",
             f"{row.written[0]} / {row.written[1]}",
             f"{row.operations.multiplications} / {row.operations.additions}",
             f"{1e3 * row.trace_seconds:.1f}",

@@ -16,7 +16,7 @@ from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import INK, color
 from armdyn.report.figures.torque_figures import EFFECTS
 from armdyn.report.pages import html
-from armdyn.robot.limits import UNITS, joint_names, joint_units
+from armdyn.robot.limits import UNITS, common_units, joint_names, joint_units
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -143,8 +143,8 @@ def actuators(subject: Subject) -> Chapter:
     joint = _sizing_section("At the joints", subject.robot, loads)
     words = (
         f"Loads over one cycle of the motion above ({loads.cycle:.3g} s). The rms torque determines how much a motor "
-        f"heats up, the peak torque what its drive must supply. The mean power of all joints is {loads.mean_power:.3g} "
-        "W if braking energy is not recovered."
+        f"heats up, the peak torque what its drive must supply. The mean power of all joints is "
+        f"{loads.mean_power:.3g} W if braking energy is not recovered."
     )
     blocks = [html.paragraph(words), html.table(joint)]
     if any(j.rotor is not None and abs(float(j.rotor.ratio)) != 1 for j in subject.robot.joints):
@@ -158,13 +158,14 @@ def actuators(subject: Subject) -> Chapter:
 
 def _sizing_section(title: str, robot: Robot, loads: Any) -> Section:
     """One row per actuator, with the share of the torque limit where the robot has one."""
+    units = common_units(robot)
     fields = [
-        ("peak torque", "N m|N", loads.peak_torque), ("rms torque", "N m|N", loads.rms_torque),
-        ("peak speed", "rad/s|m/s", loads.peak_speed), ("peak power", "W", loads.peak_power),
+        ("peak torque", units.torque, loads.peak_torque), ("rms torque", units.torque, loads.rms_torque),
+        ("peak speed", units.velocity, loads.peak_speed), ("peak power", "W", loads.peak_power),
         ("peak braking", "W", loads.peak_braking), ("energy", "J", loads.energy_given),
         ("returned", "J", loads.energy_returned),
     ]  # fmt: skip
-    columns = [Column("joint"), *(Column(head, _units_here(unit, robot)) for head, unit, _ in fields)]
+    columns = [Column("joint"), *(Column(head, unit) for head, unit, _ in fields)]
     rows = [[name, *(f"{values[i]:.4g}" for _, _, values in fields)] for i, name in enumerate(joint_names(robot))]
     limits = motion_limits(robot).tau_max
     if loads.side == "joint" and np.isfinite(limits).any():
@@ -172,12 +173,3 @@ def _sizing_section(title: str, robot: Robot, loads: Any) -> Section:
         for row, peak, most in zip(rows, loads.peak_torque, limits, strict=True):
             row.append(f"{100 * peak / most:.0f}" if np.isfinite(most) else "")
     return Section(title, tuple(columns), tuple(map(tuple, rows)))
-
-
-def _units_here(unit: str, robot: Robot) -> str:
-    """Of a pair of units, revolute|prismatic, those of the joints that this robot has."""
-    if "|" not in unit:
-        return unit
-    kinds = {joint.kind for joint in robot.joints}
-    pair = zip(("revolute", "prismatic"), unit.split("|"), strict=True)
-    return "|".join(text for kind, text in pair if kind in kinds)

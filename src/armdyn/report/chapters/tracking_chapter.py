@@ -41,10 +41,11 @@ def tracking(subject: Subject) -> Chapter:
         "on the reference."
     )
     ends = [f"{name}: {run.status.value} {run.detail}".strip() for name, run in runs.items() if not run.ok]
+    caption = f"Largest tracking error among the joints over time; what is below {FLOOR:g} is drawn there."
     key = [(name, color(k), False) for k, name in enumerate(runs)]
     blocks = [
         html.paragraph(words),
-        html.panels(_error_panels(robot, runs), "Largest tracking error among the joints over time.", key),
+        html.panels(_error_panels(robot, runs), caption, key),
         html.table(_errors(robot, runs)),
         html.bullets("Runs that ended early", ends),
         html.panels(joint_panels(robot, full.t, full.tau, 3), "Torques with the full model.", joint_key(robot)),

@@ -7,7 +7,7 @@ from armdyn.equations.typesetting import MOST_TERMS, SHORT, UNWRITTEN, matrices
 from armdyn.graph.mathml import mathml, mathml_name
 from armdyn.report.pages import html
 
-NAMES = {"christoffel": "Christoffel symbols"}
+NAMES = {"christoffel": "Christoffel symbols", "k": "springs"}
 
 
 def is_long(equations: Equations) -> bool:
@@ -17,7 +17,7 @@ def is_long(equations: Equations) -> bool:
 
 def equations_block(equations: Equations) -> str:
     """M, C and g, typeset; for large robots only the number of their terms."""
-    size = ", ".join(f"{NAMES.get(name, name)} {count}" for name, count in equations.size.items())
+    size = ", ".join(f"{NAMES.get(name, name)} {count}" for name, count in equations.size.items() if count)
     counted = f"Number of terms when expanded: {size}. Inverse dynamics as a program: {equations.operations}."
     if is_long(equations):
         return html.paragraph(

@@ -16,6 +16,7 @@ from armdyn.identification.fit import Fit
 from armdyn.identification.identifiability import Identifiability
 from armdyn.identification.validation import Validation
 from armdyn.parameters import physical_consistency
+from armdyn.parameters.consistency import LinkConsistency
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import COLORS, GREY
 from armdyn.report.pages import html
@@ -28,6 +29,8 @@ GOOD = 0.1
 """Relative error of the torques up to which the verdict is good: what published identifications reach."""
 WHITE = 0.01
 """Probability below which residuals count as correlated."""
+LEAST = 1e-6
+"""Probability that is printed; smaller ones say no more."""
 
 
 def write_report(fit: Fit, path: str | Path) -> Path:
@@ -53,7 +56,7 @@ def identification_page(fit: Fit) -> str:
     data = b"".join(np.ascontiguousarray(x).tobytes() for x in (samples.t, samples.q, samples.tau))
     return html.page(
         f"{fit.robot.name}: identification", f"Identified from {fit.source}.", blocks, contents=list(chapters),
-        made=html.provenance(processed_log=data),
+        made=html.provenance(**{"processed log": data}),
     )  # fmt: skip
 
 
@@ -84,10 +87,10 @@ def _light(good: bool, issues: int) -> bool | None:
 def _parameters(fit: Fit) -> list[str]:
     section = fit.sections()[0]
     prior = dict(zip(fit.base.names, fit.base.values.tolist(), strict=True))
-    known = fit.record()["parameters"]
+    groups = {name: "" if one["group"] == name else one["group"] for name, one in fit.record()["parameters"].items()}
     *first, unit, _ = section.columns
     columns = (*first, Column("before"), unit, Column("contains", folds=True))
-    rows = tuple((*row[:-2], f"{prior[row[0]]:.5g}", row[-2], known[row[0]]["group"]) for row in section.rows)
+    rows = tuple((*row[:-2], f"{prior[row[0]]:.5g}", row[-2], groups[row[0]]) for row in section.rows)
     note = "Before: the value in the robot's description. Relative: standard deviation over value. " + section.note
     return [html.table(Section(section.title, columns, rows, note.strip()))]
 
@@ -103,7 +106,8 @@ def _identifiability(fit: Fit) -> list[str]:
 def _torques(fit: Fit) -> list[str]:
     tried = fit.validation
     text = f"{_data(tried)} Predictions and residuals are shown only where the joint moves faster than its dead band."
-    return [html.figure(chart(*_panels(fit, tried)), text, wide=False), html.table(tried.section())]
+    key = [("measured", GREY, False), ("predicted", COLORS[0], False), ("residual", COLORS[3], False)]
+    return [html.panels(_panels(fit, tried), text, key), html.table(tried.section())]
 
 
 def _data(tried: Validation) -> str:
@@ -112,7 +116,7 @@ def _data(tried: Validation) -> str:
     return "Torques on the data used for estimation."
 
 
-def _panels(fit: Fit, tried: Validation) -> list[Panel]:
+def _panels(fit: Fit, tried: Validation) -> list[str]:
     """Measured and predicted torque of every joint."""
     panels = []
     for j, joint in enumerate(fit.robot.joints):
@@ -120,12 +124,12 @@ def _panels(fit: Fit, tried: Validation) -> list[Panel]:
         # In the dead band the sign of the rate, and with it friction, is noise.
         predicted = np.where(np.isnan(tried.residuals[:, j]), np.nan, tried.predicted[:, j])
         lines = [
-            Line(tried.t, tried.measured[:, j], "measured", color=GREY, wide=True),
-            Line(tried.t, predicted, "predicted", color=COLORS[0]),
-            Line(tried.t, tried.residuals[:, j], "residual", color=COLORS[3]),
+            Line(tried.t, tried.measured[:, j], color=GREY, wide=True),
+            Line(tried.t, predicted, color=COLORS[0]),
+            Line(tried.t, tried.residuals[:, j], color=COLORS[3]),
         ]
         title = f"{joint.name}: relative error {tried.relative_error[j]:.1%}"
-        panels.append(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines))
+        panels.append(chart(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines)))
     return panels
 
 
@@ -136,17 +140,17 @@ def _friction(fit: Fit) -> list[str]:
         return [html.paragraph("Viscous and Coulomb friction: no further terms are needed, or none were looked for.")]
     j = int(np.argmin(model.errors[0] / np.maximum(model.errors[1], 1e-300)))
     why = (
-        f"Residuals of {fit.robot.joints[j].name}, the joint that gains most, on the data used for estimation: grey "
-        "without the terms, blue with them. Friction that grows with the load fans out over the load; presliding and "
-        "a wide change of sign bend the residual at low velocity; drift shows over time."
+        f"Residuals of {fit.robot.joints[j].name}, the joint that gains most, on the data used for estimation. "
+        "Friction that grows with the load fans out over the load; presliding and a wide change of "
+        "sign bend the residual at low velocity; drift shows over time."
     )
     return [
         html.table(model.section(fit.validation.joints)),
-        html.figure(chart(*_causes(fit, j)), why, wide=False),
+        html.panels(_causes(fit, j), why, [("without terms", GREY, False), ("with terms", COLORS[0], False)]),
     ]
 
 
-def _causes(fit: Fit, j: int) -> list[Panel]:
+def _causes(fit: Fit, j: int) -> list[str]:
     """Residuals of joint j against velocity, load, position and time."""
     s = fit.observation.samples
     step = s.decimation
@@ -164,17 +168,17 @@ def _causes(fit: Fit, j: int) -> list[Panel]:
         "t (s)": s.t[::step],
     }
     return [
-        Panel("", name, f"residual ({torque})", [
-            Line(x[shown], plain[shown], "without terms", style=".", color=GREY),
-            Line(x[shown], rich[shown], "with terms", style=".", color=COLORS[0]),
-        ])
+        chart(Panel("", name, f"residual ({torque})", [
+            Line(x[shown], plain[shown], style=".", color=GREY),
+            Line(x[shown], rich[shown], style=".", color=COLORS[0]),
+        ]))
         for name, x in at.items()
     ]  # fmt: skip
 
 
 def _residuals(fit: Fit) -> list[str]:
     tried = fit.validation
-    columns = (Column("joint"), Column("sigma", "N m or N"), Column("samples"),
+    columns = (Column("joint"), Column("sigma", tried.unit), Column("samples"),
                Column("autocorrelation time", "samples"), Column("Durbin-Watson"),
                Column("whiteness"), Column("verdict"))  # fmt: skip
     rows = []
@@ -185,8 +189,8 @@ def _residuals(fit: Fit) -> list[str]:
             f"{fit.estimate.samples[j]}",
             f"{fit.estimate.autocorrelation_time[j]:.1f}",
         )
-        verdict = "white" if p >= WHITE else "correlated"
-        rows.append((name, *learnt, f"{tried.durbin_watson[j]:.2f}", f"{p:.2g}", verdict))
+        chance, verdict = f"{p:.2g}" if p >= LEAST else f"below {LEAST:g}", "white" if p >= WHITE else "correlated"
+        rows.append((name, *learnt, f"{tried.durbin_watson[j]:.2f}", chance, verdict))
     note = ("Whiteness: probability of such autocorrelations in white noise (Ljung-Box test, 20 lags). The standard "
             "deviations of the parameters allow for the autocorrelation of the residuals.")  # fmt: skip
     return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Notes", list(fit.estimate.notes))]
@@ -200,17 +204,21 @@ def _physics(fit: Fit) -> list[str]:
         Column("smallest second moment", "kg m^2"),
         Column("verdict", folds=True),
     )
-    rows = tuple(
-        (link.name, f"{link.mass:.4g}", f"{link.moments[0]:.3g}", str(link).partition(": ")[2]) for link in found.links
-    )
+    rows = tuple((link.name, f"{link.mass:.4g}", f"{link.moments[0]:.3g}", _verdict(link)) for link in found.links)
     text = (
         "All links are physically consistent."
         if found.consistent
         else "Some links are not physically consistent. Torques determine only the base parameters; how these are "
-        "distributed among the links is a choice, and noise moves them. The option `physical` (--physical) gives "
-        "the nearest physically consistent robot."
+        "distributed among the links is a choice, and noise moves them. The option `--physical` (in Python: "
+        "`physical=True`) gives the nearest physically consistent robot."
     )
     return [html.paragraph(text), html.table(Section("", columns, rows))]
+
+
+def _verdict(link: LinkConsistency) -> str:
+    if link.consistent:
+        return "consistent" if link.solid else "consistent, without extent in some direction"
+    return "inconsistent"
 
 
 __all__: Sequence[str] = ["identification_page", "write_report"]

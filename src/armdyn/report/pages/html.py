@@ -22,6 +22,8 @@ _WORDS = re.compile(r"[^\W\d_]{3,}\W+.*[^\W\d_]{2,}")
 """Two words or more: prose, which may wrap."""
 _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|m|rad|deg|kg|N|J|W|Hz)\b)")
+_UNBROKEN = "\u00a0"
 LONG = 14
 """Rows from which a table is folded; on paper it is open."""
 _EQUALS = "<mo>=</mo>"
@@ -113,7 +115,8 @@ def subheading(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    return f"<p>{html_text(text)}</p>"
+    """A paragraph; a number and its unit stay on one line."""
+    return f"<p>{html_text(_BEFORE_UNIT.sub(_UNBROKEN, text))}</p>"
 
 
 def remark(text: str) -> str:

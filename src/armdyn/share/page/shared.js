@@ -32,13 +32,21 @@ function scene(at) {
     return { kind, at: place, axis: tip.map((x, i) => x - place[i]) };
   });
   const segments = ROBOT.segments.map(([a, p, b, r]) => [point(a, p), point(b, r)]);
-  const centre = turned(ROBOT.base), size = 0.9 * ROBOT.reach || 1;
-  return { arm: { joints, segments, tool }, size, centre, floor: centre[2] };
+  return { arm: { joints, segments, tool }, ...sphere([origin, ...segments.flat()]), floor: turned(ROBOT.base)[2] };
+}
+
+// A sphere around all that was shown so far: the camera moves back for an arm that leaves it, and stays.
+let lowest = turned(ROBOT.base), highest = lowest;
+function sphere(points) {
+  lowest = lowest.map((x, i) => Math.min(x, ...points.map((p) => p[i])));
+  highest = highest.map((x, i) => Math.max(x, ...points.map((p) => p[i])));
+  return { centre: lowest.map((x, i) => (x + highest[i]) / 2), size: Math.hypot(...lowest.map((x, i) => highest[i] - x)) / 2 || 1 };
 }
 
 const shown = (k, value) => axes[k].unit === "rad" && find("unit").value === "deg" ? `${(value * 180 / Math.PI).toFixed(1)}°` : `${value.toFixed(3)} ${axes[k].unit}`;
 // Numbers of a table; what is rounding beside the largest is zero.
 const clean = (values) => { const least = 1e-12 * Math.max(...values.map(Math.abs)); return values.map((x) => (Math.abs(x) < least ? 0 : x)); };
+const plain = (x) => String(Number(x.toPrecision(4)));
 const short = (x) => x === 0 ? "0" : Math.abs(x) >= 1e4 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(2) : x.toFixed(Math.abs(x) < 10 ? 3 : 1);
 
 function show(at) {
@@ -49,7 +57,7 @@ function show(at) {
     row.cells[1].textContent = shown(k, at[k]);
     row.cells[2].firstChild.value = at[k];
     const over = axis.torque !== null && Math.abs(hold[k]) > axis.torque;
-    row.cells[3].textContent = `${short(hold[k])} ${axis.torque_unit}` + (axis.torque === null ? "" : ` of ${short(axis.torque)}`);
+    row.cells[3].textContent = `${short(hold[k])} ${axis.torque_unit}` + (axis.torque === null ? "" : ` of ${plain(axis.torque)}`);
     row.cells[3].className = over ? "number over" : "number";
   });
   find("mass").replaceChildren(...M.map((values) => {
@@ -115,6 +123,7 @@ function run() {
     const last = film.q[film.q.length - 1], errors = last.map((x, k) => Math.abs(x - target[k])), worst = errors.indexOf(Math.max(...errors));
     say(`Largest error at the end: ${shown(worst, errors[worst])} at ${axes[worst].name}. Computed in ${took.toFixed(2)} s.`);
   } else say(`${reached.toFixed(2)} s of motion, computed in ${took.toFixed(2)} s.`);
+  film.q.forEach(scene);  // the camera takes in the whole motion at once
   find("player").hidden = false;
   curves();
   play(0);
@@ -181,7 +190,7 @@ axes.forEach((axis, k) => {
 });
 find("about").textContent = ROBOT.source;
 find("model").textContent = `${ROBOT.model} Made by armdyn ${ROBOT.version}; the computation runs in this page.`;
-find("down").textContent = Math.hypot(...ROBOT.gravity) ? `↓ gravity ${short(Math.hypot(...ROBOT.gravity))} m/s²` : "no gravity";
+find("down").textContent = Math.hypot(...ROBOT.gravity) ? `↓ gravity ${plain(Math.hypot(...ROBOT.gravity))} m/s²` : "no gravity";
 const omega = () => { find("omega").textContent = `${find("bandwidth").value} rad/s`; };
 find("bandwidth").addEventListener("input", omega);
 find("unit").addEventListener("change", () => { show(q); curves(); });

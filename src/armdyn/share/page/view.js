@@ -1,6 +1,9 @@
 "use strict";
 // The arm on a canvas: orthographic-like perspective, parts drawn from far to near.
 
+// Half of the canvas over the radius of the scene: the perspective makes what is near larger by up to a fifth.
+const MARGIN = 1.1;
+
 class View {
   constructor(canvas) {
     this.canvas = canvas;
@@ -46,7 +49,7 @@ class View {
     pen.lineCap = "round";
     const { arm, size, centre } = this.scene;
     this.size = size; this.centre = centre;
-    this.scale = this.zoom * 0.5 * Math.min(this.width, this.height) / size;
+    this.scale = this.zoom * 0.5 * Math.min(this.width, this.height) / (MARGIN * size);
     const ink = getComputedStyle(document.body).color;
     this.floor(pen, ink);
     const parts = [];
@@ -79,7 +82,7 @@ class View {
   line(pen, a, b) { pen.beginPath(); pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); pen.stroke(); }
 
   floor(pen, ink) {
-    const half = 1.1 * this.size, z = this.scene.floor;
+    const half = 1.4 * this.size, z = this.scene.floor;
     pen.strokeStyle = ink; pen.globalAlpha = 0.13; pen.lineWidth = 1;
     for (let k = -5; k <= 5; k++) {
       const t = half * k / 5;
