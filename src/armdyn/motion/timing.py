@@ -485,20 +485,24 @@ class _Errors(NamedTuple):
 
     def heaviest(self) -> int | None:
         """The cell in which gravity exceeds the torque limits most; None if it never does."""
-        resting = self.cells.g + self.constant
-        over = np.maximum(resting - self.limits.tau_max, self.limits.tau_min - resting).max(axis=(0, 2))
+        over = self._overload()[1].max(axis=(0, 2))
         return int(over.argmax()) if over.max() > 0 else None
 
+    def _overload(self) -> tuple[Array, Array]:
+        """Torques at rest, (2, cells, n), and by how much they exceed their limits."""
+        resting = self.cells.g + self.constant
+        return resting, np.maximum(resting - self.limits.tau_max, self.limits.tau_min - resting)
+
     def infeasible(self, conflict: Conflict) -> Infeasible:
-        cells, limits = self.cells, self.limits
-        s = cells.x[conflict.cell] * self.curve.duration
+        """Where the limits conflict; if gravity is the cause, where it exceeds them most."""
+        resting, over = self._overload()
+        too_much = bool((over[:, conflict.cell] > 0).any())
+        k, cell, i = map(int, np.unravel_index(over.argmax(), over.shape)) if too_much else (0, conflict.cell, 0)
+        s = self.cells.x[cell] * self.curve.duration
         where = f"robot {self.dyn.robot.name!r}, path at s = {s:.6g} of {self.curve.duration:.6g}"
-        resting = (cells.g + self.constant)[:, conflict.cell]
-        over = np.maximum(resting - limits.tau_max, limits.tau_min - resting)
-        k, i = np.unravel_index(int(over.argmax()), over.shape)
-        if over[k, i] > 0:
-            dry = bool(self.constant[k, conflict.cell, i] != 0)
-            return too_heavy(self.dyn.robot, int(i), float(resting[k, i]), limits, dry, where)
+        if too_much:
+            dry = bool(self.constant[k, cell, i] != 0)
+            return too_heavy(self.dyn.robot, i, float(resting[k, cell, i]), self.limits, dry, where)
         pair = [self._row(row) for row in (conflict.upper, conflict.lower) if row >= 0]
         reason = " and ".join(dict.fromkeys(pair)) if pair else "the limits"
         return Infeasible(
