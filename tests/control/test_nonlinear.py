@@ -82,10 +82,11 @@ def test_damping_follows_the_inertia() -> None:
 def test_laws_that_choose_their_damping_run_compiled_and_in_batches(kind: Any) -> None:
     dyn = random_dynamics(1, 3)
     laws = [kind(dyn, rate) for rate in (5.0, 8.0)]
-    runs = [simulate(dyn, law, Wave(3), 0.2, 1e-3, solver=Solver(compiled=way)) for law in laws for way in (0, 1)]
+    runs = [simulate(dyn, law, Wave(3), 0.2, 1e-3, solver=Solver(compiled=way))
+            for law in laws for way in (False, True)]  # fmt: skip
     for python, machine in (runs[:2], runs[2:]):
         assert np.allclose(python.q, machine.q, rtol=0, atol=1e-9)
-    both = simulate(dyn, laws, Wave(3), 0.2, 1e-3)
+    both: Any = simulate(dyn, laws, Wave(3), 0.2, 1e-3)
     for run, one in zip((runs[1], runs[3]), both, strict=True):
         assert np.allclose(run.q, one.q, rtol=0, atol=1e-9)
 
