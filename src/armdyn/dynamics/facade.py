@@ -106,6 +106,11 @@ class Dynamics(Shown, Quantities):
     @property
     def parameters(self) -> Array:
         """(p,) standard parameters of the robot, in the order of `parameter_names`."""
+        return self._parameters.copy()
+
+    @cached_property
+    def _parameters(self) -> Array:
+        """Read off the robot once: laws ask in every control period."""
         return standard_parameters(self.robot.opened).array()
 
     @property

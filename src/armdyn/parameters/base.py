@@ -155,14 +155,18 @@ class BaseParameters:
         Y: Array = np.asarray(regressor(self.robot, q, qd, qdd, self.include))[..., chosen]
         return Y @ self.from_columns
 
+    @cached_property
+    def _has_many_digits(self) -> bool:
+        """Whether one of the groups has: all are then written alike."""
+        return any(MANY_DIGITS.search(text(group)) for group in self.groups.values())
+
     def rounded(self, name: str) -> str:
-        """A base parameter for reading: as in `groups`, or, with numbers of many digits, in five of them.
+        """A base parameter for reading: as in `groups`, or, if there are numbers of many digits, in five of them.
 
         Terms below 1e-5 of the largest coefficient are then left out: they stem from rounded angles.
         """
-        whole: str = text(self.groups[name])
-        if not MANY_DIGITS.search(whole):
-            return whole
+        if not self._has_many_digits:
+            return str(text(self.groups[name]))
         row = self.matrix[self.names.index(name)]
         terms: dict[str, list[str]] = {}
         for standard, x in zip(self.standard, row.tolist(), strict=True):

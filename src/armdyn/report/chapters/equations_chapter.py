@@ -136,10 +136,23 @@ def base(subject: Subject) -> Chapter:
 
 
 def _clean_values(found: BaseParameters) -> list[float]:
-    """Values of the base parameters; sums that vanish up to rounding are 0."""
+    """Values of the base parameters; 0 where they vanish up to rounding, beside their terms or others of their kind."""
     known = standard_parameters(found.robot, found.include).as_dict()
     terms = np.abs(found.matrix) @ [abs(float(known.get(name, 0))) for name in found.standard]
-    return [float(x) if abs(x) > 1e-14 * scale else 0.0 for x, scale in zip(found.values, terms, strict=True)]
+    sizes: dict[str, float] = {}
+    kinds = [_kind(name) for name in found.names]
+    for kind, x in zip(kinds, found.values, strict=True):
+        sizes[kind] = max(sizes.get(kind, 0.0), abs(float(x)))
+    least = [max(1e-14 * scale, 1e-12 * sizes[kind]) for scale, kind in zip(terms, kinds, strict=True)]
+    return [float(x) if abs(x) > bound else 0.0 for x, bound in zip(found.values, least, strict=True)]
+
+
+def _kind(name: str) -> str:
+    """What a base parameter is: values of one kind have one unit."""
+    letters = name.rstrip("0123456789").removesuffix("R")
+    if letters in ("MX", "MY", "MZ"):
+        return "first moment"
+    return "inertia" if letters in ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "Ia") else letters
 
 
 def _certificate_section(certificate: Certificate) -> Section:

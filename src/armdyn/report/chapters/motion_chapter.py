@@ -103,7 +103,7 @@ def _shares(parts: TorqueBreakdown) -> Section:
     """Largest magnitudes of every effect, joint by joint."""
     effects = {**_effects(parts), "total": parts.tau}
     rows = [
-        (name, unit[3], *(_largest(part[:, i], parts.tau[:, i]) for part in effects.values()))
+        (name, unit[3], *(_largest(part[:, i], parts.tau) for part in effects.values()))
         for i, (name, unit) in enumerate(zip(joint_names(parts.robot), joint_units(parts.robot), strict=True))
     ]
     columns = (Column("joint"), Column("unit"), *map(Column, effects))
@@ -114,7 +114,7 @@ def _shares(parts: TorqueBreakdown) -> Section:
 
 
 def _largest(part: Array, total: Array) -> str:
-    """The largest magnitude; 0 if it is only rounding of the total."""
+    """The largest magnitude; 0 if it is only rounding of the torques of all joints."""
     size = np.abs(part).max()
     return f"{size:.4g}" if size > ROUNDING * np.abs(total).max() else "0"
 
