@@ -59,7 +59,7 @@ class Ellipsoid:
     @property
     def isotropy(self) -> Array:
         """(...) shortest over longest half axis: 1 for a ball, 0 where the tool has lost a direction."""
-        longest, shortest = self.lengths[..., 0], self.lengths[..., -1]
+        longest, shortest = self.lengths[..., 0], abs(self.lengths[..., -1])  # singular values may be -0.0
         share = shortest / np.where(np.isfinite(longest) & (longest > 0), longest, 1.0)
         return np.where(np.isinf(longest), 0.0, share)
 

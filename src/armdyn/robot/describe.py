@@ -328,6 +328,8 @@ def _is_zero(x: Scalar) -> bool:
     return isinstance(x, int | float) and x == 0
 
 
+ROUNDING = 1e-15
+"""Of the largest entry of a tensor: an entry below it is 0."""
 _CENTRAL = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 _ORIGIN = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")
 
@@ -356,7 +358,13 @@ def _inertia(both: _Both) -> Iterator[Section]:
 
 def _ten(inertia: CentralInertia | Inertia) -> tuple[Scalar, ...]:
     vector = inertia.com if isinstance(inertia, CentralInertia) else inertia.moment
-    return (inertia.mass, *vector, *inertia.tensor.upper())
+    return (inertia.mass, *vector, *_without_rounding(inertia.tensor.upper()))
+
+
+def _without_rounding(entries: Sequence[Scalar]) -> list[Scalar]:
+    """Entries of a tensor; 0 where they are what rounding left of a tensor that was rotated."""
+    least = ROUNDING * max((abs(x) for x in entries if isinstance(x, float)), default=0.0)
+    return [0 if isinstance(x, float) and abs(x) < least else x for x in entries]
 
 
 def _unit(rows: Rows, revolute: str, prismatic: str) -> str:
