@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.robot.limits import start_position
+from armdyn.robot.limits import start_position, torque_limits
 from support.command import Run
 from support.feature_robots import ROBOTS
 
@@ -103,6 +103,19 @@ def test_mistakes_are_status_2(run: Run, arguments: tuple[str, ...], text: str) 
     assert status == 2
     assert text in err
     assert "Traceback" not in err
+
+
+def test_torque_falls_with_the_speed(run: Run, tmp_path: Path) -> None:
+    """A motor at constant voltage: in the direction of motion its torque is at most tau_max (1 - qd / v_0)."""
+    samples, goal = tmp_path / "run.csv", ",".join(["0.6"] * 7)
+    status, out, _ = run("simulate", "panda", "--reference", goal, "--from", ",".join(["0"] * 7), "--duration", "0.4",
+                         "--no-load-speed", "0.8", "--out", str(samples))  # fmt: skip
+    assert status in (0, 1), out
+    table = np.genfromtxt(samples, delimiter=",", names=True)
+    tau, qd = (np.stack([table[f"{name}{j}"] for j in range(1, 8)], axis=1) for name in ("tau", "qd"))
+    left = torque_limits(armdyn.load("panda")) * np.clip(1 - np.sign(tau) * qd / 0.8, 0.0, 1.0)
+    assert (np.abs(tau) <= left + 1e-9).all()
+    assert (np.abs(tau) > 0.999 * left)[np.abs(qd) > 0.1].any(), "the curve is reached"
 
 
 def test_elastic_joints(run: Run, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -79,6 +79,18 @@ SizeOption = Annotated[
         help="Size of the figure in a paper: column (3.5 in) or page (7.16 in); no title.",
     ),
 ]
+NoLoadOption = Annotated[
+    str | None,
+    typer.Option(
+        "--no-load-speed",
+        metavar="V",
+        help="Speed at which the actuators have no torque left, one for all joints or one each, or robot for its "
+        "velocity limits (default: torques do not depend on the speed).",
+    ),
+]
+CornerOption = Annotated[
+    str, typer.Option("--corner-speed", metavar="V", help="Speed from which that torque falls, in the same form.")
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 VelocityOption = Annotated[
@@ -136,6 +148,15 @@ def limits(text: str, count: int, option: str) -> list[float]:
     if min(values) <= 0:
         raise typer.BadParameter("limits must be positive", param_hint=option)
     return values if len(values) == count else values * count
+
+
+def torque_speed(no_load: str | None, corner: str, count: int) -> dict[str, Any]:
+    """The torque-speed curve as options of functions: `no_load_speed` and `corner_speed`; none without the first."""
+    if no_load is None:
+        return {}
+    speeds = no_load if no_load == "robot" else limits(no_load, count, "--no-load-speed")
+    corners = numbers(corner, count if "," in corner else 1, "--corner-speed")
+    return {"no_load_speed": speeds, "corner_speed": corners}
 
 
 def payload(text: str | None) -> tuple[float, list[float]]:

@@ -75,18 +75,8 @@ def plan(
         ),
     ] = Timing.given,
     tau_max: parse.TorqueOption = None,
-    no_load: Annotated[
-        str | None,
-        typer.Option(
-            "--no-load-speed",
-            metavar="V",
-            help="Speed at which the actuators have no torque left, one for all joints or one each, or robot for its "
-            "velocity limits (default: torques do not depend on the speed).",
-        ),
-    ] = None,
-    corner: Annotated[
-        str, typer.Option("--corner-speed", metavar="V", help="Speed from which that torque falls, in the same form.")
-    ] = "0",
+    no_load: parse.NoLoadOption = None,
+    corner: parse.CornerOption = "0",
     duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s (default: the shortest).")] = None,
     line: Annotated[
         bool,
@@ -333,11 +323,7 @@ def _limits(
     given = {"v_max": v, "a_max": a, "j_max": j, "tau_max": tau}
     known = {name: parse.limits(text, robot.n, f"--{name.replace('_', '-')}")
              for name, text in given.items() if text is not None}  # fmt: skip
-    if no_load is None:
-        return motion_limits(robot, **known)
-    speeds = no_load if no_load == "robot" else parse.limits(no_load, robot.n, "--no-load-speed")
-    corners = parse.numbers(corner, robot.n if "," in corner else 1, "--corner-speed")
-    return motion_limits(robot, **known, no_load_speed=speeds, corner_speed=corners)
+    return motion_limits(robot, **known, **parse.torque_speed(no_load, corner, robot.n))
 
 
 def _curve(limits: MotionLimits) -> dict[str, Any]:

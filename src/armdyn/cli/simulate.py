@@ -67,6 +67,8 @@ def simulate(
         ),
     ] = None,
     saturate: Annotated[bool, typer.Option("--saturate", help="Saturate torques at the robot's limits.")] = False,
+    no_load: parse.NoLoadOption = None,
+    corner: parse.CornerOption = "0",
     stiction: Annotated[
         bool | None,
         typer.Option("--stiction/--no-stiction", help="Sticking of joints at rest (default: with dry friction)."),
@@ -149,7 +151,9 @@ def simulate(
 
             law = VelocityObserver(law, known, observe_velocity)
         options |= {"dt": dt, "integrator": integrator}
-        actuation = Actuation(torque_limits="robot" if saturate else None, control_period=control_period)
+        curve = parse.torque_speed(no_load, corner, robot.n)
+        limits = "robot" if saturate or curve else None
+        actuation = Actuation(torque_limits=limits, control_period=control_period, **curve)
         mass, com = parse.payload(payload)
         carried = compiled(robot.with_payload(mass, com)) if mass else dyn
         plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure), wrench=_pushed(robot, push))
