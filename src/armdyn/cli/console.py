@@ -33,7 +33,8 @@ PIPE_WIDTH = 120
 STYLE = {"invalid": "bold red", "suspicious": "yellow", "note": "cyan"}
 NARROW = 100
 """Width of the terminal below which findings are stacked instead of tabled."""
-_GAP = 3  # columns between two cells of a rich table without edges
+_GAP = 3  # columns between two cells of a rich table
+_EDGES = 2  # columns before the first cell and after the last
 
 
 def console(stderr: bool = False) -> Console:
@@ -145,7 +146,7 @@ def tables(section: Section, width: int) -> Iterator[Table]:
     """The section as one table, or as several that fit the width, each with the names in front."""
     from armdyn.tables import split
 
-    for part in split(section, width, _GAP):
+    for part in split(section, width - _EDGES, _GAP):
         yield _table(part)
 
 
