@@ -62,3 +62,18 @@ def test_the_package_runs_as_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "armdyn", "robots", "--help"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Usage: armdyn robots" in done.stdout
+
+
+@pytest.mark.parametrize("verb", ["simulate", "plan", "identify", "excite"])
+def test_help_of_long_verbs_is_readable_in_80_columns(verb: str) -> None:
+    """Options stand in panels, each as wide as its own names: no name is cut, and every option of a panel exists."""
+    from inspect import signature
+
+    from armdyn.cli.verb import PANELS
+
+    done = subprocess.run([sys.executable, "-m", "armdyn", verb, "--help"], env=os.environ | {"COLUMNS": "80"},
+                          capture_output=True, text=True)  # fmt: skip
+    assert "…" not in done.stdout
+    assert all(f"─ {panel} ─" in done.stdout for panel in PANELS[verb])
+    (function,) = (each for verbs in VERBS.values() for each in verbs if each.__name__ == verb)
+    assert {option for options in PANELS[verb].values() for option in options} <= set(signature(function).parameters)

@@ -40,7 +40,7 @@ from armdyn.cli.stiffness_verb import stiffness
 from armdyn.cli.studio import studio
 from armdyn.cli.study import study
 from armdyn.cli.sweep import sweep
-from armdyn.cli.verb import protected
+from armdyn.cli.verb import in_panels, protected
 from armdyn.errors import ArmdynError, FileError
 
 app = typer.Typer(
@@ -64,7 +64,7 @@ VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
 for _panel, _verbs in VERBS.items():
     for _verb in _verbs:  # paragraphs are refilled: rich would keep the line ends of the docstring
         _help = "\n\n".join(" ".join(part.split()) for part in (_verb.__doc__ or "").split("\n\n"))
-        app.command(rich_help_panel=_panel, help=_help)(protected(_verb))
+        app.command(rich_help_panel=_panel, help=_help)(in_panels(protected(_verb)))
 
 
 def _version(asked: bool) -> None:

@@ -20,7 +20,15 @@ NOISE = 0.01
 """Default torque noise, as a share of the torque limit (of the peak torque if there is no limit)."""
 
 
-@takes("closed", "tree")
+PANELS = {
+    "Motion": ("harmonics", "pieces", "period", "periodic", "periods"),
+    "Search": ("criterion", "include", "starts", "seconds", "seed", "resume"),
+    "Limits": ("share", "v_max", "a_max", "tau_max", "floor", "radius"),
+    "Measurement": ("noise", "rate"),
+}
+
+
+@takes("closed", "tree", panels=PANELS)
 def excite(
     robot: Robot,
     out: Annotated[

@@ -33,7 +33,14 @@ CLEAN, FINDINGS = 0, 1
 REPORTS = (".html", ".htm")
 
 
-@takes("closed", "frictionless")
+PANELS = {
+    "Log": ("column", "unit", "rename", "topic", "rate", "side", "coupling", "offsets", "effort", "gains"),
+    "Parameters": ("include", "only", "friction", "zeros", "gravity", "essential", "physical"),
+    "Estimation": ("method", "cutoff", "decimation", "derivative", "validation"),
+}
+
+
+@takes("closed", "frictionless", panels=PANELS)
 def identify(
     robot: Robot,
     log: Annotated[

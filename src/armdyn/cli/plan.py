@@ -37,7 +37,16 @@ class Timing(StrEnum):
     optimal = "optimal"
 
 
-@takes("closed", "elastic", "tree")
+PANELS = {
+    "Path": ("start", "end", "via", "line"),
+    "Timing": ("timing", "profile", "duration"),
+    "Limits": ("v_max", "a_max", "j_max", "tau_max", "no_load", "corner"),
+    "Payload": ("payload", "largest"),
+    "Results": ("loads",),
+}
+
+
+@takes("closed", "elastic", "tree", panels=PANELS)
 def plan(
     robot: Robot,
     start: Annotated[

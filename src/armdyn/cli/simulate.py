@@ -27,7 +27,18 @@ CURVES = {"curve40": "scara5", "swing": "three_link"}
 """References of the source texts, and the robot each is for."""
 
 
-@takes("closed", "elastic", "frictionless")
+PANELS = {
+    "Control law": ("controller", "gain", "rows", "torques"),
+    "Motion": ("reference", "start", "duration"),
+    "Simulated arm": ("payload", "saturate", "no_load", "corner", "stiction", "stops", "push"),
+    "Controller's clock and sensors": ("control_period", "resolution", "position_noise", "velocity_noise", "delay",
+                                       "observe_velocity", "measure"),
+    "Integration": ("dt", "integrator"),
+    "Comparisons": ("imperfect", "monte_carlo"),
+}  # fmt: skip
+
+
+@takes("closed", "elastic", "frictionless", panels=PANELS)
 def simulate(
     robot: Robot,
     controller: Annotated[str, typer.Option(help=f"Control law: {', '.join(CONTROLLERS)}.")] = "computed_torque",
@@ -77,8 +88,9 @@ def simulate(
     push: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FRAME=FX,FY,FZ@T1,T2",
-            help="Push the arm at the origin of a frame with a force, N, in world axes, from T1 to T2 s; repeatable.",
+            metavar="PUSH",
+            help="Push the arm at the origin of a frame, as in tool=0,0,-20@0.5,0.6: a force in world axes, N, and the "
+            "times between which it acts, s; repeatable.",
         ),
     ] = None,
     torques: Annotated[

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast, get_args
+
+from typer.models import OptionInfo
 
 from armdyn.cli.parse import (
     ArgOption,
@@ -32,6 +35,12 @@ TAKES: dict[str, tuple[str, ...]] = {}
 OPTIONS: dict[str, Any] = {"tip": TipOption, "base": BaseOption, "lock": LockOption, "arg": ArgOption,
                            "without": WithoutOption}  # fmt: skip
 """What is done to the robot of a file before the verb sees it."""
+Panels = Mapping[str, tuple[str, ...]]
+RESULTS = ("report", "plot", "size", "out", "dt", "json", "force")
+SHARED: Panels = {"Robot": tuple(OPTIONS), "Results": RESULTS}
+"""Panels of the help that all verbs have, and their options; each panel is as wide as its own names."""
+PANELS: dict[str, Panels] = {}
+"""Verb -> further panels of its help, in their order; options that no panel names stand first."""
 
 
 class Running(NamedTuple):
@@ -44,18 +53,20 @@ class Running(NamedTuple):
 RUNNING: ContextVar[Running] = ContextVar("RUNNING")
 
 
-def takes(*names: str, movable: bool = True) -> Callable[[Verb], Verb]:
+def takes(*names: str, movable: bool = True, panels: Panels | None = None) -> Callable[[Verb], Verb]:
     """Declare which features of robots a verb takes into account ("tree": all ordinary ones of a rigid tree).
 
     On the command line, the verb's argument `robot: Robot` is a name or a file with the options `OPTIONS`; the verb
     gets the loaded robot, after the gate has compared the robot's features with the declared ones.
 
     movable: the robot must have a movable joint
+    panels:  panels of the help besides those that all verbs have, and their options
     """
 
     def declared(verb: Verb) -> Verb:
         name = verb.__name__
         TAKES[name] = names
+        PANELS[name] = panels or {}
         signature = inspect.signature(verb)
         if "robot" not in signature.parameters:  # the verb reads its files by itself
             return verb
@@ -114,6 +125,30 @@ def protected(verb: Verb) -> Verb:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = hints
     return cast(Verb, run)
+
+
+def in_panels(verb: Verb) -> Verb:
+    """The verb, its options in panels of the help."""
+    own = PANELS.get(verb.__name__, {})
+    panel_of = {option: panel for panels in (SHARED, own) for panel in panels for option in panels[panel]}
+    hints = inspect.get_annotations(verb, eval_str=True)
+    hints = {name: _in_panel(hint, panel_of.get(name)) for name, hint in hints.items()}
+    parameters = inspect.signature(verb).parameters.values()
+    verb.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters]
+    )
+    verb.__annotations__ = hints
+    return verb
+
+
+def _in_panel(hint: Any, panel: str | None) -> Any:
+    """Annotated[kind, option] with its option in a panel; anything else as it is."""
+    kind, *extra = get_args(hint) or (hint,)
+    if panel is None or not extra or not isinstance(extra[0], OptionInfo):
+        return hint
+    option = copy.copy(extra[0])
+    option.rich_help_panel = panel
+    return Annotated[kind, option]
 
 
 def default_folder() -> Path:
