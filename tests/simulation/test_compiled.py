@@ -146,6 +146,14 @@ def test_a_short_run_of_a_long_step_is_not_worth_building(monkeypatch: pytest.Mo
     assert simulate(dyn, law, Wave(3), 0.05).compiled
 
 
+def test_a_step_is_not_traced_if_its_plant_alone_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tracing the step of a hexapod takes a hundred times as long as half a second of its motion in Python."""
+    monkeypatch.setattr(compiled_module, "SHORT", 10)
+    monkeypatch.setattr(compiled_module, "step_graph", lambda loop: pytest.fail("traced"))
+    dyn = dynamics(ARM)
+    assert not simulate(dyn, ComputedTorque(dyn, 103, 20), Wave(3), 0.02).compiled
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

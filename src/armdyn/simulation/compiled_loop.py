@@ -356,15 +356,20 @@ class March:
     that results overlap arguments and make copies.)
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph, self.operations = graph, graph.operations.total
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The step, traced at first use."""
+        return step_graph(self.loop)
 
     @cached_property
     def kernel(self) -> Kernel:
         """The step as a kernel, built at first use."""
-        if self.operations > LARGEST:
+        if self.graph.operations.total > LARGEST:
             raise NotApplicable(
-                f"a step of {self.operations} operations",
+                f"a step of {self.graph.operations.total} operations",
                 where="simulate",
                 expected=f"at most {LARGEST} for machine code",
                 advice="Leave out compiled=True: Python then runs the loop.",
@@ -376,9 +381,12 @@ class March:
 
         Building costs about 0.15 ms per operation the first time, an evaluation in Python about 0.03 ms. From one
         evaluation per operation on, the first run is at most a few times slower than in Python, and later runs, whose
-        code is in the cache, are faster.
+        code is in the cache, are faster. Tracing a long step takes longer than a short run, so the dynamics of the
+        plant, a part of every stage, is counted first.
         """
-        return "kernel" in vars(self) or self.operations <= min(evaluations, LARGEST)
+        most = min(evaluations, LARGEST)
+        plant = self.loop.method.stages * self.loop.dyn.program("forward_dynamics").operations.total
+        return "kernel" in vars(self) or (plant <= most and self.graph.operations.total <= most)
 
     def __call__(self, state: Array, reference: Array, tau: Array, first: int, count: int) -> None:
         """Steps first .. first + count - 1: rows of `state` and `tau` are filled in."""
@@ -453,7 +461,7 @@ def loops(p: Problem) -> list[Loop]:
 @lru_cache(maxsize=32)
 def march_of(loop: Loop) -> March:
     """The code of a step; laws and plants are frozen, so that it is made only once for the same ones."""
-    return March(step_graph(loop))
+    return March(loop)
 
 
 def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:
