@@ -6,7 +6,6 @@ import numpy as np
 
 from armdyn.analysis import Ellipsoid, acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
 from armdyn.dynamics import Dynamics
-from armdyn.dynamics.graphs import require_inertia
 from armdyn.errors import NotApplicable
 from armdyn.report.chapters.chapter import Chapter
 from armdyn.report.chapters.subject import Subject
@@ -24,7 +23,7 @@ MANY = 12
 def abilities(subject: Subject) -> Chapter:
     """Ellipsoids of velocity, force and acceleration."""
     dyn = subject.dyn
-    require_inertia(dyn.robot)
+    dyn.program("forward_dynamics")  # raises PhysicsError if the mass matrix is singular
     subject.say("ellipsoids")
     strength, words = _strength(dyn, subject.shown)
     section = _section(dyn, subject.shown, strength)
