@@ -3,7 +3,7 @@
 LLVM takes seconds for programs of some thousand operations, nearly all of it to choose instructions and registers. Here
 both are simple: every operation is one instruction, and registers are given out in one pass over the program (see
 `registers`). LLVM only assembles the text. `@single` and `@rows` are as in `single` and `block`, on the same plan with
-the same fused operations; sines and cosines are left to `@sines`, which is common to all programs.
+the same fused operations; sines and cosines are left to `@sines` and `@all_sines`, common to all programs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.registers import Machine, Registers
 from armdyn.kernels.schedule import Plan, operands
+from armdyn.kernels.sincos import GROUP, HALF
 from armdyn.kernels.single import angle_stages
 
 SAVED = ("%rbx", "%r12", "%r13", "%r14", "%r15")
@@ -30,8 +31,6 @@ ARGUMENTS = ("%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9")
 """Where the first arguments of a function come in; the others are on the stack."""
 SHORT = 16
 """Registers that the instructions of AVX know."""
-GROUP = 8
-"""Angles that `@sines` takes."""
 
 
 def possible(ports: Ports, plan: Plan) -> bool:
@@ -106,7 +105,7 @@ class _Function:
     """One function: its lines, its frame in memory, its constants. lanes: samples at a time. wide: with AVX-512."""
 
     def __init__(self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool) -> None:
-        self.name, self.ports, self.plan, self.wide = name, ports, plan, wide
+        self.name, self.ports, self.plan = name, ports, plan
         self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)
         self.lines: list[str] = []
         self.frame = 0
@@ -155,25 +154,31 @@ class _Function:
 
     def sines(self, angles: tuple[Node, ...]) -> None:
         """Sines and cosines of angles, which are laid side by side in memory, but for those that are so already."""
-        size, r, there = self.machine.bytes, self.registers, self.adjacent(angles)
+        r, there = self.registers, self.adjacent(angles)
         laid = [angle for angle in angles if angle not in there]
-        groups = -(-len(laid) * size // (8 * GROUP))
-        x, *results = (self.room(8 * GROUP * groups, 64) for _ in range(3))
-        for k in range(8 * GROUP * groups // size):
-            angle = laid[min(k, len(laid) - 1)]  # the last one fills the group up
-            self.put(self.machine.move, self.machine.name(r.loaded(angle)), at(x + size * k))
-            r.memory.setdefault(angle, self.near(x + size * k))
+        place = self.lay(laid)
         r.step(angles)
         r.clear()
         if there:
             self.adjacent_sines(there)
         if laid:
-            for place, register in zip((x, *results), ARGUMENTS, strict=False):
-                self.put("lea", at(place), register)
-            self.put("mov", f"${groups}", "%ecx")
-            self.put("call", "all_sines@PLT")
-            self.know({angle: size * k for k, angle in enumerate(laid)}, results)
+            self.laid_sines(place, laid)
         self.load_bases()
+
+    def lay(self, angles: list[Node]) -> int:
+        """Angles side by side in groups of eight; the last one fills the group up."""
+        size, r = self.machine.bytes, self.registers
+        count = -(-len(angles) * size // (8 * GROUP)) * 8 * GROUP // size
+        start = self.room(size * count, 64)
+        for k in range(count):
+            angle = angles[min(k, len(angles) - 1)]
+            self.put(self.machine.move, self.machine.name(r.loaded(angle)), at(start + size * k))
+            r.memory.setdefault(angle, self.near(start + size * k))
+        return start
+
+    def laid_sines(self, place: int, angles: list[Node]) -> None:
+        """Sines and cosines of angles that lie there."""
+        raise NotImplementedError
 
     def adjacent(self, angles: tuple[Node, ...]) -> dict[Node, int]:
         """Angles that lie side by side in an argument, and which entries they are."""
@@ -263,28 +268,32 @@ class _Single(_Function):
     def adjacent_sines(self, entries: dict[Node, int]) -> None:
         """The angles and all other entries between them go to `@sines` in registers: storing them would take longer."""
         port = next(i for i, port in enumerate(self.ports.inputs) if set(entries) <= set(port.nodes))
-        stop = max(entries.values()) + 1
-        for first in range(min(entries.values()), stop, GROUP):
-            self.put("mov", at(self.bases[port]), "%rax")
-            self._load_some(f"{8 * first}(%rax)", f"{8 * first + 32}(%rax)", min(GROUP, stop - first))
-            self.put("call", "sines@PLT")
-            results = [self.room(8 * GROUP, 64) for _ in range(2)]
-            for k, result in enumerate(results):
-                registers = (f"%zmm{k}",) if self.wide else (f"%ymm{2 * k}", f"%ymm{2 * k + 1}")
-                for part, register in enumerate(registers):
-                    self.put("vmovapd", register, at(result + 32 * part))
-            self.know({node: 8 * (j - first) for node, j in entries.items() if 0 <= j - first < GROUP}, results)
+        start, stop, base = min(entries.values()), max(entries.values()) + 1, BASES[port]
+        for first in range(start, stop, GROUP):
+            if first > start:
+                self.put("mov", at(self.bases[port]), base)
+            for register, half in (("%ymm0", first), ("%ymm1", first + HALF)):
+                self._load_some(f"{8 * half}({base})", register, min(max(stop - half, 0), HALF))
+            self._group_of_sines({node: j - first for node, j in entries.items() if 0 <= j - first < GROUP})
 
-    def _load_some(self, low: str, high: str, count: int) -> None:
+    def laid_sines(self, place: int, angles: list[Node]) -> None:
+        for first in range(0, len(angles), GROUP):
+            for register, half in (("%ymm0", first), ("%ymm1", first + HALF)):
+                self.put("vmovapd", at(place + 8 * half), register)
+            self._group_of_sines({node: k for k, node in enumerate(angles[first : first + GROUP])})
+
+    def _group_of_sines(self, angles: dict[Node, int]) -> None:
+        """Those of angles that are in two registers, at these places."""
+        self.put("call", "sines@PLT")
+        results = [self.room(8 * GROUP, 64) for _ in range(2)]
+        for k in range(4):
+            self.put("vmovapd", f"%ymm{k}", at(results[k // 2] + 32 * (k % 2)))
+        self.know({node: 8 * k for node, k in angles.items()}, results)
+
+    def _load_some(self, source: str, register: str, count: int) -> None:
         """So many doubles, and zeros, without reading beyond them."""
-        if self.wide:
-            self.put("mov", f"${(1 << count) - 1}", "%ecx")
-            self.put("kmovw", "%ecx", "%k1")
-            self.put("vmovupd", low, "%zmm0 {%k1} {z}")
-            return
-        for source, register, some in ((low, "%ymm0", min(count, 4)), (high, "%ymm1", max(count - 4, 0))):
-            self.put("vmovupd", f".Lmask+{8 * (4 - some)}(%rip)", register)
-            self.put("vmaskmovpd", source, register, register)
+        self.put("vmovupd", f".Lmask+{8 * (HALF - count)}(%rip)", register)
+        self.put("vmaskmovpd", source, register, register)
 
     def read(self, node: Node) -> None:
         raise AssertionError(f"{node!r} is needed before it is computed")
@@ -316,6 +325,16 @@ class _Rows(_Function):
         sizes = [self.machine.bytes * port.size for port in self.ports.all]
         lines = [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.bases, strict=True)]
         return [*lines, f"decq {self.left}", "jg .Lblock"]
+
+    def laid_sines(self, place: int, angles: list[Node]) -> None:
+        size = self.machine.bytes
+        groups = -(-len(angles) * size // (8 * GROUP))
+        results = [self.room(8 * GROUP * groups, 64) for _ in range(2)]
+        for start, register in zip((place, *results), ARGUMENTS, strict=False):
+            self.put("lea", at(start), register)
+        self.put("mov", f"${groups}", "%ecx")
+        self.put("call", "all_sines@PLT")
+        self.know({angle: size * k for k, angle in enumerate(angles)}, results)
 
     def row(self, i: int, lane: int, j: int) -> str:
         """Component j of one sample's row of array i."""

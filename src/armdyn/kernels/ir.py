@@ -20,7 +20,7 @@ from armdyn.kernels.fastcall import EXTERNALS, Fixed, fast
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
-from armdyn.kernels.sincos import FUSED, PLAIN, exact_lanes, sines
+from armdyn.kernels.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
 from armdyn.kernels.single import single
 
 FAST, SLOW = 2**20, 1
@@ -47,7 +47,7 @@ def modules(
         return common
     if registers >= (MORE if width > 4 else FEWER) and assembly.possible(ports, program):
         if program.angles:
-            common.append(completed(sines(FUSED, 1 if registers >= MORE else 2)))
+            common.append(completed((all_sines if batches else sines)(FUSED)))
         return [assembly.core(ports, program, width, wide=registers >= MORE), *common]
     reduction, constants = FUSED if fused else PLAIN, Constants()
     if batches:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from armdyn.kernels.ir_writer import Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
+from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
 
 TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
 ROUND = 1.5 * 2.0**52
@@ -38,8 +38,9 @@ COS = (
 """cos(r) = 1 - r^2/2 + r^4 C(r^2)"""
 
 
-GROUP = 8
-"""Angles that `@sines` takes at a time."""
+GROUP, HALF = 8, 4
+"""Angles that are taken at a time, and those of a register of AVX2."""
+_BOTH = f"{{ {', '.join([vector(HALF)] * 4)} }}"
 
 
 @dataclass(frozen=True)
@@ -112,51 +113,47 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
     return signed(s, twice), signed(co, w.put(f"xor {ints} {twice}, {odd}")), beyond
 
 
-def sines(reduction: Reduction, registers: int) -> list[str]:
-    """`@sines` of eight angles, of any size, which come and go in so many registers: first all sines, then all cosines.
+def sines(reduction: Reduction) -> list[str]:
+    """`@sines` of eight angles, of any size, in registers of four: the sines come back in two, the cosines in two more.
 
-    `@all_sines` does the same in memory.
+    It is for one sample, so its vectors are narrow.
     """
-    w, constants, lanes = Writer(), Constants(), GROUP // registers
-    kind, group = vector(lanes), vector(GROUP)
-    whole = f"{{ {', '.join([kind] * 2 * registers)} }}"
-    given = [f"%x{i}" for i in range(registers)]
+    w, constants = Writer(), Constants()
+    group = vector(GROUP)
     w.label("entry")
-    x = given[0] if registers == 1 else w.shuffle(lanes, given[0], given[1], range(GROUP))
+    x = w.shuffle(HALF, "%low", "%high", range(GROUP))
     s, c, beyond = sincos(w, x, GROUP, reduction, constants)
     anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} {beyond})")
     w.do(f"br i1 {anywhere}, label %rare, label %known, !prof !0")
     w.label("rare")
-    w.do(f"ret {whole} {w.put(f'tail call {whole} @exact({group} {x}, {group} {s}, {group} {c})')}")
+    w.do(f"ret {_BOTH} {w.put(f'tail call {_BOTH} @exact({group} {x}, {group} {s}, {group} {c})')}")
     w.label("known")
-    _return_both(w, registers, s, c)
-    hot = f"define {whole} @sines({', '.join(f'{kind} {name}' for name in given)}) {{\n{w.text}\n}}\n"
+    _return_both(w, s, c)
+    hot = f"define {_BOTH} @sines({vector(HALF)} %low, {vector(HALF)} %high) {NARROW} {{\n{w.text}\n}}\n"
     w = Writer()
     w.label("entry")
     for role in "xsc":
         w.do(f"%p{role} = alloca {group}, align 64")
         w.store(group, f"%{role}", f"%p{role}", 64)
     w.do(f"call void @exact_lanes(ptr %px, ptr %ps, ptr %pc, i64 {GROUP})")
-    _return_both(w, registers, w.load(group, "%ps", 64), w.load(group, "%pc", 64))
-    rare = f"define internal {whole} @exact({group} %x, {group} %s, {group} %c) noinline {{\n{w.text}\n}}\n"
-    return [hot, rare, _all_sines(reduction, constants), exact_lanes(reduction.limit), constants.text]
+    _return_both(w, w.load(group, "%ps", 64), w.load(group, "%pc", 64))
+    rare = f"define internal {_BOTH} @exact({group} %x, {group} %s, {group} %c) noinline {NARROW} {{\n{w.text}\n}}\n"
+    return [hot, rare, exact_lanes(reduction.limit), constants.text]
 
 
-def _return_both(w: Writer, registers: int, *values: str) -> None:
-    """Return vectors of eight, in so many registers each."""
-    lanes = GROUP // registers
-    whole, result = f"{{ {', '.join([vector(lanes)] * 2 * registers)} }}", "undef"
-    for i in range(2 * registers):
-        value, part = values[i // registers], i % registers
-        if registers > 1:
-            value = w.shuffle(GROUP, value, value, range(part * lanes, (part + 1) * lanes))
-        result = w.put(f"insertvalue {whole} {result}, {vector(lanes)} {value}, {i}")
-    w.do(f"ret {whole} {result}")
+def _return_both(w: Writer, *values: str) -> None:
+    """Return vectors of eight, in halves."""
+    result = "undef"
+    for i in range(2 * len(values)):
+        value, start = values[i // 2], i % 2 * HALF
+        half = w.shuffle(GROUP, value, value, range(start, start + HALF))
+        result = w.put(f"insertvalue {_BOTH} {result}, {vector(HALF)} {half}, {i}")
+    w.do(f"ret {_BOTH} {result}")
 
 
-def _all_sines(reduction: Reduction, constants: Constants) -> str:
-    """`@all_sines(ptr x, ptr s, ptr c, i64 groups)`: the same in memory, for groups of eight angles."""
-    w, kind = Writer(), vector(GROUP)
+def all_sines(reduction: Reduction) -> list[str]:
+    """`@all_sines(ptr x, ptr s, ptr c, i64 groups)`: groups of eight angles in memory, for blocks of samples."""
+    w, kind, constants = Writer(), vector(GROUP), Constants()
     w.label("entry")
     w.do("br label %group")
     w.label("group")
@@ -176,7 +173,8 @@ def _all_sines(reduction: Reduction, constants: Constants) -> str:
     w.do(f"br i1 {w.put('icmp slt i64 %next, %groups')}, label %group, label %done")
     w.label("done")
     w.do("ret void")
-    return f"define void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups) {{\n{w.text}\n}}\n"
+    hot = f"define void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups) {{\n{w.text}\n}}\n"
+    return [hot, exact_lanes(reduction.limit), constants.text]
 
 
 def exact_lanes(limit: float) -> str:

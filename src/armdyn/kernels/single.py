@@ -8,7 +8,7 @@ from armdyn.graph import Node
 from armdyn.graph.node import COS, SIN
 from armdyn.graph.structure import ordered
 from armdyn.kernels.body import Body
-from armdyn.kernels.ir_writer import Constants, Writer, flags, vector
+from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import Reduction, sincos
@@ -42,7 +42,7 @@ def single(ports: Ports, plan: Plan, reduction: Reduction, constants: Constants)
         for j, node in enumerate(port.nodes):
             w.store("double", body.value(node), w.offset(f"%p{i}", 8 * j))
     w.do("ret void")
-    return f'define void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
+    return f'define void @single({arguments}) {NARROW} "stackrealign" {{\n{w.text}\n}}\n'
 
 
 def angle_stages(plan: Plan) -> list[list[Node]]:
