@@ -17,7 +17,7 @@ from armdyn.graph.structure import ordered
 from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.registers import Machine, Registers
-from armdyn.kernels.schedule import Plan, operands
+from armdyn.kernels.schedule import Plan, operands, soonest
 from armdyn.kernels.sincos import GROUP, HALF
 from armdyn.kernels.single import angle_stages
 
@@ -398,5 +398,5 @@ def core(ports: Ports, plan: Plan, lanes: int, *, wide: bool) -> str:
 
     lanes: samples to a block. wide: the machine has AVX-512.
     """
-    made = _Single("single", ports, plan, 1, wide) if lanes == 1 else _Rows("rows", ports, plan, lanes, wide)
+    made = _Single("single", ports, soonest(plan), 1, wide) if lanes == 1 else _Rows("rows", ports, plan, lanes, wide)
     return made.text()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from armdyn.graph import Node
-from armdyn.graph.node import ADD, COS, MUL, SIN, SUB
+from armdyn.graph.node import ADD, COS, DIV, MUL, SIN, SQRT, SUB
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,12 @@ AHEAD = 4
 """Operations between a value and its first use that straight-line code shall have: an operation takes four cycles."""
 CHOICE = 24
 """Operations among which one is looked for that need not wait."""
+STARTED = 2
+"""Operations that a processor starts in a cycle."""
+CYCLES = {SIN: 0, COS: 0, DIV: 14, SQRT: 14}
+"""How long operations take whose time is not that of a sum or product; sines are computed before all others."""
+BROAD = 20
+"""Operations to one of the longest chain above which a program has enough to do without looking for it."""
 
 
 def plan(nodes: Sequence[Node], outputs: Sequence[Node], ahead: int = 0) -> Plan:
@@ -108,6 +114,46 @@ def _ordered(nodes: list[Node], fused: dict[Node, int], ahead: int) -> tuple[Nod
                 if user not in done and not missing[user]:
                     offer(user)
     return tuple(order)
+
+
+def soonest(program: Plan) -> Plan:
+    """The program in the order that ends one sample soonest: what the longest chain waits for comes first.
+
+    A list schedule: of the operations that can start, those with most to come after them. It takes more registers. A
+    program that is broad, which has always something to do, keeps its order.
+    """
+    nodes = program.order
+    place = {node: i for i, node in enumerate(nodes)}
+    reads = {node: [arg for arg in dict.fromkeys(operands(node, program.fused)) if arg in place] for node in nodes}
+    users: dict[Node, list[Node]] = {node: [] for node in nodes}
+    for node in nodes:
+        for arg in reads[node]:
+            users[arg].append(node)
+    ahead: dict[Node, int] = {}
+    for node in reversed(nodes):
+        ahead[node] = CYCLES.get(node.op, AHEAD) + max((ahead[user] for user in users[node]), default=0)
+    if len(nodes) * AHEAD > BROAD * max(ahead.values(), default=0):
+        return program
+    missing = {node: len(reads[node]) for node in nodes}
+    start = dict.fromkeys(nodes, 0)
+    later = [(0, -ahead[node], place[node], node) for node in nodes if not missing[node]]
+    heapq.heapify(later)
+    now: list[tuple[int, int, Node]] = []
+    order: list[Node] = []
+    clock = 0
+    while later or now:
+        while later and later[0][0] <= clock:
+            heapq.heappush(now, heapq.heappop(later)[1:])
+        for _ in range(min(STARTED, len(now))):
+            node = heapq.heappop(now)[-1]
+            order.append(node)
+            for user in users[node]:
+                missing[user] -= 1
+                start[user] = max(start[user], clock + CYCLES.get(node.op, AHEAD))
+                if not missing[user]:
+                    heapq.heappush(later, (start[user], -ahead[user], place[user], user))
+        clock += 1
+    return Plan(tuple(order), program.fused)
 
 
 def operands(node: Node, fused: dict[Node, int]) -> tuple[Node, ...]:
