@@ -83,9 +83,10 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
     shifted = fma(x, c(TWO_OVER_PI), c(ROUND))
     k = w.put(f"fsub {kind} {shifted}, {c(ROUND)}")
     r = x
-    for part in reduction.parts:
+    for part in reduction.parts[:-1]:
         r = fma(k, c(-part), r)
-    z = mul(r, r)
+    z = mul(r, r)  # the last part, at most 1e-23, is nothing in a square that is added to 1
+    r = fma(k, c(-reduction.parts[-1]), r)
     square = mul(z, z)
 
     def polynomial(coefficients: tuple[float, ...]) -> str:
