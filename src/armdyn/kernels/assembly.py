@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from armdyn.graph import Node, to_float
 from armdyn.graph.node import COS, EXP, SIN
 from armdyn.graph.structure import ordered
+from armdyn.kernels import forms
+from armdyn.kernels.forms import NEXT
 from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.registers import Machine, Registers
@@ -218,7 +220,7 @@ class _Function:
         return []
 
     def text(self) -> str:
-        """The whole function, as a module."""
+        """The whole function, as a module. Raises UnknownForm."""
         before = self.before()
         self.load_bases()
         self.body()
@@ -229,11 +231,12 @@ class _Function:
         lines += ["push %rbp", "mov %rsp, %rbp", *(f"push {register}" for register in saved)]
         lines += ["and $-64, %rsp", f"sub ${size}, %rsp", *body, "vzeroupper", f"lea {-8 * len(saved)}(%rbp), %rsp"]
         lines += [*(f"pop {register}" for register in reversed(saved)), "pop %rbp", "ret"]
-        lines += [".section .rodata", ".p2align 6", ".Lconstants:"]
+        code = forms.check(lines, self.machine.count > SHORT)
+        data = [".section .rodata", ".p2align 6", ".Lconstants:"]
         times = 1 if self.machine.broadcast else self.machine.lanes
-        lines += [f".quad {', '.join([bits] * times)}" for bits in self.constants]
-        lines += [".p2align 6", ".Lmask:", f".quad {', '.join(['-1'] * 4 + ['0'] * 4)}"]
-        return 'module asm "' + "\\0A".join(lines) + '"\n'
+        data += [f".quad {', '.join([bits] * times)}" for bits in self.constants]
+        data += [".p2align 6", ".Lmask:", f".quad {', '.join(['-1'] * HALF + ['0'] * HALF)}"]
+        return f'module asm "{NEXT.join((code, *data))}"\n'
 
 
 def at(place: int) -> str:
@@ -396,7 +399,7 @@ class _Rows(_Function):
 def core(ports: Ports, plan: Plan, lanes: int, *, wide: bool) -> str:
     """`void @single(ptr in..., ptr out...)` for one lane, else `void @rows(ptr args, i64 blocks)`, as a module.
 
-    lanes: samples to a block. wide: the machine has AVX-512.
+    lanes: samples to a block. wide: the machine has AVX-512. Raises UnknownForm for lines LLVM might not assemble.
     """
     made = _Single("single", ports, soonest(plan), 1, wide) if lanes == 1 else _Rows("rows", ports, plan, lanes, wide)
     return made.text()

@@ -10,13 +10,16 @@ what lies outside is an external symbol, bound when the code is loaded.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 
+from armdyn.errors import PerformanceWarning
 from armdyn.kernels import assembly
 from armdyn.kernels.batch_call import many, total
 from armdyn.kernels.batch_loop import COPY, loop
 from armdyn.kernels.block import rows
 from armdyn.kernels.fastcall import EXTERNALS, Fixed, fast
+from armdyn.kernels.forms import UnknownForm
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
@@ -46,9 +49,14 @@ def modules(
     if batches and lanes == 1:
         return common
     if registers >= (MORE if width > 4 else FEWER) and assembly.possible(ports, program):
-        if program.angles:
-            common.append(completed((all_sines if batches else sines)(FUSED)))
-        return [assembly.core(ports, program, width, wide=registers >= MORE), *common]
+        try:
+            own = assembly.core(ports, program, width, wide=registers >= MORE)
+        except UnknownForm as error:  # LLVM would end the process if it could not assemble that
+            warnings.warn(f"LLVM generates the code, which takes longer, because of the line {str(error)!r}",
+                          PerformanceWarning, stacklevel=2)  # fmt: skip
+        else:
+            sine = [completed((all_sines if batches else sines)(FUSED))] if program.angles else []
+            return [own, *common, *sine]
     reduction, constants = FUSED if fused else PLAIN, Constants()
     if batches:
         parts = [rows(ports, program, lanes, reduction, constants), _external(ports)]
