@@ -27,6 +27,7 @@ import importlib
 import itertools
 import json
 import marshal
+import math
 import os
 import random
 import resource
@@ -48,6 +49,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("mechanics", "parameters", "kernels")
+NEAR = (*PACKAGES, "architecture/test_frozen.py")
 FARTHER = ("dynamics", "crosscheck", "physics", "equations", "analysis", "identification/test_physical.py",
            "identification/test_friction_laws.py", "identification/test_identifiability.py", "export/test_c_loops.py",
            "frameworks", "robot")  # fmt: skip
@@ -65,8 +67,9 @@ FILES = 4
 """Other files asked: those that name the module most often, of those that execute the line."""
 MEMORY = 8 * 2**30
 NO_END = "a crash, or no end"
-KILLED = "killed"
-"""Where the map keeps which test noticed a mutant, so that a run can be continued."""
+KILLED, LEFT = "killed", "left"
+"""Where the map keeps which test noticed a mutant, and which mutants the near tests left, so that a run can be
+continued."""
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -316,6 +319,7 @@ class Map:
         self.file, self.sound = file, set[str]()
         self.known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
         self.sources = digest(*(path for package in PACKAGES for path in (ROOT / "src/armdyn" / package).glob("*.py")))
+        self.nearest = self.sources + digest(*test_files(*NEAR))
 
     def of_file(self, path: Path) -> dict[str, Any]:
         """{test: [seconds, {file: lines}]}; the tests run once, if that was not done before."""
@@ -346,10 +350,17 @@ class Map:
 
     def near(self, one: Mutant) -> str | None:
         """The test of the packages that notices a mutant."""
+        name, left = f"{one.path.stem} {one.number}", self.known.setdefault(LEFT, {})
+        if left.get(name) == self.nearest:
+            return None
         tests: dict[str, Any] = {}
-        for path in test_files(*PACKAGES):
+        for path in test_files(*NEAR):
             tests |= self.of_file(path)
-        return self.first_of(one, tests)
+        failed = self.first_of(one, tests)
+        if not failed:
+            left[name] = self.nearest
+            self.write()
+        return failed
 
     def farther(self, one: Mutant) -> str | None:
         """The test elsewhere that notices a mutant."""
@@ -410,7 +421,7 @@ def order(one: Mutant, tests: dict[str, Any]) -> list[str]:
 
 def limit(group: list[str], tests: dict[str, Any]) -> float:
     """Seconds of processor time that tests may take with a mutant."""
-    return float(60 + 10 * sum(tests[test][0] for test in group))
+    return float(20 + 10 * sum(tests[test][0] for test in group))
 
 
 def digest(*files: Path) -> str:
@@ -458,6 +469,7 @@ def main() -> None:
     options.add_argument("--count", type=int, default=120, help="mutants drawn from all packages")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--map", type=Path, help="file that keeps what was found, so that a run can be continued")
+    options.add_argument("--minutes", type=float, default=math.inf, help="after which the others count as survivors")
     options.add_argument("--only", default="", help="mutants whose description contains this, of all places")
     given = options.parse_args()
     os.chdir(ROOT)
@@ -479,9 +491,14 @@ def main() -> None:
     for one in itertools.starmap(mutant, drawn):
         verdicts[one.path.parent.name]["equivalent"] += one.name in known
         left += [] if one.name in known else [one]
+    end = time.monotonic() + 60 * given.minutes
     for killer in (tests.near, tests.farther):
         meeting, left = left, []
         for number, one in enumerate(meeting, 1):
+            if time.monotonic() > end:
+                left += meeting[number - 1 :]
+                print(f"no time for {len(meeting) - number + 1} mutants: they count as survivors", flush=True)
+                break
             failed = tests.killer_of(one) or killer(one)
             if failed:
                 tests.keep(one, failed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import os
 import sys
@@ -17,6 +18,9 @@ from armdyn.dynamics.looped_programs import looped
 from armdyn.robot.random import random_robot
 
 NAMES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "regressor", "jacobian")
+CASES = [*itertools.product([("looped", 5), ("looped", 9), ("straight-line", 3)], NAMES),
+         *itertools.product([("looped", 4)], ["pose", "kinetic_energy"]),
+         *itertools.product([("free base", 8)], ["inverse_dynamics", "forward_dynamics", "mass_matrix"])]  # fmt: skip
 _kept: list[mmap.mmap] = []
 
 
@@ -57,12 +61,12 @@ def call_at_the_edge(kernel: Any, samples: int) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pages of Linux")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of a process with threads: the copy starts none
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("kind", "joints"), [("looped", 5), ("looped", 9), ("straight-line", 3)])
-def test_nothing_around_the_arrays_is_touched(kind: str, joints: int, name: str) -> None:
+@pytest.mark.parametrize(("robot", "name"), CASES, ids=str)
+def test_nothing_around_the_arrays_is_touched(robot: tuple[str, int], name: str) -> None:
     """The code is made here and called in a copy of this process, which it may bring down."""
-    robot = random_robot(8, joints, branching=0.3)
-    kernel: Any = looped(robot, name) if kind == "looped" else armdyn.compile(robot).program(name)
+    kind, joints = robot
+    made = random_robot(8, joints, branching=0.3, free_root=kind == "free base")
+    kernel: Any = armdyn.compile(made).program(name) if kind == "straight-line" else looped(made, name)
     assert kernel is not None
     child = os.fork()
     if not child:

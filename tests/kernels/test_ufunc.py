@@ -216,3 +216,9 @@ def test_a_real_ufunc(kernel: Kernel) -> None:
     assert isinstance(kernel.ufunc, np.ufunc)
     assert (kernel.ufunc.nin, kernel.ufunc.nout, kernel.ufunc.signature) == (2, 1, "(5),(5)->(5)")
     assert kernel.ufunc.types == ["dd->d"]
+
+
+def test_numpy_knows_one_loop_of_doubles() -> None:
+    ufunc = build(trace(lambda a, s: {"x": [a[0] * s, a[1]], "y": s}, {"a": 2, "s": None}), cache=False).ufunc
+    assert (ufunc.nin, ufunc.nout, ufunc.ntypes, ufunc.types) == (2, 2, 1, ["dd->dd"])
+    assert ufunc.identity is None and ufunc.signature == "(2),()->(2),()"

@@ -244,3 +244,9 @@ def test_combinations_of_rounded_angles_can_be_read(angles: tuple[float, ...], d
         assert eval(python, {}, known) == pytest.approx(exact[name], abs=1e-3)
     named = base_parameters(armdyn.load("planar2r"))
     assert all(named.rounded(name) == text(named.groups[name]) for name in named.names)
+
+
+@pytest.mark.parametrize("W", [np.zeros((4, 3)), np.zeros((4, 0)), np.diag([1.0, 0.0, 2.0]), np.ones((5, 2))])
+def test_numeric_rank_is_that_of_the_singular_values(W: np.ndarray) -> None:
+    """Of nothing, too."""
+    assert numeric_rank(W) == (np.linalg.matrix_rank(W) if W.size else 0)

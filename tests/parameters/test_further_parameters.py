@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from armdyn.parameters import (
 from armdyn.parameters.base import numeric_rank, stacked_regressor
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
+from armdyn.robot.parts import Motor
 from support.feature_robots import LINK, arm
 
 SLIDING = LINK | {"type": "prismatic", "spring": {"stiffness": 80.0, "rest": 0.1}}
@@ -146,3 +148,33 @@ def test_the_tool_stays_where_it_is(share: float) -> None:
     q, qd, qdd = motion(2)
     expected = newton_euler.inverse_dynamics(robot.with_payload(2.0, (0.1, 0, 0)), q, qd, qdd)
     assert newton_euler.inverse_dynamics(again.with_payload(2.0, (0.1, 0, 0)), q, qd, qdd) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("ratio", [7.0, -7.0, 1])
+def test_friction_of_motors_is_a_parameter_as_the_joint_feels_it(ratio: float) -> None:
+    """Fvm = k^2 viscous and Fcm = |k| coulomb of a motor that turns k times as fast; given again, the motor's."""
+    motor = {"viscous": 0.3, "coulomb": 0.2}
+    robot = Robot.from_dh([dict(LINK), LINK | {"rotor": {"inertia": 0.02, "ratio": ratio}, "motor": motor}])
+    found = standard_parameters(robot)
+    assert (found["Fvm2"], found["Fcm2"]) == pytest.approx((0.3 * ratio**2, 0.2 * abs(ratio)))
+    other = with_standard_parameters(robot, {"Fvm2": 9.8, "Fcm2": 3.5})
+    changed = other.joints[1].motor
+    assert changed is not None
+    assert (changed.viscous, changed.coulomb) == pytest.approx((9.8 / ratio**2, 3.5 / abs(ratio)))
+    q, qd, qdd = motion(2)
+    values = np.array(standard_parameters(other).values, dtype=float)
+    expected = newton_euler.inverse_dynamics(other, q, qd, qdd)
+    assert np.asarray(regressor(other, q, qd, qdd)) @ values == pytest.approx(expected, abs=1e-11)
+
+
+def test_a_motor_that_several_joints_turn_has_friction_to_give() -> None:
+    """Even if its robot has no word on it: motor 1 turns 2 qd_1 - 0.8 qd_2."""
+    coupled = replace(Robot.from_dh([dict(LINK), dict(LINK)]), coupling=((0.5, 0.1), (0.0, 0.25)))
+    assert standard_parameters(coupled)["Fvm1"] == standard_parameters(coupled)["Fcm1"] == 0
+    other = with_standard_parameters(coupled, {"Fvm1": 6.0, "Fcm1": 3.0})
+    assert other.joints[0].motor == Motor(viscous=1.5, coulomb=1.5)
+    q, qd, qdd = motion(2)
+    rate = qd @ (2.0, -0.8)
+    added = (1.5 * rate + 1.5 * np.sign(rate))[:, None] * (2.0, -0.8)
+    expected = np.asarray(newton_euler.inverse_dynamics(coupled, q, qd, qdd)) + added
+    assert newton_euler.inverse_dynamics(other, q, qd, qdd) == pytest.approx(expected, abs=1e-11)

@@ -10,6 +10,7 @@ from armdyn.conventions import STANDARD_PARAMETERS
 from armdyn.errors import ShapeError, UnknownName
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import parameter_names, standard_parameters, with_links, with_standard_parameters
+from armdyn.parameters.standard import parameter_unit
 from support import pinocchio_model
 from support.laws import SHAPES, assert_close, sample
 
@@ -86,3 +87,28 @@ def test_what_a_robot_cannot_have() -> None:
 def test_the_table_prints() -> None:
     table = str(standard_parameters(armdyn.load("rx90").symbolic, ("rotor",)))
     assert table == "\n".join(f"Ia{j}  Ia{j}" for j in range(1, 7))
+
+
+def test_units() -> None:
+    """Of rotors, friction and springs they depend on the joint: the second one is prismatic."""
+    robot = armdyn.Robot.from_dh([{"mass": 1.0}, {"mass": 1.0, "type": "prismatic"}])
+    inertial = {"XX": "kg m^2", "YZ": "kg m^2", "MX": "kg m", "MZ": "kg m", "M": "kg"}
+    revolute = {"Ia": "kg m^2", "Fv": "N m s/rad", "Fvn": "N m s/rad", "Fvm": "N m s/rad", "Fc": "N m", "Fcn": "N m",
+                "Fcm": "N m", "off": "N m", "Ks": "N m/rad", "Mc": "kg"}  # fmt: skip
+    prismatic = {"Ia": "kg", "Fv": "N s/m", "Fvn": "N s/m", "Fvm": "N s/m", "Fc": "N", "Fcn": "N", "Fcm": "N",
+                 "off": "N", "Ks": "N/m", "Mc": "kg"}  # fmt: skip
+    for number, units in ((1, inertial | revolute), (2, inertial | prismatic)):
+        assert {kind: parameter_unit(robot, f"{kind}{number}") for kind in units} == units
+
+
+def test_axes_of_a_ball_joint_have_one_body_and_no_rotor() -> None:
+    """Its chain of joints has bodies without mass between them: their parameters are none."""
+    robot = armdyn.random_robot(4, 6, ball=0.3, branching=0.4)
+    names = parameter_names(robot)
+    bodies = [j for j, joint in enumerate(robot.joints, 1) if joint.body.inertia.mass > 0]
+    alone = [j for j, joint in enumerate(robot.joints, 1) if joint.compound is None]
+    assert 0 < len(alone) < len(bodies) < robot.n
+    for kind in ("XX", "MZ", "M"):
+        assert [name for name in names if name.rstrip("0123456789") == kind] == [f"{kind}{j}" for j in bodies]
+    assert [name for name in names if name.startswith("Ia")] == [f"Ia{j}" for j in alone]
+    assert [name for name in names if name.startswith("Fv")] == [f"Fv{j}" for j in range(1, robot.n + 1)]
