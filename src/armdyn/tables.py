@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 WIDTH = 112
 """Characters that a plain table may use before its texts are folded."""
+ROUNDING = 1e-12
+"""Part of its scale up to which a number is what rounding leaves of a zero."""
 _NARROWEST = 16
 _GAP = "  "
 _EQUALS = "\u00a0=\u00a0"
@@ -49,6 +53,20 @@ class Section:
         kept = [k for k, cells in enumerate(self.cells) if any(cells) or not self.rows]
         columns = tuple(self.columns[k] for k in kept)
         return Section(self.title, columns, tuple(tuple(row[k] for k in kept) for row in self.rows), self.note)
+
+
+def without_rounding(numbers: Iterable[Any], scale: float | None = None, part: float = ROUNDING) -> list[Any]:
+    """Numbers to be printed: 0 where they are at most a part of their scale. Symbols stay as they are.
+
+    scale: size of what they are computed from; None: the largest of them.
+
+    >>> without_rounding([2.0, 3e-17, -0.001])
+    [2.0, 0, -0.001]
+    """
+    found = list(numbers)
+    sizes = (abs(x) for x in found if isinstance(x, int | float) and math.isfinite(x))
+    least = part * (max(sizes, default=0.0) if scale is None else scale)
+    return [0 if isinstance(x, float) and abs(x) <= least else x for x in found]
 
 
 def is_numeric(cells: Iterable[str]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 import armdyn
 from analysis.arms import TASKS, Array, compiled, foreign, states
 from armdyn.analysis import (
+    Ellipsoid,
     Polytope,
     acceleration_ellipsoid,
     acceleration_polytope,
@@ -166,6 +167,13 @@ def test_problem_7_11_measures(name: str) -> None:
     np.testing.assert_allclose(
         dynamic_manipulability(dyn, q, rows=TASKS[name]), w / np.linalg.det(dyn.mass_matrix(q)), rtol=1e-8
     )
+
+
+def test_a_direction_lost_up_to_the_digits_of_a_file_is_printed_as_zero() -> None:
+    lengths = np.array([np.inf, 123.4, 2.0, 3e-8])
+    found = Ellipsoid("force", ("x", "y", "z", "rx"), np.zeros(4), np.eye(4), lengths)
+    assert found.half_axes == "unlimited, 123, 2, 0"
+    assert found.lengths[-1] == 3e-8
 
 
 def test_volume() -> None:

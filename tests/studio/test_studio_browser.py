@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,20 @@ def test_the_state_is_restored(studio: Studio) -> None:
     studio.open(armdyn.load("planar2r"))
 
 
+def test_a_branch_chosen_from_the_list_of_the_pose_before_leaves_the_tool_where_it_is(studio: Studio) -> None:
+    panel, (begin, now) = studio.move_panel, np.array([[0.3, 0.9], [0.5, 0.6]])
+    with studio.lock:  # so the list stays that of the pose before
+        studio.move(begin)
+        panel.settled()
+        (other,) = [words for words, q in panel.branches.items() if not np.allclose(q, begin)]
+        studio.move(now)
+        panel.branch.value = other
+        panel.guarded(panel._choose_branch)(SimpleNamespace(client="a page"))
+        tool, expected = (studio.answers.dyn.pose(q)[:3, 3] for q in (studio.q, now))
+        np.testing.assert_allclose(tool, expected, atol=1e-9)
+        assert studio.q[1] == pytest.approx(-now[1]), "the other branch of two equal links"
+
+
 # In a browser -------------------------------------------------------------------------------------------------------
 
 
@@ -184,10 +199,10 @@ class Page:
 
 @pytest.fixture(scope="module")
 def window() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: no page is driven")
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install armdyn[browser]: no page is driven")
     browser = shutil.which("chromium")
     if browser is None:
-        pytest.skip("Chromium is not installed: no page is driven")
+        pytest.skip("Chromium is not installed (Debian: apt-get install chromium): no page is driven")
     with playwright.sync_playwright() as driver:
         window = driver.chromium.launch(executable_path=browser, args=FLAGS)
         yield window
@@ -202,9 +217,10 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     page.wait(lambda: abs(studio.q[0] - np.radians(30)) < 1e-9)
     held = studio.answers.dyn.gravity(studio.q)[0]
     page.wait(lambda: f"{held:.2f}" in page.text("[data-torques]"))
+    elbow = studio.q[1]
     page.page.get_by_role("slider").nth(1).focus()
     page.page.keyboard.press("ArrowRight")
-    page.wait(lambda: studio.q[1] > 0)
+    page.wait(lambda: studio.q[1] > elbow)
     page.set_number("shoulder", "99999")
     page.wait(lambda: studio.q[0] > 3.1)
     assert studio.q[0] <= np.pi
@@ -216,9 +232,9 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     before = studio.answers.dyn.pose(studio.q)[:3, 3]
     drag_the_tool(studio, page, lambda: bool(np.linalg.norm(studio.answers.dyn.pose(studio.q)[:3, 3] - before) > 0.02))
     page.page.mouse.up()
-    branch, shown = studio.move_panel.branch, studio.q.copy()
-    page.wait(lambda: len(branch.options) == 2 and branch.options == tuple(studio.move_panel.branches))
-    tool = studio.answers.dyn.pose(shown)[:3, 3]
+    branch = studio.move_panel.branch
+    page.wait(lambda: len(branch.options) == 2 and np.array_equal(studio.move_panel.branches[branch.value], studio.q))
+    shown, tool = studio.q.copy(), studio.answers.dyn.pose(studio.q)[:3, 3]
     page.choose("Branch", next(words for words in branch.options if words != branch.value))
     page.wait(lambda: np.abs(studio.q - shown).max() > 0.1)
     assert np.allclose(studio.answers.dyn.pose(studio.q)[:3, 3], tool)
@@ -255,14 +271,12 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     page.press("Stop")
     page.wait(lambda: studio.simulate_panel.live is None)
 
-    # Model: another robot, then the state of before by its address.
+    # Model: another robot while the tab stays open, then the state of before by its address.
     studio.move([0.25, 0.75])
     link, kept = studio.link(), studio.q.copy()
-    page.choose("Robot", "pendulum")
-    page.wait(lambda: studio.answers.robot.name == "pendulum")
     page.tab("Model")
-    page.page.wait_for_selector("[data-model]")
-    assert "pendulum" in page.text("[data-model]")
+    page.choose("Robot", "pendulum")
+    page.wait(lambda: "pendulum" in page.text("[data-model]"))
     page.page.goto(link)
     page.wait(lambda: studio.answers.robot.name == "planar2r" and np.allclose(studio.q, kept))
     page.page.wait_for_selector("[data-torques]", state="attached")

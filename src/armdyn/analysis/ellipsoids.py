@@ -24,6 +24,7 @@ from armdyn.motion.sampling import dynamics_of
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FRICTIONLESS, TREE, takes
 from armdyn.robot.limits import limit_vector, required_torque_limits, velocity_limits
+from armdyn.tables import without_rounding
 from armdyn.typing import Array
 
 METHODS = ("exact", "text")
@@ -62,6 +63,17 @@ class Ellipsoid:
         longest, shortest = self.lengths[..., 0], abs(self.lengths[..., -1])  # singular values may be -0.0
         share = shortest / np.where(np.isfinite(longest) & (longest > 0), longest, 1.0)
         return np.where(np.isinf(longest), 0.0, share)
+
+    @property
+    def printed_lengths(self) -> list[float]:
+        """(m,) half axes of one configuration; 0 in directions that are lost up to the digits of a robot's file."""
+        return without_rounding(map(float, self.lengths), part=SINGULAR_RATIO)
+
+    @property
+    def half_axes(self) -> str:
+        """Half axes of one configuration as a text, the longest first."""
+        words = (f"{x:.0f}" if x >= 100 else f"{x:.3g}" for x in self.printed_lengths)
+        return ", ".join("unlimited" if word == "inf" else word for word in words)
 
     @property
     def condition_number(self) -> Array:

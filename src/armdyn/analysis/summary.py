@@ -208,7 +208,7 @@ def _set_table(found: Summary) -> Section:
     rows = []
     for shape in found.ellipsoids:
         centre = " ".join(map(_number, shape.centre))
-        for i, length in enumerate(shape.lengths):
+        for i, length in enumerate(shape.printed_lengths):
             axis = shape.axes[:, i] * (np.sign(shape.axes[np.abs(shape.axes[:, i]).argmax(), i]) or 1.0)
             arrow = " ".join(f"{round(x, 3) + 0.0:.3f}" for x in axis)
             rows.append((shape.kind if i == 0 else "", _number(length), SET_UNITS[shape.kind], arrow,

@@ -20,7 +20,7 @@ from armdyn.robot.compounds import collapsed
 from armdyn.robot.parts import FreeTransform, Joint, ModifiedDH, Placement, StandardDH
 from armdyn.robot.robot import Robot
 from armdyn.robot.scalars import scalars
-from armdyn.tables import Column, Section, paragraph, render, split
+from armdyn.tables import Column, Section, paragraph, render, split, without_rounding
 
 Pair = tuple[Scalar, Scalar]
 """A scalar twice: as described (maybe an expression) and as a number."""
@@ -328,8 +328,6 @@ def _is_zero(x: Scalar) -> bool:
     return isinstance(x, int | float) and x == 0
 
 
-ROUNDING = 1e-15
-"""Of the largest entry of a tensor: an entry below it is 0."""
 _CENTRAL = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 _ORIGIN = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")
 
@@ -358,13 +356,7 @@ def _inertia(both: _Both) -> Iterator[Section]:
 
 def _ten(inertia: CentralInertia | Inertia) -> tuple[Scalar, ...]:
     vector = inertia.com if isinstance(inertia, CentralInertia) else inertia.moment
-    return (inertia.mass, *vector, *_without_rounding(inertia.tensor.upper()))
-
-
-def _without_rounding(entries: Sequence[Scalar]) -> list[Scalar]:
-    """Entries of a tensor; 0 where they are what rounding left of a tensor that was rotated."""
-    least = ROUNDING * max((abs(x) for x in entries if isinstance(x, float)), default=0.0)
-    return [0 if isinstance(x, float) and abs(x) < least else x for x in entries]
+    return (inertia.mass, *vector, *without_rounding(inertia.tensor.upper()))
 
 
 def _unit(rows: Rows, revolute: str, prismatic: str) -> str:

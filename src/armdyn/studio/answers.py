@@ -221,6 +221,10 @@ class Answers:
                     found.append(q_other)
         return found
 
+    def branch_near(self, q: Any, other: Array) -> Array:
+        """The branch nearest to another configuration, (n,), with the tool where it is at q."""
+        return min(self.branches(q), key=lambda found: float(np.abs(self.wrapped(found - other)).max()))
+
     # Torques and ellipsoids -----------------------------------------------------------------------------------------
 
     def loads(self, q: Any, payload: float = 0.0) -> list[Load]:

@@ -21,6 +21,7 @@ from armdyn.studio.films import MOST_POINTS, Film
 from armdyn.studio.gate import HOST, Gate, guarded
 from armdyn.studio.panel_pages import STYLE, error_page
 from armdyn.studio.panels import EquationsPanel, ModelPanel, MovePanel, PlanPanel, SimulatePanel
+from armdyn.studio.panels.panel import Panel
 from armdyn.studio.saved_state import State, read_address
 from armdyn.studio.solids import rotation
 from armdyn.studio.stage import Stage
@@ -30,7 +31,8 @@ FRAME = 1 / 40
 """Time between two frames of a motion, s."""
 TEXTS_FIRST = 4e-3
 """From a change of texts to the change of the scene that belongs to it, s: they are sent apart."""
-
+PANELS: tuple[type[Panel], ...] = (MovePanel, ModelPanel, EquationsPanel, PlanPanel, SimulatePanel)
+"""In the order of their tabs."""
 REST = 0.3
 """The arm is at rest if nothing moved it for this time, s."""
 
@@ -62,7 +64,6 @@ class Studio:
         self.files: dict[str, Robot] = {}
         """Robots that were opened from files, by name."""
         self.dark, self.degrees = dark, True
-        self.tabs: Any = None
         self.stage: Any = None
         self.themed(dark)
         self.server.gui.main_panel.dock_right()
@@ -70,6 +71,8 @@ class Studio:
         self.chooser.on_update(self._chosen)
         self.problem = self.server.gui.add_html("")
         self.server.gui.add_html(STYLE)
+        tabs = self.server.gui.add_tab_group()
+        self.tabs = [(tabs.add_tab(panel.title), panel) for panel in PANELS]
         self.open(robot)
         self.server.on_client_connect(self._look)
         self.drawer = threading.Thread(target=self._keep_drawing, daemon=True)
@@ -150,15 +153,21 @@ class Studio:
             self.problem.content = error_page(error)
 
     def _build_panels(self) -> None:
-        if self.tabs is not None:
-            self.tabs.remove()
-        self.tabs = self.server.gui.add_tab_group()
-        self.move_panel = MovePanel(self)
-        self.simulate_panel = SimulatePanel(self)
-        self.panels = (self.move_panel, ModelPanel(self), EquationsPanel(self), PlanPanel(self), self.simulate_panel)
-        for panel in self.panels:
-            with self.tabs.add_tab(panel.title):
+        """Build all panels anew, in their tabs: the tab that is open stays open."""
+        self.panels = tuple(panel(self) for _, panel in self.tabs)
+        for (tab, _), panel in zip(self.tabs, self.panels, strict=True):
+            for control in tuple(tab._children.values()):
+                control.remove()
+            with tab:
                 panel.build()
+
+    @property
+    def move_panel(self) -> MovePanel:
+        return next(panel for panel in self.panels if isinstance(panel, MovePanel))
+
+    @property
+    def simulate_panel(self) -> SimulatePanel:
+        return next(panel for panel in self.panels if isinstance(panel, SimulatePanel))
 
     # State ----------------------------------------------------------------------------------------------------------
 

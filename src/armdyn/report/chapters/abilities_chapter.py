@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.analysis import Ellipsoid, acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
+from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable
 from armdyn.report.chapters.chapter import Chapter
@@ -65,17 +65,9 @@ def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section
         velocity = velocity_ellipsoid(dyn, q, rows=rows)
         force = force_ellipsoid(dyn, q, rows=rows, tau_max=strength)
         acceleration = acceleration_ellipsoid(dyn, q, rows=rows, tau_max=strength)
-        axes = (_axes(shape) for shape in (velocity, force, acceleration))
+        axes = (shape.half_axes for shape in (velocity, force, acceleration))
         cells.append((name, *axes, f"{float(velocity.isotropy):.3f}"))
     columns = (Column("configuration"), Column("velocity", "m/s"), Column("force", "N"),
                Column("acceleration", "m/s²"), Column("isotropy", "of velocity"))  # fmt: skip
     note = f"Half axes along {rows}, longest first. Isotropy: shortest over longest, 0 at a singular configuration."
     return Section("Half axes of the ellipsoids", columns, tuple(cells), note)
-
-
-def _short(x: float) -> str:
-    return f"{x:.0f}" if x >= 100 else f"{0 if x < 1e-9 else x:.3g}"
-
-
-def _axes(shape: Ellipsoid) -> str:
-    return ", ".join("unlimited" if np.isinf(x) else _short(x) for x in shape.lengths)

@@ -16,7 +16,7 @@ from armdyn.report.pages import html
 from armdyn.report.pages.equations_block import equations_block, is_long
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
-from armdyn.tables import Column, Section
+from armdyn.tables import Column, Section, without_rounding
 
 MANY = 10
 """Joints beyond which the certificate uses one random state: still exact, with a larger error probability."""
@@ -143,8 +143,8 @@ def _clean_values(found: BaseParameters) -> list[float]:
     kinds = [_kind(name) for name in found.names]
     for kind, x in zip(kinds, found.values, strict=True):
         sizes[kind] = max(sizes.get(kind, 0.0), abs(float(x)))
-    least = [max(1e-14 * scale, 1e-12 * sizes[kind]) for scale, kind in zip(terms, kinds, strict=True)]
-    return [float(x) if abs(x) > bound else 0.0 for x, bound in zip(found.values, least, strict=True)]
+    scales = [max(float(scale), sizes[kind]) for scale, kind in zip(terms, kinds, strict=True)]
+    return [float(without_rounding([float(x)], scale)[0]) for x, scale in zip(found.values, scales, strict=True)]
 
 
 def _kind(name: str) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from armdyn.files import writing
 from armdyn.motion import TorqueBreakdown, bearing_loads, motion_limits, sizing
 from armdyn.motion import torque_breakdown as broken_down
-from armdyn.motion.sampling import ROUNDING
 from armdyn.report.chapters.chapter import Chapter, File
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.charts import Line, Panel, chart
@@ -18,7 +17,7 @@ from armdyn.report.figures.torque_figures import EFFECTS
 from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS, common_units, joint_names, joint_units
 from armdyn.robot.robot import Robot
-from armdyn.tables import Column, Section
+from armdyn.tables import Column, Section, without_rounding
 from armdyn.typing import Array
 
 TIMES, FEW_TIMES, MANY = 1000, 200, 12
@@ -115,8 +114,8 @@ def _shares(parts: TorqueBreakdown) -> Section:
 
 def _largest(part: Array, total: Array) -> str:
     """The largest magnitude; 0 if it is only rounding of the torques of all joints."""
-    size = np.abs(part).max()
-    return f"{size:.4g}" if size > ROUNDING * np.abs(total).max() else "0"
+    (size,) = without_rounding([float(np.abs(part).max())], float(np.abs(total).max()))
+    return f"{size:.4g}"
 
 
 def _files(subject: Subject, parts: TorqueBreakdown) -> list[File]:

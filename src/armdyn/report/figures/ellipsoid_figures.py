@@ -77,7 +77,7 @@ def ellipsoid_figure(model: Robot | Dynamics, q: Any, *, tau_max: Any = None) ->
         (_in_plane if flat else _in_space)(axes, dyn.robot, q, shapes, UNIT[kind])
         first = shapes[0][0]
         assert isinstance(first, Ellipsoid)
-        axes.set_title(f"{kind}: half axes {_figures(first.lengths)} {UNIT[kind]}\n{below}", color=INK, fontsize=10)
+        axes.set_title(f"{kind}: half axes {first.half_axes} {UNIT[kind]}\n{below}", color=INK, fontsize=10)
     figure.suptitle(
         f"{dyn.robot.name}: velocity, force and acceleration ellipsoids", x=0.02, ha="left", fontsize=12, color=INK
     )
@@ -199,14 +199,6 @@ def _one(dyn: Dynamics, q: Any) -> Array:
     if array.ndim != 1:
         raise ShapeError(f"q has shape {array.shape}", where="figure", expected=f"one position ({dyn.n},)")
     return array
-
-
-def _figures(lengths: Array) -> str:
-    return ", ".join("unlimited" if np.isinf(x) else _number(x) for x in lengths)
-
-
-def _number(x: float) -> str:
-    return "0" if abs(x) < 1e-9 else f"{x:.0f}" if x >= 100 else f"{x:.3g}"
 
 
 def _scale(shapes: list[tuple[Any, str, str]], size: float) -> float:

@@ -118,8 +118,11 @@ class MovePanel(Panel):
         self.studio.stage.gizmo.disable_rotations = not self.turn.value
 
     def _choose_branch(self, event: Any) -> None:
-        if self.branch.value in self.branches:
-            self.studio.move(self.branches[self.branch.value])
+        """Move to the branch that is chosen. The tool stays: the list may still be the one of the pose before."""
+        studio = self.studio
+        with studio.lock:
+            chosen = self.branches.get(self.branch.value, studio.q)
+            studio.move(studio.answers.branch_near(studio.q, chosen))
 
     def settled(self) -> None:
         """The arm is at rest: list the branches of its inverse kinematics, the one that is shown chosen."""
