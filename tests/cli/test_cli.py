@@ -127,6 +127,11 @@ def test_check_finds(run: Run, tmp_path: Path) -> None:
             assert words in flat, words
 
 
+def test_long_names_of_joints_stay_whole_in_findings(run: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, "broken.toml", BROKEN.replace("turn", "shoulder_lift_joint"))
+    assert "'shoulder_lift_joint'" in run("check", file, columns=104)[1]
+
+
 def test_check_json(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path, "broken.toml", BROKEN)
     status, out, _ = run("check", "scara5", file, str(tmp_path / "missing.toml"), "--json")

@@ -190,7 +190,9 @@ def show_findings(out: Console, checkup: Checkup) -> None:
     if rows and out.width >= NARROW:
         table = Table(box=box.SIMPLE_HEAD, show_lines=True, pad_edge=False, header_style="bold", expand=True)
         table.add_column("", no_wrap=True, min_width=10)
-        for head, ratio in (("where", 3), ("what is wrong", 6), ("value", 3), ("likely cause, advice", 7)):
+        longest = max(len(word) for row in rows for word in row[1].split())  # names of joints stay whole
+        table.add_column("where", width=min(max(longest, out.width // 6), out.width // 3), overflow="fold")
+        for head, ratio in (("what is wrong", 6), ("value", 3), ("likely cause, advice", 7)):
             table.add_column(head, ratio=ratio, overflow="fold")
         for severity, *cells in rows:
             table.add_row(Text(severity, style=STYLE[severity]), *map(Text, cells))

@@ -108,7 +108,8 @@ def _off(where: str, angles: list[tuple[str, Scalar]], lever: float) -> Iterator
     if not near:
         return
     shown = [
-        f"the angle {name} = {angle!r} is {_shown(snapped)} {angle - snapped:+.2g} rad" for name, angle, snapped in near
+        f"the angle {name} = {angle!r} differs from {_shown(snapped)} by {angle - snapped:.2g} rad"
+        for name, angle, snapped in near
     ]
     off = sum(abs(angle - snapped) for _, angle, snapped in near)
     value, unit = (off * lever, "m at the tool, at most") if lever > 0 else (off, "rad")
