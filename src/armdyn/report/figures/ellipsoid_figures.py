@@ -32,6 +32,7 @@ from armdyn.report.figures.robot_figures import (
     LINK,
     PRISMATIC,
     REVOLUTE,
+    draw_gravity,
     draw_robot,
     points_of,
     size_of,
@@ -252,6 +253,7 @@ def _in_plane(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, st
     axes.set_xlabel(f"{names[0]}, m      (sets: {bar * scale:.2g} m drawn = {bar:g} {unit})", color=INK, fontsize=9.5)
     axes.set_ylabel(f"{names[1]}, m", color=INK, fontsize=9.5)
     framed_axes(axes)
+    draw_gravity(axes, robot, plane)
     if any(label for _, _, label in shapes):
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), fontsize=8.5, frameon=False, labelcolor=INK,
                     ncols=2)  # fmt: skip

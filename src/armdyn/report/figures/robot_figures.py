@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,29 @@ def upright(robot: Robot) -> Array:
     K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     R: Array = np.eye(3) + K + K @ K / (1.0 + c)  # Rodrigues' formula for the angle between two unit vectors
     return R
+
+
+def upright_plane(robot: Robot, plane: Iterable[int]) -> list[int]:
+    """Two axes of the world for a drawing, right and up: the one nearer to gravity is up."""
+    size = [abs(float(x)) for x in robot.gravity]
+    return sorted(plane, key=lambda k: (size[k], k))
+
+
+def draw_gravity(axes: Any, robot: Robot, plane: Sequence[int]) -> None:
+    """An arrow along gravity in a corner of a drawing of two axes of the world, if gravity lies in their plane.
+
+    A second axis along gravity is turned over, so that gravity points down.
+    """
+    g = np.array([float(x) for x in robot.gravity])
+    way, strength = g[list(plane)], float(np.linalg.norm(g))
+    if strength == 0.0 or float(np.linalg.norm(way)) < 0.99 * strength:
+        return
+    if way[1] > abs(way[0]):
+        axes.invert_yaxis()
+        way = way * [1, -1]
+    axes.annotate("g", xy=(0.95, 0.83), xycoords="axes fraction", xytext=-26 * way / strength,
+                  textcoords="offset points", ha="center", va="center", color=GRAVITY, style="italic", fontsize=10,
+                  arrowprops={"arrowstyle": "-|>", "color": GRAVITY, "linewidth": 1.6})  # fmt: skip
 
 
 def points_of(joints: list[tuple[str, Array, Array]], segments: list[tuple[Array, Array]], tool: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.kinematics.task_rows import ROWS
+from armdyn.report.figures.robot_figures import draw_gravity, upright_plane
 from armdyn.report.figures.style import COLORS, GREY, color, decimated, new_figure
 from armdyn.robot.limits import UNITS
 from armdyn.simulation.run import Run
@@ -63,13 +64,15 @@ def draw_workspace(axes: Any, run: Run) -> None:
     else:
         desired = run.desired.q[:, :3, 3] if run.desired.q.ndim == 3 else run.desired.q[:, :3]
     reach = np.ptp(np.vstack([actual, desired]), axis=0)
-    i, j = sorted(np.argsort(-reach, kind="stable")[:2])
+    robot = run.dynamics.robot
+    i, j = upright_plane(robot, np.argsort(-reach, kind="stable")[:2])
     keep = decimated(len(run.t), MOST_POINTS)
     axes.plot(desired[keep, i], desired[keep, j], color=GREY, linewidth=3, alpha=0.55, label="desired")
     axes.plot(actual[keep, i], actual[keep, j], color=COLORS[0], linewidth=1.2, label="actual")
     axes.plot(*actual[0, [i, j]], "o", color=COLORS[3], markersize=5, label="start")
     axes.set_aspect("equal", adjustable="datalim")
     _labelled(axes, "Tool path", f"{'xyz'[i]} (m)", f"{'xyz'[j]} (m)")
+    draw_gravity(axes, robot, (i, j))
 
 
 def draw_joints(axes: Any, run: Run) -> None:

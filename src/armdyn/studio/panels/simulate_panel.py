@@ -27,10 +27,11 @@ class SimulatePanel(Panel):
     """A live simulation, and a motion that is tracked."""
 
     title = "Simulate"
+    live: LiveSimulation | None = None
 
     def build(self) -> None:
         gui = self.gui
-        self.live: LiveSimulation | None = None
+        self.live = None
         self.film: Film | None = None
         self.goal: Array | None = None
         self.number = 0
