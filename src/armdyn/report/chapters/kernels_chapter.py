@@ -48,7 +48,7 @@ def kernels(subject: Subject) -> Chapter:
         f"and per sample in a batch of {BATCH}. Compile time: of machine code, or its loading from the cache."
     )
     section = Section("", columns, tuple(rows), note)
-    words = "armdyn.compile(robot) gives functions in machine code for this robot, called like NumPy functions."
+    words = "`armdyn.compile(robot)` gives functions in machine code for this robot, called like NumPy functions."
     left = f"Beyond {MANY} joints, the report leaves the remaining functions uncompiled." if n > MANY else ""
     blocks = [html.paragraph(words), html.table(section) if rows else "",
               html.bullets("Functions that cannot be compiled", blocked), html.remark(left)]  # fmt: skip

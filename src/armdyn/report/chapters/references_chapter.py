@@ -21,7 +21,7 @@ def references_used(subject: Subject) -> Chapter:
     found = {entry.key: entry for name in wanted for entry in references.about(name)}
     others = [f"{entry} Used for: {entry.used}." for entry in found.values() if not entry.text]
     words = (
-        "This report cites the source texts by author. The command armdyn cite prints all references, also as BibTeX."
+        "This report cites the source texts by author. The command `armdyn cite` prints all references, also as BibTeX."
     )
     rows = [(entry.cited_as, f"{entry} Used for: {entry.used}.") for entry in references.TEXTS if entry.key in found]
     return Chapter([html.paragraph(words), html.definitions(rows), html.bullets("Further references", others)])

@@ -23,9 +23,9 @@ class EquationsPanel(Panel):
         self.choice = self.gui.add_dropdown("Entry", self.names["M"], initial_value=self.names["M"][0])
         self.rate = self.gui.add_slider("Joint velocities for C", -2.0, 2.0, 0.1, 1.0, visible=False,
                                         hint="rad/s or m/s, the same of every joint")  # fmt: skip
+        self.read = self.gui.add_button("Read this entry", hint="Later ones follow as they are chosen.")
         self.value = self.gui.add_html("")
         self.page = self.gui.add_html("")
-        self.read = self.gui.add_button("Read this entry")
         self.message = self.gui.add_html(
             text_page("tau = M(q) qdd + C(q, qd) qd + g(q). c2 = cos(q2), s23 = sin(q2 + q3), and so on.")
         )
@@ -50,6 +50,7 @@ class EquationsPanel(Panel):
             self.page.content = ""
             raise
         self.page.content = entry_page(self.entry)
+        self.read.visible = False  # from now on entries are read as they are chosen
         self.moved()
 
     def _rates(self) -> Any:

@@ -45,7 +45,7 @@ class SimulatePanel(Panel):
         self.kd = gui.add_slider("kd (1/s)", 0.0, 100.0, 0.5, 20.0)
         with gui.add_folder("What the law does not know"):
             self.payload = gui.add_slider("Payload (kg)", 0.0, 10.0, 0.1, 0.0)
-            self.heavier = gui.add_slider("Masses larger by (%)", -50.0, 100.0, 1.0, 0.0)
+            self.heavier = gui.add_slider("Heavier by (%)", -50.0, 100.0, 1.0, 0.0)
         self.slow = gui.add_slider("Slow motion", 1.0, 10.0, 1.0, 1.0)
         names = tuple(joint.name for joint in self.studio.answers.joints)
         self.phase = gui.add_dropdown("Phase plot of", names, initial_value=names[0])
