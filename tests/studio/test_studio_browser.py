@@ -233,7 +233,9 @@ def test_a_browser_drives_every_panel(studio: Studio, window: Any) -> None:
     drag_the_tool(studio, page, lambda: bool(np.linalg.norm(studio.answers.dyn.pose(studio.q)[:3, 3] - before) > 0.02))
     page.page.mouse.up()
     branch = studio.move_panel.branch
-    page.wait(lambda: len(branch.options) == 2 and np.array_equal(studio.move_panel.branches[branch.value], studio.q))
+    page.wait(
+        lambda: len(branch.options) == 2 and np.array_equal(studio.move_panel.branches.get(branch.value, []), studio.q)
+    )
     shown, tool = studio.q.copy(), studio.answers.dyn.pose(studio.q)[:3, 3]
     page.choose("Branch", next(words for words in branch.options if words != branch.value))
     page.wait(lambda: np.abs(studio.q - shown).max() > 0.1)

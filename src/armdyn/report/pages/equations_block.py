@@ -21,7 +21,7 @@ def equations_block(equations: Equations) -> str:
     counted = f"Number of terms when expanded: {size}. Inverse dynamics as a program: {equations.operations}."
     if is_long(equations):
         return html.paragraph(
-            f"The equations are too long to print. {counted} The command armdyn derive --out writes them to a file."
+            f"The equations are too long to print. {counted} The command `armdyn derive --out` writes them to a file."
         )
     parts = [html.formula("<mi>&#x3C4;</mi><mo>=</mo>" + _EQUATION)]
     parts.append(html.paragraph(f"{SHORT} {UNWRITTEN} Friction is not part of these equations."))

@@ -24,6 +24,8 @@ _TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|m|rad|deg|kg|N|J|W|Hz)\b)")
 _UNBROKEN = "\u00a0"
+MANY = 9
+"""Columns of a table beyond which they are set closer together."""
 LONG = 14
 """Rows from which a table is folded; on paper it is open."""
 _EQUALS = "<mo>=</mo>"
@@ -238,7 +240,8 @@ def table(section: Section) -> str:
         for row in section.rows
     )  # fmt: skip
     title = subheading(section.title) if section.title else ""
-    body = f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+    dense = ' class="dense"' if len(columns) > MANY else ""
+    body = f'<div class="scroll"><table{dense}><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
     if len(section.rows) > LONG:
         body = f"<details><summary>{len(section.rows)} rows</summary>{body}</details>"
     return f"{title}\n{body}{remark(section.note)}"
