@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import solve_ivp
 
 import armdyn
 from armdyn.dynamics.presliding import presliding, torques_along
 from armdyn.errors import ArmdynError, FeatureError, ShapeError
 from armdyn.identification import Fit, Log, identify
+from armdyn.identification.term_selection import model_error, student_limit
 from armdyn.robot.parts import Friction
 from armdyn.typing import Array
 
@@ -129,6 +131,21 @@ def test_the_band_holds_on_another_motion(rich: Fit) -> None:
     inside = np.abs(left) <= 2 * rich.predict_std(*motion)
     assert (inside.mean(axis=0) > 0.88).all()
     assert (inside.mean(axis=0) < 0.999).all()
+
+
+def test_errors_of_the_model_are_told_from_those_of_parameters() -> None:
+    """Residuals of known variance, drawn: what is added to the parameters' part is found, and never less than noise."""
+    rng = np.random.default_rng(0)
+    variance = rng.uniform(0, 4, 4000)
+    residuals = rng.normal(size=4000) * np.sqrt(variance + 0.5**2)
+    assert model_error(residuals, variance, 0.01) == pytest.approx(0.5, rel=0.1)
+    assert model_error(residuals, 2 * variance + 1, 0.3) == 0.3
+
+
+@pytest.mark.parametrize("nu", [4, 40])
+def test_the_limit_of_a_student_distribution(nu: int) -> None:
+    drawn = 1.7 * np.random.default_rng(1).standard_t(nu, 20_000)
+    assert student_limit(drawn) == pytest.approx(1.7 * stats.t.ppf(0.975, nu), rel=0.03)
 
 
 def test_bars_of_friction_hold_for_a_width_between_those_of_the_bank() -> None:

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import stats
+from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 from armdyn.identification.estimation import autocorrelation_time
 from armdyn.identification.friction_terms import GROUPS
 from armdyn.identification.samples import Samples
-from armdyn.identification.term_estimation import BLOCKS, SPEEDS, Solution, TermData, by_speed, solved
+from armdyn.identification.term_estimation import BLOCKS, FREEDOM, SPEEDS, Solution, TermData, solved
 from armdyn.identification.torque_model import TorqueModel, root_of
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
@@ -43,8 +45,8 @@ HARM = 2.0
 of another only if they certainly raise its cross-validated error: held-out blocks of a short log take away so many of
 its reversals that they are too severe with friction terms (of a real log, the first half estimating and the next fifth
 judging, a limit of 1 raised the error from 6.8 to 7.6 %)."""
-ENOUGH = 40
-"""Decimated samples of a class of speed from which its own 95 % quantile is taken."""
+FEW, ENOUGH = 11, 40
+"""Decimated samples of a class of speed from which it has its own deviation, and its own scale."""
 FEWEST = 100
 """Decimated samples (4 s) below which no friction terms are looked for."""
 
@@ -92,18 +94,38 @@ class _Problem:
         return replace(self, prior=prior)
 
     @cached_property
+    def folds(self) -> list[tuple[Array, Solution]]:
+        """By block of time: its samples, (m,) bool, and the solution of the others."""
+        data, t, folds = self.data, self.data.t, []
+        for low, high in data.blocks:
+            others = data.keep & ~((t >= low - GUARD) & (t < high + GUARD))
+            found = solved(data, self.X, others, self.discount, self.prior, self.groups, self.solution)
+            folds.append(((t >= low) & (t < high) & data.keep, found))
+        return folds
+
+    @cached_property
     def held_out(self) -> Array:
         """(m, n) residuals of blocks of time that were held out; NaN for samples that are not used."""
         data, left = self.data, np.full(self.data.tau.shape, np.nan)
-        for low, high in data.blocks:
-            block = (data.t >= low) & (data.t < high) & data.keep
-            others = data.keep & ~((data.t >= low - GUARD) & (data.t < high + GUARD))
-            found = solved(data, self.X, others, self.discount, self.prior, self.groups, self.solution)
+        for block, found in self.folds:
             theta = np.concatenate([found.values, found.own.ravel()])
             for j in range(data.bank.n):
                 phi, places = data.design(self.X, block, j)
                 left[block, j] = data.tau[block, j] - phi @ theta[places]
         return left
+
+    def held_out_variance(self, times: Array) -> Array:
+        """(m, n) variance of the torques of a block by the errors of the parameters that the others gave.
+
+        times: (n,) autocorrelation times of the residuals
+        """
+        data, variance = self.data, np.full(self.data.tau.shape, np.nan)
+        for block, found in self.folds:
+            covariance = self.covariance(found, times)
+            for j in range(data.bank.n):
+                phi, places = data.design(self.X, block, j)
+                variance[block, j] = ((phi @ root_of(covariance[np.ix_(places, places)])) ** 2).sum(axis=1)
+        return variance
 
     @cached_property
     def _squares(self) -> Array:
@@ -197,29 +219,53 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
     found = problem.solution
     times = _times(data, found.residuals)
     covariance = problem.covariance(found, times)
-    sigma, scale = _band(problem, covariance)
+    sigma, scale = _band(problem, times)
     return TorqueModel(base, data.bank, found.values, found.own, covariance, sigma, scale, times,
                        np.full(n, data.keep.sum()), samples.cutoff, (problem.errors, plain.errors))  # fmt: skip
 
 
-def _band(problem: _Problem, covariance: Array) -> tuple[Array, Array]:
-    """(sigma, factor), (n, 3), by class of speed: 95 % of a class's held-out residuals are within two deviations.
+def _band(problem: _Problem, times: Array) -> tuple[Array, Array]:
+    """(sigma, scale), (n, 3), by class of speed, of the deviation scale sqrt(phi' C phi + sigma^2) of a torque.
 
-    A class with few samples has the factor of all.
+    Residuals of a held-out block have the variance phi' C_b phi + sigma^2, with C_b the covariance of the parameters
+    that the other blocks give: larger than C, that of all blocks. sigma is the value for which normal residuals are
+    most probable, at least that of the fit; with the scale, 95 % of the residuals' Student distribution are within two
+    deviations.
+    A class with few samples has the figures of all.
     """
-    data = problem.data
-    use, left = data.keep, problem.held_out[data.keep]
-    speed = data.speed[use]
-    sigma = by_speed(left, speed)
-    scale = np.ones(sigma.shape)
+    data, found = problem.data, problem.solution
+    use = data.keep
+    left, unsure, speed = problem.held_out[use], problem.held_out_variance(times)[use], data.speed[use]
+    sigma, scale = np.zeros((2, *found.sigma.shape))
     for j in range(len(sigma)):
-        phi, places = data.design(problem.X, use, j)
-        unsure = ((phi @ root_of(covariance[np.ix_(places, places)])) ** 2).sum(axis=1)
-        sizes = np.abs(left[:, j]) / np.sqrt(unsure + sigma[j, speed[:, j]] ** 2)
-        for s in range(SPEEDS):
-            inside = speed[:, j] == s
-            scale[j, s] = float(np.quantile(sizes[inside] if inside.sum() >= ENOUGH else sizes, 0.95)) / 2
+        classes = [speed[:, j] == s for s in range(SPEEDS)]
+        for s, inside in enumerate(classes):
+            some = inside if inside.sum() >= FEW else slice(None)
+            sigma[j, s] = model_error(left[some, j], unsure[some, j], float(found.sigma[j, s]))
+        z = left[:, j] / np.sqrt(unsure[:, j] + sigma[j, speed[:, j]] ** 2)
+        for s, inside in enumerate(classes):
+            scale[j, s] = student_limit(z[inside] if inside.sum() >= ENOUGH else z) / 2
     return sigma, scale
+
+
+def model_error(residuals: Array, variance: Array, least: float) -> float:
+    """sigma, not below `least`, for which normal residuals of variances `variance` + sigma^2 are most probable."""
+
+    def slope(logarithm: float) -> float:
+        total = variance + math.exp(2 * logarithm)
+        return float((residuals**2 / total**2 - 1 / total).sum())
+
+    low, high = math.log(least), math.log(max(float(np.abs(residuals).max()), 2 * least))
+    return math.exp(brentq(slope, low, high, xtol=1e-3)) if slope(low) > 0 else least
+
+
+def student_limit(z: Array) -> float:
+    """The limit that 95 % of the most probable Student distribution, of degrees of freedom `FREEDOM`, are within."""
+    nu, scale = np.array(FREEDOM)[:, None], np.full((len(FREEDOM), 1), math.sqrt(float((z**2).mean())))
+    for _ in range(30):
+        scale = np.sqrt(((nu + 1) / (nu + (z / scale) ** 2) * z**2).mean(axis=1, keepdims=True))
+    best = int(np.argmax((stats.t.logpdf(z / scale, nu) - np.log(scale)).sum(axis=1)))
+    return float(scale[best, 0] * stats.t.ppf(0.975, FREEDOM[best]))
 
 
 __all__ = ["torque_model"]

@@ -36,7 +36,7 @@ class TorqueModel:
     values: (p,) of the base parameters; those of `places` are in `own`
     own: (n + s, 2 + k) viscous and Coulomb friction and coefficients of the terms, of joints and shared motors
     covariance: of values and own, one after the other
-    sigma: (n, 3) standard deviation of residuals by class of speed
+    sigma: (n, 3) standard deviation of torques about the model of exact parameters, by class of speed
     scale: (n, 3) factor with which 95 % of the held-out torques of a class are within two standard deviations
     autocorrelation_time: (n,) of the residuals, in decimated samples
     samples: (n,) how many were used
