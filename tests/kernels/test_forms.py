@@ -16,8 +16,7 @@ import pytest
 from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
 from armdyn.kernels import assembly, build, forms, ir, jit
-from armdyn.kernels.kernel import _plan
-from armdyn.kernels.ports import ports_of
+from armdyn.kernels.kernel import program as planned
 from support.random_programs import SIZES, inputs, program
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="no LLVM")
@@ -105,7 +104,7 @@ def test_random_programs_can_be_assembled(wide: bool, tmp_path: Path) -> None:
     for seed in range(4):
         graph = program(seed, 60 + 200 * (seed % 2))
         for lanes in (1, 4, *([8] if wide else [])):
-            texts.append(assembly.core(ports_of(graph), _plan(graph), lanes, wide=wide))
+            texts.append(assembly.core(*planned(graph), lanes, wide=wide))
     done = assembled(texts, X86, tmp_path)
     assert done.returncode == 0, done.stderr
 
@@ -114,7 +113,7 @@ def test_random_programs_can_be_assembled(wide: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("batches", [False, True])
 def test_other_processors_get_code_of_llvm(batches: bool, triple: str, cpu: str, fused: bool, tmp_path: Path) -> None:
     graph = program(3, 80)
-    texts = ir.modules(ports_of(graph), _plan(graph), 4, batches=batches, fused=fused, registers=0)
+    texts = ir.modules(*planned(graph), 4, batches=batches, fused=fused, registers=0)
     assert not any("module asm" in text for text in texts)
     done = assembled(texts, triple, tmp_path, cpu)
     assert done.returncode == 0, done.stderr

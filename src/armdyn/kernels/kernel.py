@@ -23,6 +23,7 @@ from armdyn.kernels.interpreted import Interpreter
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.schedule import AHEAD, Plan, plan
+from armdyn.kernels.sums import by_arrival
 
 LANES = (1, 4, 8)
 ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
@@ -128,23 +129,23 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
 
 def _texts(graph: Graph, lanes: int, *, batches: bool) -> list[str]:
     """Modules of the code for one sample, or of that for batches."""
-    return ir.modules(ports_of(graph), _plan(graph), lanes, batches=batches, fused=jit.has_fma(),
-                      registers=jit.vector_registers())  # fmt: skip
+    return ir.modules(*program(graph), lanes, batches=batches, fused=jit.has_fma(), registers=jit.vector_registers())
 
 
-_plans: WeakKeyDictionary[Graph, Plan] = WeakKeyDictionary()
+_programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
 
 
-def _plan(graph: Graph) -> Plan:
-    """The order of a graph's operations, which both codes have in common."""
-    if graph not in _plans:
-        _plans[graph] = plan(graph.nodes, [*leaves(dict(graph.outputs))], AHEAD)
-    return _plans[graph]
+def program(graph: Graph) -> tuple[Ports, Plan]:
+    """Arguments and results, and the order of operations, which the codes for one sample and for batches share."""
+    if graph not in _programs:
+        arranged = graph.mapped(by_arrival)
+        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], AHEAD)
+    return _programs[graph]
 
 
 def _images(graph: Graph, lanes: int, *, batches: bool) -> list[bytes]:
-    program, *common = _texts(graph, lanes, batches=batches)
-    return [jit.compiled(program), *map(_common, common)]
+    own, *common = _texts(graph, lanes, batches=batches)
+    return [jit.compiled(own), *map(_common, common)]
 
 
 @lru_cache(256)

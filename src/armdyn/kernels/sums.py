@@ -1,0 +1,92 @@
+"""Sums in the order in which their terms are ready.
+
+A sum of many terms may be added up in any order. Here it becomes a chain that begins with the term that is there first
+and ends with the one that comes last, so what depends on it waits least. Every product after the first is taken into
+a fused multiply-add, which in a tree of sums is not so: the inverse dynamics of Panda lose 41 of 441 instructions and
+their longest chain 10 of 46.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armdyn.graph import Node
+from armdyn.graph.node import ADD, MUL, SUB, interned
+from armdyn.graph.structure import leaves, ordered, rebuilt
+from armdyn.kernels.schedule import AHEAD, CYCLES
+
+
+def by_arrival(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The same outputs with as many operations, their sums in another order."""
+    nodes = ordered(tuple(outputs.values()))
+    uses = _uses(nodes, outputs)
+    parts = {arg for node in nodes if _adds(node) for arg in node.args if _adds(arg) and uses[arg] == 1}
+    new: dict[Node, Node] = {}
+    ready: dict[Node, int] = {}
+    for node in nodes:
+        if node in parts:
+            continue
+        if _adds(node):
+            new[node] = _chain([(sign, new[term], uses[term] == 1) for sign, term in _terms(node, parts)], ready)
+        else:
+            new[node] = made = _renewed(node, new)
+            started = max((ready[arg] for arg in made.args), default=0)
+            ready[made] = started + CYCLES.get(node.op, AHEAD) if node.args and node.online else 0
+    result: dict[str, Any] = rebuilt(dict(outputs), new.__getitem__)
+    return result
+
+
+def _adds(node: Node) -> bool:
+    return node.online and node.op in (ADD, SUB)
+
+
+def _uses(nodes: Sequence[Node], outputs: Mapping[str, Any]) -> dict[Node, int]:
+    """How often nodes are used; a result counts twice, as it must be there by itself."""
+    uses = dict.fromkeys(nodes, 0)
+    for node in nodes:
+        for arg in node.args:
+            uses[arg] += 1
+    for output in leaves(dict(outputs)):
+        uses[output] += 2
+    return uses
+
+
+def _terms(node: Node, parts: set[Node]) -> list[tuple[int, Node]]:
+    """(sign, term) of a sum, with the terms of sums that are only part of it."""
+    found, stack = [], [(1, node)]
+    while stack:
+        sign, top = stack.pop()
+        if top is node or top in parts:
+            a, b = top.args
+            stack += [(sign if top.op == ADD else -sign, b), (sign, a)]
+        else:
+            found.append((sign, top))
+    return found
+
+
+def _chain(terms: Sequence[tuple[int, Node, bool]], ready: dict[Node, int]) -> Node:
+    """The sum of (sign, term, used here only), what is ready first added first; `ready` is completed."""
+    arrivals = [ready[term] - AHEAD * (alone and term.op == MUL and term.online) for _, term, alone in terms]
+    first, *others = sorted(range(len(terms)), key=arrivals.__getitem__)
+    sign, total, _ = terms[first]
+    for i in others:
+        own, term, _ = terms[i]
+        time = max(ready[total], arrivals[i]) + AHEAD
+        if own == sign:
+            total = interned(ADD, (total, term) if total.key <= term.key else (term, total))
+        elif own > 0:
+            sign, total = 1, interned(SUB, (term, total))
+        else:
+            total = interned(SUB, (total, term))
+        ready[total] = min(time, ready.get(total, time))
+    assert sign > 0, "a sum without a positive term"
+    return total
+
+
+def _renewed(node: Node, new: Mapping[Node, Node]) -> Node:
+    """The node with renewed operands."""
+    args = tuple(new[arg] for arg in node.args)
+    if args == node.args:
+        return node
+    return interned(node.op, tuple(sorted(args, key=lambda arg: arg.key)) if node.op == MUL else args)
