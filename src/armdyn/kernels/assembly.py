@@ -112,6 +112,7 @@ class _Function:
         self.lines: list[str] = []
         self.frame = 0
         self.constants: dict[str, int] = {}
+        self.operands: dict[Node, str] = {}
         self.events = list(_events(ports, plan, min(lanes, 2)))
         self.used = [_used(event, plan) for event in self.events]
         self.registers = Registers(self.lines, self.machine, self.used, self._constant, self._slot)
@@ -131,10 +132,14 @@ class _Function:
         return f"{place - NEAR * self.machine.bytes}({FRAME})"
 
     def _constant(self, node: Node) -> str:
-        number = self.constants.setdefault(literal(float(to_float(node))), len(self.constants))
-        size = 8 if self.machine.broadcast else self.machine.bytes
-        text = f"{size * (number - NEAR)}({TABLE})"
-        return f"{text}{{1to{self.machine.lanes}}}" if self.machine.broadcast else text
+        known = self.operands.get(node)
+        if known is None:
+            number = self.constants.setdefault(literal(float(to_float(node))), len(self.constants))
+            size = 8 if self.machine.broadcast else self.machine.bytes
+            known = f"{size * (number - NEAR)}({TABLE})"
+            known += f"{{1to{self.machine.lanes}}}" if self.machine.broadcast else ""
+            self.operands[node] = known
+        return known
 
     def put(self, instruction: str, *operands: str) -> None:
         self.lines.append(f"{instruction} {', '.join(operands)}")

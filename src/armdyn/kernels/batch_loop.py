@@ -53,7 +53,7 @@ def loop(ports: Ports, lanes: int) -> str:
     w.do("br label %done")
     w.label("done")
     w.do("ret void")
-    head = "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data)"
+    head = f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {ONCE}"
     return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes)
 
 

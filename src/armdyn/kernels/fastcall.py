@@ -94,7 +94,7 @@ class Fixed:
 
 
 class Loaded(Fixed):
-    """Shapes of arrays that the code finds in memory, at `@extents`: arrays in order, all sizes above one."""
+    """Shapes that the code finds in memory, at `@extents`: arrays in order, no matrix with one row or column."""
 
     def _place(self, i: int, axis: int) -> str:
         before = sum(len(port.shape) for port in self.ports[:i])
@@ -110,7 +110,24 @@ class Loaded(Fixed):
         return FORTRAN if len(self.ports[i].shape) < 2 else 0
 
     def definitions(self) -> str:
-        return f"@extents = global [{sum(len(port.shape) for port in self.ports)} x i64] zeroinitializer\n"
+        return f"@extents = global [{max(len(self.sizes()), 1)} x i64] zeroinitializer\n"
+
+    def sizes(self) -> list[int]:
+        """What stands at `@extents`."""
+        return [size for port in self.ports for size in port.shape]
+
+    def tell(self, address: int) -> None:
+        """Write the sizes to `@extents`, which is there."""
+        for k, size in enumerate(self.sizes()):
+            ctypes.c_int64.from_address(address + 8 * k).value = size
+
+
+def shared(ports: Ports) -> bool:
+    """Whether the code that calls a program may find the shapes in memory, and be that of many programs.
+
+    An array that is a row or a column has other flags than a matrix.
+    """
+    return all(size > 1 for port in ports.outputs if len(port.shape) > 1 for size in port.shape)
 
 
 def fast(ports: Ports, shapes: Fixed | None = None, *, batches: bool = True) -> str:
@@ -210,7 +227,7 @@ def _allocated(w: Writer, ports: Ports, shapes: Fixed) -> list[str]:
         w.label(f"ranked{j}")  # only now is it known that there are as many dimensions to read
         w.do(f"br i1 {_sized(w, port, shapes, i, old)}, label %again{j}, label %new{j}")
         w.label(f"again{j}")
-        w.do(f"call void @Py_IncRef(ptr {old})")
+        w.store("i32", "2", w.offset(old, COUNT), 4)  # it was one, ours
         w.do(f"br label %made{j}")
         w.label(f"new{j}")
         w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference

@@ -2,9 +2,9 @@
 
 The program of a kernel is `@single` (one sample) and, made when the first batch comes, `@rows` (blocks of samples).
 They execute the same plan with the same fused operations, so a sample's result does not depend on the batch it came in.
-What calls them is in modules of its own, which kernels with arrays of the same shapes share: `@fast` for the single
-call from Python; `@loop` for NumPy and `@many` for plain batches. No address of the running process is in the text:
-what lies outside is an external symbol, bound when the code is loaded.
+What calls them is in modules of its own: `@loop` for NumPy, which kernels with arrays of the same shapes share; `@fast`
+for the single call from Python and `@many` for plain batches, which need as many axes only. No address of the running
+process is in the text: what lies outside is an external symbol, bound when the code is loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from armdyn.kernels import assembly
 from armdyn.kernels.batch_call import many, total
 from armdyn.kernels.batch_loop import COPY, loop
 from armdyn.kernels.block import rows
-from armdyn.kernels.fastcall import EXTERNALS, Fixed, fast
+from armdyn.kernels.fastcall import EXTERNALS, Fixed, Loaded, fast, shared
 from armdyn.kernels.forms import UnknownForm
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
@@ -44,7 +44,7 @@ def modules(
     lanes: samples to a block of a batch; 1 means no blocks. fused: whether the machine has fused multiply-adds.
     registers: vector registers of a processor whose assembly is written here (see `assembly`); 0: LLVM's choice.
     """
-    common = [_frame(ports, lanes, batches=batches), *([completed([total(), COPY])] if batches else [])]
+    common = _frames(ports, lanes, batches=batches)
     width = lanes if batches else 1
     if batches and lanes == 1:
         return common
@@ -66,13 +66,16 @@ def modules(
     return [completed([*parts, constants.text]), *common]
 
 
-def _frame(ports: Ports, lanes: int, *, batches: bool) -> str:
-    """The module of what calls a program, which depends on the shapes of arrays only."""
+def _frames(ports: Ports, lanes: int, *, batches: bool) -> list[str]:
+    """Modules of what calls a program: all but that of `@loop` depend on the number of axes of arrays only."""
+    shapes = Loaded(ports) if shared(ports) else Fixed(ports)
     if not batches:
-        return completed([fast(ports, batches=False), _external(ports)])
-    used = ["declare double @total(ptr, i64)\n", f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"]
-    used += ["declare void @rows(ptr, i64)\n"] if lanes > 1 else []
-    return completed([loop(ports, lanes), many(ports, Fixed(ports)), _external(ports), *used])
+        return [completed([fast(ports, shapes, batches=False), _external(ports)])]
+    copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
+    used = [_external(ports), copy, *(["declare void @rows(ptr, i64)\n"] if lanes > 1 else [])]
+    there = "declare double @total(ptr, i64)\ndeclare void @loop(ptr, ptr, ptr, ptr)\n"
+    there += "@extents = external global i64\n" if shared(ports) else ""
+    return [completed([loop(ports, lanes), *used]), completed([many(ports, shapes), there]), completed([total(), COPY])]
 
 
 def _external(ports: Ports) -> str:

@@ -28,6 +28,8 @@ from armdyn.kernels.sums import by_arrival
 LANES = (1, 4, 8)
 ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
+EXTENTS = "extents"
+"""Where the code finds the shapes of arrays, if it does not contain them."""
 LARGEST = 25_000
 """Straight-line code of this size takes a quarter of a minute to compile (once, with the cache); beyond, minutes."""
 
@@ -234,9 +236,13 @@ def _usable(content: bytes | None, record: KernelRecord, one: jit.Code | None = 
 
 def _code(images: Sequence[bytes], record: KernelRecord, one: jit.Code | None = None) -> jit.Code:
     """Loaded machine code. one: that for one sample, if this is that for batches."""
+    known = (EXTENTS,) if fastcall.shared(record.ports) else ()
     if one is None:
-        return jit.Code(images, ONE, slots=slots(record))
-    code = jit.Code(images, MANY, outside={"single": one.address("single")})
+        code = jit.Code(images, ONE + known, slots=slots(record))
+        if known:
+            fastcall.Loaded(record.ports).tell(code.address(EXTENTS))
+        return code
+    code = jit.Code(images, MANY, outside={name: one.address(name) for name in ("single", *known)})
     code.kept = one.loaded
     return code
 

@@ -20,6 +20,7 @@ from armdyn.graph.structure import Port
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit, looped_ir
 from armdyn.kernels.batches import Batches
+from armdyn.kernels.fastcall import Loaded
 from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.link_loops import FREE, SIZES, Recipe
@@ -164,10 +165,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
     for name, number in numbers.items():
         ctypes.c_int64.from_address(code.address(name)).value = number
-    extents = [size for port in ports.all for size in port.shape]
-    shapes_there = (ctypes.c_int64 * len(extents)).from_address(code.address("extents"))
-    for k, size in enumerate(extents):
-        shapes_there[k] = size
+    Loaded(ports).tell(code.address("extents"))
     code.kept = arrays
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from armdyn.graph import Node
 from armdyn.graph.node import ABS, ADD, DIV, MUL, NEG, ONE, SELECT, SIGN, SQRT, SUB, ZERO, constant
 
-NAMES = {1: "xmm", 4: "ymm", 8: "zmm"}
+NAMES = {lanes: [f"%{kind}{i}" for i in range(32)] for lanes, kind in ((1, "xmm"), (4, "ymm"), (8, "zmm"))}
 _ARITHMETIC = {ADD: "vadd", SUB: "vsub", MUL: "vmul", DIV: "vdiv"}
 MINUS = constant(-1)
 NEVER = 1 << 60
@@ -44,7 +44,7 @@ class Machine:
         return "vmovsd" if self.lanes == 1 else "vmovapd"
 
     def name(self, register: int, lanes: int = 0) -> str:
-        return f"%{NAMES[lanes or self.lanes]}{register}"
+        return NAMES[lanes or self.lanes][register]
 
 
 class Registers:
