@@ -140,7 +140,7 @@ _programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
 def program(graph: Graph) -> tuple[Ports, Plan]:
     """Arguments and results, and the order of operations, which the codes for one sample and for batches share."""
     if graph not in _programs:
-        arranged = graph.mapped(by_arrival)
+        arranged = by_arrival(graph)
         _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], AHEAD)
     return _programs[graph]
 

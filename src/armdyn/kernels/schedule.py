@@ -46,72 +46,83 @@ def plan(nodes: Sequence[Node], outputs: Sequence[Node], ahead: int = 0) -> Plan
     return Plan(_ordered([node for node in live if node not in gone], fused, ahead), fused)
 
 
+class _Links:
+    """Operations by number, and which of them use which."""
+
+    def __init__(self, nodes: Sequence[Node], fused: dict[Node, int]) -> None:
+        place = {node: i for i, node in enumerate(nodes)}
+        known = place.get
+        self.reads = [
+            [i for arg in dict.fromkeys(operands(node, fused)) if (i := known(arg)) is not None] for node in nodes
+        ]
+        self.users: list[list[int]] = [[] for _ in nodes]
+        for i, reads in enumerate(self.reads):
+            for arg in reads:
+                self.users[arg].append(i)
+
+
 def _ordered(nodes: list[Node], fused: dict[Node, int], ahead: int) -> tuple[Node, ...]:
     """An order that keeps few values alive: next comes the node that ends most lives, of those that need not wait.
 
     Ties go to the node whose operands were used last. Against the depth-first order of the graph this halves the values
     alive at a time (Panda, inverse dynamics: 61 instead of 125), and LLVM's scheduler starts from a better place.
     """
-    place = {node: i for i, node in enumerate(nodes)}
-    reads = {node: [arg for arg in dict.fromkeys(operands(node, fused)) if arg in place] for node in nodes}
-    users: dict[Node, list[Node]] = {node: [] for node in nodes}
-    for node in nodes:
-        for arg in reads[node]:
-            users[arg].append(node)
-    uses = {node: len(users[node]) for node in nodes}
-    missing = {node: len(reads[node]) for node in nodes}
-    touched = dict.fromkeys(nodes, -1)
-    heap: list[tuple[int, int, int, Node]] = []
-    best: dict[Node, tuple[int, int]] = {}
-
-    def offer(node: Node) -> None:
-        ended = sum(uses[arg] == 1 for arg in reads[node]) - (uses[node] > 0)
-        score = (-ended, -max((touched[arg] for arg in reads[node]), default=-1))
-        if best.get(node) != score:
-            best[node] = score
-            heapq.heappush(heap, (*score, place[node], node))
-
-    for node in nodes:
-        if not missing[node]:
-            offer(node)
+    links, count = _Links(nodes, fused), len(nodes)
+    all_reads, all_users = links.reads, links.users
+    uses, missing = [len(users) for users in all_users], [len(reads) for reads in all_reads]
+    touched, latest = [-1] * count, [-ahead] * count
+    heap: list[tuple[int, int, int]] = []
+    best: list[tuple[int, int, int] | None] = [None] * count
+    done = [False] * count
     order: list[Node] = []
-    done: set[Node] = set()
-    made = dict.fromkeys(nodes, -ahead)
 
-    def latest(node: Node) -> int:
-        return max((made[arg] for arg in reads[node]), default=-ahead)
+    def offer(i: int) -> None:
+        kept, last = int(uses[i] > 0), -1
+        for arg in all_reads[i]:
+            kept -= uses[arg] == 1
+            if touched[arg] > last:
+                last = touched[arg]
+        entry = (kept, -last, i)
+        if best[i] != entry:
+            best[i] = entry
+            heapq.heappush(heap, entry)
 
-    def chosen() -> Node | None:
-        """The best node that need not wait; if all must, the one whose operands are oldest."""
-        waiting: list[tuple[int, int, int, Node]] = []
-        found = None
-        while heap and found is None and len(waiting) < CHOICE:
+    def chosen() -> int:
+        """The best operation that need not wait; if all must, the one whose operands are oldest; -1: none is left."""
+        waiting: list[tuple[int, int, int]] = []
+        found, limit = -1, len(order) - ahead
+        while heap and found < 0 and len(waiting) < CHOICE:
             entry = heapq.heappop(heap)
-            node = entry[-1]
-            if node not in done and best[node] == entry[:2]:
-                if latest(node) <= len(order) - ahead:
-                    found = node
+            i = entry[2]
+            if not done[i] and best[i] is entry:
+                if latest[i] <= limit:
+                    found = i
                 else:
                     waiting.append(entry)
-        if found is None and waiting:
-            found = min(waiting, key=lambda entry: latest(entry[-1]))[-1]
+        if found < 0 and waiting:
+            found = min(waiting, key=lambda entry: latest[entry[2]])[2]
         for entry in waiting:
-            if entry[-1] is not found:
+            if entry[2] != found:
                 heapq.heappush(heap, entry)
         return found
 
-    while (best_now := chosen()) is not None:
-        done.add(best_now)
-        touched[best_now] = made[best_now] = len(order)
-        for arg in reads[best_now]:
+    for i in range(count):
+        if not missing[i]:
+            offer(i)
+    while (now := chosen()) >= 0:
+        time = len(order)
+        done[now] = True
+        touched[now] = time
+        for arg in all_reads[now]:
             uses[arg] -= 1
-            touched[arg] = len(order)
-        order.append(best_now)
-        for user in users[best_now]:
+            touched[arg] = time
+        order.append(nodes[now])
+        for user in all_users[now]:
             missing[user] -= 1
-        for near in (best_now, *reads[best_now]):
-            for user in users[near]:
-                if user not in done and not missing[user]:
+            latest[user] = time
+        for near in (now, *all_reads[now]):
+            for user in all_users[near]:
+                if not missing[user] and not done[user]:
                     offer(user)
     return tuple(order)
 
@@ -123,35 +134,31 @@ def soonest(program: Plan) -> Plan:
     program that is broad, which has always something to do, keeps its order.
     """
     nodes = program.order
-    place = {node: i for i, node in enumerate(nodes)}
-    reads = {node: [arg for arg in dict.fromkeys(operands(node, program.fused)) if arg in place] for node in nodes}
-    users: dict[Node, list[Node]] = {node: [] for node in nodes}
-    for node in nodes:
-        for arg in reads[node]:
-            users[arg].append(node)
-    ahead: dict[Node, int] = {}
-    for node in reversed(nodes):
-        ahead[node] = CYCLES.get(node.op, AHEAD) + max((ahead[user] for user in users[node]), default=0)
-    if len(nodes) * AHEAD > BROAD * max(ahead.values(), default=0):
+    links, count = _Links(nodes, program.fused), len(program.order)
+    cycles = [CYCLES.get(node.op, AHEAD) for node in nodes]
+    left = [0] * count
+    for i in range(count - 1, -1, -1):
+        left[i] = cycles[i] + max((left[user] for user in links.users[i]), default=0)
+    if count * AHEAD > BROAD * max(left, default=0):
         return program
-    missing = {node: len(reads[node]) for node in nodes}
-    start = dict.fromkeys(nodes, 0)
-    later = [(0, -ahead[node], place[node], node) for node in nodes if not missing[node]]
+    missing = [len(reads) for reads in links.reads]
+    start = [0] * count
+    later = [(0, -left[i], i) for i in range(count) if not missing[i]]
     heapq.heapify(later)
-    now: list[tuple[int, int, Node]] = []
+    now: list[tuple[int, int]] = []
     order: list[Node] = []
     clock = 0
     while later or now:
         while later and later[0][0] <= clock:
             heapq.heappush(now, heapq.heappop(later)[1:])
         for _ in range(min(STARTED, len(now))):
-            node = heapq.heappop(now)[-1]
-            order.append(node)
-            for user in users[node]:
+            _, i = heapq.heappop(now)
+            order.append(nodes[i])
+            for user in links.users[i]:
                 missing[user] -= 1
-                start[user] = max(start[user], clock + CYCLES.get(node.op, AHEAD))
+                start[user] = max(start[user], clock + cycles[i])
                 if not missing[user]:
-                    heapq.heappush(later, (start[user], -ahead[user], place[user], user))
+                    heapq.heappush(later, (start[user], -left[user], user))
         clock += 1
     return Plan(tuple(order), program.fused)
 

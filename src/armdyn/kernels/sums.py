@@ -9,18 +9,17 @@ their longest chain 10 of 46.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from armdyn.graph import Node
+from armdyn.graph import Graph, Node
 from armdyn.graph.node import ADD, MUL, SUB, interned
-from armdyn.graph.structure import leaves, ordered, rebuilt
+from armdyn.graph.structure import leaves, rebuilt
 from armdyn.kernels.schedule import AHEAD, CYCLES
 
 
-def by_arrival(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The same outputs with as many operations, their sums in another order."""
-    nodes = ordered(tuple(outputs.values()))
-    uses = _uses(nodes, outputs)
+def by_arrival(graph: Graph) -> Graph:
+    """The same graph with as many operations, its sums in another order."""
+    nodes = graph.nodes
+    uses = _uses(graph)
     parts = {arg for node in nodes if _adds(node) for arg in node.args if _adds(arg) and uses[arg] == 1}
     new: dict[Node, Node] = {}
     ready: dict[Node, int] = {}
@@ -28,28 +27,34 @@ def by_arrival(outputs: Mapping[str, Any]) -> dict[str, Any]:
         if node in parts:
             continue
         if _adds(node):
-            new[node] = _chain([(sign, new[term], uses[term] == 1) for sign, term in _terms(node, parts)], ready)
+            terms = _terms(node, parts) if parts.intersection(node.args) else _pair(node)
+            new[node] = _chain([(sign, new[term], uses[term] == 1) for sign, term in terms], ready)
         else:
             new[node] = made = _renewed(node, new)
-            started = max((ready[arg] for arg in made.args), default=0)
+            started = max([ready[arg] for arg in made.args], default=0)
             ready[made] = started + CYCLES.get(node.op, AHEAD) if node.args and node.online else 0
-    result: dict[str, Any] = rebuilt(dict(outputs), new.__getitem__)
-    return result
+    return graph.mapped(lambda outputs: rebuilt(outputs, new.__getitem__))
 
 
 def _adds(node: Node) -> bool:
-    return node.online and node.op in (ADD, SUB)
+    return node.op in (ADD, SUB) and node.online
 
 
-def _uses(nodes: Sequence[Node], outputs: Mapping[str, Any]) -> dict[Node, int]:
+def _uses(graph: Graph) -> dict[Node, int]:
     """How often nodes are used; a result counts twice, as it must be there by itself."""
-    uses = dict.fromkeys(nodes, 0)
-    for node in nodes:
+    uses = dict.fromkeys(graph.nodes, 0)
+    for node in graph.nodes:
         for arg in node.args:
             uses[arg] += 1
-    for output in leaves(dict(outputs)):
+    for output in leaves(dict(graph.outputs)):
         uses[output] += 2
     return uses
+
+
+def _pair(node: Node) -> list[tuple[int, Node]]:
+    """(sign, term) of a sum of two."""
+    a, b = node.args
+    return [(1, a), (1 if node.op == ADD else -1, b)]
 
 
 def _terms(node: Node, parts: set[Node]) -> list[tuple[int, Node]]:
@@ -58,8 +63,7 @@ def _terms(node: Node, parts: set[Node]) -> list[tuple[int, Node]]:
     while stack:
         sign, top = stack.pop()
         if top is node or top in parts:
-            a, b = top.args
-            stack += [(sign if top.op == ADD else -sign, b), (sign, a)]
+            stack += [(sign * own, term) for own, term in reversed(_pair(top))]
         else:
             found.append((sign, top))
     return found
