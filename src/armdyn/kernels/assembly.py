@@ -99,7 +99,10 @@ def _events(ports: Ports, plan: Plan, together: int) -> Iterator[_Event]:
 
 def _used(event: _Event, plan: Plan) -> tuple[Node, ...]:
     if isinstance(event, _Write):
-        return tuple(dict.fromkeys(operands(event.node, plan.fused)))
+        found = operands(event.node, plan.fused)
+        return (
+            found if len(found) == 1 or (len(found) == 2 and found[0] is not found[1]) else tuple(dict.fromkeys(found))
+        )
     return tuple(dict.fromkeys(event.nodes))
 
 

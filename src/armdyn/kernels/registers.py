@@ -47,6 +47,13 @@ class Machine:
         return NAMES[lanes or self.lanes][register]
 
 
+class _Due(dict[Node, int]):
+    """When values are needed next."""
+
+    def __missing__(self, node: Node) -> int:
+        return NEVER
+
+
 class Registers:
     """Instructions of nodes, written one after the other.
 
@@ -71,11 +78,10 @@ class Registers:
         self._leaving: list[str] = []
         self._spilled: set[Node] = set()
         self._uses: dict[Node, list[int]] = {}
-        self._due: dict[Node, int] = {}
         for time in range(len(order) - 1, -1, -1):
             for node in order[time]:
                 self._uses.setdefault(node, []).append(time)
-                self._due[node] = time
+        self._due = _Due((node, times[-1]) for node, times in self._uses.items())
         self.time = -1
 
     # Where values are ----------------------------------------------------------------------------------------------
@@ -90,17 +96,14 @@ class Registers:
             uses.pop()
             self._due[node] = uses[-1] if uses else NEVER
 
-    def _next(self, node: Node) -> int:
-        return self._due.get(node, NEVER)
-
     def take(self, keep: Sequence[int] = ()) -> int:
         """A register that is free, or made so; those in `keep` stay."""
         if self._free:
             return self._free.pop()
         farthest, victim, due, now, memory = -1, None, self._due, self.time, self.memory
         for node, register in self._place.items():
-            if register not in keep:
-                distance = due.get(node, NEVER) - now
+            distance = due[node] - now
+            if CLEAN * distance > farthest and register not in keep:
                 if node in memory or not node.online:
                     distance *= CLEAN
                 if distance > farthest:
@@ -122,7 +125,7 @@ class Registers:
 
     def release(self, node: Node) -> None:
         """Forget a value that is not needed any more."""
-        if self._next(node) != NEVER:
+        if self._due[node] != NEVER:
             return
         register = self._place.pop(node, None)
         if register is not None:
@@ -137,7 +140,7 @@ class Registers:
     def clear(self) -> None:
         """All that is needed later goes to memory: somebody else uses the registers."""
         for node in list(self._place):
-            if self._next(node) != NEVER:
+            if self._due[node] != NEVER:
                 self.store(node)
             self._free.append(self._place.pop(node))
 
@@ -162,14 +165,14 @@ class Registers:
 
         Reading it from memory every time is no instruction more, but there is about one load of 64 bytes in a cycle.
         """
-        again = self._next(node)
+        again = self._due[node]
         if again == NEVER:
             return
         if not self._free:
             later, victim, due, memory = again, None, self._due, self.memory
             for other in self._place:
-                if due.get(other, NEVER) > later and (other in memory or not other.online) and other not in used:
-                    later, victim = due.get(other, NEVER), other
+                if due[other] > later and (other in memory or not other.online) and other not in used:
+                    later, victim = due[other], other
             if victim is None:
                 return
             self._free.append(self._place.pop(victim))
@@ -284,7 +287,7 @@ class Registers:
         (a, b), c = node.args[place].args, node.args[1 - place]
         kind = "vfmadd" if node.op == ADD else "vfmsub" if place == 0 else "vfnmadd"
         parts = tuple(dict.fromkeys((a, b, c)))
-        lost = next((x for x in (c, a, b) if x in self._place and self._next(x) == NEVER), None)
+        lost = next((x for x in (c, a, b) if x in self._place and self._due[x] == NEVER), None)
         if lost is not None:
             result = self._place.pop(lost)
         else:
