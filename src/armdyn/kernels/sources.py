@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,8 @@ def version(*folders: str) -> str | None:
     if not settled(*folders):
         return None
     total = hashlib.sha256()
-    for path in files(*folders):
+    for entry in sorted(files(*folders), key=lambda entry: entry.path):
+        path = Path(entry.path)
         content = path.read_bytes()
         total.update(f"{path.relative_to(HOME).as_posix()} {len(content)}\n".encode())
         total.update(content)
@@ -30,13 +32,14 @@ def version(*folders: str) -> str | None:
 def settled(*folders: str) -> bool:
     """Whether no file has changed since the package was imported: only then are the files those that run."""
     try:
-        changes = [max(stat.st_mtime, stat.st_ctime) for stat in (path.stat() for path in files(*folders))]
+        changes = [max(stat.st_mtime, stat.st_ctime) for stat in (entry.stat() for entry in files(*folders))]
     except OSError:
         return False
     return bool(changes) and max(changes) < armdyn.IMPORTED - SLACK
 
 
-def files(*folders: str) -> Iterator[Path]:
-    """The modules at the top of the package and in these folders."""
+def files(*folders: str) -> Iterator[os.DirEntry[str]]:
+    """The modules at the top of the package and in these folders. It is asked for with every program that is kept."""
     for folder in ("", *folders):
-        yield from sorted((HOME / folder).glob("*.py"))
+        with os.scandir(HOME / folder) as entries:
+            yield from (entry for entry in entries if entry.name.endswith(".py"))
