@@ -3,8 +3,9 @@
     python tools/mutate.py mechanics parameters kernels --count 120 --seed 1
 
 Each mutant differs from the source by one operator, comparison, constant, index, sign or condition. It meets the tests
-that execute its line, of its package first and the fastest first, up to the first that fails; a line that is executed
-at import meets the tests of its module. Which tests execute which lines, and how long each takes, is seen when a file
+that execute its line, of its package first and the fastest first, up to the first that fails, then others of the same
+files, since code that is compiled once is used by all of them; a line that is executed at import meets the tests of its
+module. Which tests execute which lines, and how long each takes, is seen when a file
 of tests is needed for the first time; `--map` keeps it, and which test noticed which mutant, so that a run can be
 continued. Tests whose process crashes or does not end have failed. What failed must pass on the source as it is. No
 file is changed: this process imports what the tests need from elsewhere, and forks; the child puts the mutant in the
@@ -402,15 +403,20 @@ class Map:
 
 
 def order(one: Mutant, tests: dict[str, Any]) -> list[str]:
-    """The tests that execute the mutant's line: one of each function first, near ones first, the fastest first."""
+    """The tests that execute the mutant's line, then others of their files, which use what these have made.
+
+    One of each function first, near ones first, the fastest first.
+    """
     file, wanted = "/".join(one.path.parts[-2:]), {one.line, one.statement}
     near = f"tests/{one.path.parent.name}/"
-    found = [test for test, (_, lines) in tests.items() if file in lines and (one.at_import or wanted & {*lines[file]})]
-    ranked, seen, total = [], Counter[str](), 0.0
-    for test in sorted(found, key=lambda test: tests[test][0]):
-        function = test.partition("[")[0]
-        ranked.append((seen[function], not test.startswith(near), tests[test][0], test))
-        seen[function] += 1
+    found = {test for test, (_, lines) in tests.items() if file in lines and (one.at_import or wanted & {*lines[file]})}
+    files = {test.partition("::")[0] for test in found}
+    ranked, seen, total = [], Counter[tuple[bool, str]](), 0.0
+    for test in sorted(tests, key=lambda test: tests[test][0]):
+        if test.partition("::")[0] in files:
+            function = test not in found, test.partition("[")[0]
+            ranked.append((test not in found, seen[function], not test.startswith(near), tests[test][0], test))
+            seen[function] += 1
     chosen: list[str] = []
     for *_, seconds, test in sorted(ranked):
         total += seconds

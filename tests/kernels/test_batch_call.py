@@ -178,3 +178,22 @@ def test_a_sum_has_every_number_once() -> None:
         memory = np.full(count + 64, np.nan)
         memory[:count] = 2.0 ** np.arange(count)
         assert found(memory.ctypes.data, count) == 2.0**count - 1
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "regressor", "pose"])
+def test_results_with_gaps_between_samples_rows_and_columns(name: str) -> None:
+    """Written where they belong, and nothing else is."""
+    kernel = _looped(name)
+    arrays = batch(kernel, 11)
+    expected = kernel.ufunc(*arrays)
+    _, rows, columns = expected.shape
+    for order in (slice(None), slice(None, None, -1)):
+        memory = np.full((22, 3 * rows, 5 * columns), 7.0)
+        out = memory[1::2, 2::3, 4::5][:, order, order]
+        kernel(*arrays, out=out)
+        np.testing.assert_array_equal(out, expected)
+        out[...] = 7.0
+        assert (memory == 7.0).all()
+    turned = np.empty((11, columns, rows)).transpose(0, 2, 1)
+    kernel(*arrays, out=turned)
+    np.testing.assert_array_equal(turned, expected)

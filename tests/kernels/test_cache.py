@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armdyn.dynamics.looped_programs import looped
 from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, cache, jit
+from armdyn.robot.random import random_robot
 from support.limits import waiting_is_a_failure
 
 posix = pytest.mark.skipif(os.name != "posix", reason="owners, modes and pipes of POSIX")
@@ -46,6 +48,27 @@ def test_found_again(folder: Path) -> None:
     check(first)
     check(second)
     assert len(files(folder)) == 1
+
+
+@pytest.mark.skipif(not jit.available(), reason="machine code only")
+def test_looped_code_is_found_again(folder: Path) -> None:
+    """With the counts of its operations, which are kept beside it: one of the two is not enough."""
+    robot, q = random_robot(1, 5), np.linspace(-1, 1, 5)
+
+    def made(**options: bool) -> Any:
+        kernel = looped(robot, "gravity", **options)
+        assert kernel is not None
+        return kernel
+
+    kernels = [made(cache=False), made(), made()]
+    assert [kernel.from_cache for kernel in kernels] == [False, False, True]
+    for kept in files(folder):
+        kept.unlink()
+        kernels += [made(), made()]
+        assert [kernel.from_cache for kernel in kernels[-2:]] == [False, True]
+    for kernel in kernels[1:]:
+        assert kernel.operations == kernels[0].operations
+        np.testing.assert_array_equal(kernel(q), kernels[0](q))
 
 
 def test_each_program_has_its_own(folder: Path) -> None:

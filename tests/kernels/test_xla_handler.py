@@ -103,6 +103,7 @@ def test_metadata_are_answered_and_nothing_is_computed(kernel: Kernel, version: 
     extension = Extension(type=METADATA, metadata=ctypes.pointer(metadata))
     assert called(kernel, CallFrame(extension=ctypes.pointer(extension), stage=EXECUTE), version) is None
     assert (metadata.major, metadata.minor, metadata.traits) == (*version, 0)
+    assert metadata.major == 0  # XLA_FFI_API_MAJOR: another one would have other structures
     assert (metadata.size, metadata.version_size, metadata.version_extension, metadata.state_type) == (11, 22, None, 33)
 
 

@@ -9,6 +9,7 @@ import pytest
 from flint import arb, arb_mat, ctx
 
 import armdyn
+from armdyn.graph.evaluate import evaluate
 from armdyn.mechanics import closed_chain
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.parameters import BaseParameters, base_parameters, digits, parameter_names
@@ -104,3 +105,14 @@ def test_a_robot_with_other_base_parameters_keeps_its_loops() -> None:
     assert base.regressor(q, qd, qdd) @ base.values == pytest.approx(expected, rel=1e-10)
     symbolic = armdyn.compile(base.symbolic_robot.bound())
     assert symbolic.inverse_dynamics(q, qd, qdd) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("name", ["parallelogram", "five_bar", "palletiser"])
+def test_the_written_groups_are_the_matrix(name: str) -> None:
+    """As expressions in the standard parameters and the robot's lengths, for values of no meaning."""
+    robot = armdyn.load(name)
+    base = base_parameters(robot)
+    values = np.random.default_rng(3).normal(size=len(base.standard))
+    known = dict(zip(base.standard, values.tolist(), strict=True))
+    written = [evaluate(base.groups[each], robot.parameters | known) for each in base.names]
+    np.testing.assert_allclose(np.array(written, dtype=float), base.matrix @ values, rtol=1e-9, atol=1e-9)  # 12 digits

@@ -112,3 +112,16 @@ def test_axes_of_a_ball_joint_have_one_body_and_no_rotor() -> None:
         assert [name for name in names if name.rstrip("0123456789") == kind] == [f"{kind}{j}" for j in bodies]
     assert [name for name in names if name.startswith("Ia")] == [f"Ia{j}" for j in alone]
     assert [name for name in names if name.startswith("Fv")] == [f"Fv{j}" for j in range(1, robot.n + 1)]
+
+
+def test_robots_with_ball_joints_are_rebuilt_from_their_parameters() -> None:
+    """The bodies between the axes of a joint stay without mass."""
+    robot = armdyn.random_robot(4, 6, ball=0.3, branching=0.4)
+    again = with_standard_parameters(robot, standard_parameters(robot))
+    assert [joint.body.inertia.mass > 0 for joint in again.joints] == [
+        joint.body.inertia.mass > 0 for joint in robot.joints
+    ]
+    qd, qdd = np.random.default_rng(2).normal(size=(2, robot.n))
+    q = robot.integrate(robot.neutral, qd)
+    expected = newton_euler.inverse_dynamics(robot, q, qd, qdd)
+    assert newton_euler.inverse_dynamics(again, q, qd, qdd) == pytest.approx(expected, rel=1e-11, abs=1e-11)
