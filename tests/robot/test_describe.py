@@ -116,7 +116,7 @@ def test_a_tree_shows_parents() -> None:
     assert any(section.title == "Loops" for section in describe.sections(robot))
 
 
-def test_rounding_of_a_rotated_tensor_is_shown_as_zero() -> None:
-    row = {"a": 0.5, "mass": 3.0, "com": [0.1, 0, 0], "inertia": [0.02, 3e-18, 1e-9, 0.03, -2e-18, 0.03]}
+def test_rounding_of_a_rotated_body_is_shown_as_zero() -> None:
+    row = {"a": 0.5, "mass": 3.0, "com": [0.1, -1e-18, 0], "inertia": [0.02, 3e-18, 1e-9, 0.03, -2e-18, 0.03]}
     shown = str(armdyn.Robot.from_dh([row]))
     assert "e-18" not in shown and "1e-09" in shown

@@ -66,7 +66,7 @@ def _parameters(estimate: Estimate) -> Iterator[Finding]:
                           f"it is negative by {-estimate.values[i] / estimate.std[i]:.1f} standard deviations",
                           "friction and rotor inertia are not negative", float(estimate.values[i]), "",
                           "friction that viscous and Coulomb terms do not describe",
-                          "Look at the friction terms of the report; --physical keeps it positive.")  # fmt: skip
+                          "Look at the friction terms of the report; `--physical` keeps it positive.")  # fmt: skip
 
 
 def _torques(tried: Validation, log: Sequence[Finding]) -> Iterator[Finding]:

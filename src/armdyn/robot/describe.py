@@ -355,7 +355,11 @@ def _inertia(both: _Both) -> Iterator[Section]:
 
 
 def _ten(inertia: CentralInertia | Inertia) -> tuple[Scalar, ...]:
-    vector = inertia.com if isinstance(inertia, CentralInertia) else inertia.moment
+    """Mass, vector and tensor without rounding: of the tensor beside its entries, of the vector beside 1 m."""
+    if isinstance(inertia, CentralInertia):
+        vector = without_rounding(inertia.com, 1.0)
+    else:
+        vector = without_rounding(inertia.moment, inertia.mass if isinstance(inertia.mass, int | float) else None)
     return (inertia.mass, *vector, *without_rounding(inertia.tensor.upper()))
 
 
