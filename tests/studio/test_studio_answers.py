@@ -330,6 +330,18 @@ def test_names_and_units_of_entries() -> None:
     assert entry(Answers(robot), "g1").unit == "N" and entry(Answers(robot), "M11").unit == "kg"
 
 
+@pytest.mark.parametrize(("slope", "rounding"), [(0, False), (1e-15, True), (1e-6, False)])
+def test_what_rounding_leaves_of_an_entry_is_zero(slope: float, rounding: bool) -> None:
+    """Gravity does not turn a vertical axis; a slope of 1e-15 is how a file writes none, 1e-6 is a real one."""
+    rows = [{"alpha": "pi/2", "d": 0.3, "mass": 1.0}, {"a": 0.5, "mass": 2.0, "com": [-0.2, 0.0, 0.1]}]
+    answers = Answers(armdyn.Robot.from_dh(rows, gravity=(slope, 0, -9.81)))
+    found = entry(answers, "g1")
+    assert found.rounding == rounding
+    assert (found.highest > 0) == (slope == 1e-6)
+    assert (value_now(answers, found, np.array([0.1, 0.2]), [0.0, 0.0]) == 0.0) == (slope != 1e-6)
+    assert ("rounding" in entry_page(found)) == rounding
+
+
 def test_long_formulas_are_not_typeset() -> None:
     found = entry(Answers(armdyn.load("puma560")), "M11")
     assert found.mathml == "" or len(found.python) <= 6000

@@ -6,6 +6,7 @@ The browser is Debian's Chromium, driven by Playwright; both may be absent.
 from __future__ import annotations
 
 import http.client
+import itertools
 import os
 import shutil
 import socket
@@ -139,6 +140,15 @@ def test_a_branch_chosen_from_the_list_of_the_pose_before_leaves_the_tool_where_
         tool, expected = (studio.answers.dyn.pose(q)[:3, 3] for q in (studio.q, now))
         np.testing.assert_allclose(tool, expected, atol=1e-9)
         assert studio.q[1] == pytest.approx(-now[1]), "the other branch of two equal links"
+
+
+def test_scenes_of_two_robots_share_no_name(studio: Studio) -> None:
+    """A page that is open keeps the pose of a node whose name comes again: the next floor would lie askew."""
+    known, names = studio.server.scene._handle_from_node_name, []
+    for robot in ("pendulum", "planar2r", "scara5", "planar2r"):
+        studio.open(armdyn.load(robot))
+        names.append({name for name, node in known.items() if not node._impl.removed and name.count("/") > 1})
+    assert all(a and b and not a & b for a, b in itertools.pairwise(names))
 
 
 # In a browser -------------------------------------------------------------------------------------------------------

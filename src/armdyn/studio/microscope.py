@@ -17,6 +17,7 @@ from armdyn.graph.mathml import mathml
 from armdyn.kinematics.closable import closable
 from armdyn.robot import Robot
 from armdyn.studio.answers import Answers
+from armdyn.tables import without_rounding
 from armdyn.typing import Array
 
 SAMPLES = 2000
@@ -33,7 +34,8 @@ class Entry:
 
     mathml, latex, python, c: the formula; mathml is empty if it is too long to be typeset.
     symbol, place: the matrix and the indices from 0.
-    lowest, highest: over SAMPLES configurations within the joints' ranges. unit: of the value.
+    lowest, highest: over SAMPLES configurations within the joints' ranges; 0 for what is rounding. unit: of the value.
+    scale: the largest entry of the matrix at these configurations.
     operations: what its formula costs, in words.
     """
 
@@ -47,8 +49,14 @@ class Entry:
     place: tuple[int, ...]
     lowest: float
     highest: float
+    scale: float
     unit: str
     operations: str
+
+    @property
+    def rounding(self) -> bool:
+        """Whether it vanishes at all configurations although its formula has terms."""
+        return self.lowest == self.highest == 0.0 and self.python.rpartition("= ")[2] not in ("0", "0.0")
 
 
 @lru_cache(maxsize=4)
@@ -75,7 +83,9 @@ def entry(answers: Answers, name: str) -> Entry:
     ((indices, node),) = block.entries
     shape = (n,) if block.symbol == "g" else (n, n)
     place = next(place for place in np.ndindex(*shape) if index(equations, *place) == indices)
-    values = _some(answers, block.symbol)[(slice(None), *place)]
+    matrices = _some(answers, block.symbol)
+    values, scale = matrices[(slice(None), *place)], float(np.abs(matrices).max())
+    lowest, highest = without_rounding([float(values.min()), float(values.max())], scale)
     inputs = {"q": n} | ({"qd": n} if block.symbol == "C" else {})
     variable = name.replace(",", "_")
     python, c = Writer({}, Python()).write(node), Writer({}, _C()).write(node)
@@ -89,8 +99,9 @@ def entry(answers: Answers, name: str) -> Entry:
         f"double {variable} = {c};",
         block.symbol,
         place,
-        float(values.min()),
-        float(values.max()),
+        lowest,
+        highest,
+        scale,
         _unit(answers, block.symbol, place),
         str(trace(lambda *_: {name: node}, inputs).operations),
     )
@@ -98,7 +109,8 @@ def entry(answers: Answers, name: str) -> Entry:
 
 def value_now(answers: Answers, entry: Entry, q: Array, qd: Any) -> float:
     """The value of an entry at (q, qd), (n,) each; only entries of C depend on qd."""
-    return float(_matrix(answers, entry.symbol, q, np.asarray(qd, dtype=float))[entry.place])
+    value = float(_matrix(answers, entry.symbol, q, np.asarray(qd, dtype=float))[entry.place])
+    return float(without_rounding([value], entry.scale)[0])
 
 
 def _some(answers: Answers, symbol: str) -> Array:

@@ -143,6 +143,8 @@ def entry_page(entry: Entry) -> str:
         if entry.mathml
         else f"<p>{len(entry.python):,} characters: too long to be typeset; LaTeX and code are below.</p>"
     )
+    if entry.rounding:
+        formula = "<p>It vanishes; its formula is what rounding of the numbers in the robot's file leaves.</p>"
     codes = "".join(
         f"<details><summary>{label}</summary><pre style='white-space:pre-wrap;user-select:all;max-height:16em;"
         f"overflow:auto'>{escape(text[:40_000])}</pre></details>"

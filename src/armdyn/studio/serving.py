@@ -33,6 +33,8 @@ TEXTS_FIRST = 4e-3
 """From a change of texts to the change of the scene that belongs to it, s: they are sent apart."""
 PANELS: tuple[type[Panel], ...] = (MovePanel, ModelPanel, EquationsPanel, PlanPanel, SimulatePanel)
 """In the order of their tabs."""
+ROOTS = ("/robot", "/next")
+"""In front of the names in the scene, in turn."""
 REST = 0.3
 """The arm is at rest if nothing moved it for this time, s."""
 
@@ -120,7 +122,8 @@ class Studio:
             self.chooser.options = self._names(robot)
             if self.chooser.value != robot.name:
                 self.chooser.value = robot.name
-            self.stage = Stage(self.server, answers, begin, self._dragged)
+            root = ROOTS[self.stage is not None and self.stage.root == ROOTS[0]]
+            self.stage = Stage(self.server, answers, begin, self._dragged, root)
             self.stage.themed(self.dark)
             self._build_panels()
             self.move(begin)

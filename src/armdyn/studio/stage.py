@@ -48,10 +48,14 @@ Dragged = Callable[[str, Array, Array], None]
 
 
 class Stage:
-    """The scene of one robot. `place` moves it; the rest is sent once."""
+    """The scene of one robot. `place` moves it; the rest is sent once.
 
-    def __init__(self, server: Any, answers: Answers, q: Array, dragged: Dragged) -> None:
-        self.server, self.answers, self.scene = server, answers, server.scene
+    root: in front of all names. A page that is open gives a node the place of the one of this name before it, so the
+    scene of the next robot has another root.
+    """
+
+    def __init__(self, server: Any, answers: Answers, q: Array, dragged: Dragged, root: str) -> None:
+        self.server, self.answers, self.scene, self.root = server, answers, server.scene, root
         tool = answers.dyn.pose(q)
         self.set = surroundings(answers.dyn, q)
         self.seen: dict[int, Array] = {}
@@ -59,15 +63,21 @@ class Stage:
         self.scene.reset()
         self._set_scene()
         self.links = [
-            self.scene.add_frame(f"/arm/link{k}", show_axes=False, axes_length=0.13 * self.set.size,
+            self.scene.add_frame(self._node(k), show_axes=False, axes_length=0.13 * self.set.size,
                                  axes_radius=0.006 * self.set.size)
             for k in range(len(answers.robot.opened.links))
         ]  # fmt: skip
         for k, solid in enumerate(solids(answers.robot, self.set.size)):
-            self._add(f"{_node(solid.link)}/solid{k}", solid)
-        self.slides = self._line("/slides", slides(answers.robot, poses(answers.dyn, q)), (111, 143, 192), 0.03)
+            self._add(f"{self._node(solid.link)}/solid{k}", solid)
+        self.slides = self._line(
+            f"{self.root}/slides", slides(answers.robot, poses(answers.dyn, q)), (111, 143, 192), 0.03
+        )
         self.gizmo = self.scene.add_transform_controls(
-            "/tool", scale=0.2 * self.set.size, disable_rotations=True, depth_test=False, position=tool[:3, 3]
+            f"{self.root}/tool",
+            scale=0.2 * self.set.size,
+            disable_rotations=True,
+            depth_test=False,
+            position=tool[:3, 3],
         )
         self.gizmo.on_update(lambda event: dragged(event.phase, *self.gizmo_pose()))
         self.masses: list[Any] = []
@@ -89,7 +99,7 @@ class Stage:
         turned = np.column_stack([*across(where.up), where.up])
         floor = where.middle - where.up * (float(where.middle @ where.up) - where.floor + 0.03 * where.size)
         self.floor = scene.add_grid(
-            "/floor", width=3.0 * where.size, height=3.0 * where.size, cell_size=0.15 * where.size,
+            f"{self.root}/floor", width=3.0 * where.size, height=3.0 * where.size, cell_size=0.15 * where.size,
             section_size=0.75 * where.size, plane="xy", position=floor, wxyz=quaternion(turned),
         )  # fmt: skip
         if where.gravity:
@@ -102,22 +112,22 @@ class Stage:
         scene, left = self.scene, where.left
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(hdri=None)
-        scene.add_light_hemisphere("/sky", ground_color=(176, 180, 190), intensity=1.9, position=where.up)
+        scene.add_light_hemisphere(f"{self.root}/sky", ground_color=(176, 180, 190), intensity=1.9, position=where.up)
         for name, direction, strength in (("key", where.away + 0.8 * left + 1.2 * where.up, 1.8),
                                           ("fill", where.away - 1.5 * left, 0.5)):  # fmt: skip
-            scene.add_light_directional(f"/{name}", intensity=strength, position=10 * where.size * direction)
+            scene.add_light_directional(f"{self.root}/{name}", intensity=strength, position=10 * where.size * direction)
 
     def _add_gravity(self, where: Surroundings) -> None:
         """An arrow with its strength beside the arm, on the left as it is seen first."""
         top = where.middle + (where.sides[0] + BESIDE * where.size) * where.left + 0.45 * where.size * where.up
         thick = 0.012 * where.size
         self.scene.add_arrows(
-            "/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
+            f"{self.root}/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
             head_radius=3 * thick, head_length=6 * thick,
         )  # fmt: skip
         self.scene.add_label(
-            "/gravity/label", f"gravity {where.gravity:.3g} m/s²", position=top + 0.03 * where.size * where.up,
-            anchor="bottom-center",
+            f"{self.root}/gravity/label", f"gravity {where.gravity:.3g} m/s²", anchor="bottom-center",
+            position=top + 0.03 * where.size * where.up,
         )  # fmt: skip
 
     def themed(self, dark: bool) -> None:
@@ -191,7 +201,9 @@ class Stage:
         size, wxyz = np.maximum(s, 2e-3 * self.set.size), quaternion(U)
         centre = self.answers.dyn.pose(q)[:3, 3] + scale * found[1]
         if self.ellipsoid is None:
-            self.ellipsoid = self.scene.add_icosphere("/ellipsoid", radius=1.0, color=ELLIPSOID, opacity=0.35)
+            self.ellipsoid = self.scene.add_icosphere(
+                f"{self.root}/ellipsoid", radius=1.0, color=ELLIPSOID, opacity=0.35
+            )
         self.ellipsoid.scale, self.ellipsoid.wxyz, self.ellipsoid.position = size, wxyz, centre
         return True
 
@@ -212,13 +224,14 @@ class Stage:
             radius = 0.04 * self.set.size * max(0.3, (body.mass / heaviest) ** (1 / 3))
             if centres or found:
                 self.masses.append(self.scene.add_icosphere(
-                    f"{_node(body.link)}/mass{k}", radius=radius, color=FINDING if found else MASS, position=body.com,
+                    f"{self._node(body.link)}/mass{k}", radius=radius, color=FINDING if found else MASS,
+                    position=body.com,
                 ))  # fmt: skip
             if ellipsoids and body.semi_axes is not None:
                 axes = body.axes * np.sign(np.linalg.det(body.axes))
                 semi_axes = np.maximum(body.semi_axes, 2e-3 * self.set.size)
                 self.inertias.append(self.scene.add_icosphere(
-                    f"{_node(body.link)}/inertia{k}", radius=1.0, scale=semi_axes,
+                    f"{self._node(body.link)}/inertia{k}", radius=1.0, scale=semi_axes,
                     color=FINDING if found else PULL, opacity=0.4, position=body.com, wxyz=quaternion(axes),
                 ))  # fmt: skip
 
@@ -227,14 +240,18 @@ class Stage:
         self.pull = _without(self.pull)
         if target is not None and float(np.linalg.norm(target - tool)) > 1e-3 * self.set.size:
             thick = 0.008 * self.set.size
-            self.pull = self.scene.add_arrows("/pull", np.array([[tool, target]]), PULL, shaft_radius=thick,
+            self.pull = self.scene.add_arrows(f"{self.root}/pull", np.array([[tool, target]]), PULL, shaft_radius=thick,
                                               head_radius=3 * thick, head_length=5 * thick)  # fmt: skip
 
     def show_path(self, tools: Array | None) -> None:
         """Draw the way of the tool, (k, 3), and remove the last one."""
         self.path = _without(self.path)
         if tools is not None and len(tools) > 1 and float(np.ptp(tools, axis=0).max()) > 1e-6:
-            self.path = self._line("/path", np.stack([tools[:-1], tools[1:]], axis=1), PATH, 0.008)
+            self.path = self._line(f"{self.root}/path", np.stack([tools[:-1], tools[1:]], axis=1), PATH, 0.008)
+
+    def _node(self, link: int) -> str:
+        """The name of a link's frame."""
+        return f"{self.root}/ground" if link == GROUND else f"{self.root}/link{link}"
 
     def _line(self, name: str, points: Array, color: tuple[int, int, int], thick: float) -> Any:
         if not len(points):
@@ -247,7 +264,3 @@ def _without(handle: Any) -> Any:
     if handle is not None:
         handle.remove()
     return None
-
-
-def _node(link: int) -> str:
-    return "/ground" if link == GROUND else f"/arm/link{link}"

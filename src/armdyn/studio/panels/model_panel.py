@@ -47,7 +47,8 @@ class ModelPanel(Panel):
         wrong = {finding.where for finding in self.checkup.findings if finding.severity != "note"}
         bodies = {joint.body.name for joint in self.studio.answers.robot.opened.tree}
         named = {body for body in bodies if any(f"'{body}'" in where or where.split()[-1] == body for where in wrong)}
-        self.studio.stage.show_weights(self.masses.value, self.inertias.value, named)
+        with self.studio.lock:  # one after the other: they draw the same bodies
+            self.studio.stage.show_weights(self.masses.value, self.inertias.value, named)
 
     # A change -------------------------------------------------------------------------------------------------------
 
