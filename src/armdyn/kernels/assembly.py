@@ -31,6 +31,8 @@ TABLE, FRAME, NEAR = "%r11", "%r10", 128
 """Registers that point to constants and values in memory, so many of them behind the first: these are near."""
 ARGUMENTS = ("%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9")
 """Where the first arguments of a function come in; the others are on the stack."""
+FETCHED, LINE = 4096, 64
+"""Bytes of results whose memory is asked for before they are written, and those that come at a time."""
 SHORT = 16
 """Registers that the instructions of AVX know."""
 
@@ -380,6 +382,20 @@ class _Rows(_Function):
                 r.release(each)
 
     def store(self, result: _Result) -> None:
+        if 8 * result.first % LINE == 0:
+            self.fetch(result)
+        self.write(result)
+
+    def fetch(self, result: _Result) -> None:
+        """Ask for the memory of a later block: no processor foresees that rows are written in turns."""
+        block = [self.machine.bytes * port.size for port in self.ports.outputs]
+        port = self.ports.all[result.port]
+        ahead = -(-FETCHED // sum(block)) * self.machine.lanes
+        for lane in range(self.machine.lanes if port.size > 1 else 1):
+            self.put("prefetcht0", self.row(result.port, ahead + lane, result.first))
+
+    def write(self, result: _Result) -> None:
+        """Two components of all samples, or the only one."""
         r, name, i = self.registers, self.machine.name, result.port
         a = r.loaded(result.nodes[0])
         if self.ports.all[i].size == 1:

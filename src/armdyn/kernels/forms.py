@@ -56,7 +56,7 @@ def _block(register: str, lanes: int, wide: bool) -> Iterator[str]:
     if wide:
         yield f"vbroadcastsd #(%r#), {register}"
     for base in _ADDRESSES:
-        yield from (f"vmovupd #({base}), {register}", f"vmovupd {register}, #({base})")
+        yield from (f"vmovupd #({base}), {register}", f"vmovupd {register}, #({base})", f"prefetcht0 #({base})")
         for part in ("f128", *(["f32x4"] if wide else [])):
             if part == "f32x4" or lanes == 4:
                 yield from (f"vinsert{part} $#, #({base}), {register}, {register}",
