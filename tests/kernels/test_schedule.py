@@ -31,7 +31,7 @@ def test_operands_come_first(seed: int) -> None:
     before = planned(program(seed, 45 + 30 * seed))
     after = soonest(before)
     assert set(after.order) == set(before.order) and after.fused == before.fused
-    done = set()
+    done: set[object] = set()
     for node in after.order:
         needed = [arg for arg in operands(node, after.fused) if arg in set(after.order)]
         assert done.issuperset(needed)
