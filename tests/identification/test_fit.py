@@ -172,7 +172,8 @@ def test_negative_friction_is_doubted():
     log = recorded(seconds=10)
     wrong = Log(log.t, log.q, log.tau * [1, -1])
     found = identify(ROBOT, wrong)
-    assert any(f.rule == "negative" and "Fv2" in f.where for f in found.findings)
+    (finding,) = (f for f in found.findings if f.rule == "negative" and "Fv2" in f.where)
+    assert finding.where == "parameters Fv2, Fc2" and "opposite sign" in finding.cause
 
 
 def test_a_physically_possible_robot():

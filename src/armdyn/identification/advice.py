@@ -57,14 +57,26 @@ def _parameters(estimate: Estimate) -> Iterator[Finding]:
         yield Finding("poorly-known", "note", "parameters", f"{len(poor)} have a standard deviation above {POOR:.0%} "
                       f"of their value: {listed(poor)}", value=float(len(poor)),
                       advice="They are small, or the motion hardly excites them.")  # fmt: skip
-    positive = [i for i, name in enumerate(names) if name.startswith(("Fv", "Fc", "Ia"))]
+    yield from _negative(estimate)
+
+
+def _negative(estimate: Estimate) -> Iterator[Finding]:
+    """Friction and rotor inertias that are certainly negative."""
+    positive = [i for i, name in enumerate(estimate.names) if name.startswith(("Fv", "Fc", "Ia"))]
     clear = -float(ndtri(FALSE_ALARM / max(len(positive), 1)))
-    for i in positive:
-        if estimate.values[i] < -clear * estimate.std[i]:
-            # Signs of torques and positions are checked with the log; rotors take up what friction leaves.
-            yield Finding("negative", "note" if names[i].startswith("Ia") else "suspicious", f"parameter {names[i]}",
-                          f"it is negative by {-estimate.values[i] / estimate.std[i]:.1f} standard deviations",
-                          "friction and rotor inertia are not negative", float(estimate.values[i]), "",
+    below = {estimate.names[i]: i for i in positive if estimate.values[i] < -clear * estimate.std[i]}
+    expected = "friction and rotor inertia are not negative"
+    for name, i in below.items():
+        value, count = float(estimate.values[i]), f"{-estimate.values[i] / estimate.std[i]:.1f} standard deviations"
+        viscous, coulomb = f"Fv{name[2:]}", f"Fc{name[2:]}"
+        if name == coulomb and viscous in below:  # the check of the log tells signs too, unless other faults hide them
+            yield Finding("negative", "suspicious", f"parameters {viscous}, {coulomb}", "both are negative, the second "
+                          f"by {count}", expected, value, "", "the torques of this joint have the opposite sign",
+                          "Correct other findings first, then look at the sign of these torques.")  # fmt: skip
+        elif not (name == viscous and coulomb in below):
+            # Rotors take up what friction leaves.
+            yield Finding("negative", "note" if name.startswith("Ia") else "suspicious", f"parameter {name}",
+                          f"it is negative by {count}", expected, value, "",
                           "friction that viscous and Coulomb terms do not describe",
                           "Look at the friction terms of the report; `--physical` keeps it positive.")  # fmt: skip
 
