@@ -153,17 +153,17 @@ def test_errors_of_an_identified_robot() -> None:
     dyn = model()
     base = base_parameters(dyn.robot)
     A = np.random.default_rng(0).standard_normal((base.count, base.count))
-    fit = SimpleNamespace(base=base, covariance=A @ A.T)
+    fit = SimpleNamespace(base=base, covariance_root=A)
     E = identified_errors(dyn, fit)
     q, qd, qdd = np.random.default_rng(1).standard_normal((3, N))
     Y = dyn.regressor(q, qd, qdd)
     Y_base = Y[:, [dyn.parameter_names.index(name) for name in base.standard]] @ base.to_standard(np.eye(base.count)).T
     variance = Y @ E @ E.T @ Y.T
-    assert variance == pytest.approx(Y_base @ fit.covariance @ Y_base.T)
+    assert variance == pytest.approx(Y_base @ A @ A.T @ Y_base.T)
     law = MomentumObserver(ComputedTorque(dyn, 100, 20), dyn, errors=E)
     assert law._root.shape[1] <= base.count
     with pytest.raises(ArmdynError, match="not finite"):
-        identified_errors(dyn, SimpleNamespace(base=base, covariance=np.full((base.count, base.count), np.inf)))
+        identified_errors(dyn, SimpleNamespace(base=base, covariance_root=np.full((base.count, base.count), np.inf)))
 
 
 def test_thresholds_need_errors() -> None:

@@ -100,6 +100,26 @@ def test_standard_deviations_are_those_of_repeated_trials(estimator):
     assert np.sqrt((z**2).mean()) == pytest.approx(1, abs=0.12)
 
 
+@pytest.mark.parametrize("estimator", [Ordinary, Weighted, Damped, Sequential, Total])
+def test_parameters_that_are_hardly_told_apart(estimator):
+    """A column nearly equal to another: the covariance is one, and the sum of both parameters is known as before.
+
+    With c + 1e-5 d in place of the column d, the sum of the parameters of both is what that of c was.
+    """
+    one = seen()
+    c, d = (BASE.names.index(name) for name in ("Fv3", "Fc3"))
+    factors = one.factors.copy()
+    factors[:, :, d] = factors[:, :, c] + 1e-5 * factors[:, :, d]
+    alone, both = estimator(white=True)(one), estimator(white=True)(replace(one, factors=factors))
+    assert both.std[[c, d]].min() > 1e4 * alone.std[c]
+    assert (both.covariance == both.covariance.T).all()
+    eigenvalues = np.linalg.eigvalsh(both.correlations)
+    assert eigenvalues[0] > -1e-15 * len(eigenvalues) * eigenvalues[-1]  # rounding of the eigenvalues themselves
+    if estimator not in (Damped, Total):  # these damp the difference, or take the columns to be noisy
+        together = np.linalg.norm(both.root[c] + both.root[d])
+        assert together == pytest.approx(alone.std[c], rel=1e-8)  # the condition 1e5 times rounding is far below
+
+
 def test_weights_are_those_of_the_joints_and_pay():
     one = seen()
     weighted, ordinary = Weighted()(one), Ordinary()(one)

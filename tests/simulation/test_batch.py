@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control import PID, ComputedTorque, PDGravity, TaskPID
+from armdyn.control import PID, ComputedTorque, PDGravity, ResolvedAcceleration, TaskPID
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.parameters import with_standard_parameters
 from armdyn.simulation import Plant, Runs, Solver, Status, simulate
@@ -65,6 +65,21 @@ def test_an_unstable_sample_leaves_the_others_alone() -> None:
         simulate(robot, [PID(40.0, 1e4)], [0.3], 0.3, q0=[0.0], integrator="rk4", throw=True)
 
 
+def test_laws_in_the_task_space_in_a_batch() -> None:
+    """Each sample is the run of its own initial state, with the errors of its tool."""
+    dyn = dynamics("planar2r")
+    law, goal = TaskPID(dyn, 300, 60, 200, rows="x y", gravity=True), dyn.pose([0.5, 0.8])
+    q0 = np.array([[0.4, 0.9], [0.6, 0.6], [0.3, 1.0]])
+    runs = batch(dyn, law, goal, 0.3, q0=q0, integrator="rk4")
+    assert runs.error.shape == (3, 301, 2) and runs.ok
+    for start, run in zip(q0, (runs[i] for i in range(3)), strict=True):
+        alone = simulate(dyn, law, goal, 0.3, q0=start, integrator="rk4")
+        for name in ("q", "qd", "tau", "error", "memory"):
+            assert getattr(run, name) == pytest.approx(getattr(alone, name), abs=1e-9)  # 300 steps of rounding
+        assert run.desired.q.shape == alone.desired.q.shape
+    assert runs[1:].desired.q.shape == (2, 301, 4, 4)
+
+
 def test_what_a_batch_cannot_do_is_explained() -> None:
     dyn = dynamics("planar2r")
     law = PID(10.0, 1.0)
@@ -76,7 +91,7 @@ def test_what_a_batch_cannot_do_is_explained() -> None:
     with pytest.raises(NotApplicable, match="in a batch"):
         simulate(Plant(dyn, wrench=lambda t, q, qd: np.zeros(6)), law, [0.0, 0.0], 0.1, q0=np.zeros((4, 2)))
     with pytest.raises(NotApplicable, match="in a batch"):
-        simulate(dyn, TaskPID(dyn, 1, 1), np.eye(4), 0.1, q0=np.zeros((4, 2)))
+        simulate(dyn, ResolvedAcceleration(dyn, 1, 1), np.eye(4), 0.1, q0=np.zeros((4, 2)))
     with pytest.raises(NotApplicable, match=r"runs\[i\].save"):
         simulate(dyn, law, [0.0, 0.0], 0.01, q0=np.zeros((4, 2))).save("x.csv")
 

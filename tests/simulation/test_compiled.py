@@ -13,16 +13,19 @@ from armdyn.control import (
     ComputedTorque,
     Feedforward,
     Formulated,
+    Impedance,
     Law,
     MomentumObserver,
     NoControl,
     PDGravity,
     SlidingMode,
     SlotineLi,
+    TaskPID,
 )
 from armdyn.errors import NotApplicable
 from armdyn.simulation import Actuation, Plant, Sensors, Solver, Status, simulate
 from armdyn.simulation import compiled_loop as compiled_module
+from armdyn.trajectory import line
 from simulation.arms import Wave, dynamics
 
 ARM = "three_link"
@@ -71,6 +74,29 @@ def assert_same(a: armdyn.Run, b: armdyn.Run) -> None:
 @pytest.mark.parametrize("name", laws())
 def test_every_law(name: str) -> None:
     assert_same(*both(laws()[name], duration=0.2))
+
+
+@pytest.mark.parametrize("name", ["pose", "position", "redundant"])
+def test_laws_in_the_task_space(name: str) -> None:
+    """References are poses or positions; the rotation turns by 2 rad, so that every branch of its vector is used."""
+    dyn = dynamics("panda" if name == "redundant" else "ur5")
+    q = np.array([0.1, -0.9, 1.2, -1.7, 0.8, 1.4, 0.3][: dyn.n])
+    start, goal = dyn.pose(q), dyn.pose(q + np.array([0.3, -0.2, 0.2, 0.1, -0.3, 2.0, 2.0][: dyn.n]))
+    if name == "position":
+        law: Law = TaskPID.designed(dyn, 6.0, rows="x z")
+        reference: Any = goal[:3, 3]
+    else:
+        law = Impedance.designed(dyn, 300.0) if name == "redundant" else TaskPID.designed(dyn, 6.0)
+        reference = line(start, goal, duration=0.05)
+    options: dict[str, Any] = {"q0": q, "duration": 0.1, "integrator": "implicit" if name == "pose" else "rk4"}
+    runs = [simulate(dyn, law, reference, solver=solver, **options) for solver in SOLVERS]
+    assert [run.compiled for run in runs] == [False, True]
+    assert runs[1].error.shape == (101, 2 if name == "position" else 6)
+    # The Python loop takes the slopes of the law, for the implicit method, at 1e-3 rad/s where joints are at rest.
+    same = 1e-5 if name == "pose" else SAME
+    for part in ("q", "qd", "tau", "error", "memory"):
+        x, y = getattr(runs[0], part), getattr(runs[1], part)
+        assert np.abs(x - y).max(initial=0.0) <= same * max(1.0, np.abs(x).max(initial=0.0)), part
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])

@@ -32,11 +32,11 @@ Force = Callable[[float, Array, Array], Any]
 
 
 def task_error(pose: Array, desired: Array) -> Array:
-    """(6,) error from a pose to the desired pose (4, 4), or (3,) to a desired position, m and rad."""
-    if desired.shape == (3,):
-        return np.asarray(desired - pose[:3, 3])
-    turn = rotation_vector(desired[:3, :3] @ pose[:3, :3].T)
-    return np.concatenate([desired[:3, 3] - pose[:3, 3], turn])
+    """(..., 6) error from a pose to the desired pose (..., 4, 4), or (..., 3) to a desired position, m and rad."""
+    if desired.shape[-2:] != (4, 4):
+        return np.asarray(desired - pose[..., :3, 3])
+    turn = rotation_vector(desired[..., :3, :3] @ np.swapaxes(pose[..., :3, :3], -1, -2))
+    return np.concatenate([desired[..., :3, 3] - pose[..., :3, 3], turn], axis=-1)
 
 
 def inverse(J: Array, damping: float) -> Array:
@@ -84,10 +84,6 @@ class TaskLaw(Law):
     rows: str
 
     @property
-    def compilable(self) -> bool:
-        return False
-
-    @property
     def in_task_space(self) -> bool:
         return True
 
@@ -102,7 +98,7 @@ class TaskLaw(Law):
 
     def error(self, q: Array, desired: Desired) -> Array:
         """Desired minus actual pose, the controlled rows."""
-        return task_error(self.dyn.pose(q), desired.q)[self.picked]
+        return task_error(self.dyn.pose(q), desired.q)[..., self.picked]
 
     def velocity_error(self, J: Array, qd: Array, desired: Desired) -> Array:
         """Desired minus actual velocity, the controlled rows."""
@@ -202,6 +198,10 @@ class ResolvedAcceleration(TaskLaw):
         settle(self, self.dyn.n, others=("posture_kp", "posture_kd"))
         if self.damping < 0:
             raise ArmdynError(f"damping = {self.damping}", where="ResolvedAcceleration", expected="0 or more")
+
+    @property
+    def compilable(self) -> bool:
+        return False  # the loss of rank ends the motion
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         J = self.jacobian(q)
@@ -337,6 +337,10 @@ class Admittance(TaskLaw):
             raise ArmdynError(f"rows = {self.rows!r}", where="Admittance", expected="some of x y z")
         count = len(chosen(self.rows))
         settle(self, count, positive=("mass",), others=("damping", "stiffness", "kp", "kd"))
+
+    @property
+    def compilable(self) -> bool:
+        return False  # neither the sensor nor the inner loop is
 
     @cached_property
     def inner(self) -> ResolvedAcceleration:

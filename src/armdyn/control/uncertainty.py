@@ -89,13 +89,11 @@ def identified_errors(dyn: Dynamics, fit: Any) -> Array:
     dyn: `armdyn.compile(fit.robot)`.
     fit: result of `armdyn.identify`.
     """
-    names, covariance = dyn.parameter_names, np.asarray(fit.covariance, dtype=float)
-    if not (np.isfinite(covariance).all() and {*fit.base.standard} <= {*names}):
+    names, root = dyn.parameter_names, np.asarray(fit.covariance_root, dtype=float)
+    if not (np.isfinite(root).all() and {*fit.base.standard} <= {*names}):
         raise ArmdynError("the covariance of the fit is not finite, or not of this model", where="identified_errors",
                           expected="parameters that the log determines, and the dynamics of fit.robot")  # fmt: skip
-    values, vectors = np.linalg.eigh(covariance)
-    E = np.zeros((len(names), len(values)))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    E = np.zeros((len(names), root.shape[1]))
     E[[names.index(name) for name in fit.base.standard]] = fit.base.to_standard(root.T).T
     return E
 

@@ -87,7 +87,8 @@ class Calibrated:
     tilt: (angle to the declared gravity, standard deviation), rad; None: not asked for
     kept: the tilt is too small to be told from none, so that the declared direction was kept
     not_identifiable: joint -> why the torques do not tell its zero
-    names, covariance: of the base parameters, those of `robot`, then of zeros and gravity
+    root: of the covariance of the base parameters, those of `robot`, then of zeros and gravity
+    names: of these
     """
 
     robot: Robot
@@ -96,13 +97,20 @@ class Calibrated:
     kept: bool
     not_identifiable: dict[str, str]
     names: tuple[str, ...]
-    covariance: Array
+    root: Array
 
     def answers(self, finding: Finding) -> bool:
         """Whether a finding on the log, a zero or the direction of gravity, is estimated here."""
         if finding.rule == DIRECTION:
             return self.tilt is not None and not self.kept
         return finding.rule == ZERO and finding.where in self.zeros
+
+    def passed_on(self, count: int) -> Array:
+        """(count, r) root of the covariance that errors of zeros and gravity add to that of the base parameters.
+
+        C_bz C_zz^-1 C_zb, which is R_b Q Q^T R_b^T with the rows of R_z spanned by Q
+        """
+        return np.asarray(self.root[:count] @ np.linalg.qr(self.root[count:].T)[0])
 
     def section(self) -> Section:
         """The estimates as a table."""
@@ -171,7 +179,7 @@ def calibrate(robot: Robot, samples: Samples, include: tuple[str, ...], wanted: 
     zeros = {names[j]: (float(search.shift[j]), float(std[first + i])) for i, j in enumerate(search.joints)}
     found = with_zeros(with_gravity(robot, search.gravity), search.shift)
     return Calibrated(found, zeros, (tilt if kept else search.tilt(gravity)) if wanted.gravity else None, kept, missing,
-                      estimate.names, estimate.covariance)  # fmt: skip
+                      estimate.names, estimate.root)  # fmt: skip
 
 
 class _Search:

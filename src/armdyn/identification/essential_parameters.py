@@ -45,12 +45,12 @@ def essential_parameters(
         if stats.f.sf(F, left_out, free) < level or (growth is not None and fitted[2] > (1 + growth) ** 2 * full[2]):
             break
         kept, best = trial, fitted
-    values, covariance = np.zeros(p), np.zeros((p, p))
+    values, root = np.zeros(p), np.zeros((p, best[1].shape[1]))
     values[kept] = best[0]
-    covariance[np.ix_(kept, kept)] = best[1] @ best[1].T * max(full[2] / free, 0.0)
+    root[kept] = best[1] * np.sqrt(max(full[2] / free, 0.0))
     left = tuple(name for i, name in enumerate(observation.base.names) if i not in kept)
     sigma = sigma_of(observation, values, weights)
-    return replace(estimate, values=values, covariance=covariance, sigma=sigma, left_out=left,
+    return replace(estimate, values=values, root=root, sigma=sigma, left_out=left,
                    method=f"{estimate.method}, essential")  # fmt: skip
 
 

@@ -52,7 +52,7 @@ class Estimate:
 
     names: (p,) of the base parameters
     values: (p,) in SI units
-    covariance: (p, p) of the values
+    root: (p, r) whose product with its transpose is the covariance of the values
     sigma: (n,) standard deviation of the residuals by joint, N m or N
     autocorrelation_time: (n,) of the residuals by joint, in samples: so many carry the information of one
     samples: (n,) how many samples were used, by joint
@@ -64,7 +64,7 @@ class Estimate:
 
     names: tuple[str, ...]
     values: Array
-    covariance: Array
+    root: Array
     sigma: Array
     autocorrelation_time: Array
     samples: Array
@@ -74,9 +74,14 @@ class Estimate:
     notes: tuple[str, ...] = ()
 
     @cached_property
+    def covariance(self) -> Array:
+        """(p, p) covariance of the values: symmetric and positive semidefinite by construction."""
+        return np.asarray(self.root @ self.root.T)
+
+    @cached_property
     def std(self) -> Array:
         """(p,) standard deviations; infinite for parameters that the data do not determine."""
-        deviations: Array = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        deviations = deviations_of(self.root)
         if len(self.damped):
             deviations[np.sqrt((self.damped**2).sum(axis=0)) > UNDETERMINED] = np.inf
         return deviations
@@ -91,10 +96,9 @@ class Estimate:
     @cached_property
     def correlations(self) -> Array:
         """(p, p) correlation matrix of the parameters."""
-        deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
-        scale = np.where(deviations > 0, deviations, 1.0)
-        correlations: Array = self.covariance / np.outer(scale, scale)
-        return correlations
+        deviations = deviations_of(self.root)
+        unit = self.root / np.where(deviations > 0, deviations, 1.0)[:, None]
+        return np.asarray(unit @ unit.T)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +124,8 @@ class Estimator(ABC):
         """Values of least squares with these weights, and their accuracy."""
         sigma = sigma_of(observation, values, weights, damping)
         times = self.times(observation.residuals(values))
-        covariance = covariance_of(observation, weights, sigma**2 * times, damping)
-        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts, method)
+        root = covariance_root(observation, weights, sigma**2 * times, damping)
+        return Estimate(observation.base.names, values, root, sigma, times, observation.counts, method)
 
 
 # Least squares ------------------------------------------------------------------------------------------------------
@@ -251,13 +255,38 @@ def information(observation: Observation, weights: Array) -> Array:
     return total
 
 
-def covariance_of(observation: Observation, weights: Array, variance: Array, damping: float = 0.0) -> Array:
-    """P (sum of w_j^4 v_j Y_j^T Y_j) P with P the inverse of the sum of w_j^2 Y_j^T Y_j: right for any weights."""
+# A covariance is kept as a root R, covariance = R R^T. The product itself has the square of the condition: computed as
+# P (...) P it was neither symmetric nor positive where the log hardly tells two parameters apart.
+
+
+def covariance_root(observation: Observation, weights: Array, variance: Array, damping: float = 0.0) -> Array:
+    """(p, p) root of P (sum of w_j^4 v_j Y_j^T Y_j) P, P the inverse of the sum of w_j^2 Y_j^T Y_j: for any weights."""
     inverse = _inverse(observation, weights, damping)[0]
-    P = inverse @ inverse.T
-    noisy = weights**2 * np.sqrt(variance)
-    covariance: Array = P @ information(observation, noisy) @ P
-    return covariance
+    return np.asarray(inverse @ narrowed((noisy_rows(observation, weights, variance) @ inverse).T))
+
+
+def noisy_rows(observation: Observation, weights: Array, variance: Array) -> Array:
+    """(m, p) rows whose sum of squares is the sum of w_j^4 v_j Y_j^T Y_j."""
+    return stacked(observation, weights**2 * np.sqrt(variance))[:, :-1]
+
+
+def root_of(covariance: Array) -> Array:
+    """(p, r) root of a matrix of rank r."""
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    good = values > 1e-12 * values[-1]
+    root: Array = scale[:, None] * vectors[:, good] * np.sqrt(values[good])
+    return root
+
+
+def narrowed(root: Array) -> Array:
+    """A root of the same covariance with as many columns as rows at most."""
+    return np.asarray(np.linalg.qr(root.T)[1]).T if root.shape[1] > len(root) else root
+
+
+def deviations_of(root: Array) -> Array:
+    """(p,) standard deviations."""
+    return np.asarray(np.linalg.norm(root, axis=1))
 
 
 def sigma_of(observation: Observation, values: Array, weights: Array, damping: float = 0.0) -> Array:

@@ -134,6 +134,11 @@ class Fit(Shown):
         """(p, p) of the base parameters."""
         return self.estimate.covariance
 
+    @property
+    def covariance_root(self) -> Array:
+        """(p, r) whose product with its transpose is the covariance: errors are drawn as its product with normals."""
+        return self.estimate.root
+
     @cached_property
     def identifiability(self) -> dict[str, Identifiability]:
         """Of every standard parameter: identifiable individually, only in combination with others, or not at all."""
@@ -293,10 +298,10 @@ def identify(
     observation = observe(robot, training, base, progress=lambda step, done: progress(step, 0.3 + 0.4 * done))
     progress("estimation", 0.7)
     full = estimate = estimator(observation)
-    more = np.zeros_like(estimate.covariance)  # errors of zeros and gravity are errors of the parameters too
+    more = np.zeros((base.count, 0))  # errors of zeros and gravity are errors of the parameters too
     if calibrated is not None:
-        more = calibrated.covariance[: base.count, : base.count] - estimate.covariance
-        full = estimate = replace(estimate, covariance=estimate.covariance + more)
+        more = calibrated.passed_on(base.count)
+        full = estimate = replace(estimate, root=np.hstack([estimate.root, more]))
     if essential:
         estimate = essential_parameters(observation, full)
     # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
@@ -312,7 +317,7 @@ def identify(
         progress("friction terms", 0.85)
         model = torque_model(robot, base, data.training)
     if model is not None:
-        estimate = replace(model.estimate, covariance=model.estimate.covariance + more)
+        estimate = replace(model.estimate, root=np.hstack([model.estimate.root, more]))
         identified = _delivered(base, estimate, physical)
         delivered = _values_of(estimate, base, identified) if physical else estimate
         if physical:

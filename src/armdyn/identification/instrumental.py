@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.identification.estimation import MOST, Estimate, Estimator, Weighted
+from armdyn.identification.estimation import MOST, Estimate, Estimator, Weighted, root_of
 from armdyn.identification.observation import Observation
 from armdyn.identification.samples import Samples
 from armdyn.typing import Array
@@ -91,8 +91,8 @@ class Instrumental(Estimator):
         )
         times = self.times(residuals)
         noise = np.einsum("j,jab->ab", w**2 * sigma**2 * times, ZZ)
-        covariance = inverse @ noise @ inverse.T
-        return Estimate(start.names, values, covariance, sigma, times, observation.counts, "instrumental")
+        root = inverse @ root_of(noise)
+        return Estimate(start.names, values, root, sigma, times, observation.counts, "instrumental")
 
 
 def _instruments(observation: Observation, motion: tuple[Array, Array, Array]) -> Observation:

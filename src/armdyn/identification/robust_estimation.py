@@ -17,8 +17,10 @@ from armdyn.identification.estimation import (
     Estimate,
     Estimator,
     Weighted,
-    covariance_of,
+    covariance_root,
+    deviations_of,
     largest_torque,
+    narrowed,
     solved,
 )
 from armdyn.identification.observation import Observation, extended
@@ -63,21 +65,22 @@ class Robust(Estimator):
         slope = _slope(u, weigh)
         # The variance of an estimate that solves sum of pull = 0: E pull^2 / (E slope)^2 (Huber).
         variance = sigma**2 * np.nanmean(pull**2, axis=0) / np.nanmean(slope, axis=0) ** 2
-        stationary = covariance_of(observation, 1 / sigma, variance * times)
-        covariance = _at_least(_sandwich(observation, values, sigma, times, weigh), stationary)
+        stationary = covariance_root(observation, 1 / sigma, variance * times)
+        root = _at_least(_sandwich(observation, values, sigma, times, weigh), stationary)
         light = (np.nansum(weigh(u) < 0.5, axis=0) / np.maximum(observation.counts, 1)).tolist()
         note = "Outliers (samples with less than half weight) by joint: " + ", ".join(f"{x:.2%}" for x in light) + "."
-        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts,
+        return Estimate(observation.base.names, values, root, sigma, times, observation.counts,
                         f"robust ({self.loss})", notes=(note,))  # fmt: skip
 
 
 def _sandwich(
     observation: Observation, values: Array, sigma: Array, times: Array, weigh: Callable[[Array], Array]
 ) -> Array:
-    """Covariance of an estimate that solves sum of Y^T psi(u) / sigma = 0, psi(u) = u w(u): H^-1 B H^-1 (Huber).
+    """Root of the covariance of an estimate that solves sum of Y^T psi(u) / sigma = 0, psi(u) = u w(u) (Huber).
 
-    H is the sum of slopes of psi. B is measured: the sum of squares of the scores, added up over blocks of time that
-    are longer than the residuals are correlated, so that errors may depend on the motion and on each other.
+    The covariance is H^-1 B H^-1. H is the sum of slopes of psi. B is measured: the sum of squares of the scores, added
+    up over blocks of time that are longer than the residuals are correlated, so that errors may depend on the motion
+    and on each other.
     """
     p = observation.count
     H, scores = np.zeros((p, p)), []
@@ -94,8 +97,7 @@ def _sandwich(
     few = len(sums) / max(len(sums) - 1, 1) * samples / max(samples - p, 1.0)
     scale = np.sqrt(np.maximum(np.diag(H), 1e-300))
     inverse = np.linalg.pinv(H / np.outer(scale, scale), rcond=RANK, hermitian=True) / np.outer(scale, scale)
-    covariance: Array = few * inverse @ (sums.T @ sums) @ inverse
-    return covariance
+    return np.asarray(np.sqrt(few) * inverse @ narrowed(sums.T))
 
 
 def _slope(u: Array, weigh: Callable[[Array], Array], step: float = 1e-4) -> Array:
@@ -104,15 +106,14 @@ def _slope(u: Array, weigh: Callable[[Array], Array], step: float = 1e-4) -> Arr
     return slope
 
 
-def _at_least(covariance: Array, other: Array) -> Array:
-    """A covariance with its standard deviations raised to those of another one where these are larger.
+def _at_least(root: Array, other: Array) -> Array:
+    """A root of a covariance with its standard deviations raised to those of another one where these are larger.
 
     The sandwich is right for errors that depend on the motion, but it comes from few blocks; the other one knows the
     autocorrelation, but takes the errors to be stationary.
     """
-    ratio = np.sqrt(np.maximum(np.diag(other) / np.maximum(np.diag(covariance), 1e-300), 1.0))
-    raised: Array = covariance * np.outer(ratio, ratio)
-    return raised
+    ratio = np.maximum(deviations_of(other) / np.maximum(deviations_of(root), 1e-150), 1.0)
+    return np.asarray(root * ratio[:, None])
 
 
 def _huber(u: Array) -> Array:

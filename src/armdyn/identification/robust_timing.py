@@ -100,7 +100,7 @@ def robust_timing(
     if not 0 < confidence < 1 or draws < 50:
         raise ArmdynError(f"confidence = {confidence}, draws = {draws}", where="robust_timing",
                           expected="a probability between 0 and 1, and at least 50 draws")  # fmt: skip
-    if not np.isfinite(fit.covariance).all():
+    if not np.isfinite(fit.covariance_root).all():
         raise ArmdynError("parameters that the log does not determine", where="robust_timing",
                           expected="finite variances of all parameters")  # fmt: skip
     chance = _Chance(path, fit, required_torque_limits(fit.robot, tau_max)[1], {"v_max": v_max, "a_max": a_max,
@@ -124,9 +124,8 @@ class _Chance:
         self.curve, self.limit = path_of(path, self.dyn), limit
         self.limits = motion_limits(fit.robot, tau_max=limit, **options)
         self.regressor, self.values = base_regressor(fit.base), fit.estimate.values
-        size, root = np.linalg.eigh(fit.covariance)
-        self.root = root * np.sqrt(np.maximum(size, 0.0))
-        self.design, self.check = random.standard_normal((2, len(size), draws))
+        self.root = fit.covariance_root
+        self.design, self.check = random.standard_normal((2, self.root.shape[1], draws))
 
     def timed(self, k: float, *before: TimeOptimal) -> TimeOptimal:
         """The fastest timing that keeps k standard deviations, the largest along timings before it, in reserve."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.estimation import RANK, Estimate, Estimator
+from armdyn.identification.estimation import RANK, Estimate, Estimator, narrowed
 from armdyn.identification.observation import Observation
 
 
@@ -24,7 +24,7 @@ class Sequential(Estimator):
 
     def __call__(self, observation: Observation) -> Estimate:
         p, sigma = observation.count, np.zeros(observation.n)
-        values, covariance = np.zeros(p), np.zeros((p, p))
+        values, root = np.zeros(p), np.zeros((p, 0))
         known, pool, steps = np.zeros(p, dtype=bool), [], []
         times = np.ones(observation.n)
         for j in reversed(range(observation.n)):
@@ -46,13 +46,13 @@ class Sequential(Estimator):
             sigma[pool] = np.linalg.norm(y - A @ values[new]) / np.sqrt(free)
             times[pool] = self.times(observation.residuals(values)[:, pool]).max()
             passing = -inverse @ part[:, :-1][:, known]  # d new / d known
-            cross = passing @ covariance[np.ix_(known, known)]
-            noise = sigma[j] ** 2 * times[j] * inverse @ inverse.T
-            covariance[np.ix_(new, new)] = noise + cross @ passing.T
-            covariance[np.ix_(new, known)], covariance[np.ix_(known, new)] = cross, cross.T
+            noise = np.zeros((p, len(y)))
+            noise[new] = sigma[j] * np.sqrt(times[j]) * inverse
+            root[new] = passing @ root[known]
+            root = narrowed(np.hstack([root, noise]))
             steps.append(f"joint {_numbers(pool)}: {int(new.sum())} parameters")
             known, pool = known | new, []
-        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts, "sequential",
+        return Estimate(observation.base.names, values, root, sigma, times, observation.counts, "sequential",
                         notes=(f"Order of estimation: {'; '.join(steps)}.",))  # fmt: skip
 
 

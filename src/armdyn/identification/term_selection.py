@@ -16,11 +16,11 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import stdtrit
 
-from armdyn.identification.estimation import autocorrelation_time
+from armdyn.identification.estimation import autocorrelation_time, narrowed, root_of
 from armdyn.identification.friction_terms import GROUPS
 from armdyn.identification.samples import Samples
 from armdyn.identification.term_estimation import BLOCKS, FREEDOM, SPEEDS, Solution, TermData, solved
-from armdyn.identification.torque_model import TorqueModel, root_of
+from armdyn.identification.torque_model import TorqueModel
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
 from armdyn.typing import Array
@@ -121,10 +121,10 @@ class _Problem:
         """
         data, variance = self.data, np.full(self.data.tau.shape, np.nan)
         for block, found in self.folds:
-            covariance = self.covariance(found, times)
+            root = self.root(found, times)
             for j in range(data.bank.n):
                 phi, places = data.design(self.X, block, j)
-                variance[block, j] = ((phi @ root_of(covariance[np.ix_(places, places)])) ** 2).sum(axis=1)
+                variance[block, j] = ((phi @ narrowed(root[places])) ** 2).sum(axis=1)
         return variance
 
     @cached_property
@@ -162,8 +162,8 @@ class _Problem:
         """Geometric mean of the errors of the joints."""
         return float(np.exp(np.log(np.maximum(self.errors, 1e-12)).mean()))
 
-    def covariance(self, found: Solution, times: Array) -> Array:
-        """Covariance of the solution for residuals with these autocorrelation times, (n,).
+    def root(self, found: Solution, times: Array) -> Array:
+        """Root of the covariance of the solution for residuals with these autocorrelation times, (n,).
 
         C (sum_j H_j time_j / discount_j + penalty) C,   H_j the discounted information of joint j
         """
@@ -174,8 +174,7 @@ class _Problem:
         for j, H in enumerate(found.information):
             places = data.design(self.X, np.zeros(len(data.t), dtype=bool), j)[1]
             middle[np.ix_(places, places)] += H * max(times[j] / self.discount[j], 1.0)
-        covariance: Array = C @ middle @ C
-        return covariance
+        return np.asarray(C @ root_of(middle))
 
 
 def _in_standard_errors(x: Array) -> Array:
@@ -218,9 +217,9 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
         problem = problem.without(np.append(harmful, np.zeros(surfaces - n, dtype=bool)))
     found = problem.solution
     times = _times(data, found.residuals)
-    covariance = problem.covariance(found, times)
+    root = problem.root(found, times)
     sigma, scale = _band(problem, times)
-    return TorqueModel(base, data.bank, found.values, found.own, covariance, sigma, scale, times,
+    return TorqueModel(base, data.bank, found.values, found.own, root, sigma, scale, times,
                        np.full(n, data.keep.sum()), samples.cutoff, (problem.errors, plain.errors))  # fmt: skip
 
 

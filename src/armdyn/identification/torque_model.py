@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.identification.estimation import Estimate
+from armdyn.identification.estimation import Estimate, narrowed
 from armdyn.identification.friction_terms import GROUPS, Bank
 from armdyn.identification.observation import base_regressor
 from armdyn.parameters import BaseParameters
@@ -35,7 +35,7 @@ class TorqueModel:
     bank: the friction terms
     values: (p,) of the base parameters; those of `places` are in `own`
     own: (n + s, 2 + k) viscous and Coulomb friction and coefficients of the terms, of joints and shared motors
-    covariance: of values and own, one after the other
+    root: of the covariance of values and own, one after the other
     sigma: (n, 3) standard deviation of torques about the model of exact parameters, by class of speed
     scale: (n, 3) factor with which 95 % of the held-out torques of a class are within two standard deviations
     autocorrelation_time: (n,) of the residuals, in decimated samples
@@ -48,7 +48,7 @@ class TorqueModel:
     bank: Bank
     values: Array
     own: Array
-    covariance: Array
+    root: Array
     sigma: Array
     scale: Array
     autocorrelation_time: Array
@@ -71,13 +71,13 @@ class TorqueModel:
     def estimate(self) -> Estimate:
         """The base parameters of the plain law, with their covariance."""
         p, k = len(self.values), self.own.shape[1]
-        pick = np.eye(p, len(self.covariance))
+        pick = np.eye(p, len(self.root))
         for place, (a, i, factor) in replaced(self.base, self.bank).items():
             pick[place] = 0.0
             pick[place, p + a * k + i] = factor
         values = pick @ np.concatenate([self.values, self.own.ravel()])
         within = np.sqrt((self.sigma[:, 1:] ** 2).mean(axis=1))
-        return Estimate(self.base.names, values, pick @ self.covariance @ pick.T, within, self.autocorrelation_time,
+        return Estimate(self.base.names, values, pick @ self.root, within, self.autocorrelation_time,
                         self.samples, METHOD)  # fmt: skip
 
     def shifted(self, values: Array) -> TorqueModel:
@@ -92,8 +92,7 @@ class TorqueModel:
         factors = np.ones(p)
         for place, (a, i, factor) in taken.items():
             index[place], factors[place] = p + a * k + i, factor
-        inverse = np.linalg.pinv(found.covariance, rcond=1e-12, hermitian=True)
-        theta = theta + self.covariance[:, index] * factors @ inverse @ (values - found.values)
+        theta = theta + self.root @ np.linalg.pinv(found.root, rcond=1e-6) @ (values - found.values)
         theta[index] = values / factors
         theta[list(taken)] = 0.0
         own = np.where(self.own == 0, 0.0, theta[p:].reshape(self.own.shape))
@@ -142,7 +141,7 @@ class TorqueModel:
         p, k = len(self.values), self.own.shape[1]
         surfaces = [np.flatnonzero(self.bank.rows[:, j]) for j in range(n)]
         places = [np.concatenate([np.arange(p), *(p + a * k + np.arange(k) for a in each)]) for each in surfaces]
-        roots = [root_of(self.covariance[np.ix_(x, x)]) for x in places]
+        roots = [narrowed(self.root[x]) for x in places]
         columns = [self.bank.columns(q, qd, a)[::every] for a in range(len(self.own))]
         step = CHUNK * every
         for start in range(0, N, step):
@@ -201,15 +200,6 @@ class TorqueModel:
             "cross_validated": self.errors[0].tolist(),
             "cross_validated_without": self.errors[1].tolist(),
         }
-
-
-def root_of(covariance: Array) -> Array:
-    """(p, r) whose product with its transpose is a covariance of rank r."""
-    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
-    good = values > 1e-12 * values[-1]
-    root: Array = scale[:, None] * vectors[:, good] * np.sqrt(values[good])
-    return root
 
 
 def carried(base: BaseParameters) -> Array:

@@ -12,6 +12,8 @@ from armdyn.identification.estimation import (
     Estimate,
     Estimator,
     information,
+    narrowed,
+    noisy_rows,
     settled_weights,
     sigma_of,
     solved,
@@ -59,9 +61,8 @@ class Total(Estimator):
         times = self.times(observation.residuals(values))
         found = information(observation, weights) - singular[-1] ** 2 * np.diag(D**2)
         P = np.linalg.inv(found)
-        noise = weights**2 * sigma * np.sqrt(times)
-        covariance = P @ information(observation, noise) @ P
-        return Estimate(observation.base.names, values, covariance, sigma, times, observation.counts, "total")
+        root = P @ narrowed(noisy_rows(observation, weights, sigma**2 * times).T)
+        return Estimate(observation.base.names, values, root, sigma, times, observation.counts, "total")
 
 
 __all__ = ["Total"]

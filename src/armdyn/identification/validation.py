@@ -144,8 +144,8 @@ def validate(
         measured.append(rows.tau)
         keep.append(rows.keep)
         predicted.append(rows.Y @ estimate.values)
-        unsure = np.einsum("mja,ab,mjb->mj", rows.Y, estimate.covariance, rows.Y, optimize=True)
-        std.append(np.sqrt(np.maximum(unsure, 0.0) + estimate.sigma**2))
+        unsure = ((rows.Y @ estimate.root) ** 2).sum(axis=2)
+        std.append(np.sqrt(unsure + estimate.sigma**2))
         if prior is not None:
             before.append(rows.Y @ prior)
     joints = tuple(joint.name for joint in observation.base.robot.joints)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from armdyn.algebra import ops
+from armdyn.algebra.ops import Scalar
 from armdyn.errors import ShapeError
 from armdyn.typing import Array
 
@@ -42,34 +45,51 @@ def rotation_vector(R: Array) -> Array:
     By way of a quaternion, so it is good to rounding everywhere: (8.51) divides by sin(alpha), which loses the axis
     near alpha = 0 and alpha = pi. At exactly pi one of the two axes is taken.
 
-    R: (..., 3, 3) rotation matrices.
+    R: (..., 3, 3) rotation matrices, of numbers or of symbols.
     """
-    products = (R.reshape(*R.shape[:-2], 9) @ _PRODUCTS).reshape(*R.shape[:-2], 4, 4) + np.eye(4)
-    # The row of the largest component is free of cancellation. Its length does not matter below.
-    best = np.diagonal(products, axis1=-2, axis2=-1).argmax(axis=-1)[..., None, None]
-    quaternion = np.take_along_axis(products, best, axis=-2)[..., 0, :]
-    w, v = quaternion[..., :1], quaternion[..., 1:]
-    length = np.sqrt((v * v).sum(axis=-1, keepdims=True))
-    tiny = length < 1e-150  # squares of smaller components underflow, but then alpha u = 2 v / w
-    factor = np.where(tiny, 1.0, 2 * np.arctan2(length, np.abs(w))) / np.where(tiny, 0.5 * w, length)
-    vector: Array = v * np.where((w < 0) & ~tiny, -factor, factor)
-    return vector
+    if R.ndim == 2:
+        return np.array(_vector(R.tolist()), dtype=R.dtype)
+    return np.stack(_vector([[R[..., i, j] for j in range(3)] for i in range(3)]), axis=-1)
 
 
-def _quaternion_products() -> Array:
-    """(9, 16) with 4 (w, x, y, z)^T (w, x, y, z) = R (9,) @ this + identity, where the quaternion is that of R."""
-    table = np.zeros((3, 3, 4, 4))
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        table[i, i] = np.diag([1.0 if entry in (0, i + 1) else -1.0 for entry in range(4)])
-        for a, b in ((0, i + 1), (i + 1, 0)):  # 4 w x = R_zy - R_yz
-            table[k, j, a, b], table[j, k, a, b] = 1.0, -1.0
-        for a, b in ((j + 1, k + 1), (k + 1, j + 1)):  # 4 y z = R_zy + R_yz
-            table[k, j, a, b] = table[j, k, a, b] = 1.0
-    return table.reshape(9, 16)
+HALVINGS = 3
+"""How often the angle of a quaternion is halved before its series: alpha / 16 is then at most 0.2."""
+ARCTANGENT = [(-1) ** k / (2 * k + 1) for k in range(12)]
+"""arctan(x) / x as a polynomial in x^2; the next term is 7e-19 at x = 0.2."""
 
 
-_PRODUCTS = _quaternion_products()
+def _vector(r: Sequence[Sequence[Scalar]]) -> tuple[Scalar, Scalar, Scalar]:
+    """alpha u of a rotation matrix over any scalar."""
+    w, x, y, z = _quaternion(r)
+    length = x * x + y * y + z * z
+    for _ in range(HALVINGS):  # the quaternion (w, v) of half the angle is (w + |(w, v)|, v), up to its length
+        w = w + ops.sqrt(w * w + length)
+    square = length / (w * w)
+    series: Scalar = 0.0
+    for coefficient in reversed(ARCTANGENT):
+        series = series * square + coefficient
+    factor = 2 ** (HALVINGS + 1) * series / w  # alpha / 2^(k + 1) = arctan(|v| / w)
+    return x * factor, y * factor, z * factor
+
+
+def _quaternion(r: Sequence[Sequence[Scalar]]) -> tuple[Scalar, ...]:
+    """Multiple (w, x, y, z) of the quaternion of a rotation matrix, w >= 0.
+
+    The rows are those of 4 (w, x, y, z)^T (w, x, y, z); that of the largest component is free of cancellation.
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = r
+    rows = (
+        (1 + xx + yy + zz, zy - yz, xz - zx, yx - xy),
+        (zy - yz, 1 + xx - yy - zz, yx + xy, xz + zx),
+        (xz - zx, yx + xy, 1 - xx + yy - zz, zy + yz),
+        (yx - xy, xz + zx, zy + yz, 1 - xx - yy + zz),
+    )
+    best, largest = rows[0], rows[0][0]
+    for k, row in enumerate(rows[1:], 1):
+        larger = row[k] - largest
+        best = tuple(ops.select(larger, a, b) for a, b in zip(row, best, strict=True))
+        largest = ops.select(larger, row[k], largest)
+    return tuple(ops.select(best[0], entry, -entry) for entry in best)
 
 
 def axis_angle(R: Array) -> tuple[Array, float]:

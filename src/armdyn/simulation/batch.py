@@ -16,7 +16,7 @@ from armdyn.control.law import Law
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.kernels import build
 from armdyn.kernels.kernel import Kernel
-from armdyn.simulation.compiled_loop import Loop, loops, obstacle, stage_rows, step_graph
+from armdyn.simulation.compiled_loop import Loop, loops, obstacle, rows_of, stage_rows, step_graph
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
 from armdyn.simulation.sides import initial
@@ -130,7 +130,7 @@ def _march_block(
     n, size, stride, window = p.n, p.sides.size, p.method.grid, stage_rows(p.method)
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
-    reference = np.ascontiguousarray(np.column_stack([times, table.q, table.qd, table.qdd]))
+    reference = rows_of(times, table)
     own = None
     if goals is not None:  # constant, and different for each sample
         own = np.zeros((len(state), window, 1 + 3 * n))

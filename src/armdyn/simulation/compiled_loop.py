@@ -5,6 +5,7 @@ code too. Its results are those of `fixed_step`, up to rounding.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields, is_dataclass, replace
@@ -112,6 +113,7 @@ def stage_rows(method: Method) -> int:
 class Loop(NamedTuple):
     """Everything that the code of a step depends on.
 
+    reference:  shapes of the desired position, velocity and acceleration.
     memory:     size of the internal state of the law.
     varying:    names and sizes of gains that are inputs, instead of numbers in the code.
     parameters: standard parameters of the plant that are inputs.
@@ -123,12 +125,18 @@ class Loop(NamedTuple):
     dt: float
     hold: int
     saturation: Saturation | None
+    reference: tuple[tuple[int, ...], ...]
     memory: int
     measure: Measure
     stops: StopForces | None
     stiction: bool
     varying: tuple[tuple[str, int], ...] = ()
     parameters: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Entries of a row (t, reference)."""
+        return 1 + sum(math.prod(shape) for shape in self.reference)
 
     @property
     def inputs(self) -> int:
@@ -166,15 +174,16 @@ class _ClosedLoop:
     """Plant, actuators and law over symbols. row: (t, reference) at the time of the state."""
 
     def __init__(self, p: Loop, law: Law) -> None:
-        self.p, self.law, self.n, self.where = p, law, p.dyn.robot.n, sides(p.dyn, p.measure)
+        self.p, self.law, self.where = p, law, sides(p.dyn, p.measure)
         self.dyn = _varied(p.dyn, p.parameters) if p.parameters else p.dyn
         self.plant = TracedDynamics(self.dyn, bool(p.parameters))
         self.dry = _traced_stiction(self.plant) if p.stiction else None
 
     def torque(self, row: Array, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
         """Torques of the actuators, and the rate of the law's internal state."""
-        n, seen = self.n, (self.where.measured(q), self.where.measured(qd))
-        desired = Desired(*(row[1 + k * n : 1 + (k + 1) * n] for k in range(3)))
+        seen, shapes = (self.where.measured(q), self.where.measured(qd)), self.p.reference
+        parts = np.split(row[1:], np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+        desired = Desired(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
         tau = np.asarray(self.law(row[0], *seen, desired, z), dtype=object)
         if self.p.saturation is not None:
             tau = self.p.saturation(tau, qd[self.where.motors])
@@ -224,7 +233,7 @@ def step_graph(p: Loop) -> Graph:
 
     Gains and parameters that vary are a third input.
     """
-    n, memory, size = p.dyn.robot.n, p.memory, sides(p.dyn, p.measure).size
+    memory, size = p.memory, sides(p.dyn, p.measure).size
     rows = stage_rows(p.method)
 
     def step(state: Any, reference: Any, given: Any = ()) -> dict[str, Any]:
@@ -257,7 +266,7 @@ def step_graph(p: Loop) -> Graph:
         found: dict[str, Any] = substitute(moved, dict(zip(map(_symbol, p.parameters), values, strict=True)))
         return found
 
-    inputs: dict[str, Any] = {"state": 4 * size + memory, "reference": (rows, 1 + 3 * n)}
+    inputs: dict[str, Any] = {"state": 4 * size + memory, "reference": (rows, p.width)}
     if p.inputs:
         inputs["given"] = p.inputs
     return trace(step, inputs, fold_angles=False)
@@ -270,9 +279,9 @@ class Stages:
     """
 
     def __init__(self, p: Loop) -> None:
-        self.size, memory, n = sides(p.dyn, p.measure).size, p.memory, p.dyn.robot.n
+        self.size, memory = sides(p.dyn, p.measure).size, p.memory
         loop = _ClosedLoop(p, traced_law(p.law))
-        shapes = {"x": 2 * self.size + memory, "hold": 2 * self.size, "row": 1 + 3 * n}
+        shapes = {"x": 2 * self.size + memory, "hold": 2 * self.size, "row": p.width}
 
         def parts(x: Any, hold: Any, row: Any) -> tuple[Array, Array, Array, Array, Grip]:
             q, qd, z = np.split(np.array(x, dtype=object), [self.size, 2 * self.size])
@@ -433,7 +442,7 @@ def compiled_steps(problem: Problem) -> Outcome:
     stride = p.method.grid
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
-    reference = np.ascontiguousarray(np.column_stack([times, table.q, table.qd, table.qdd]))
+    reference = rows_of(times, table)
     on_grid = Desired(*(column[::stride] for column in table))
     z = p.law.start(p.q0, p.qd0)
     state = np.empty((p.steps + 2, 4 * size + len(z)))
@@ -451,10 +460,16 @@ def compiled_steps(problem: Problem) -> Outcome:
     return _outcome(p, state, tau, p.steps + 1, Status.FINISHED, "")._replace(table=on_grid)
 
 
+def rows_of(times: Array, table: Desired) -> Array:
+    """(times, width) rows (t, reference)."""
+    return np.ascontiguousarray(np.column_stack([times, *(column.reshape(len(times), -1) for column in table)]))
+
+
 def loops(p: Problem) -> list[Loop]:
     """The closed loops of the run, one for each plant."""
     memory = len(p.law.start(p.q0, p.qd0))
-    rest = p.saturation, memory, p.measure, p.stops, p.stiction
+    shapes = tuple(x.shape for x in p.course.start) if p.law.in_task_space else ((p.n,),) * 3
+    rest = p.saturation, shapes, memory, p.measure, p.stops, p.stiction
     return [Loop(dyn, p.law, p.method, p.dt, p.hold, *rest) for _, dyn in p.plants]
 
 

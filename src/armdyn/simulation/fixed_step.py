@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dgesv
 
 from armdyn.control.law import Desired, SingularTask
 from armdyn.dynamics import Dynamics
-from armdyn.simulation.compiled_loop import Stages, loops, obstacle, stages_of
+from armdyn.simulation.compiled_loop import Stages, loops, obstacle, rows_of, stages_of
 from armdyn.simulation.integrators import Linear, Rates, plus
 from armdyn.simulation.outcome import Outcome, end_of_motion
 from armdyn.simulation.problem import Problem, outside
@@ -183,7 +183,7 @@ class _Loop:
     @cached_property
     def _rows(self) -> Array:
         """(t, reference) at all stages of all steps."""
-        return np.column_stack([_grid(self.p), *self.table])
+        return rows_of(_grid(self.p), self.table)
 
     def _row(self, k: int, c: float = 0) -> Array:
         return np.asarray(self._rows[self.stride * k + round(self.stride * c)])

@@ -161,11 +161,15 @@ def _runs(problem: Problem, many: Samples, begin: float) -> Runs:
     motors = None if p.sides.rigid else (found.q[..., places], found.qd[..., places])
     q, qd = found.q[..., : p.nq], found.qd[..., : p.n]
     table = p.course.table(p.times[::keep])
-    desired = Desired(found.desired, table.qd, table.qdd)
+    goal = found.desired
+    if p.law.in_task_space:  # as for constant references, each sample has its own
+        goal = np.broadcast_to(goal, (*many.shape, *goal.shape))
+    desired = Desired(goal, table.qd, table.qdd)
+    error = p.law.error(q, desired) if p.law.in_task_space else goal - q
     finished = bool((found.statuses == Status.FINISHED).all())
     lost = int((found.statuses != Status.FINISHED).sum())
     status, detail = (Status.FINISHED, "") if finished else (Status.UNSTABLE, f"{lost} of {many.total} samples")
-    return Runs(p.times[::keep], q, qd, found.tau, desired, found.desired - q, found.memory, status, detail, p.plants,
+    return Runs(p.times[::keep], q, qd, found.tau, desired, error, found.memory, status, detail, p.plants,
                 p.method.name, p.dt, p.law.summary, True, time.perf_counter() - begin, motors, found.statuses,
                 found.ends, many.parameters)  # fmt: skip
 
@@ -204,7 +208,7 @@ def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> R
     nq = problem.nq
     outcome = outcome._replace(q=np.ascontiguousarray(outcome.q[:, :nq]), qd=np.ascontiguousarray(outcome.qd[:, :n]))
     if law.in_task_space:
-        error = np.array([law.error(q, type(desired)(*d)) for q, *d in zip(outcome.q, *desired, strict=True)])
+        error = law.error(outcome.q, desired)
     else:
         robot = problem.plants[0][1].robot
         error = robot.difference(outcome.q, desired.q) if robot.compounds else desired.q - outcome.q
