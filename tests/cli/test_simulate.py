@@ -44,7 +44,7 @@ def test_a_planned_motion(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "controller", ["pid", "pd_gravity", "predictive", "feedforward", "sliding_mode", "adaptive", "none"]
+    "controller", ["pid", "pd_gravity", "predictive", "feedforward", "sliding_mode", "robust", "adaptive", "none"]
 )
 def test_every_controller(run: Run, controller: str) -> None:
     status, out, _ = run("simulate", "three_link", "--controller", controller, "--dt", "0.002", "--duration", "0.2")
@@ -68,6 +68,38 @@ def test_a_push_at_a_frame(run: Run, tmp_path: Path) -> None:
         status, out, error = run("simulate", "planar2r", "--push", text)
         assert status == 2
         assert message in " ".join((out + error).split())
+
+
+def test_contacts_are_noticed(run: Run) -> None:
+    """A push at the tool is noticed by the joints that it turns; without one there is no alarm."""
+    still = ("simulate", "ur5", "--duration", "0.3", "--dt", "0.002", "--observe-contact", "50", "--error", "mass=0.02")
+    status, out, _ = run(*still, "--push", "tool=0,0,-60@0.1,0.3")
+    assert status == 0, out
+    pan, lift = out.split("Contact torques")[1].splitlines()[4:6]
+    assert 0.1 < float(lift.split()[-1]) < 0.12
+    assert pan.split()[-1] == "-"  # the axis of the first joint is vertical, as the force
+    _, out, _ = run(*still)
+    assert [line.split()[-1] for line in out.split("Contact torques")[1].splitlines()[4:10]] == ["-"] * 6
+    status, _, error = run("simulate", "planar2r", "--error", "mass=0.1")
+    assert status == 2 and "--observe-contact" in " ".join(error.split())
+    status, _, error = run(*still, "--error", "weight=0.1")
+    assert status == 2 and "mass, com, inertia, rotor, friction" in " ".join(error.split())
+
+
+def test_admittance_yields_to_a_push_at_the_tool(run: Run, tmp_path: Path) -> None:
+    """At rest under a constant force the tool has moved by force over stiffness."""
+    file = tmp_path / "run.csv"
+    status, out, _ = run("simulate", "planar2r", "--controller", "admittance", "--from", "0.4,0.9", "--reference",
+                         "0.4,0.9", "--duration", "3", "--gain", "stiffness=2000", "--gain", "mass=20", "--push",
+                         "tool=0,40,0@0,9", "--dt", "0.005", "--out", str(file))  # fmt: skip
+    assert status == 0, out
+    table = np.genfromtxt(file, delimiter=",", names=True)
+    ends = armdyn.compile(armdyn.load("planar2r")).pose(np.column_stack([table["q1"], table["q2"]])[[0, -1]])
+    moved = (ends[1] - ends[0])[:2, 3]
+    # The inner loop gives way a little more: its stiffness is 400 1/s^2 times the inertia of the arm.
+    assert moved == pytest.approx([0.0, 40 / 2000], abs=2e-3)
+    status, _, error = run("simulate", "planar2r", "--controller", "admittance", "--push", "elbow=0,40,0@0,9")
+    assert status == 2 and "--push tool=" in " ".join(error.split())
 
 
 def test_imperfect_models_and_many_arms(run: Run) -> None:

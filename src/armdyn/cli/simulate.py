@@ -9,7 +9,7 @@ import typer
 
 from armdyn.cli import parse
 from armdyn.cli.console import compiled, console, show, show_path, working, write_figure
-from armdyn.cli.control_laws import CONTROLLERS, TASK_LAWS, gains_of, joint_law, task_law
+from armdyn.cli.control_laws import CONTROLLERS, ERRORS, TASK_LAWS, gains_of, joint_law, named_numbers, task_law
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from armdyn.tables import Section
 
 COMPLETED, STOPPED = 0, 1
-ERRORS = ("peak error", "rms error", "final error")
+TRACKING = ("peak error", "rms error", "final error")
 CURVES = {"curve40": "scara5", "swing": "three_link"}
 """References of the source texts, and the robot each is for."""
 
@@ -114,6 +114,21 @@ def simulate(
             metavar="W", help="Velocities from an observer with poles at W rad/s; only positions are measured."
         ),
     ] = 0.0,
+    observe_contact: Annotated[
+        float,
+        typer.Option(
+            metavar="W",
+            help="Contact torques from a momentum observer with a filter of W 1/s, and when they are noticed.",
+        ),
+    ] = 0.0,
+    error: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help=f"Error of the model that --observe-contact allows for, of {', '.join(ERRORS)}: relative, com in m, "
+            "as in mass=0.03; repeatable.",
+        ),
+    ] = None,
     rows: Annotated[
         str | None,
         typer.Option(
@@ -157,18 +172,22 @@ def simulate(
         known = dyn if controller == "elastic_pd" or not dyn.coordinates.doubled else compiled(robot.without("elastic"))
         if "presliding" in robot.features:  # laws have no state for it; the plant has
             known = compiled(known.robot.without("presliding"))
-        law, course, options = _motion(robot, known, controller, gain, reference, start, duration, torques, rows)
+        pushed = _pushed(robot, push)
+        law, course, options = _motion(
+            robot, known, controller, gain, reference, start, duration, torques, rows, pushed
+        )
         if observe_velocity:
             from armdyn.control import VelocityObserver
 
             law = VelocityObserver(law, known, observe_velocity)
+        law = _observed(law, dyn, known, observe_contact, error)
         options |= {"dt": dt, "integrator": integrator}
         curve = parse.torque_speed(no_load, corner, robot.n)
         limits = "robot" if saturate or curve else None
         actuation = Actuation(torque_limits=limits, control_period=control_period, **curve)
         mass, com = parse.payload(payload)
         carried = compiled(robot.with_payload(mass, com)) if mass else dyn
-        plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure), wrench=_pushed(robot, push))
+        plant = Plant(carried, stiction=stiction, stops=stops, measure=_measure(measure), wrench=pushed)
         say("simulating")
         sensors = None
         if resolution or position_noise or velocity_noise or delay:
@@ -187,6 +206,7 @@ def simulate(
     _print_loops(screen, law, known)
     _print_springs(screen, law, dyn)
     _print(screen, run, law)
+    _print_contacts(screen, run, law)
     if others:
         from armdyn.simulation.studies import comparison
 
@@ -206,7 +226,7 @@ def simulate(
 
 def _motion(
     robot: Robot, known: Dynamics, controller: str, gain: list[str] | None, reference: str | None, start: str | None,
-    duration: float | None, torques: Path | None, rows: str | None,
+    duration: float | None, torques: Path | None, rows: str | None, pushed: Any,
 ) -> tuple[Law, Any, dict[str, Any]]:  # fmt: skip
     """The control law, the reference, and the start and duration of the simulation."""
     if torques is None:
@@ -215,7 +235,7 @@ def _motion(
         if controller in TASK_LAWS:
             if options["q0"] is None:
                 options["q0"] = motion(0.0)
-            return *task_law(known, controller, gains, motion, rows), options
+            return *task_law(known, controller, gains, motion, rows, pushed), options
         if rows is not None:
             raise typer.BadParameter(f"only for {', '.join(TASK_LAWS)}", param_hint="--rows")
         return joint_law(known, controller, gains), motion, options
@@ -225,6 +245,21 @@ def _motion(
 
     q0 = None if start is None else parse.configuration(start, robot, "--from")
     return read_torques(torques), None, {"q0": q0, "duration": duration}
+
+
+def _observed(law: Law, dyn: Dynamics, known: Dynamics, gain: float, errors: list[str] | None) -> Law:
+    """The law with an observer of contact torques around it, if one is asked for."""
+    given = named_numbers(errors, ERRORS, "an error of the model", "--error", "mass=0.03")
+    if not gain:
+        if given:
+            raise typer.BadParameter("only for --observe-contact", param_hint="--error")
+        return law
+    if dyn.coordinates.doubled:
+        raise typer.BadParameter("not for elastic joints: the observer knows the momentum of a rigid arm",
+                                 param_hint="--observe-contact")  # fmt: skip
+    from armdyn.control import MomentumObserver, parameter_errors
+
+    return MomentumObserver(law, known, gain, errors=parameter_errors(known, **given))
 
 
 def _pushed(robot: Robot, texts: list[str] | None) -> Any:
@@ -295,7 +330,9 @@ def _print(screen: Console, run: Run, law: Law) -> None:
 
     show(screen, _section(run, law.in_task_space))
     if law.in_task_space:
-        task: Any = getattr(law, "law", law)
+        task: Any = law
+        while hasattr(task, "law"):  # within observers
+            task = task.law
         show(screen, _tool_section(run, task.rows.replace(",", " ").split()))
     style = "green" if run.ok else "bold red"
     screen.print(Text.assemble((run.status.value, style), f" {run.detail}" if run.detail else ""))
@@ -303,6 +340,29 @@ def _print(screen: Console, run: Run, law: Law) -> None:
     speed = run.duration / run.seconds
     screen.print(Text(f"{len(run.t) - 1} steps in {run.seconds:.3f} s ({how}, including preparation): "
                       f"{speed:.3g} times real time.", style="dim"))  # fmt: skip
+
+
+def _print_contacts(screen: Console, run: Run, law: Law) -> None:
+    """Contact torques that an observer estimates, their thresholds, and when they are exceeded."""
+    from armdyn.control import MomentumObserver, first_contact
+    from armdyn.robot.limits import UNITS
+    from armdyn.tables import Column, Section
+
+    if not isinstance(law, MomentumObserver):
+        return
+    residual, threshold = (f(run.q, run.qd, run.memory) for f in (law.residual, law.threshold))
+    rows = []
+    for j, joint in enumerate(run.dynamics.robot.joints):
+        r, most = residual[:, j : j + 1], threshold[:, j : j + 1]
+        at = first_contact(r, run.t, most)
+        figures = (f"{abs(r).max():.3g}", f"{most.min():.3g} to {most.max():.3g}", "-" if at is None else f"{at:.3f}")
+        rows.append((joint.name, UNITS[joint.kind].torque, *figures))
+    heads = ("joint", "unit", "largest estimate", "threshold", "noticed (s)")
+    note = (
+        "Thresholds allow for errors of the model: at any time, the probability of a false alarm of a joint is "
+        f"{law.false_alarms:g}."
+    )
+    show(screen, Section("Contact torques", tuple(map(Column, heads)), tuple(rows), note))
 
 
 def _print_left_out(screen: Console, plant: Robot, known: Robot) -> None:
@@ -357,7 +417,7 @@ def _section(run: Run, in_task_space: bool) -> Section:
     from armdyn.robot.limits import UNITS
     from armdyn.tables import Column, Section
 
-    heads = ("joint", "unit", *(() if in_task_space else ERRORS), "peak velocity", "peak torque")
+    heads = ("joint", "unit", *(() if in_task_space else TRACKING), "peak velocity", "peak torque")
     numbers_of = [*([] if in_task_space else _errors(run)), abs(run.qd).max(axis=0), abs(run.tau).max(axis=0)]
     rows = []
     for j, joint in enumerate(run.dynamics.robot.joints):
@@ -374,7 +434,7 @@ def _tool_section(run: Run, names: list[str]) -> Section:
     columns = [[f"{float(x):.3g}" for x in column] for column in _errors(run)]
     units = ["rad" if name.startswith("r") else "m" for name in names]
     rows = tuple(zip(names, units, *columns, strict=True))
-    return Section("Tool, world axes", tuple(map(Column, ("row", "unit", *ERRORS))), rows)
+    return Section("Tool, world axes", tuple(map(Column, ("row", "unit", *TRACKING))), rows)
 
 
 def _errors(run: Run) -> list[Any]:

@@ -31,7 +31,7 @@ class SlotineLi(PassivityLaw):
     to zero for any load.
 
     dyn:        model with the initial parameters.
-    rate:       convergence rate of the error on s = 0, 1/s, (n,) or one number.
+    rate:       convergence rate of the error on s = 0, 1/s, (n,) or one number (default: 10).
     kd:         damping of s, N m s/rad or N s/m, (n,) or one number; or a model, whose mass matrix times 2 rate it is,
                 so that s decays twice as fast as the error at every configuration (default: the model with a usual
                 payload, a tenth of the arm's mass).

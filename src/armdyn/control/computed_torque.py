@@ -38,8 +38,8 @@ class ComputedTorque(Law):
     friction of a joint at rest is compensated in the direction of w, so that the arm breaks away as commanded.
 
     dyn:        the controller's model: any object with the functions of `armdyn.Dynamics`.
-    kp:         proportional gain, 1/s^2.
-    kd:         derivative gain, 1/s.
+    kp:         proportional gain, 1/s^2 (default: 400).
+    kd:         derivative gain, 1/s (default: 40, critical damping).
     ki:         integral gain, 1/s^3, Khalil, footnote of sec. 9.4.2.2 (default: 0).
     scheme:     "tracking" (default) of a moving reference, or "position" control to a constant one.
     predictive: evaluate the model at the desired instead of the measured state, Khalil (9.31) (default: False).
@@ -54,8 +54,8 @@ class ComputedTorque(Law):
     """
 
     dyn: Dynamics
-    kp: Any
-    kd: Any
+    kp: Any = 400.0
+    kd: Any = 40.0
     ki: Any = 0.0
     scheme: Scheme = "tracking"
     predictive: bool = False

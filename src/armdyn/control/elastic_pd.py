@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.extremes import largest_gravity_slope
+from armdyn.control.extremes import largest_gravity_slope, largest_inertias
 from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
@@ -88,6 +88,19 @@ class ElasticPD(Law):
         half = np.where(soft, k, 0) + kp / 2
         smallest = np.where(soft, half - np.sqrt(np.where(soft, k, 0) ** 2 + kp**2 / 4), kp)
         return StabilityCondition(float(smallest.min()), _slope(self.dyn))
+
+    @staticmethod
+    def designed(dyn: Dynamics, frequency: float = 15.0, *, follow: bool = False) -> ElasticPD:
+        """Critically damped gains for the largest inertias of the rigid arm: kp = a w^2, raised to 2 `least_kp`.
+
+        dyn:       compiled dynamics of the robot with its elastic joints.
+        frequency: natural frequency w, rad/s (default: 15).
+        follow:    as in ElasticPD (default: False).
+        """
+        a = largest_inertias(compiled_dynamics(dyn.robot.without("elastic")))
+        kp, least = a * frequency**2, ElasticPD.least_kp(dyn)
+        kp = np.where(np.isfinite(least), np.maximum(kp, 2 * least), kp)  # stable by the law's condition
+        return ElasticPD(dyn, kp, 2 * np.sqrt(a * kp), follow=follow)
 
     @staticmethod
     def least_kp(dyn: Dynamics) -> Array:

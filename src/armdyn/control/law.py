@@ -73,14 +73,14 @@ class Law(ABC):
 
     @property
     def summary(self) -> str:
-        """The law in one line: its name and the gains that are not the default."""
+        """The law in one line: its name and its gains, without options that are not used (0, False, the default)."""
         parts: list[str] = []
         entries: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         for entry in entries:
             value = getattr(self, entry.name)
             if isinstance(value, Law):
                 parts.append(value.summary)
-            elif isinstance(entry.default, int | float | str | bool) and np.all(value == entry.default):
+            elif _unused(entry.default) and np.all(value == entry.default):
                 continue
             elif isinstance(value, np.ndarray):
                 same = value.size and np.all(value == value.flat[0])
@@ -88,6 +88,11 @@ class Law(ABC):
             elif isinstance(value, bool | int | float | str):
                 parts.append(f"{entry.name}={value}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _unused(default: Any) -> bool:
+    """Whether a field with this default takes no part in a law, or is a choice rather than a gain."""
+    return isinstance(default, str | bool) or (isinstance(default, int | float) and default in (0, np.inf))
 
 
 def _listed(values: Array) -> str:

@@ -32,14 +32,14 @@ class PassivityLaw(Law):
     positive definite kd, which may depend on q.
 
     dyn:  model with the nominal parameters.
-    rate: convergence rate of the error on s = 0, 1/s, (n,) or one number.
+    rate: convergence rate of the error on s = 0, 1/s, (n,) or one number (default: 10).
     kd:   damping of s, N m s/rad or N s/m, (n,) or one number; or a model, whose mass matrix times 2 rate it is, so
           that s decays twice as fast as the error at every configuration (default: the model with a usual payload, a
           tenth of the arm's mass).
     """
 
     dyn: Dynamics
-    rate: Any
+    rate: Any = 10.0
     kd: Any = None
 
     def __post_init__(self) -> None:

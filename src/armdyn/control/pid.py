@@ -17,6 +17,9 @@ from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot.features import CLOSED, FRICTIONLESS, takes
 from armdyn.typing import Array
 
+FREQUENCY = 20.0
+"""Triple pole of a designed PID, rad/s."""
+
 
 @dataclass(frozen=True, eq=False)
 class PID(Law):
@@ -59,19 +62,17 @@ class PID(Law):
             kp = 3 a w^2,  kd + Fv = 3 a w,  ki = a w^3,  a = largest M_jj over the workspace
 
         dyn:           model of the arm.
-        frequency:     w, rad/s, (n,) or one number.
+        frequency:     w, rad/s, (n,) or one number (default: 20, unless a resonance is given).
         resonance:     instead of the frequency: resonance of the structure, rad/s; w is half of it (Khalil).
         viscous:       viscous friction Fv, N m s/rad or N s/m (default: that of the robot). Raises ArmdynError where it
                        alone exceeds 3 a w.
         torque_limits: as in PID (default: none).
         """
-        if (frequency is None) == (resonance is None):
-            raise ArmdynError(
-                "both or neither of frequency and resonance given",
-                where="PID.designed",
-                expected="one of the two, rad/s",
-            )
-        w = np.asarray(frequency if resonance is None else np.asarray(resonance, dtype=float) / 2, dtype=float)
+        if frequency is not None and resonance is not None:
+            raise ArmdynError("both frequency and resonance given", where="PID.designed",
+                              expected="one of the two, rad/s")  # fmt: skip
+        w = FREQUENCY if frequency is None else np.asarray(frequency, dtype=float)
+        w = w if resonance is None else np.asarray(resonance, dtype=float) / 2
         w = gain_vector("frequency", w, dyn.n, positive=True)
         a = largest_inertias(dyn)
         Fv = viscous_friction(dyn) if viscous is None else gain_vector("viscous", viscous, dyn.n)
@@ -150,6 +151,18 @@ class PDGravity(Law):
         settle(self, self.dyn.n, others=("kp", "kd"))
         if self.at not in ("actual", "desired"):
             raise unknown_name("configuration for gravity", self.at, ("actual", "desired"), where="PDGravity")
+
+    @staticmethod
+    def designed(dyn: Dynamics, frequency: Any = 15.0, damping: Any = 1.0, *, follow: bool = False) -> PDGravity:
+        """Gains for the largest inertias over the workspace: kp = a w^2, kd = 2 xi a w.
+
+        dyn:       the controller's model.
+        frequency: natural frequency w of each joint at its largest inertia, rad/s, (n,) or one number (default: 15).
+        damping:   damping ratio xi, (n,) or one number (default: 1).
+        follow:    as in PDGravity (default: False).
+        """
+        a, w, xi = largest_inertias(dyn), np.asarray(frequency, dtype=float), np.asarray(damping, dtype=float)
+        return PDGravity(dyn, a * w**2, 2 * xi * a * w, follow=follow)
 
     @staticmethod
     def least_kp(dyn: Dynamics) -> float:

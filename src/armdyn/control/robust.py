@@ -29,14 +29,14 @@ class SlidingMode(Law):
     falls below layer / rate. Gains are one number for all joints or one per joint.
 
     dyn:   the controller's model.
-    rate:  convergence rate of the error on s = 0, 1/s.
-    gain:  largest acceleration error that is rejected, rad/s^2 or m/s^2.
+    rate:  convergence rate of the error on s = 0, 1/s (default: 15).
+    gain:  largest acceleration error that is rejected, rad/s^2 or m/s^2 (default: 30).
     layer: thickness of the boundary layer, rad/s or m/s; thin layers chatter (default: 0.05).
     """
 
     dyn: Dynamics
-    rate: Any
-    gain: Any
+    rate: Any = 15.0
+    gain: Any = 30.0
     layer: Any = 0.05
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class RobustPassivity(PassivityLaw):
     within the bounds is.
 
     dyn:    model with the nominal parameters.
-    rate:   convergence rate of the error on s = 0, 1/s, (n,) or one number.
+    rate:   convergence rate of the error on s = 0, 1/s, (n,) or one number (default: 10).
     kd:     damping of s, N m s/rad or N s/m, (n,) or one number; or a model, whose mass matrix times 2 rate it is
             (default: the model with a usual payload, a tenth of the arm's mass).
     errors: bounds E of the parameters' errors, (p, r) or (p,): `parameter_errors(dyn, ...)` (default: its defaults).

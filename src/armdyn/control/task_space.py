@@ -134,11 +134,11 @@ class TaskPID(TaskLaw):
         settle(self, self.dyn.n, others=("joint_damping",))
 
     @staticmethod
-    def designed(dyn: Dynamics, frequency: float, damping: float = 1.0, *, rows: str = ALL) -> TaskPID:
+    def designed(dyn: Dynamics, frequency: float = 10.0, damping: float = 1.0, *, rows: str = ALL) -> TaskPID:
         """Gains for the inertias of the task, with gravity compensation: kp = m w^2, kd = 2 xi m w, ki = kp w / 10.
 
         dyn:       the controller's model.
-        frequency: natural frequency w of the tool, rad/s.
+        frequency: natural frequency w of the tool, rad/s (default: 10).
         damping:   damping ratio xi (default: 1).
         rows:      controlled rows (default: all).
         """
@@ -175,8 +175,8 @@ class ResolvedAcceleration(TaskLaw):
         qdd += (1 - J^+ J)(posture_kp (posture - q) - posture_kd qd)
 
     dyn:        the controller's model.
-    kp:         proportional gain, 1/s^2.
-    kd:         derivative gain, 1/s.
+    kp:         proportional gain, 1/s^2 (default: 400).
+    kd:         derivative gain, 1/s (default: 40, critical damping).
     rows:       controlled rows (default: all of x y z rx ry rz).
     damping:    of the inverse near singular configurations, at the cost of accuracy; 0 (default): they end the motion.
     posture:    (n,) preferred configuration of a redundant arm (default: none).
@@ -185,8 +185,8 @@ class ResolvedAcceleration(TaskLaw):
     """
 
     dyn: Dynamics
-    kp: Any
-    kd: Any
+    kp: Any = 400.0
+    kd: Any = 40.0
     rows: str = ALL
     damping: float = 0.0
     posture: Any = None
@@ -281,13 +281,14 @@ class Impedance(TaskLaw):
         settle(self, self.dyn.n, others=("joint_damping",))
 
     @staticmethod
-    def designed(dyn: Dynamics, stiffness: float, damping: float = 1.0, *, rows: str = ALL) -> Impedance:
+    def designed(dyn: Dynamics, stiffness: float = 1000.0, damping: float = 1.0, *, rows: str = ALL) -> Impedance:
         """The same natural frequency w in all rows, from the stiffness of the translations and the inertias m_i.
 
         w = sqrt(stiffness / largest m of x y z),  k_i = m_i w^2,  d_i = 2 xi m_i w
 
         dyn:       the controller's model.
-        stiffness: of the heaviest of the controlled translations, N/m (of rotations, if there are none, N m/rad).
+        stiffness: of the heaviest of the controlled translations, N/m (of rotations, if there are none, N m/rad;
+                   default: 1000).
         damping:   damping ratio xi (default: 1).
         rows:      controlled rows (default: all).
         """
@@ -341,6 +342,22 @@ class Admittance(TaskLaw):
     @property
     def compilable(self) -> bool:
         return False  # neither the sensor nor the inner loop is
+
+    @staticmethod
+    def designed(
+        dyn: Dynamics, force: Force, stiffness: float = 500.0, mass: float = 5.0, damping: float = 1.0,
+        *, rows: str = "x y z",
+    ) -> Admittance:  # fmt: skip
+        """A mass on a spring with the damper of a damping ratio: 2 xi sqrt(mass stiffness).
+
+        dyn:       the controller's model.
+        force:     the sensor, as in Admittance.
+        stiffness: N/m (default: 500).
+        mass:      kg (default: 5).
+        damping:   damping ratio xi (default: 1).
+        rows:      of x y z (default: all three).
+        """
+        return Admittance(dyn, mass, 2 * damping * np.sqrt(mass * stiffness), stiffness, force, rows=rows)
 
     @cached_property
     def inner(self) -> ResolvedAcceleration:
