@@ -9,7 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.motion import Infeasible
-from armdyn.motion.timing import TimingStatus
+from armdyn.motion.timed_path import TimingStatus
 from motion.arms import compiled, slider, waypoints
 from support.limits import FULL
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import armdyn
 from armdyn.motion import Infeasible
-from armdyn.motion.timing import TimingStatus
+from armdyn.motion.timed_path import TimingStatus
 from motion.arms import compiled, slider, waypoints
 from support.limits import FULL
 

@@ -21,7 +21,8 @@ from armdyn.identification.fit import Fit
 from armdyn.identification.observation import base_regressor
 from armdyn.motion import Infeasible
 from armdyn.motion.resistance import none_reserved
-from armdyn.motion.timing import POINTS, TimeOptimal, fastest_timing, path_of
+from armdyn.motion.timed_path import TimeOptimal
+from armdyn.motion.timing import POINTS, fastest_timing, path_of
 from armdyn.motion.verdict import TOUCHING
 from armdyn.robot.limits import joint_names, motion_limits, required_torque_limits
 from armdyn.tables import Column, Section

@@ -5,7 +5,8 @@ from armdyn.motion.loads import Sizing, sizing
 from armdyn.motion.payload_cycle import Cycle, LargestPayload, largest_payload, shortest_cycle
 from armdyn.motion.sampling import Infeasible
 from armdyn.motion.scaling import ScaledMotion, scale_to_torque
-from armdyn.motion.timing import TimeOptimal, time_optimal
+from armdyn.motion.timed_path import TimeOptimal
+from armdyn.motion.timing import time_optimal
 from armdyn.motion.torques import TorqueBreakdown, torque_breakdown
 from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.robot.limits import MotionLimits, motion_limits

@@ -18,7 +18,8 @@ from armdyn.errors import ArmdynError
 from armdyn.motion.path import as_trajectory
 from armdyn.motion.sampling import Infeasible, checked_motion, dynamics_of, integral, sample_times, states
 from armdyn.motion.scaling import demand_of
-from armdyn.motion.timing import POINTS, TimeOptimal, fastest_timing, path_of
+from armdyn.motion.timed_path import TimeOptimal
+from armdyn.motion.timing import POINTS, fastest_timing, path_of
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, continuous_torques, joint_names, joint_units, limit_vector, motion_limits
 from armdyn.robot.robot import Robot
