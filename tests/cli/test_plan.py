@@ -200,7 +200,7 @@ def test_a_line_timed_by_torques(run: Run, tmp_path: Path) -> None:
         (("--from", FROM, "--to", TO, "--duration", "0.1", "--v-max", "1"), "exceeds the limits"),
         (("--from", FROM, "--to", TO, "--timing", "fast"), "is not one of 'given', 'scaled', 'optimal'"),
         (("--from", FROM, "--to", TO, "--timing", "scaled"), "no torque limit is known"),
-        (("--from", FROM, "--to", TO, "--timing", "scaled", "--tau-max", "9", "--j-max", "9"), "not of jerk"),
+        (("--from", FROM, "--to", TO, "--timing", "scaled", "--tau-max", "99", "--j-max", "9"), "acceleration"),
         (("--from", FROM, "--to", TO, "--timing", "optimal"), "Give --tau-max"),
         (("--from", FROM, "--to", TO, "--timing", "scaled", "--tau-max", "9", "--duration", "1"), "follows from"),
         (

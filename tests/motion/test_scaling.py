@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.motion import Infeasible
+from armdyn.errors import ArmdynError, NotApplicable, ShapeError
+from armdyn.motion import Infeasible, motion_limits
 from motion.arms import compiled, slider, waypoints
 from support.limits import FULL
 
 FINE = 20_001
+TAU_MAX = [200, 200, 150, 40, 40, 40]
 
 
 def torques(dyn: armdyn.Dynamics, motion: armdyn.trajectory.Trajectory) -> np.ndarray:
@@ -132,3 +134,52 @@ def test_a_reference_that_stands_has_no_speed_to_scale() -> None:
     still = armdyn.point_to_point([0.3, 0.4], [0.3, 0.4], "cubic", duration=1.0)
     with pytest.raises(Infeasible, match="nothing limits the speed"):
         armdyn.scale_to_torque(still, armdyn.load("planar2r"), 3000.0)
+
+
+def test_jerk_scales_with_the_cube_of_the_speed() -> None:
+    """A quintic reaches its jerk limit exactly, 60 strokes over the cube of the duration; a trapezoid never can."""
+    arm = compiled("planar2r")
+    move = armdyn.point_to_point([0.0, 0.0], [1.0, 0.5], "quintic", duration=2.0)
+    scaled = armdyn.scale_to_torque(move, arm, 1e6, j_max=30.0)
+    assert (scaled.quantity, scaled.joint) == ("jerk", "shoulder")
+    assert scaled.duration == pytest.approx((60.0 / 30.0) ** (1 / 3), rel=1e-9)
+    assert armdyn.feasibility(arm, scaled, tau_max=1e6, j_max=30.0 * (1 + 1e-6))
+    with pytest.raises(Infeasible, match="jumps"):
+        armdyn.scale_to_torque(armdyn.point_to_point([0.0, 0.0], [1.0, 0.5], duration=2.0), arm, 1e6, j_max=30.0)
+
+
+def test_limits_as_one_object() -> None:
+    """The same limits, by name or as one object, for every function that takes them; never both, never left out."""
+    robot = compiled("ur5").robot
+    move = armdyn.point_to_point(np.zeros(6), np.full(6, 0.4), "quintic", duration=1.0)
+    limits = motion_limits(robot, tau_max=TAU_MAX, v_max=2.0, no_load_speed=3.0)
+    assert limits.curve is not None
+
+    verdicts = (armdyn.feasibility(robot, move, tau_max=TAU_MAX, v_max=2.0, no_load_speed=3.0),
+                armdyn.feasibility(robot, move, limits=limits))  # fmt: skip
+    assert (verdicts[0].use["torque"] == verdicts[1].use["torque"]).all()
+    payloads = (armdyn.largest_payload(robot, move, tau_max=TAU_MAX, v_max=2.0, no_load_speed=3.0),
+                armdyn.largest_payload(robot, move, limits=limits))  # fmt: skip
+    assert payloads[0].mass == payloads[1].mass > 0
+    timings = (armdyn.time_optimal(move, robot, tau_max=TAU_MAX, v_max=2.0, no_load_speed=3.0),
+               armdyn.time_optimal(move, robot, limits=limits))  # fmt: skip
+    assert timings[0].duration == timings[1].duration
+    scaled = (armdyn.scale_to_torque(move, robot, TAU_MAX, v_max=2.0, no_load_speed=3.0),
+              armdyn.scale_to_torque(move, robot, limits=limits))  # fmt: skip
+    assert scaled[0].duration == scaled[1].duration
+
+
+def test_limits_that_contradict_or_are_unknown() -> None:
+    robot, move = compiled("planar2r").robot, armdyn.point_to_point([0.0, 0.0], [1.0, 0.5], "quintic", duration=2.0)
+    limits = motion_limits(robot, tau_max=1e6)
+    for function in (armdyn.scale_to_torque, armdyn.time_optimal):
+        with pytest.raises(ArmdynError, match="limits= and v_max"):
+            function(move, robot, limits=limits, v_max=1.0)  # type: ignore[operator]
+        with pytest.raises(ArmdynError, match="p_max"):
+            function(move, robot, tau_max=1e6, p_max=100.0)  # type: ignore[operator]
+        with pytest.raises(NotApplicable, match="limits of power"):
+            function(move, robot, limits=motion_limits(robot, tau_max=1e6, p_max=100.0))  # type: ignore[operator]
+        with pytest.raises(ShapeError, match="limits of 6 joints"):
+            function(move, robot, limits=motion_limits(compiled("ur5").robot))  # type: ignore[operator]
+    with pytest.raises(ArmdynError, match="Did you mean 'v_max'"):
+        motion_limits(robot, vmax=2.0)  # type: ignore[call-arg]

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 BEYOND = 1
 """Exit status if a limit of the robot is exceeded."""
-LEAST_SHARE = 0.01
-"""Share down to which accelerations taken from torque limits are lowered to keep those limits."""
 TORQUES_OVER_INERTIAS = "torque limits over the largest inertias"
 REACHED = 0.999
 """Share of a limit from which it counts as reached."""
@@ -79,8 +77,8 @@ def plan(
         Timing,
         typer.Option(
             help="given: by profile and limits. scaled: the whole motion is sped up or slowed down until a joint "
-            "reaches a limit of torque, velocity or acceleration. optimal: the fastest timing of the path; the profile "
-            "is not used."
+            "reaches a limit of torque, velocity, acceleration or jerk. optimal: the fastest timing of the path; the "
+            "profile is not used."
         ),
     ] = Timing.given,
     tau_max: parse.TorqueOption = None,
@@ -119,6 +117,8 @@ def plan(
 
     Exit status: 0 the motion respects every known limit, 1 it does not, 2 error.
     """
+    from armdyn.motion import feasibility
+
     parse.check_extension(plot, parse.PICTURES, "--plot")
     given = [(start, "--from"), *((text, "--via") for text in via or ()), (end, "--to")]
     points = [parse.configuration(text, robot, option) for text, option in given]
@@ -148,7 +148,7 @@ def plan(
         assert dyn is not None
         found, robot, motion = _largest(dyn, motion, limits, com, None)
         told, dyn = f"{told} {found}".strip(), compiled(robot)
-    verdict = None if dyn is None else _verdict(dyn, motion, limits)
+    verdict = None if dyn is None else feasibility(dyn, motion, limits=limits)
     screen = console()
     shape = f"straight line{'s' if via else ''} {'of the tool' if line else 'in joint space'}"
     manner = _manner(timing, "blends" if via else f"profile {profile}")
@@ -179,9 +179,7 @@ def _largest(
     """What limits the largest payload, the robot with it, and its motion."""
     from armdyn.motion import largest_payload
 
-    known: dict[str, Any] = {"tau_max": limits.tau_max, "v_max": limits.velocity, "a_max": limits.acceleration,
-                             "j_max": limits.jerk}  # fmt: skip
-    found = largest_payload(dyn, motion, com=com, duration=duration, **known, **_curve(limits))
+    found = largest_payload(dyn, motion, com=com, duration=duration, limits=limits)
     return f"{found}.", found.loaded, found.motion
 
 
@@ -195,14 +193,18 @@ def _joints(
     limits: MotionLimits | None,
 ) -> tuple[Trajectory, str]:
     """The motion, and a note on limits that had to be assumed."""
+    from armdyn.motion.lowering import lowered
+
     motion, note = _joint_motion(robot, points, profile, v, a, duration, None if limits is None else limits.jerk)
     if limits is None or duration is not None or TORQUES_OVER_INERTIAS not in note:
         return motion, note
-    dyn, share = compiled(robot), 1.0  # accelerations that the weight and velocities leave no torque for are lowered
-    while share > LEAST_SHARE and (_verdict(dyn, motion, limits).use["torque"] > 1).any():
-        share *= 0.8
-        lower = ",".join(repr(share * x) for x in _limit(robot, a, "acceleration")[0])
-        motion = _joint_motion(robot, points, profile, v, lower, None, limits.jerk)[0]
+    strongest, jerk = _limit(robot, a, "acceleration")[0], limits.jerk
+
+    def planned(share: float) -> Trajectory:
+        lower = ",".join(repr(share * x) for x in strongest)
+        return _joint_motion(robot, points, profile, v, lower, None, jerk)[0]
+
+    motion, share = lowered(compiled(robot), planned, limits)
     less = f" Lowered to {100 * share:.0f} % of that, to keep the torque limits." if share < 1 else ""
     return motion, note + less
 
@@ -335,12 +337,6 @@ def _limits(
     return motion_limits(robot, **known, **parse.torque_speed(no_load, corner, robot.n))
 
 
-def _curve(limits: MotionLimits) -> dict[str, Any]:
-    """The torque-speed curve as options of the functions of motion."""
-    curve = limits.curve
-    return {} if curve is None else {"no_load_speed": curve.no_load, "corner_speed": curve.corner}
-
-
 def _has_torque_limits(limits: MotionLimits) -> bool:
     return any(map(math.isfinite, limits.tau_max))
 
@@ -360,9 +356,6 @@ def _refuse_timing(robot: Robot, limits: MotionLimits, timing: Timing, profile: 
     if timing is Timing.scaled and profile == "linear":
         raise typer.BadParameter("linear starts and ends with a jump in velocity, which no torque can produce",
                                  param_hint="--profile")  # fmt: skip
-    if timing is Timing.scaled and any(map(math.isfinite, limits.jerk)):
-        raise typer.BadParameter("scaled keeps limits of torque, velocity and acceleration, not of jerk; optimal keeps "
-                                 "all of them", param_hint="--timing")  # fmt: skip
     if not _has_torque_limits(limits):
         raise Infeasible("no torque limit is known", where=f"robot {robot.name!r}",
                          expected=f"torque limits of the joints or motors for --timing {timing.value}",
@@ -375,13 +368,11 @@ def _retimed(
     """The path at the speed that the limits allow, and a comparison with the reference."""
     from armdyn.motion import scale_to_torque, time_optimal
 
-    velocity, acceleration, torque = limits.velocity, limits.acceleration, limits.tau_max
     if timing is Timing.scaled:
-        scaled = scale_to_torque(path, dyn, torque, v_max=velocity, a_max=acceleration, **_curve(limits))
+        scaled = scale_to_torque(path, dyn, limits=limits)
         what = f"limited by the {scaled.quantity} of {scaled.joint} at {scaled.time:.4g} s."
         return scaled, f"{_compared(reference, scaled)}; {what}"
-    fastest = time_optimal(path, dyn, tau_max=torque, v_max=velocity, a_max=acceleration, j_max=limits.jerk,
-                           **_curve(limits))  # fmt: skip
+    fastest = time_optimal(path, dyn, limits=limits)
     return fastest, f"{_compared(reference, fastest)}. {fastest.status.value}"
 
 
@@ -390,13 +381,6 @@ def _compared(before: Trajectory, after: Trajectory) -> str:
     speed = f"{factor:.4g} times as fast" if factor >= 1 else f"{1 / factor:.4g} times as slow"
     change = "as before" if abs(factor - 1) < 1e-3 else f"instead of {before.duration:.4f} s, {speed}"
     return f"{after.duration:.4f} s {change}"
-
-
-def _verdict(dyn: Dynamics, motion: Trajectory, limits: MotionLimits) -> Feasibility:
-    from armdyn.motion import feasibility
-
-    known: dict[str, Any] = {"v_max": limits.velocity, "a_max": limits.acceleration, "tau_max": limits.tau_max}
-    return feasibility(dyn, motion, **known, j_max=limits.jerk, **_curve(limits))
 
 
 def _limits_reached(verdict: Feasibility | None) -> str:

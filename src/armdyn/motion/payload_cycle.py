@@ -8,7 +8,7 @@ the timing is free within a duration, the mass is found by bisection, each trial
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from armdyn.motion.scaling import demand_of
 from armdyn.motion.timed_path import TimeOptimal
 from armdyn.motion.timing import POINTS, fastest_timing, path_of
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import MotionLimits, continuous_torques, joint_names, joint_units, limit_vector, motion_limits
+from armdyn.robot.limits import LimitOptions, MotionLimits, joint_names, joint_units, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
@@ -140,19 +140,12 @@ def largest_payload(
     inertia: Any = None,
     duration: float | None = None,
     rest: float = 0.0,
-    tau_max: Any = None,
-    tau_min: Any = None,
-    v_max: Any = None,
-    a_max: Any = None,
-    j_max: Any = None,
     continuous: Any = None,
-    no_load_speed: Any = None,
-    corner_speed: Any = 0.0,
     dt: float | None = None,
+    limits: MotionLimits | None = None,
+    **given: Unpack[LimitOptions],
 ) -> LargestPayload:
     """Return the largest payload with which a motion keeps the torque limits, or its path takes a given time at most.
-
-    Limits are (n,) or one number; np.inf for none.
 
     Args:
         model:      robot, without the payload, or its dynamics.
@@ -162,16 +155,11 @@ def largest_payload(
                     (default: a point mass).
         duration:   time in which the path must be done, s: the timing is then free (default: the motion as it is).
         rest:       pause after the motion in which the last configuration is held, s, for the heating (default: 0).
-        tau_max:    torque limits, N m or N (default: the robot's).
-        tau_min:    lower torque limits, N m or N (default: -tau_max).
-        v_max:      velocity limits for the free timing, rad/s or m/s (default: the robot's).
-        a_max:      acceleration limits for the free timing, rad/s^2 or m/s^2 (default: the robot's).
-        j_max:      jerk limits for the free timing, rad/s^3 or m/s^3 (default: the robot's).
         continuous: torques that the actuators bear as rms values over the cycle, N m or N (default: the robot's).
-        no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
-                       the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
-        corner_speed:  speed from which its torque falls (default: 0).
         dt:         sampling interval, s (default: 1/2000 of the duration).
+        limits:     of the joints, as one object (default: the robot's).
+        given:      limits by name, in place of the robot's: tau_max, tau_min, v_max, a_max, j_max (the last three for
+                    the free timing), no_load_speed, corner_speed; see `robot.limits.RateLimits`.
 
     Method:  linear inequalities in the mass, tau_0 + m tau_1 within limits at all times; a quadratic one for heat.
              With `duration` bisection over the mass, up to the largest that can be held at rest everywhere along the
@@ -185,9 +173,8 @@ def largest_payload(
     'shoulder'
     """
     dyn = dynamics_of(model)
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max, j_max=j_max,
-                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
-    heat = continuous_torques(dyn.robot) if continuous is None else limit_vector("continuous", continuous, dyn.n)
+    limits = limits_of(dyn.robot, limits, {**given, "continuous": continuous}, "largest_payload", ["continuous"])
+    heat = limits.continuous
     if not np.isfinite([*limits.tau_max, *limits.tau_min, *heat]).any():
         raise Infeasible("no torque limit is known", where=f"robot {dyn.robot.name!r}",
                          expected="tau_max or continuous, (n,) or one number",
@@ -350,18 +337,11 @@ def shortest_cycle(
     *,
     com: Any = (0.0, 0.0, 0.0),
     inertia: Any = None,
-    tau_max: Any = None,
-    tau_min: Any = None,
-    v_max: Any = None,
-    a_max: Any = None,
-    j_max: Any = None,
     continuous: Any = None,
-    no_load_speed: Any = None,
-    corner_speed: Any = 0.0,
+    limits: MotionLimits | None = None,
+    **given: Unpack[LimitOptions],
 ) -> Cycle:
     """Return the shortest cycle along a path with a payload: the fastest motion, and a rest if actuators must cool.
-
-    Limits are (n,) or one number; np.inf for none.
 
     Args:
         model:      robot, without the payload, or its dynamics.
@@ -369,14 +349,9 @@ def shortest_cycle(
         payload:    mass, kg (default: 0).
         com:        (3,) its centre of mass in the tool frame, m (default: the origin).
         inertia:    of one kilogram of it, as in `largest_payload` (default: a point mass).
-        tau_max:    torque limits, N m or N (default: the robot's).
-        tau_min:    lower torque limits, N m or N (default: -tau_max).
-        v_max:      velocity limits, rad/s or m/s (default: the robot's).
-        a_max:      acceleration limits, rad/s^2 or m/s^2 (default: the robot's).
-        j_max:      jerk limits, rad/s^3 or m/s^3 (default: the robot's).
         continuous: torques that the actuators bear as rms values over the cycle, N m or N (default: the robot's).
-        no_load_speed: speed at which an actuator has no torque left (default: torques do not depend on the speed).
-        corner_speed:  speed from which its torque falls (default: 0).
+        limits:     as in `largest_payload`.
+        given:      likewise.
 
     Method:  `time_optimal`. If its rms torques are too large, the motion is slowed and followed by a rest in which the
              last configuration is held: for every speed the rest follows from the rms torques, and the speed with the
@@ -392,9 +367,8 @@ def shortest_cycle(
     dyn = dynamics_of(model)
     if payload:
         dyn = dynamics_of(carrying(dyn.robot, payload, com, inertia))
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max, j_max=j_max,
-                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
-    heat = continuous_torques(dyn.robot) if continuous is None else limit_vector("continuous", continuous, dyn.n)
+    limits = limits_of(dyn.robot, limits, {**given, "continuous": continuous}, "shortest_cycle", ["continuous"])
+    heat = limits.continuous
     motion = fastest_timing(dyn, path_of(path, dyn), limits, POINTS)
     warming = _Warming(dyn, motion, heat)
     slower = np.geomspace(1.0, SLOWEST, 400)

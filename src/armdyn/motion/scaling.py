@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from armdyn.motion.sampling import (
     Infeasible,
     checked_motion,
     dynamics_of,
+    jerk_at,
     sample_times,
     states,
     too_heavy,
     too_weak,
 )
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import MotionLimits, joint_names, joint_units, motion_limits
+from armdyn.robot.limits import MotionLimits, RateLimits, joint_names, joint_units, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
 from armdyn.typing import Array
@@ -78,12 +79,9 @@ def scale_to_torque(
     model: Robot | Dynamics,
     tau_max: Any = None,
     *,
-    tau_min: Any = None,
-    v_max: Any = None,
-    a_max: Any = None,
-    no_load_speed: Any = None,
-    corner_speed: Any = 0.0,
     dt: float | None = None,
+    limits: MotionLimits | None = None,
+    **given: Unpack[RateLimits],
 ) -> ScaledMotion:
     """Return the reference at the uniform speed at which some torque reaches its limit and none exceeds it.
 
@@ -93,20 +91,18 @@ def scale_to_torque(
         ref:     ref(t), ref(t, 1), ref(t, 2), ref.duration.
         model:   robot or its dynamics.
         tau_max: torque limits, N m or N, (n,) or one number (default: the robot's).
-        tau_min: lower torque limits, N m or N (default: -tau_max).
-        v_max:   velocity limits to keep as well, rad/s or m/s (default: none).
-        a_max:   acceleration limits to keep as well, rad/s^2 or m/s^2 (default: none).
-        no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
-                       the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
-        corner_speed:  speed from which its torque falls (default: 0).
         dt:      sampling interval, s (default: 1/2000 of the duration).
+        limits:  of the joints, as one object: all of them are kept.
+        given:   limits by name: tau_min (default: -tau_max), no_load_speed, corner_speed; v_max, a_max and j_max are
+                 kept where they are given; see `robot.limits.RateLimits`.
 
     Method:  one inverse dynamics along the reference. Gravity and Coulomb friction do not scale, viscous friction
              scales with c, all else with c^2; c is the least positive root of the quadratic equations of all joints at
              all times, so that every slower motion is feasible too. For other friction laws (Stribeck, user-defined)
              friction is evaluated at trial speeds, and the largest c that keeps the limits is found by bisection;
              torque limits that fall with the speed (Khalil sec. 8.5) likewise.
-    Raises:  Infeasible if gravity with dry friction exceeds a limit: no speed helps.
+    Raises:  Infeasible if gravity with dry friction exceeds a limit, or if jerk is limited and the acceleration jumps:
+             no speed helps.
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0, 0.0], [1.0, 1.0], "quintic", duration=1.0)
@@ -117,9 +113,9 @@ def scale_to_torque(
     dyn = dynamics_of(model)
     ref = as_trajectory(ref)
     checked_motion(dyn, ref)
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max,
-                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
-    if v_max is None and a_max is None and not (np.isfinite(limits.tau_max) | np.isfinite(limits.tau_min)).any():
+    rates = {name: limits is not None or given.get(name) is not None for name in ("v_max", "a_max", "j_max")}
+    limits = limits_of(dyn.robot, limits, {**given, "tau_max": tau_max}, "scale_to_torque")
+    if not any(rates.values()) and not (np.isfinite(limits.tau_max) | np.isfinite(limits.tau_min)).any():
         raise Infeasible(
             "no torque limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, (n,) or one number"
         )
@@ -132,18 +128,17 @@ def scale_to_torque(
     else:
         c, i, t_most = _searched(dyn, demand, limits, t, qd)
     what = "torque"
-    for order, cap, given, name in (
-        (1, limits.velocity, v_max, "velocity"),
-        (2, limits.acceleration, a_max, "acceleration"),
-    ):
-        if given is None:
+    caps = (limits.velocity, limits.acceleration, limits.jerk)
+    for order, (kept, cap) in enumerate(zip(rates.values(), caps, strict=True), 1):
+        if not kept or not np.isfinite(cap).any():
             continue
-        peak = ref.peak(order)
+        values = np.abs(jerk_at(ref, t, qdd, cap) if order == 3 else ref(t, order))
+        peak = values.max(axis=0) if order == 3 else ref.peak(order)
         with np.errstate(divide="ignore"):
-            each = (cap / peak) ** (1 / order)
+            each = np.where(np.isfinite(cap), (cap / peak) ** (1 / order), np.inf)
         if each.min() < c:
-            c, i, what = float(each.min()), int(each.argmin()), name
-            t_most = float(t[np.abs(ref(t, order))[:, i].argmax()])
+            c, i, what = float(each.min()), int(each.argmin()), ("velocity", "acceleration", "jerk")[order - 1]
+            t_most = float(t[values[:, i].argmax()])
     joint = joint_names(dyn.robot)[i]
     if not np.isfinite(c) or not ref.peak(1).any():  # at rest, torques are left to rounding
         raise Infeasible(
@@ -151,6 +146,12 @@ def scale_to_torque(
             where=f"robot {dyn.robot.name!r}",
             expected="a reference that moves, with torques that have limits",
         )
+    if c <= 0 and what == "jerk":
+        raise Infeasible(
+            f"the acceleration of joint {joint!r} jumps at t = {t_most:.6g} s: no speed keeps a jerk limit",
+            where=f"robot {dyn.robot.name!r}", expected="a continuous acceleration that is 0 at both ends",
+            advice="Use the profile quintic or smooth, or the timing optimal, which keeps all limits.",
+        )  # fmt: skip
     if c <= 0:
         raise too_weak(
             dyn.robot, i, f"has no {what} left for the motion", f"robot {dyn.robot.name!r}, t = {t_most:.6g} s"

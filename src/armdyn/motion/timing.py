@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from armdyn.motion.sampling import dynamics_of
 from armdyn.motion.slowing import settled
 from armdyn.motion.timed_path import JerkLimited, TimeOptimal, TimingStatus
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import MotionLimits, motion_limits
+from armdyn.robot.limits import LimitOptions, MotionLimits, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import polynomial_clock
 from armdyn.trajectory.piecewise import PiecewisePolynomial
@@ -36,37 +36,25 @@ def time_optimal(
     path: Any,
     model: Robot | Dynamics,
     *,
-    tau_max: Any = None,
-    tau_min: Any = None,
-    v_max: Any = None,
-    a_max: Any = None,
-    j_max: Any = None,
-    no_load_speed: Any = None,
-    corner_speed: Any = 0.0,
     points: int = POINTS,
     start_speed: float = 0.0,
     end_speed: float = 0.0,
+    limits: MotionLimits | None = None,
+    **given: Unpack[LimitOptions],
 ) -> TimeOptimal:
     """Return the fastest timing of a path under torque, velocity, acceleration and jerk limits.
 
         tau = a(s) sdd + b(s) sd^2 + g(s) + friction(q'(s) sd),     a = M q',  b = M q'' + C(q, q') q'
 
-    Limits are (n,) or one number; np.inf for none.
-
     Args:
         path:        trajectory, whose own timing does not matter, or points (k, n) for a spline.
         model:       robot or its dynamics.
-        tau_max:     torque limits, N m or N (default: the robot's).
-        tau_min:     lower torque limits, N m or N (default: -tau_max).
-        v_max:       velocity limits, rad/s or m/s (default: the robot's).
-        a_max:       acceleration limits, rad/s^2 or m/s^2 (default: the robot's).
-        j_max:       jerk limits, rad/s^3 or m/s^3 (default: the robot's).
-        no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
-                       the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
-        corner_speed:  speed from which its torque falls (default: 0).
         points:      number of grid cells (default: 400); with limited jerk a spline has half as many intervals.
         start_speed: at the start, as a multiple of the path's own velocity there (default: 0, rest).
         end_speed:   at the end, likewise (default: 0, rest).
+        limits:      of the joints, as one object (default: the robot's).
+        given:       limits by name, in place of the robot's: tau_max, tau_min, v_max, a_max, j_max, no_load_speed,
+                     corner_speed, (n,) or one number, np.inf for none; see `robot.limits.RateLimits`.
 
     Method:  controllable sets backwards, largest acceleration forwards (`reachability`; Pham & Pham 2018). Limits hold
              at both ends of every cell. The robot stops at corners. Dry friction depends on the direction only;
@@ -83,9 +71,8 @@ def time_optimal(
     dyn = dynamics_of(model)
     if points < 2:
         raise ArmdynError(f"points = {points}", expected="at least 2 cells")
-    limits = motion_limits(dyn.robot, tau_max=tau_max, tau_min=tau_min, v_max=v_max, a_max=a_max, j_max=j_max,
-                           no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
-    return fastest_timing(dyn, path_of(path, dyn), limits, points, start_speed, end_speed)
+    kept = limits_of(dyn.robot, limits, given, "time_optimal")
+    return fastest_timing(dyn, path_of(path, dyn), kept, points, start_speed, end_speed)
 
 
 def path_of(path: Any, dyn: Dynamics) -> Trajectory:

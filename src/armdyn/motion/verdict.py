@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from armdyn.dynamics.holding import holding_torques
 from armdyn.motion.sampling import checked_motion, dynamics_of, jerk_at, sample_times, states
 from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import MotionLimits, joint_names, motion_limits
+from armdyn.robot.limits import LimitOptions, MotionLimits, joint_names, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -120,33 +120,23 @@ def feasibility(
     model: Robot | Dynamics,
     motion: Any,
     *,
-    v_max: Any = None,
-    a_max: Any = None,
-    tau_max: Any = None,
-    tau_min: Any = None,
     p_max: Any = None,
-    j_max: Any = None,
-    no_load_speed: Any = None,
-    corner_speed: Any = 0.0,
     dt: float | None = None,
+    limits: MotionLimits | None = None,
+    **given: Unpack[LimitOptions],
 ) -> Feasibility:
     """Compare a motion with the limits of position, velocity, acceleration, torque, power and jerk.
 
-    Limits are (n,) or one number; np.inf for none.
+    Where the acceleration jumps, jerk is infinite.
 
     Args:
         model:   robot or its dynamics.
         motion:  motion(t), motion(t, 1), motion(t, 2), motion.duration.
-        v_max:   velocity limits, rad/s or m/s (default: the robot's).
-        a_max:   acceleration limits, rad/s^2 or m/s^2 (default: the robot's).
-        tau_max: torque limits, N m or N (default: the robot's).
-        tau_min: lower torque limits, N m or N (default: -tau_max).
-        p_max:   limits of the mechanical power |tau qd|, W (default: none).
-        j_max:   jerk limits, rad/s^3 or m/s^3 (default: the robot's). Where the acceleration jumps, jerk is infinite.
-        no_load_speed: speed at which an actuator has no torque left, (n,) or one number, rad/s or m/s, or "robot" for
-                       the velocity limits (default: torques do not depend on the speed); `robot.limits.TorqueSpeed`.
-        corner_speed:  speed from which its torque falls (default: 0).
+        p_max:   limits of the mechanical power |tau qd|, W, (n,) or one number (default: none).
         dt:      sampling interval, s (default: 1/2000 of the duration).
+        limits:  of the joints, as one object (default: the robot's).
+        given:   limits by name, in place of the robot's: v_max, a_max, tau_max, tau_min, j_max, no_load_speed,
+                 corner_speed, (n,) or one number, np.inf for none; see `robot.limits.RateLimits`.
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0], [1.0], "cubic", duration=0.5)
@@ -156,8 +146,7 @@ def feasibility(
     """
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
-    limits = motion_limits(dyn.robot, v_max=v_max, a_max=a_max, tau_max=tau_max, tau_min=tau_min, p_max=p_max,
-                           j_max=j_max, no_load_speed=no_load_speed, corner_speed=corner_speed)  # fmt: skip
+    limits = limits_of(dyn.robot, limits, {**given, "p_max": p_max}, "feasibility", ["p_max"])
     t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
     tau = dyn.inverse_dynamics(q, qd, qdd)

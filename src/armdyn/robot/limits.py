@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, NotApplicable, ShapeError
+from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.robot.transmission import inverse_rows
@@ -237,7 +237,10 @@ def torque_speed(robot: Robot, no_load_speed: Any, corner_speed: Any = 0.0, *, w
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """Limits of all joints, (n,) each, infinite where there is none: rad, rad/s, rad/s^2, rad/s^3, N m, W (or m)."""
+    """Limits of all joints, (n,) each, infinite where there is none: rad, rad/s, rad/s^2, rad/s^3, N m, W (or m).
+
+    `motion_limits` makes them; the functions of motion take them as `limits=`.
+    """
 
     lower: Array
     upper: Array
@@ -247,6 +250,8 @@ class MotionLimits:
     tau_max: Array
     power: Array
     jerk: Array
+    continuous: Array
+    """Torques that actuators bear as rms values over a cycle."""
     curve: TorqueSpeed | None = None
     """What speed leaves of the torques (default: all)."""
 
@@ -260,50 +265,104 @@ class MotionLimits:
         return low, high
 
 
-def motion_limits(
-    robot: Robot,
-    *,
-    v_max: Any = None,
-    a_max: Any = None,
-    tau_max: Any = None,
-    tau_min: Any = None,
-    p_max: Any = None,
-    j_max: Any = None,
-    no_load_speed: Any = None,
-    corner_speed: Any = 0.0,
-) -> MotionLimits:
-    """Return the robot's limits, with those that are given in their place.
-
-    Each is (n,) or one number for all joints; np.inf takes a limit away.
+class RateLimits(TypedDict, total=False):
+    """Limits by name, (n,) or one number for all joints; np.inf takes a limit away. Those left out are the robot's.
 
     v_max:   velocity, rad/s or m/s (default: `velocity_limits`).
     a_max:   acceleration, rad/s^2 or m/s^2 (default: the joints').
-    tau_max: torque, N m or N (default: `torque_limits`).
-    tau_min: lowest torque, N m or N (default: -tau_max).
-    p_max:   mechanical power tau qd, W, either way (default: none; a robot's file has no such limit).
     j_max:   jerk, rad/s^3 or m/s^3 (default: the joints').
-    no_load_speed, corner_speed: see `torque_speed` (default: torques do not depend on the speed). The no-load speed is
-             a velocity limit as well: faster, a motor could only brake.
+    tau_min: lowest torque, N m or N (default: -tau_max).
+    no_load_speed: speed at which an actuator has no torque left, rad/s or m/s, or "robot" for the velocity limits; a
+             velocity limit as well: faster, a motor could only brake (default: torques do not depend on the speed).
+    corner_speed:  speed from which its torque falls, see `TorqueSpeed` (default: 0).
     """
+
+    v_max: Any
+    a_max: Any
+    j_max: Any
+    tau_min: Any
+    no_load_speed: Any
+    corner_speed: Any
+
+
+class LimitOptions(RateLimits, total=False):
+    """`RateLimits`, and
+
+    tau_max: torque, N m or N (default: `torque_limits`).
+    """
+
+    tau_max: Any
+
+
+class AllLimits(LimitOptions, total=False):
+    """`LimitOptions`, and
+
+    p_max:      mechanical power tau qd, W, either way (default: none; a robot's file has no such limit).
+    continuous: torque that an actuator bears as rms value over a cycle, N m or N (default: the joints').
+    """
+
+    p_max: Any
+    continuous: Any
+
+
+def motion_limits(robot: Robot, **given: Unpack[AllLimits]) -> MotionLimits:
+    """Return the robot's limits, with those that are given in their place: see `RateLimits` and `AllLimits`."""
     n = robot.n
-    curve = None if no_load_speed is None else torque_speed(robot, no_load_speed, corner_speed, where="motion limits")
+    for name in given:
+        if name not in AllLimits.__annotations__:
+            raise unknown_name("limit", name, [*AllLimits.__annotations__], where="motion limits")
+    no_load, tau_max, tau_min = (given.get(name) for name in ("no_load_speed", "tau_max", "tau_min"))
+    curve = None
+    if no_load is not None:
+        curve = torque_speed(robot, no_load, given.get("corner_speed", 0.0), where="motion limits")
     high = torque_limits(robot) if tau_max is None else limit_vector("tau_max", tau_max, n)
     low = -high if tau_min is None else np.broadcast_to(np.asarray(tau_min, dtype=float), (n,)).copy()
     if np.isnan(low).any() or (low >= high).any():
         raise ShapeError(f"tau_min = {tau_min}", expected=f"{n} numbers below tau_max")
     lower, upper = position_limits(robot)
-    fastest = velocity_limits(robot) if v_max is None else limit_vector("v_max", v_max, n)
+
+    def chosen(name: str, own: Callable[[], Array]) -> Array:
+        value = given.get(name)
+        return own() if value is None else limit_vector(name, value, n)
+
+    fastest = chosen("v_max", lambda: velocity_limits(robot))
     return MotionLimits(
         lower=lower,
         upper=upper,
         velocity=fastest if curve is None else np.minimum(fastest, curve.no_load),
-        acceleration=_field(robot, "acceleration", np.inf) if a_max is None else limit_vector("a_max", a_max, n),
+        acceleration=chosen("a_max", lambda: _field(robot, "acceleration", np.inf)),
         tau_min=low,
         tau_max=high,
-        power=limit_vector("p_max", p_max, n),
-        jerk=_field(robot, "jerk", np.inf) if j_max is None else limit_vector("j_max", j_max, n),
+        power=limit_vector("p_max", given.get("p_max"), n),
+        jerk=chosen("j_max", lambda: _field(robot, "jerk", np.inf)),
+        continuous=chosen("continuous", lambda: continuous_torques(robot)),
         curve=curve,
     )
+
+
+def limits_of(
+    robot: Robot, limits: MotionLimits | None, given: Mapping[str, Any], where: str, more: Sequence[str] = ()
+) -> MotionLimits:
+    """Return the limits of a function of motion: one object, or limits by name in place of the robot's.
+
+    where: the function. more: limits that it keeps beyond `LimitOptions`.
+    """
+    named = {name: value for name, value in given.items() if value is not None}
+    known = [*LimitOptions.__annotations__, *more]
+    for name in named:
+        if name not in known:
+            raise unknown_name("limit", name, known, where=where)
+    if limits is None:
+        return motion_limits(robot, **cast(AllLimits, named))
+    if named:
+        raise ArmdynError(f"limits= and {', '.join(named)}", where=where, expected="one of the two",
+                          advice="motion_limits(robot, ...) takes them all.")  # fmt: skip
+    if len(limits.tau_max) != robot.n:
+        raise ShapeError(f"limits of {len(limits.tau_max)} joints", where=where, expected=f"{robot.n} joints")
+    if "p_max" not in more and np.isfinite(limits.power).any():
+        raise NotApplicable("limits of power", where=where, expected="limits without p_max",
+                            advice="`feasibility` checks the power of a motion.")  # fmt: skip
+    return limits
 
 
 def _field(robot: Robot, name: str, missing: float) -> Array:
