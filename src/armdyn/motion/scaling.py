@@ -128,17 +128,10 @@ def scale_to_torque(
     else:
         c, i, t_most = _searched(dyn, demand, limits, t, qd)
     what = "torque"
-    caps = (limits.velocity, limits.acceleration, limits.jerk)
-    for order, (kept, cap) in enumerate(zip(rates.values(), caps, strict=True), 1):
-        if not kept or not np.isfinite(cap).any():
-            continue
-        values = np.abs(jerk_at(ref, t, qdd, cap) if order == 3 else ref(t, order))
-        peak = values.max(axis=0) if order == 3 else ref.peak(order)
-        with np.errstate(divide="ignore"):
-            each = np.where(np.isfinite(cap), (cap / peak) ** (1 / order), np.inf)
-        if each.min() < c:
-            c, i, what = float(each.min()), int(each.argmin()), ("velocity", "acceleration", "jerk")[order - 1]
-            t_most = float(t[values[:, i].argmax()])
+    caps = {"velocity": limits.velocity, "acceleration": limits.acceleration, "jerk": limits.jerk}
+    for order, (kept, (name, cap)) in enumerate(zip(rates.values(), caps.items(), strict=True), 1):
+        if kept and (least := _by_rate(ref, t, order, cap))[0] < c:
+            (c, i, t_most), what = least, name
     joint = joint_names(dyn.robot)[i]
     if not np.isfinite(c) or not ref.peak(1).any():  # at rest, torques are left to rounding
         raise Infeasible(
@@ -157,6 +150,16 @@ def scale_to_torque(
             dyn.robot, i, f"has no {what} left for the motion", f"robot {dyn.robot.name!r}, t = {t_most:.6g} s"
         )
     return ScaledMotion(ref, c, joint, what, t_most / c)
+
+
+def _by_rate(ref: Any, t: Array, order: int, cap: Array) -> tuple[float, int, float]:
+    """The largest factor at which a derivative of the motion keeps its limits, (n,): (factor, joint, time)."""
+    values = np.abs(jerk_at(ref, t, ref(t, 2), cap) if order == 3 else ref(t, order))
+    peak = values.max(axis=0) if order == 3 else ref.peak(order)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = np.where(np.isfinite(cap), (cap / peak) ** (1 / order), np.inf)
+    i = int(factors.argmin())
+    return float(factors[i]), i, float(t[values[:, i].argmax()])
 
 
 def demand_of(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> Demand:
