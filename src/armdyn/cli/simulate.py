@@ -33,6 +33,7 @@ PANELS = {
     "Simulated arm": ("payload", "saturate", "no_load", "corner", "stiction", "stops", "push"),
     "Controller's clock and sensors": ("control_period", "resolution", "position_noise", "velocity_noise", "delay",
                                        "observe_velocity", "measure"),
+    "Contact": ("observe_contact", "error"),
     "Integration": ("dt", "integrator"),
     "Comparisons": ("imperfect", "monte_carlo"),
 }  # fmt: skip
