@@ -176,7 +176,7 @@ def test_limits_that_contradict_or_are_unknown() -> None:
         with pytest.raises(ArmdynError, match="limits= and v_max"):
             function(move, robot, limits=limits, v_max=1.0)  # type: ignore[operator]
         with pytest.raises(ArmdynError, match="p_max"):
-            function(move, robot, tau_max=1e6, p_max=100.0)  # type: ignore[operator]
+            function(move, robot, tau_max=1e6, p_max=100.0)  # type: ignore[operator, call-arg]
         with pytest.raises(NotApplicable, match="limits of power"):
             function(move, robot, limits=motion_limits(robot, tau_max=1e6, p_max=100.0))  # type: ignore[operator]
         with pytest.raises(ShapeError, match="limits of 6 joints"):
