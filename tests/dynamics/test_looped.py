@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -213,6 +214,25 @@ def test_batches_strides_and_threads(name: str) -> None:
     many = [np.tile(value.reshape(-1, robot.n), (60, 1)) for value in values]
     for a, b in zip(listed(kernel(*many)), listed(kernel(*many, threads=2)), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "coriolis_matrix", "inverse_dynamics_derivatives", "regressor"])
+def test_large_results_are_written_past_the_caches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line by line, wherever the caller's memory begins, and nothing beside it."""
+    robot = TREES["31 mixed, branches"]
+    kernel, given = made(robot, name), inputs(robot, name, 37)
+    monkeypatch.setattr("armdyn.kernels.looped_kernel.streamed", lambda: 0)
+    other, around = made(robot, name), 8
+    for count, offset in itertools.product((1, 9, 37), (0, 1, 5, 7)):
+        part = [values[:count] for values in given]
+        expected = listed(kernel(*part))
+        memory = [np.full(array.size + 3 * around, np.pi) for array in expected]
+        spans = [slice(around + offset, around + offset + array.size) for array in expected]
+        out = tuple(m[s].reshape(a.shape) for m, s, a in zip(memory, spans, expected, strict=True))
+        other(*part, out=out if len(out) > 1 else out[0])
+        for found, array, span in zip(memory, expected, spans, strict=True):
+            np.testing.assert_array_equal(found[span], array.ravel())
+            assert (np.delete(found, span) == np.pi).all()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,7 @@ from armdyn.dynamics.looped_recipes import RECIPES
 from armdyn.dynamics.looped_steps import Shape
 from armdyn.kernels.looped_memory import BASE, ENDING, Layout, scratch_bytes, transfers, unturned_bytes
 
-LINKS, DOUBLE = 4, 8
+LINKS, DOUBLE, LINE = 4, 8, 8
 
 
 class Numbers:
@@ -43,34 +43,36 @@ class Numbers:
 def test_parts_of_memory_fill_it_without_overlap(name: str, n: int, samples: int) -> None:
     recipe = RECIPES[name](Shape(mixed=True, terms=True))
     writer: Any = Numbers(n)
-    layout: Any = Layout(writer, recipe, samples, 0)  # type: ignore[arg-type]
+    wide = max(samples, LINKS)
+    layout: Any = Layout(writer, recipe, samples, 0, wide)  # type: ignore[arg-type]
     full = -(-n // LINKS) * LINKS  # links, whole blocks of them
     entries = recipe.own_size if samples == 1 else len(recipe.stored[1].record)
     passed = 0 if samples == 1 else transfers(recipe, range(-1, n - 1), samples)[1]
     vector, one = DOUBLE * samples * full, DOUBLE * samples
     parts = [
+        (layout.turned, one * -(-n // wide) * wide * recipe.pair_size),
         *((start, BASE * samples) for start in layout.base),
         (layout.ending, ENDING * one),
         *((start, vector) for start in (*layout.inputs, *layout.results)),
         (layout.state, one * entries * (full + 2 * LINKS)),  # and those of the world and beyond the last
-        (layout.turned, vector * recipe.pair_size),
         (layout.strips_turned, vector * recipe.strip_size),
     ]
     if samples > 1:  # before samples are told apart: pairs of four links, the strip of one
         parts += [(layout.pairs, one * LINKS * recipe.pair_size), (layout.strips, one * recipe.strip_size)]
         assert unturned_bytes(recipe, samples) == parts[-1][1] + parts[-2][1]
-    parts.append((layout.passed, passed))
+    rows = DOUBLE * (full * max(recipe.columns, LINKS) + 2 * LINE)  # four, or strips of all links, and room around them
+    parts += [(layout.rows, rows * recipe.matrices), (layout.passed, passed)]
     assert parts[0][0] == 0
     for (start, size), (following, _) in itertools.pairwise(parts):
         assert start + size == following
-    assert scratch_bytes(recipe, n, samples, passed) == sum(parts[-1])
+    assert scratch_bytes(recipe, n, samples, wide, passed) == sum(parts[-1])
 
 
 @pytest.mark.parametrize("samples", [1, 4])
 def test_records_of_links_follow_that_of_the_world(samples: int) -> None:
     """In blocks of four for one sample, one after the other for several."""
     n, recipe = 9, RECIPES["inverse_dynamics"](Shape(mixed=True, terms=False))
-    layout: Any = Layout(Numbers(n), recipe, samples, 0)  # type: ignore[arg-type]
+    layout: Any = Layout(Numbers(n), recipe, samples, 0, LINKS)  # type: ignore[arg-type]
     records = [layout.record(k) for k in range(-1, n)]
     assert records[0] == layout.world == layout.chosen
     if samples > 1:

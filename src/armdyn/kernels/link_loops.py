@@ -180,6 +180,16 @@ class Recipe:
     def strip_size(self) -> int:
         return self.strip.size if self.strip else 0
 
+    @cached_property
+    def matrices(self) -> int:
+        """Outputs that are computed sample by sample."""
+        return len(self.products) + (self.strip is not None)
+
+    @cached_property
+    def columns(self) -> int:
+        """Of those matrices, per joint."""
+        return self.strip.width if self.strip else 1
+
     def loops(self, *, fused: bool) -> tuple[Loop, ...]:
         """The stages as loops. fused: successive stages share a loop where they can."""
         return self._made(self._traced(fused))

@@ -26,17 +26,16 @@ from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.sample_turns import told_apart
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import copy_past
-from armdyn.kernels.strip_ir import ALIGNED, PAST, strips
+from armdyn.kernels.streaming import Order, Target, put_rows
+from armdyn.kernels.strip_ir import strips
 
 Steps = tuple[str, str, str]
-STREAMED = 2**23
-"""Bytes of results from which they are written past the caches."""
-NUMBERS = ("n", "chosen", "tile_count", "batch_bytes")
-GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "masks", "carries", *NUMBERS)
+NUMBERS = ("n", "chosen", "batch_bytes", "streamed")
+GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carries", *NUMBERS)
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
-transfers: where they pass things on; robot: its own numbers; scratch: memory for one sample; tiles, masks, tile_count:
-which blocks of matrices have which entries; carries: which links carry which; batch_bytes: memory of a batch."""
+transfers: where they pass things on; robot: its own numbers; scratch: memory for one sample; tiles: which parts of
+matrices have which entries; carries: which links carry which; batch_bytes: memory of a batch; streamed: bytes of
+results from which they are written past the caches."""
 
 
 def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
@@ -46,7 +45,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
     """
     reduction, constants = (FUSED if fused else PLAIN), Constants()
     parts = [
-        _single(recipe, ports, reduction, constants),
+        _single(recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
         _loop(recipe, ports, samples),
         fast(ports, Loaded(ports)),
@@ -57,11 +56,11 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         row_copies(samples),
     ]
     if recipe.products:
-        parts.append(pairs(recipe))
+        parts.append(pairs(recipe, samples))
     if recipe.strip:
-        parts.append(strips(recipe, recipe.strip))
-    if recipe.products:
-        parts.append(copy_past())
+        parts.append(strips(recipe, recipe.strip, samples))
+    if recipe.matrices:
+        parts.append(put_rows())
     for name in GLOBALS:
         kind = "i64" if name in NUMBERS else "ptr"
         parts.append(f"@{name} = global {kind} {'0' if kind == 'i64' else 'null'}\n")
@@ -266,12 +265,12 @@ def _angle(cursor: Cursor) -> str:
     return w.put(f"fmul {vector(cursor.lanes)} {x}, {cursor.read(Place('link', recipe.numbers.index(recipe.turning)))}")
 
 
-def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Constants) -> str:
+def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, constants: Constants) -> str:
     """`void @single(ptr in..., ptr out...)`: one sample, with the memory at @scratch; one call at a time."""
     w = LoopWriter()
     w.label("entry")
     w.do(f"%angles = alloca {V4}, align {WIDE}")
-    layout = Layout(w, recipe, 1, w.table("scratch"))
+    layout = Layout(w, recipe, 1, w.table("scratch"), wide)
     inputs = len(ports.inputs)
     layout.base = [f"%p{i}" for i in range(inputs)]
     for i, name in enumerate(recipe.inputs):
@@ -292,8 +291,9 @@ def _single(recipe: Recipe, ports: Ports, reduction: Reduction, constants: Const
         _copied(
             w, f"%p{inputs}", layout.results[0], ("0", w.times(columns, 8), "8"), ("0", *source), ("1", rows, columns)
         )
-    targets = [f"%p{inputs + recipe.outputs + i}" for i in _matrices(recipe)]
-    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets)
+    row = w.times(layout.n, 8 * recipe.columns)
+    targets = [Target(f"%p{inputs + recipe.outputs + i}", row, "8") for i in range(recipe.matrices)]
+    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, Order())
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
     return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
@@ -314,37 +314,28 @@ def _copied(w: LoopWriter, target: str, source: str, to: Steps, of: Steps, sizes
     w.do(f"call void @copy(ptr {target}, ptr {source}, {', '.join(f'i64 {x}' for x in (*to, *of, *sizes))})")
 
 
-def _matrices(recipe: Recipe) -> range:
-    return range(len(recipe.products) + (recipe.strip is not None))
-
-
 def _products(
-    w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int, targets: Sequence[str],
-    past: str = "false",
+    w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int,
+    targets: Sequence[Target], order: Order,
 ) -> None:  # fmt: skip
     """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on.
 
-    past: whether strips are written past the caches, and other matrices into a buffer for that.
+    where: what pairs and strips read.
     """
 
     def result(name: str) -> str:
-        return w.offset(layout.results[recipe.results.index(name)], lane)
+        return f"ptr {w.offset(layout.results[recipe.results.index(name)], lane)}"
 
+    given = []
+    for target, product in zip(targets, recipe.products, strict=False):
+        given.append("ptr {}, i64 {}, i64 {}".format(*target))
+        given += [result(product.diagonal)] if product.diagonal else []
+    rest = f"ptr {layout.rows}, {', '.join(f'i1 {x}' for x in order)}, i64 {step}"
     if recipe.products:
-        w.do(f"call void @overlap(ptr {where[0]})")
-        w.do(f"call void @pairs(ptr {where[0]}, i1 {past}, {', '.join(f'ptr {target}' for target in targets)})")
-    for product, target in zip(recipe.products, targets, strict=False):
-        if product.diagonal is not None:
-            w.do(f"call void @add_diagonal(ptr {target}, ptr {result(product.diagonal)}, i64 {step})")
+        w.do(f"call void @pairs(ptr {where[0]}, {', '.join([rest, *given])})")
     if recipe.strip:
-        sources = "".join(f", ptr {result(name)}" for name in recipe.strip.diagonal)
-        given = f"(ptr {where[0]}, ptr {where[1]}, ptr {targets[-1]}, i64 {step}{sources})"
-        w.do(f"br i1 {past}, label %past, label %plain")
-        for name, function in (("past", PAST), ("plain", "strips")):
-            w.label(name)
-            w.do(f"call void @{function}{given}")
-            w.do("br label %stripped")
-        w.label("stripped")
+        given = ["ptr {}, i64 {}, i64 {}".format(*targets[-1]), *map(result, recipe.strip.diagonal)]
+        w.do(f"call void @strips(ptr {where[0]}, ptr {where[1]}, {', '.join([rest, *given])})")
 
 
 def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Constants) -> str:
@@ -352,7 +343,7 @@ def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Consta
     w = LoopWriter()
     w.label("entry")
     w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
-    layout = Layout(w, recipe, samples, "%scratch")
+    layout = Layout(w, recipe, samples, "%scratch", samples)
     _beginning(layout, reduction, constants)
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.stored[0]):
@@ -377,21 +368,18 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
         strides.append([w.load("i64", w.offset("%steps", 8 * (place + axis))) for axis in range(len(port.shape))])
         place += len(port.shape)
     n = w.fixed("n")
-    row = w.times(n, 8 * (recipe.strip.width if recipe.strip else 1))
-    matrix = w.times(row, n)
-    spare = w.times(matrix, len(_matrices(recipe)))
-    size = w.plus(w.fixed("batch_bytes"), spare)
+    size = w.fixed("batch_bytes")
     memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(size, 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
     to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
     scratch = w.offset(memory, to_line)
-    layout = Layout(w, recipe, side_by_side, scratch)
-    buffer = w.offset(scratch, w.fixed("batch_bytes"))
-    whole = []
-    for i in (inputs + vectors + k for k in _matrices(recipe)):
-        tidy = [w.put(f"icmp eq i64 {strides[i][0]}, {row}"), w.put(f"icmp eq i64 {strides[i][1]}, 8")]
-        whole.append(w.put(f"and i1 {tidy[0]}, {tidy[1]}"))
-    streaming = w.put(f"icmp sgt i64 {w.times(spare, samples)}, {STREAMED}")
+    layout = Layout(w, recipe, side_by_side, scratch, side_by_side)
+    matrix = w.times(w.times(n, n), 8 * recipe.columns)
+    past = w.put(f"icmp sgt i64 {w.times(w.times(matrix, recipe.matrices), samples)}, {w.fixed('streamed')}")
+    made = range(inputs + vectors, inputs + vectors + recipe.matrices)
+    dense = "true"
+    for i in made:
+        dense = w.put(f"and i1 {dense}, {w.put(f'icmp eq i64 {steps[i]}, {matrix}')}")
     blocks = w.put(f"sdiv i64 {w.plus(samples, side_by_side - 1)}, {side_by_side}")
     with w.counting("block", blocks) as block:
         first = w.times(block, side_by_side)
@@ -421,43 +409,18 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
             rows, columns = _grid_sizes(recipe, layout)
             _copied(w, here[inputs], layout.results[0], (steps[inputs], strides[inputs][0], strides[inputs][1]),
                     ("8", *_grid_steps(recipe, layout.row, str(layout.step))), (taken, rows, columns))  # fmt: skip
-        if _matrices(recipe):
+        if recipe.matrices:
             with w.counting("sample", taken) as sample:
-                _matrices_of_sample(w, recipe, layout, sample, here, steps, strides, whole, streaming, buffer, row)
+                where = (
+                    w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
+                    w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
+                )
+                targets = [Target(w.offset(here[i], w.times(sample, steps[i])), *strides[i]) for i in made]
+                number = w.plus(first, sample)
+                after = w.put(f"and i1 {dense}, {w.put(f'icmp sgt i64 {number}, 0')}")
+                ending = w.put(f"icmp eq i64 {w.plus(number, 1)}, {samples}")
+                order = Order(past, after, w.put(f"or i1 {ending}, {w.put(f'xor i1 {dense}, true')}"))
+                _products(w, recipe, layout, where, w.times(sample, 8), layout.step, targets, order)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
     return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"
-
-
-def _matrices_of_sample(
-    w: LoopWriter, recipe: Recipe, layout: Layout, sample: str, here: Sequence[str], steps: Sequence[str],
-    strides: Sequence[Sequence[str]], whole: Sequence[str], streaming: str, buffer: str, row: str,
-) -> None:  # fmt: skip
-    """Matrices of one sample of a block; where the caller's memory has gaps, by way of a buffer."""
-    first = len(recipe.inputs) + recipe.outputs
-    outside, targets = [], []
-    columns, matrix = w.put(f"lshr i64 {row}, 3"), w.times(row, layout.n)
-    direct = "true" if recipe.strip else w.put(f"xor i1 {streaming}, true")
-    for k in _matrices(recipe):
-        outside.append(w.offset(here[first + k], w.times(sample, steps[first + k])))
-        own = w.offset(buffer, w.times(matrix, k))
-        targets.append(w.put(f"select i1 {w.put(f'and i1 {whole[k]}, {direct}')}, ptr {outside[k]}, ptr {own}"))
-    past = streaming
-    if recipe.strip:
-        address = w.put(f"ptrtoint ptr {targets[-1]} to i64")
-        aligned = w.put(f"icmp eq i64 {w.put(f'and i64 {address}, {ALIGNED - 1}')}, 0")
-        past = w.put(f"and i1 {w.put(f'and i1 {whole[-1]}, {streaming}')}, {aligned}")
-    where = (
-        w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
-        w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
-    )
-    _products(w, recipe, layout, where, w.times(sample, 8), layout.step, targets, past)
-    for k in _matrices(recipe):
-        with w.when(w.put(f"xor i1 {whole[k]}, true"), f"gaps{k}"):
-            theirs = strides[first + k]
-            _copied(w, outside[k], targets[k], ("0", theirs[0], theirs[1]), ("0", row, "8"), ("1", layout.n, columns))
-        if recipe.strip:
-            continue
-        with w.when(w.put(f"and i1 {whole[k]}, {streaming}"), f"streamed{k}"):
-            entries_of = w.times(layout.n, columns)
-            w.do(f"call void @copy_past(ptr {outside[k]}, ptr {targets[k]}, i64 {entries_of})")

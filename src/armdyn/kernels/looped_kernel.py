@@ -26,8 +26,10 @@ from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.link_loops import FREE, SIZES, Recipe
 from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped_memory import scratch_bytes, transfers
-from armdyn.kernels.pair_ir import CROSS, DIAGONAL, EMPTY, FULL, TILE
+from armdyn.kernels.pair_ir import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
 from armdyn.kernels.ports import Ports
+from armdyn.kernels.streaming import streamed
+from armdyn.kernels.strip_ir import FEW
 from armdyn.typing import Array
 
 SMALLEST = LANES
@@ -68,20 +70,38 @@ class Tables:
         padded[:n] = self.links
         return _aligned(padded.reshape(blocks, LANES, size).transpose(0, 2, 1))
 
-    def tiles(self) -> tuple[Array, Array]:
-        """(tiles, masks): which blocks of a matrix over pairs have which entries."""
+    def tiles(self, wide: int) -> Array:
+        """Tiles of a matrix over pairs, four rows and `wide` columns each, in the order in which they are computed."""
         n = len(self.parents)
-        starts = [min(start, n - LANES) for start in range(0, n, LANES)]
-        rows: list[tuple[int, int, int, int]] = []
-        masks: dict[bytes, int] = {}
-        for i, top in enumerate(starts):
-            for j, left in enumerate(starts[i:], i):
-                part = self.carries[top : top + LANES, left : left + LANES]
-                place = masks.setdefault(part.tobytes(), len(masks))
-                kind = DIAGONAL if i == j else FULL if part.all() else CROSS if part.any() else EMPTY
-                rows.append((i, j, place * LANES * LANES * 8, kind))
-        bits = np.array([np.frombuffer(mask, dtype=bool) for mask in masks]).astype(np.int64)
-        return np.array(rows, dtype=np.int64).reshape(-1, TILE), _aligned(-bits)
+        rows, columns = (-(-n // size) for size in (LANES, wide))
+        right = np.zeros((LANES * rows, wide * columns), dtype=bool)
+        right[:n, :n] = self.carries
+        left = np.zeros_like(right)
+        left[:n, :n] = self.carries.T & ~np.eye(n, dtype=bool)
+        there = np.zeros_like(right)
+        there[:n, :n] = True
+        found = []
+        for i in range(rows):
+            for j in (columns - 1, *range(columns - 1)):
+                place = slice(LANES * i, LANES * (i + 1)), slice(wide * j, wide * (j + 1))
+                kind = _kind(right[place], left[place], there[place])
+                found.append((KINDS * j + kind, _bits(right[place]) | _bits(left[place]) << 8 * LANES))
+        return np.array(found, dtype=np.uint64).astype(np.int64)
+
+
+def _kind(right: Array, left: Array, there: Array) -> int:
+    """Of a tile, by which of its entries are pairs, and which there are at all."""
+    if right.any() and left.any():
+        return BOTH
+    for pairs, all_, some in ((right, RIGHT, SOME_RIGHT), (left, LEFT, SOME_LEFT)):
+        if pairs.any():
+            return all_ if pairs[there].all() else some
+    return EMPTY
+
+
+def _bits(pairs: Array) -> int:
+    """Bits of pairs, a byte for every row."""
+    return sum(1 << 8 * int(row) + int(lane) for row, lane in zip(*np.nonzero(pairs), strict=True))
 
 
 def _aligned(values: Array) -> Array:
@@ -148,19 +168,17 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
     """What a robot is to the code; the arrays live as long as the code."""
     n = len(tables.parents)
     passing, passed = transfers(recipe, tables.parents, samples)
-    tiles, masks = tables.tiles() if recipe.products else (np.zeros((0, TILE), np.int64), np.zeros(1))
     arrays = {
         "links": tables.blocked(),
         "parents": np.array(tables.parents, dtype=np.int64),
         "robot": np.array([*tables.robot, 0.0]),
         "transfers": np.array(passing, dtype=np.int64),
-        "scratch": _aligned(np.zeros(scratch_bytes(recipe, n, 1) // 8)),
-        "tiles": tiles,
-        "masks": masks,
-        "carries": tables.carries.astype(np.uint8),
+        "scratch": _aligned(np.zeros(scratch_bytes(recipe, n, 1, samples) // 8)),
+        "tiles": tables.tiles(samples) if recipe.products else np.zeros(0),
+        "carries": np.pad(tables.carries.astype(np.uint8), ((0, 0), (0, -n % FEW))),
     }
-    needed = scratch_bytes(recipe, n, samples, passed)
-    numbers = {"n": n, "chosen": tables.chosen, "tile_count": len(tiles), "batch_bytes": needed}
+    needed = scratch_bytes(recipe, n, samples, samples, passed)
+    numbers = {"n": n, "chosen": tables.chosen, "batch_bytes": needed, "streamed": streamed()}
     for name, array in arrays.items():
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
     for name, number in numbers.items():

@@ -1,10 +1,10 @@
 """Where things are in the memory of a looped kernel.
 
 Records of links lie in blocks of four, [block][quantity][link], for one sample, and one after the other,
-[link][quantity][sample], for a vector of samples. Tables of links lie in blocks of four in both cases. The world's
-record precedes those of the links: a link whose parent is -1 finds it there. What links only pass on to their
-neighbours, in batches, lies in few places that are used again and again; which, a table of the robot says
-(`transfers`).
+[link][quantity][sample], for a vector of samples. Tables of links lie in blocks of four in both cases, what matrices
+over pairs of links read in blocks of as many links as a vector has. The world's record precedes those of the links: a
+link whose parent is -1 finds it there. What links only pass on to their neighbours, in batches, lies in few places that
+are used again and again; which, a table of the robot says (`transfers`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import NamedTuple
 from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.link_loops import Place, Recipe
 from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
+from armdyn.kernels.pair_ir import at_link, blocks_of, rows_bytes
+from armdyn.kernels.streaming import LINE
 
 BASE = 64
 """Bytes for the numbers of a free joint in one input."""
@@ -98,15 +100,19 @@ class Places:
 class Layout:
     """Addresses in scratch memory.
 
-    samples: how many at a time. step: bytes from one entry of a record to the next.
+    samples: how many at a time. wide: links of a block of what pairs read.
+    step: bytes from one entry of a record to the next.
     """
 
-    def __init__(self, w: LoopWriter, recipe: Recipe, samples: int, scratch: str) -> None:
-        self.w, self.recipe, self.samples = w, recipe, samples
+    def __init__(self, w: LoopWriter, recipe: Recipe, samples: int, scratch: str, wide: int) -> None:
+        self.w, self.recipe, self.samples, self.wide = w, recipe, samples, wide
         self.step = WIDE if samples == 1 else 8 * samples
         self.n = w.fixed("n")
-        self.blocks = w.put(f"lshr i64 {w.plus(self.n, LANES - 1)}, 2")
+        self.blocks = blocks_of(w, self.n, LANES)
         row = self.row = w.times(self.blocks, WIDE * samples)
+        self.turned = scratch  # first, for its vectors may be longer than those of the rest
+        self.pair_bytes = w.times(blocks_of(w, self.n, wide), 8 * wide * recipe.pair_size)
+        scratch = w.offset(scratch, w.times(self.pair_bytes, samples))
         self.base = [w.offset(scratch, BASE * samples * i) for i in range(len(recipe.inputs))]
         scratch = w.offset(scratch, BASE * samples * len(recipe.inputs))
         self.ending = scratch
@@ -119,14 +125,13 @@ class Layout:
         self.world = w.offset(place, 0 if samples > 1 else 8 * (LANES - 1))
         self.size = recipe.own_size if samples == 1 else len(recipe.stored[1].record)
         place = w.offset(place, w.times(w.plus(self.blocks, SPARE), WIDE * samples * self.size))
-        self.turned = place
-        self.pair_bytes = w.times(self.blocks, WIDE * recipe.pair_size)
-        self.strips_turned = w.offset(place, w.times(self.pair_bytes, samples))
+        self.strips_turned = place
         self.strip_bytes = w.times(self.blocks, WIDE * recipe.strip_size)
         place = w.offset(self.strips_turned, w.times(self.strip_bytes, samples))
         self.pairs = self.turned if samples == 1 else place
         self.strips = self.strips_turned if samples == 1 else w.offset(place, self.step * LANES * recipe.pair_size)
-        self.passed = w.offset(place, unturned_bytes(recipe, samples))
+        self.rows = w.offset(place, unturned_bytes(recipe, samples))
+        self.passed = w.offset(self.rows, w.times(rows_bytes(w, self.n, recipe.columns), recipe.matrices))
         self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
         self.transfers = w.table("transfers")
         self.chosen = self.record(w.fixed("chosen"))
@@ -154,14 +159,16 @@ class Layout:
         return place if lane is None else self.w.offset(place, lane)
 
 
-def scratch_bytes(recipe: Recipe, n: int, samples: int, passed: int = 0) -> int:
+def scratch_bytes(recipe: Recipe, n: int, samples: int, wide: int, passed: int = 0) -> int:
     """Memory that a Layout needs; passed: for what links pass on."""
     blocks = -(-n // LANES)
     own = recipe.own_size if samples == 1 else len(recipe.stored[1].record)
-    vectors = len(recipe.inputs) + len(recipe.results) + recipe.pair_size + recipe.strip_size
+    vectors = len(recipe.inputs) + len(recipe.results) + recipe.strip_size
     records = WIDE * samples * (blocks * vectors + (blocks + SPARE) * own)
+    pairs = 8 * samples * recipe.pair_size * wide * -(-n // wide)
     first = BASE * samples * len(recipe.inputs) + 8 * ENDING * samples
-    return first + records + unturned_bytes(recipe, samples) + passed
+    rows = (WIDE * blocks * max(LANES, recipe.columns) + 2 * 8 * LINE) * recipe.matrices
+    return pairs + first + records + unturned_bytes(recipe, samples) + rows + passed
 
 
 def unturned_bytes(recipe: Recipe, samples: int) -> int:
@@ -196,7 +203,8 @@ class Cursor:
             self.pair = w.offset(layout.pairs, w.times(w.put(f"and i64 {index}, 3"), step * recipe.pair_size))
         else:
             self.own = layout.in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
-            self.pair = layout.in_block(layout.pairs, block, lane, recipe.pair_size)
+            first = w.times(index, LANES) if four_links else index
+            self.pair = at_link(w, layout.pairs, first, layout.wide, recipe.pair_size)
         self.row = w.times(index, 8 * self.lanes)
         self.strip_step = 8 * self.samples
         self.strip = layout.strips
@@ -245,8 +253,9 @@ class Cursor:
             assert not self.four, "strips are made one link at a time"
             return w.offset(self.strip, self.strip_step * k)
         if self.samples == 1:
-            base = {"own": "own", "parent": "parent", "pair": "pair"}.get(where)
-            return w.offset(getattr(self, base) if base else self._fixed(where), WIDE * k)
+            if where == "pair":
+                return w.offset(self.pair, 8 * self.layout.wide * k)
+            return w.offset(getattr(self, where) if where in ("own", "parent") else self._fixed(where), WIDE * k)
         step = self.layout.step
         if where == "pair":
             return w.offset(self.pair, step * k)

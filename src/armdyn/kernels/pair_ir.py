@@ -1,62 +1,117 @@
-"""Matrices over pairs of links, in tiles of 4x4: rows from one block of links, columns from another.
+"""Matrices over pairs of links, four rows at a time: rows broadcast, columns in the lanes of vectors.
 
-A tile is computed for all its pairs at once, rows broadcast and columns in the lanes of vectors; a mask keeps the pairs
-of a link and one that it carries. Which tiles there are, and their masks, are tables of the robot. The last block
-overlaps the one before it if the number of links is no multiple of four; what its tiles write twice, the tile on the
-diagonal, which comes last, writes as it should be.
+Right of the diagonal a row belongs to the link that carries, left of it to the carried one, so every tile of four rows
+is computed as it is written: nothing is turned. What a tile has is a matter of a table of the robot, with bits for its
+pairs. Four rows are made in a buffer in the nearest cache, then copied out from end to end: the caller's memory is
+written in order, which is what fetches its lines ahead. Tiles reach beyond the ends of rows; the last ones are computed
+first, so that the beginnings of the next rows come after them.
 """
 
 from __future__ import annotations
 
-from armdyn.kernels.ir_writer import Writer
-from armdyn.kernels.link_loops import SIZES, Recipe
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+from collections.abc import Sequence
 
-I4 = f"<{LANES} x i64>"
-TILE = 4
-"""Numbers of a tile in the table: block of rows, block of columns, place of its mask, kind."""
-FULL, CROSS, DIAGONAL, EMPTY = 0, 1, 2, 3
-"""Kinds of tiles: all pairs, some pairs of different blocks, pairs of the same block, no pairs."""
+from armdyn.kernels.ir_writer import Writer, flags, vector
+from armdyn.kernels.link_loops import SIZES, Recipe
+from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
+from armdyn.kernels.streaming import LINE, ORDERED, fetched
+
+TILE = 2
+"""Numbers of a tile in the table: KINDS * block of columns + kind; bits of its pairs, a byte for every row, those
+right of the diagonal (row carries column) before those left of it."""
+KINDS = 8
+EMPTY, RIGHT, LEFT, SOME_RIGHT, SOME_LEFT, BOTH = range(6)
+"""Kinds of tiles: no pairs, all right or left of the diagonal, some of them, both."""
 
 Terms = list[tuple[int, int]]
+Rows = list[str]
 
 
-def pairs(recipe: Recipe) -> str:
-    """`void @pairs(ptr quantities, i1 blank, ptr out...)`, `@overlap` and `@add_diagonal`.
+def pairs(recipe: Recipe, wide: int) -> str:
+    """`void @pairs(ptr quantities, ptr rows, i1..., i64 step, {ptr out, i64 down, i64 along[, ptr diagonal]}...)`.
 
-    blank: there are zeros already where tiles have no pairs.
+    quantities: of links, [block][quantity][link]. rows: memory for four rows of every matrix. i1...: an `Order`.
+    out, down, along: a `Target`. diagonal: numbers to add, `step` bytes apart.
     """
     w = LoopWriter()
-    outs = [f"%out{k}" for k in range(len(recipe.products))]
+    count = len(recipe.products)
     w.label("entry")
-    n, tiles, masks, count = w.fixed("n"), w.table("tiles"), w.table("masks"), w.fixed("tile_count")
-    row_bytes, last = w.times(n, 8), w.plus(n, -LANES)
-    with w.counting("t", count) as index:
-        tile = w.offset(tiles, w.times(index, 8 * TILE))
-        rows, columns, mask, kind = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))
-        corner = [
-            w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})") for block in (rows, columns)
-        ]
-        near, far = (w.offset("%quantities", w.times(block, WIDE * recipe.pair_size)) for block in (rows, columns))
-        kept = w.offset(masks, mask)
-        kinds = f"i64 {CROSS}, label %cross i64 {DIAGONAL}, label %diagonal i64 {EMPTY}, label %empty"
-        w.do(f"switch i64 {kind}, label %full [ {kinds} ]")
-        for name in ("full", "cross", "diagonal", "empty"):
-            w.label(name)
-            if name == "empty":
-                w.do("br i1 %blank, label %tiled, label %zeros")
-                w.label("zeros")
-                blocks = [[["zeroinitializer"] * LANES] * 2 for _ in outs]
-            else:
-                keep = [w.load(I4, w.offset(kept, WIDE * r), WIDE) for r in range(LANES)] if name != "full" else []
-                blocks = _tile(w, recipe, near, far, keep, name == "diagonal")
-            _stored(w, outs, blocks, (corner[0], corner[1]), row_bytes)
-            w.do("br label %tiled")
-        w.label("tiled")
+    n, tiles = w.fixed("n"), w.table("tiles")
+    row_bytes = w.times(n, 8)
+    buffers = [w.offset("%rows", w.plus(w.times(rows_bytes(w, n, 1), k), 8 * LINE)) for k in range(count)]
+    blocks = blocks_of(w, n, wide)
+    with w.counting("i", blocks_of(w, n, LANES)) as i:
+        first = w.times(i, LANES)
+        near = at_link(w, "%quantities", first, wide, recipe.pair_size)
+        with w.counting("j", blocks) as j:
+            tile = w.offset(tiles, w.times(w.plus(w.times(i, blocks), j), 8 * TILE))
+            what, bits = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))
+            column = w.times(w.put(f"udiv i64 {what}, {KINDS}"), wide)
+            far = at_link(w, "%quantities", column, wide, recipe.pair_size)
+            targets = [w.offset(buffer, w.times(column, 8)) for buffer in buffers]
+            with w.when(w.put("xor i1 %past, true"), "near"):
+                for k in range(count):
+                    following = w.offset(f"%out{k}", w.times(w.plus(first, LANES), f"%down{k}"))
+                    fetched(w, w.offset(following, w.times(j, LANES * 8 * wide)), LANES * 8 * wide)
+            kind = w.put(f"and i64 {what}, {KINDS - 1}")
+            w.do(f"switch i64 {kind}, label %k{EMPTY} [ {' '.join(f'i64 {k}, label %k{k}' for k in range(1, 6))} ]")
+            for k in range(6):
+                w.label(f"k{k}")
+                _stored(w, targets, _tile(w, recipe, wide, k, near, far, bits), wide, row_bytes)
+                w.do("br label %tiled")
+            w.label("tiled")
+        left = w.put(f"call i64 @llvm.smin.i64(i64 {LANES}, i64 {w.put(f'sub i64 {n}, {first}')})")
+        after = w.put(f"or i1 %after, {w.put(f'icmp sgt i64 {i}, 0')}")
+        last = w.put(f"and i1 %last, {w.put(f'icmp sge i64 {w.plus(first, LANES)}, {n}')}")
+        for k, product in enumerate(recipe.products):
+            if product.diagonal is not None:
+                _added_diagonal(w, buffers[k], k, first, left, row_bytes)
+            out = w.offset(f"%out{k}", w.times(first, f"%down{k}"))
+            made = f"ptr {buffers[k]}, i64 {left}, i64 {n}"
+            order = f"i1 %past, i1 {after}, i1 {last}"
+            w.do(f"call void @put_rows(ptr {out}, i64 %down{k}, i64 %along{k}, {made}, {order})")
     w.do("ret void")
-    arguments = ", ".join(["ptr %quantities", "i1 %blank", *(f"ptr {out}" for out in outs)])
-    text = f'define internal void @pairs({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
-    return text + _overlap(recipe) + _add_diagonal()
+    head = f"define internal void @pairs({', '.join(_arguments(recipe))})"
+    return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
+
+
+def _arguments(recipe: Recipe) -> list[str]:
+    found = ["ptr %quantities", "ptr %rows", ORDERED, "i64 %step"]
+    for k, product in enumerate(recipe.products):
+        found += [f"ptr %out{k}", f"i64 %down{k}", f"i64 %along{k}"]
+        found += [f"ptr %diagonal{k}"] if product.diagonal else []
+    return found
+
+
+def at_link(w: LoopWriter, base: str, link: str, wide: int, size: int) -> str:
+    """The first quantity of a link, in blocks [quantity][link] of `wide` links."""
+    block = w.put(f"lshr i64 {link}, {wide.bit_length() - 1}")
+    lane = w.put(f"and i64 {link}, {wide - 1}")
+    return w.offset(w.offset(base, w.times(block, 8 * wide * size)), w.times(lane, 8))
+
+
+def blocks_of(w: LoopWriter, n: str, size: int) -> str:
+    """How many blocks of so many links there are; size: a power of two."""
+    return w.put(f"lshr i64 {w.plus(n, size - 1)}, {size.bit_length() - 1}")
+
+
+def rows_bytes(w: LoopWriter, n: str, columns: int) -> str:
+    """Memory for four rows of n entries, or one with more columns per joint, with a line before and one after them."""
+    return w.plus(w.times(blocks_of(w, n, LANES), WIDE * max(LANES, columns)), 2 * 8 * LINE)
+
+
+def _tile(w: LoopWriter, recipe: Recipe, wide: int, kind: int, near: str, far: str, bits: str) -> list[Rows]:
+    """Rows of a tile, by matrix."""
+    zeros = [["zeroinitializer"] * LANES for _ in recipe.products]
+    found = zeros
+    if kind in (RIGHT, SOME_RIGHT, BOTH):
+        sums = _sums(w, [_terms(recipe, product.upper) for product in recipe.products], near, far, wide)
+        found = sums if kind == RIGHT else _chosen(w, bits, 0, wide, sums, zeros)
+    if kind in (LEFT, SOME_LEFT, BOTH):
+        forms = [_terms(recipe, product.lower or product.upper) for product in recipe.products]
+        sums = _sums(w, [[(b, a) for a, b in form] for form in forms], near, far, wide)
+        found = sums if kind == LEFT else _chosen(w, bits, LANES, wide, sums, found)
+    return found
 
 
 def _terms(recipe: Recipe, quantities: tuple[tuple[str, str], ...]) -> Terms:
@@ -65,122 +120,55 @@ def _terms(recipe: Recipe, quantities: tuple[tuple[str, str], ...]) -> Terms:
     return [(places[a] + k, places[b] + k) for a, b in quantities for k in range(SIZES[recipe.pairs[a]])]
 
 
-def _tile(w: LoopWriter, recipe: Recipe, near: str, far: str, keep: list[str], diagonal: bool) -> list[list[list[str]]]:
-    """By matrix: rows of the tile, and of the tile on the other side of the diagonal (none on the diagonal).
-
-    The other tile has carriers as rows, and is turned, or carried links, whichever has fewer factors to broadcast.
-    """
-    above = [_terms(recipe, product.upper) for product in recipe.products]
-    below = [_terms(recipe, product.lower) for product in recipe.products if product.lower]
-    carriers = {a for form in below for a, _ in form} - {a for form in above for a, _ in form}
-    turned = len(carriers) <= len({b for form in below for _, b in form})
-    upper = _sums(w, above, near, far)
-    swapped = [[(b, a) for a, b in form] for form in below]
-    lower = _sums(w, below, near, far) if turned else _sums(w, swapped, far, near)
-    beside = [_beside(w, mask, r) for r, mask in enumerate(keep)] if diagonal else keep
-    across = _across(w, beside) if keep and not turned else beside
-    found, rest = [], iter(lower)
-    for product, rows in zip(recipe.products, upper, strict=True):
-        first = _kept(w, rows, keep)
-        other = next(rest) if product.lower else rows
-        turn = turned or product.lower is None
-        second = transposed(w, _kept(w, other, beside)) if turn else _kept(w, other, across)
-        found.append([[_united(w, a, b) for a, b in zip(first, second, strict=True)]] if diagonal else [first, second])
-    return found
-
-
-def _kept(w: Writer, rows: list[str], masks: list[str]) -> list[str]:
-    """Rows as far as masks keep them; all of them if there are none."""
-    return [_masked(w, row, mask) for row, mask in zip(rows, masks, strict=True)] if masks else rows
-
-
-def _across(w: Writer, masks: list[str]) -> list[str]:
-    """Masks of the tile on the other side of the diagonal."""
-    rows = transposed(w, [w.put(f"bitcast {I4} {mask} to {V4}") for mask in masks])
-    return [w.put(f"bitcast {V4} {row} to {I4}") for row in rows]
-
-
-def _sums(w: LoopWriter, forms: list[Terms], near: str, far: str) -> list[list[str]]:
+def _sums(w: LoopWriter, forms: list[Terms], near: str, far: str, wide: int) -> list[Rows]:
     """Sums of products, four rows each; forms that share factors in the same places load them once."""
-    sums: list[list[str]] = [[] for _ in forms]
+    kind, step = vector(wide), 8 * wide
+    sums: list[Rows] = [[] for _ in forms]
     for k in range(max(map(len, forms), default=0)):
-        rows: dict[int, list[str]] = {}
+        rows: dict[int, Rows] = {}
         columns: dict[int, str] = {}
         for form, total in zip(forms, sums, strict=True):
             if k >= len(form):
                 continue
             a, b = form[k]
             if b not in columns:
-                columns[b] = w.load(V4, w.offset(far, WIDE * b), WIDE)
+                columns[b] = w.load(kind, w.offset(far, step * b), step)
             if a not in rows:
-                rows[a] = [w.splat(w.load("double", w.offset(near, WIDE * a + 8 * r))) for r in range(LANES)]
+                rows[a] = [w.splat(w.load("double", w.offset(near, step * a + 8 * r)), wide) for r in range(LANES)]
             for r in range(LANES):
                 if k == 0:
-                    total.append(w.put(f"fmul {V4} {rows[a][r]}, {columns[b]}"))
+                    total.append(w.put(f"fmul {kind} {rows[a][r]}, {columns[b]}"))
                 else:
-                    factors = f"{V4} {rows[a][r]}, {V4} {columns[b]}, {V4} {total[r]}"
-                    total[r] = w.put(f"call {V4} @llvm.fmuladd.v{LANES}f64({factors})")
+                    factors = f"{kind} {rows[a][r]}, {kind} {columns[b]}, {kind} {total[r]}"
+                    total[r] = w.put(f"call {kind} @llvm.fmuladd.v{wide}f64({factors})")
     return sums
 
 
-def _masked(w: Writer, row: str, mask: str) -> str:
-    bits = w.put(f"bitcast {V4} {row} to {I4}")
-    return w.put(f"bitcast {I4} {w.put(f'and {I4} {bits}, {mask}')} to {V4}")
+def _chosen(w: Writer, bits: str, first: int, wide: int, sums: list[Rows], others: list[Rows]) -> list[Rows]:
+    """Sums where there are pairs, whose bits begin with byte `first`, and the other rows elsewhere."""
+    masks = []
+    for r in range(LANES):
+        byte = w.put(f"lshr i64 {bits}, {8 * (first + r)}")
+        narrow = w.put(f"trunc i64 {byte} to i{wide}")
+        masks.append(w.put(f"bitcast i{wide} {narrow} to {flags(wide)}"))
+    kind = vector(wide)
+    return [
+        [w.put(f"select {flags(wide)} {masks[r]}, {kind} {rows[r]}, {kind} {other[r]}") for r in range(LANES)]
+        for rows, other in zip(sums, others, strict=True)
+    ]
 
 
-def _united(w: Writer, a: str, b: str) -> str:
-    x, y = (w.put(f"bitcast {V4} {part} to {I4}") for part in (a, b))
-    return w.put(f"bitcast {I4} {w.put(f'or {I4} {x}, {y}')} to {V4}")
+def _stored(w: LoopWriter, targets: Sequence[str], tiles: Sequence[Rows], wide: int, row_bytes: str) -> None:
+    for target, rows in zip(targets, tiles, strict=True):
+        place = target
+        for value in rows:
+            w.store(vector(wide), value, place)
+            place = w.offset(place, row_bytes)
 
 
-def _beside(w: Writer, mask: str, r: int) -> str:
-    """The mask without the diagonal."""
-    others = ", ".join(f"i64 {0 if lane == r else -1}" for lane in range(LANES))
-    return w.put(f"and {I4} {mask}, <{others}>")
-
-
-def _stored(
-    w: LoopWriter, outs: list[str], blocks: list[list[list[str]]], corner: tuple[str, str], row_bytes: str
-) -> None:
-    """Tiles to their places."""
-    for out, sides in zip(outs, blocks, strict=True):
-        for (row, column), rows in zip((corner, corner[::-1]), sides, strict=False):
-            place = w.offset(w.offset(out, w.times(row, row_bytes)), w.times(column, 8))
-            for value in rows:
-                w.store(V4, value, place)
-                place = w.offset(place, row_bytes)
-
-
-def _overlap(recipe: Recipe) -> str:
-    """`void @overlap(ptr quantities)`: the last block, filled up from below with links of the one before it."""
-    w = LoopWriter()
-    w.label("entry")
-    n = w.fixed("n")
-    more = w.put(f"and i64 {n}, {LANES - 1}")
-    block = w.times(w.put(f"lshr i64 {n}, 2"), WIDE * recipe.pair_size)
-    last = w.offset("%quantities", block)
-    before = w.offset(last, -WIDE * recipe.pair_size)
-    w.do(f"switch i64 {more}, label %whole [ i64 1, label %r1 i64 2, label %r2 i64 3, label %r3 ]")
-    for r in range(1, LANES):
-        w.label(f"r{r}")
-        with w.counting(f"k{r}", str(recipe.pair_size)) as k:
-            place = w.times(k, WIDE)
-            a, b = (w.load(V4, w.offset(source, place), WIDE) for source in (before, last))
-            w.store(V4, w.shuffle(LANES, a, b, range(r, r + LANES)), w.offset(last, place), WIDE)
-        w.do("br label %whole")
-    w.label("whole")
-    w.do("ret void")
-    return f'define internal void @overlap(ptr %quantities) noinline "stackrealign" {{\n{w.text}\n}}\n'
-
-
-def _add_diagonal() -> str:
-    w = LoopWriter()
-    w.label("entry")
-    n = w.fixed("n")
-    step = w.times(w.plus(n, 1), 8)
-    with w.counting("j", n) as j:
-        place = w.offset("%to", w.times(j, step))
-        added = w.load("double", w.offset("%from", w.times(j, "%step")))
+def _added_diagonal(w: LoopWriter, rows: str, k: int, first: str, left: str, row_bytes: str) -> None:
+    with w.counting(f"d{k}", left) as r:
+        j = w.plus(first, r)
+        place = w.offset(w.offset(rows, w.times(r, row_bytes)), w.times(j, 8))
+        added = w.load("double", w.offset(f"%diagonal{k}", w.times(j, "%step")))
         w.store("double", w.put(f"fadd double {w.load('double', place)}, {added}"), place)
-    w.do("ret void")
-    return f"define internal void @add_diagonal(ptr %to, ptr %from, i64 %step) {{\n{w.text}\n}}\n"

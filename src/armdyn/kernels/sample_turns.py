@@ -8,6 +8,7 @@ from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.link_loops import Loop
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 from armdyn.kernels.looped_memory import Cursor, Layout
+from armdyn.kernels.pair_ir import at_link
 
 
 def told_apart(cursor: Cursor, loop: Loop, name: str) -> None:
@@ -33,11 +34,11 @@ def told_apart(cursor: Cursor, loop: Loop, name: str) -> None:
 def _turned(w: LoopWriter, layout: Layout, block: str) -> None:
     """Quantities of pairs of four links from [link][quantity][sample] to [sample][block][quantity][link]."""
     size, step = layout.recipe.pair_size, layout.step
-    target = w.offset(layout.turned, w.times(block, WIDE * size))
+    target = at_link(w, layout.turned, w.times(block, LANES), layout.wide, size)
     with w.counting("entry4", str(size)) as k:
         source = w.offset(layout.pairs, w.times(k, step))
         near = [w.offset(source, step * size * link) for link in range(LANES)]
-        _transposed(w, near, w.offset(target, w.times(k, WIDE)), layout.pair_bytes, layout.samples)
+        _transposed(w, near, w.offset(target, w.times(k, 8 * layout.wide)), layout.pair_bytes, layout.samples)
 
 
 def _turned_strip(w: LoopWriter, layout: Layout, link: str) -> None:

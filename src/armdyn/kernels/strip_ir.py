@@ -1,68 +1,103 @@
 """Matrices with a strip of columns per link: the regressor.
 
 A row belongs to a joint. The strip of a link that it carries is a sum of products: quantities of the joint, broadcast,
-with numbers of the link, four columns at a time. Rows are written from left to right, large results past the caches.
+with numbers of the link, four columns at a time. A few strips are made from left to right in a buffer, since the last
+four columns of a strip may reach beyond it, then copied out while the next ones are computed.
 """
 
 from __future__ import annotations
 
-from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.link_loops import Recipe, Strip
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
+from armdyn.kernels.pair_ir import at_link, blocks_of
+from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
-PAST = "strips_past"
-"""Writes past the caches, to a multiple of `ALIGNED` bytes."""
-ALIGNED = 16
-
-
-def strips(recipe: Recipe, strip: Strip) -> str:
-    """`void @strips(ptr quantities, ptr numbers, ptr out, i64 step, ptr diagonal...)`, and the same past the caches."""
-    return _strips(recipe, strip, "strips", past=False) + _strips(recipe, strip, PAST, past=True)
+FEW = 8
+"""Strips that are copied out together."""
 
 
-def _strips(recipe: Recipe, strip: Strip, name: str, *, past: bool) -> str:
+def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
+    """`void @strips(ptr quantities, ptr numbers, ptr row, i1..., i64 step, ptr out, i64 down, i64 along, ptr...)`.
+
+    quantities: of joints, in blocks of `wide`. numbers: of links. row: memory for strips. i1...: an `Order`.
+    out, down, along: a `Target`. Then follow numbers of the diagonal, `step` bytes apart.
+    """
     w = LoopWriter()
     width, places = strip.width, recipe.pair_places
     w.label("entry")
     n, carries = w.fixed("n"), w.table("carries")
-    row_bytes = w.times(n, 8 * width)
+    blocks, made = blocks_of(w, n, FEW), w.offset("%row", 8 * LINE)
+    w.do("%used = alloca i1")
+    w.do("store i1 true, ptr %used")
+    dense = w.put(f"icmp eq i64 %down, {w.times(n, 8 * width)}")
+    sparse = w.put(f"xor i1 {dense}, true")
     with w.counting("i", n) as i:
-        block = w.offset("%quantities", w.times(w.put(f"lshr i64 {i}, 2"), WIDE * recipe.pair_size))
-        joint = w.offset(block, w.times(w.put(f"and i64 {i}, 3"), 8))
+        joint = at_link(w, "%quantities", i, wide, recipe.pair_size)
         names = dict.fromkeys(name for vector in strip.vectors for name in vector)
         known = {
-            name: [w.splat(w.load("double", w.offset(joint, WIDE * (places[name] + k)))) for k in range(3)]
+            name: [w.splat(w.load("double", w.offset(joint, 8 * wide * (places[name] + k)))) for k in range(3)]
             for name in names
         }
         own = _diagonal(w, strip, i)
-        row = w.offset("%out", w.times(i, row_bytes))
-        related = w.offset(carries, w.times(i, n))
-        with w.counting("j", n) as j:
-            target = w.offset(row, w.times(j, 8 * width))
-            carried = w.put(f"load i8, ptr {w.offset(related, j)}, align 1")
-            w.do(f"br i1 {w.put(f'icmp ne i8 {carried}, 0')}, label %some, label %none")
-            w.label("some")
-            numbers = w.offset("%numbers", w.times(j, 8 * strip.size))
-            itself = w.put(f"icmp eq i64 {i}, {j}")
-            place = 0
-            for v, added in enumerate(own):
-                total = "" if added is None else w.put(f"select i1 {itself}, {V4} {added}, {V4} zeroinitializer")
-                names_of = strip.vectors[v] if v < len(strip.vectors) else ()
-                for factor in (factor for name in names_of for factor in known[name]):
-                    number = w.load(V4, w.offset(numbers, place), WIDE)
-                    total = _added(w, total, factor, number)
-                    place += WIDE
-                _stored(w, total or "zeroinitializer", w.offset(target, WIDE * v), width - LANES * v, past)
-            w.do("br label %next")
-            w.label("none")
-            for column in range(0, width, LANES):
-                _stored(w, "zeroinitializer", w.offset(target, 8 * column), width - column, past)
-            w.do("br label %next")
-            w.label("next")
+        row = w.offset("%out", w.times(i, "%down"))
+        rows_before, no_row_after = _is(w, i, "sgt", "0"), _is(w, w.plus(i, 1), "eq", n)
+        begun = w.put(f"and i1 {dense}, {w.put(f'or i1 %after, {rows_before}')}")
+        final = w.put(f"or i1 {sparse}, {w.put(f'and i1 %last, {no_row_after}')}")
+        with w.counting("few", blocks) as few:
+            first = w.times(few, FEW)
+            stop = w.put(f"call i64 @llvm.smin.i64(i64 {w.plus(first, FEW)}, i64 {n})")
+            with w.when(w.put("xor i1 %past, true"), "near"):
+                following = w.offset(row, w.plus("%down", w.times(first, 8 * width)))
+                fetched(w, following, FEW * 8 * width)
+            related = w.offset(carries, w.times(w.plus(w.times(i, blocks), few), FEW))
+            some = _is(w, w.load("i64", related), "ne", "0")
+            changes = w.put(f"or i1 {some}, {w.put('load i1, ptr %used')}")  # else there are zeros already
+            w.do(f"store i1 {some}, ptr %used")
+            with w.when(changes, "made"), w.counting("j", stop, first) as j:
+                k = w.put(f"sub i64 {j}, {first}")
+                carried = w.put(f"load i8, ptr {w.offset(related, k)}, align 1")
+                numbers = w.offset("%numbers", w.times(j, 8 * strip.size))
+                target = w.offset(made, w.times(k, 8 * width))
+                _strip(w, strip, known, own, (carried, _is(w, i, "eq", j)), numbers, target)
+            after = w.put(f"or i1 {begun}, {_is(w, few, 'sgt', '0')}")
+            last = w.put(f"and i1 {final}, {_is(w, stop, 'eq', n)}")
+            out = w.offset(row, w.times(first, w.times("%along", width)))
+            columns = w.times(w.put(f"sub i64 {stop}, {first}"), width)
+            taken = f"ptr {made}, i64 1, i64 {columns}, i1 %past, i1 {after}, i1 {last}"
+            w.do(f"call void @put_rows(ptr {out}, i64 %down, i64 %along, {taken})")
     w.do("ret void")
     sources = "".join(f", ptr %diagonal{k}" for k in range(len(strip.diagonal)))
-    head = f"define internal void @{name}(ptr %quantities, ptr %numbers, ptr %out, i64 %step{sources})"
+    target = f"{ORDERED}, i64 %step, ptr %out, i64 %down, i64 %along"
+    head = f"define internal void @strips(ptr %quantities, ptr %numbers, ptr %row, {target}{sources})"
     return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
+
+
+def _is(w: LoopWriter, a: str, relation: str, b: str) -> str:
+    return w.put(f"icmp {relation} i64 {a}, {b}")
+
+
+def _strip(
+    w: LoopWriter, strip: Strip, known: dict[str, list[str]], own: list[str | None], pair: tuple[str, str],
+    numbers: str, target: str,
+) -> None:  # fmt: skip
+    """The strip of one link. pair: whether the joint carries it, and whether it is the joint's own."""
+    w.do(f"br i1 {w.put(f'icmp ne i8 {pair[0]}, 0')}, label %some, label %none")
+    w.label("some")
+    place = 0
+    for v, added in enumerate(own):
+        total = "" if added is None else w.put(f"select i1 {pair[1]}, {V4} {added}, {V4} zeroinitializer")
+        names = strip.vectors[v] if v < len(strip.vectors) else ()
+        for factor in (factor for name in names for factor in known[name]):
+            number = w.load(V4, w.offset(numbers, place), WIDE)
+            total = _added(w, total, factor, number)
+            place += WIDE
+        w.store(V4, total or "zeroinitializer", w.offset(target, WIDE * v))
+    w.do("br label %next")
+    w.label("none")
+    for column in range(0, strip.width, LANES):
+        w.store(V4, "zeroinitializer", w.offset(target, 8 * column))
+    w.do("br label %next")
+    w.label("next")
 
 
 def _diagonal(w: LoopWriter, strip: Strip, i: str) -> list[str | None]:
@@ -82,17 +117,3 @@ def _added(w: LoopWriter, total: str, factor: str, number: str) -> str:
     if not total:
         return w.put(f"fmul {V4} {factor}, {number}")
     return w.put(f"call {V4} @llvm.fmuladd.v{LANES}f64({V4} {factor}, {V4} {number}, {V4} {total})")
-
-
-def _stored(w: LoopWriter, value: str, target: str, room: int, past: bool) -> None:
-    """Four columns of a strip, or as many as there is room for."""
-    if not past and room >= LANES:
-        w.store(V4, value, target)
-        return
-    size = ALIGNED // 8
-    for start in range(0, min(LANES, room), size):
-        kind, part = vector(size), w.shuffle(LANES, value, value, range(start, start + size))
-        if past:
-            w.do(f"store {kind} {part}, ptr {w.offset(target, 8 * start)}, align {ALIGNED}, !nontemporal !2")
-        else:
-            w.store(kind, part, w.offset(target, 8 * start))
