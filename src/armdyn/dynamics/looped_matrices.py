@@ -36,14 +36,26 @@ PLACED: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector", "s": "ve
 
 
 def _axis(site: Site) -> None:
-    """The joint's axis as a screw."""
+    S = _placed_axis(site)
+    site.put(s=S.linear, z=S.angular)
+
+
+def _placed_axis(site: Site) -> Screw:
     z, p = site.own("T").column(2), site.own("p")
     if site.recipe.turning is None:
-        site.put(s=cross(p, z), z=z)
-        return
+        return Screw(cross(p, z), z)
     turning, sliding = map(site.number, SIGMA)
-    about = turning * z
-    site.put(s=cross(p, about) + sliding * z, z=about)
+    return Screw(cross(p, turning * z) + sliding * z, turning * z)
+
+
+def _axis_of(site: Site) -> Screw:
+    """The joint's axis as a screw. In batches it is computed again on the way inwards, which is faster than loading."""
+    return _placed_axis(site) if site.fused else _screw(site, "s", "z")
+
+
+def _rate_of(site: Site) -> Screw:
+    """The rate of the axis, likewise."""
+    return product(_screw(site, "v", "w"), _axis_of(site)) if site.fused else _screw(site, "sd", "zd")
 
 
 def _weighed(site: Site) -> None:
@@ -83,13 +95,13 @@ def mass_matrix(shape: Shape) -> Recipe:
     """M_ij = S_i . (I_j S_j) by composite bodies, joint i carrying joint j. Walker and Orin (1982), method 3"""
 
     def paired(site: Site) -> None:
-        S = _screw(site, "s", "z")
+        S = _axis_of(site)
         force, moment = momentum(_composite(site), S)
         site.pair(s=S.linear, z=S.angular, F=force, N=moment)
         if shape.terms:
             site.result("Ia", site.number("Ia"))
 
-    stages = (*POSING, Stage("each", _axis), Stage("each", _weighed), summed("h", "J"), Stage("each", paired))
+    stages = (*POSING, Stage("each", _axis), Stage("each", _weighed, late=True), summed("h", "J"), Stage("each", paired))
     product = Product((("s", "F"), ("z", "N")), None, "Ia" if shape.terms else None)
     return _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
                      results=("Ia",) if shape.terms else (),
@@ -101,12 +113,12 @@ RATES: dict[str, Kind] = {"v": "vector", "w": "vector", "sd": "vector", "zd": "v
 
 
 def _going(site: Site) -> None:
-    qd = site.joint("qd")
-    site.put(v=site.parent("v") + qd * site.own("s"), w=site.parent("w") + qd * site.own("z"))
+    qd, S = site.joint("qd"), _axis_of(site)
+    site.put(v=site.parent("v") + qd * S.linear, w=site.parent("w") + qd * S.angular)
 
 
 def _axis_rates(site: Site) -> None:
-    rate = product(_screw(site, "v", "w"), _screw(site, "s", "z"))
+    rate = product(_screw(site, "v", "w"), _axis_of(site))
     site.put(sd=rate.linear, zd=rate.angular)
 
 
@@ -123,7 +135,7 @@ def coriolis_matrix(shape: Shape) -> Recipe:
     """The Christoffel matrix by composite bodies. [D-6]"""
 
     def paired(site: Site) -> None:
-        S, Sd = _screw(site, "s", "z"), _screw(site, "sd", "zd")
+        S, Sd = _axis_of(site), _rate_of(site)
         body, B = _composite(site), Moving(site.own("l"), site.own("A"))
         turning, inertial = B.row(S), momentum(body, S)
         by_rate = B.times(S.angular).plus(momentum(body, Sd))
@@ -132,8 +144,8 @@ def coriolis_matrix(shape: Shape) -> Recipe:
 
     stages = (
         *GOING,
-        Stage("each", _weighed),
-        Stage("each", _mass_moving),
+        Stage("each", _weighed, late=True),
+        Stage("each", _mass_moving, late=True),
         summed("h", "J", "l", "A"),
         Stage("each", paired),
     )
@@ -151,7 +163,7 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
 
     def pushed(site: Site) -> None:
         qd, qdd = site.joint("qd"), site.joint("qdd")
-        S, Sd = _screw(site, "s", "z"), _screw(site, "sd", "zd")
+        S, Sd = _axis_of(site), _rate_of(site)
         site.put(sq=qdd * S.linear + qd * Sd.linear, zq=qdd * S.angular + qd * Sd.angular)
 
     def wrenches(site: Site) -> None:
@@ -162,11 +174,11 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
 
     def carried_rate(site: Site) -> Screw:
         """The rate of the axis with what carries it. The world carries those of a free joint."""
-        Sd = _screw(site, "sd", "zd")
+        Sd = _rate_of(site)
         return Sd.times(site.number("inner")) if shape.floating else Sd
 
     def turned_rates(site: Site) -> None:
-        S, G = _screw(site, "s", "z"), _screw(site, "a", "wd")
+        S, G = _axis_of(site), _screw(site, "a", "wd")
         if shape.floating:
             inner = site.number("inner")
             G = G.times(inner).plus(Screw(sub(1, inner) * site.world("fall"), ZERO))
@@ -174,7 +186,7 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
         site.put(sdd=Sdd.linear, zdd=Sdd.angular)
 
     def paired(site: Site) -> None:
-        S, Sd, Sdd = (_screw(site, *names) for names in (("s", "z"), ("sd", "zd"), ("sdd", "zdd")))
+        S, Sd, Sdd = _axis_of(site), _rate_of(site), _screw(site, "sdd", "zdd")
         body, B = _composite(site), Moving(2 * site.own("l"), 2 * site.own("A"))
         carried, force = carried_rate(site), _screw(site, "f", "m")
         twice = Sd.plus(carried) if shape.floating else Sd.times(2)
@@ -192,10 +204,10 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
         *GOING,
         Stage("each", pushed),
         Stage("outward", accelerating),
-        Stage("each", _weighed),
-        Stage("each", _mass_moving),
-        Stage("each", wrenches),
-        Stage("each", turned_rates),
+        Stage("each", _weighed, late=True),
+        Stage("each", _mass_moving, late=True),
+        Stage("each", wrenches, late=True),
+        Stage("each", turned_rates, late=True),
         summed("h", "J", "l", "A", "f", "m"),
         Stage("each", paired),
     )

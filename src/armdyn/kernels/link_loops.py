@@ -70,11 +70,14 @@ class Stage(NamedTuple):
 
     way: the order in which links are visited; "each": in any order.
     alone: it begins a loop, for it needs what the loop before it has done at all links.
+    late: where successive stages share loops, it belongs to the loop inwards that follows, and not to the one before:
+        what it computes needs no place in memory then.
     """
 
     way: Way
     formula: Callable[[Site], None]
     alone: bool = False
+    late: bool = False
 
 
 class Ending(NamedTuple):
@@ -219,11 +222,15 @@ class Recipe:
         known = Known(frozenset(changing))
         made: list[tuple[Way, Site]] = []
         for stage in self.stages:
-            if not made or stage.alone or not _joins(made[-1][0], stage.way, fused):
-                made.append((stage.way, Site(self, known, sums if stage.way == "inward" else (), fused=fused)))
+            way: Way = "inward" if fused and stage.late else stage.way
+            if not made or stage.alone or not _joins(made[-1][0], way, fused):
+                made.append((way, Site(self, known, sums if way == "inward" else (), fused=fused)))
             elif made[-1][0] == "each":
-                made[-1] = stage.way, made[-1][1]
-            stage.formula(made[-1][1])
+                made[-1] = way, made[-1][1]
+            site = made[-1][1]
+            if not stage.late:
+                site.sum_up()
+            stage.formula(site)
         return made
 
     def _made(self, traced: Sequence[tuple[Way, Site]]) -> tuple[Loop, ...]:
@@ -317,6 +324,7 @@ class Site:
         self.read: dict[Node, Place] = {}
         self.written: dict[Place, Node] = {}
         self._own: dict[str, Any] = {}
+        self._late: set[str] = set()
 
     def number(self, name: str) -> Node:
         """A number of the link."""
@@ -357,8 +365,16 @@ class Site:
     def put(self, **values: Any) -> None:
         """Set quantities of the link."""
         self._own |= values
+        self._late.update(values)
         for name, value in values.items():
             self._write("own", self.recipe.places[name], value, self.recipe.own[name], name)
+
+    def sum_up(self) -> None:
+        """From now on, quantities that late stages have set are sums with what comes from links further out."""
+        for name in [name for name in self._late if self.recipe.places[name] in self.sums]:
+            first, kind = self.recipe.places[name], self.recipe.own[name]
+            self._own[name] += shaped(kind, [self._inbox(name, first, k) for k in range(SIZES[kind])])
+        self._late.clear()
 
     def add_to_parent(self, **values: Any) -> None:
         """Add to quantities of the link that carries this one."""
@@ -405,9 +421,11 @@ class Site:
             self.read |= places
         else:
             node = self._symbol(f"{where}_{name}{k}", Place(where, at))
-        if where == "own" and at in self.sums:
-            return node + self._symbol(f"inbox_{name}{k}", Place("inbox", at))
-        return node
+        return node + self._inbox(name, first, k) if where == "own" and at in self.sums else node
+
+    def _inbox(self, name: str, first: int, k: int) -> Node:
+        """What links further out add to an entry."""
+        return self._symbol(f"inbox_{name}{k}", Place("inbox", first + k))
 
     def _write(self, where: Any, first: int, value: Any, kind: Kind, name: str = "") -> None:
         for k, entry in enumerate(entries(kind, value)):
