@@ -221,7 +221,7 @@ def test_large_results_are_written_past_the_caches(name: str, monkeypatch: pytes
     """Line by line, wherever the caller's memory begins, and nothing beside it."""
     robot = TREES["31 mixed, branches"]
     kernel, given = made(robot, name), inputs(robot, name, 37)
-    monkeypatch.setattr("armdyn.kernels.looped_kernel.streamed", lambda: 0)
+    monkeypatch.setattr("armdyn.kernels.looped_kernel.STREAMED", 0)
     other, around = made(robot, name), 8
     for count, offset in itertools.product((1, 9, 37), (0, 1, 5, 7)):
         part = [values[:count] for values in given]

@@ -28,7 +28,7 @@ from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped_memory import scratch_bytes, transfers
 from armdyn.kernels.pair_ir import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.streaming import streamed
+from armdyn.kernels.streaming import STREAMED
 from armdyn.kernels.strip_ir import FEW
 from armdyn.typing import Array
 
@@ -178,7 +178,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         "carries": np.pad(tables.carries.astype(np.uint8), ((0, 0), (0, -n % FEW))),
     }
     needed = scratch_bytes(recipe, n, samples, samples, passed)
-    numbers = {"n": n, "chosen": tables.chosen, "batch_bytes": needed, "streamed": streamed()}
+    numbers = {"n": n, "chosen": tables.chosen, "batch_bytes": needed, "streamed": STREAMED}
     for name, array in arrays.items():
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
     for name, number in numbers.items():

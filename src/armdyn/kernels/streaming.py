@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import vector
@@ -13,22 +11,8 @@ LINE = 8
 """Doubles of a line of the caches."""
 
 
-SHARE = 8
-"""The part of the last cache that results may fill: beyond it, writing past the caches is faster."""
-LAST = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
-"""Where Linux tells the size of the last cache, as "32768K"."""
-USUAL = 2**26
-"""Bytes of the last cache where the system does not tell."""
-
-
-@cache
-def streamed() -> int:
-    """Bytes of results from which they are written past the caches."""
-    try:
-        size = 1024 * int(LAST.read_text().removesuffix("K\n"))
-    except (OSError, ValueError):
-        size = USUAL
-    return size // SHARE
+STREAMED = 2**23
+"""Bytes of results from which they are written past the caches. Below it, their lines are fetched ahead."""
 
 
 class Target(NamedTuple):
@@ -76,36 +60,54 @@ def put_rows() -> str:
     w.do("ret void")
     w.label("whole")
     count = w.times("%rows", "%columns")
+    w.do("br i1 %past, label %beyond, label %near")
+    w.label("near")
+    _near(w, count)
+    w.label("beyond")
+    _beyond(w, count)
+    arguments = "ptr %to, i64 %down, i64 %along, ptr %from, i64 %rows, i64 %columns"
+    return f"define internal void @put_rows({arguments}, {ORDERED}) noinline {{\n{w.text}\n}}\n"
+
+
+def _near(w: LoopWriter, count: str) -> None:
+    """Vectors of a line's length, the last of them perhaps over the one before it."""
+    w.do(f"br i1 {w.put(f'icmp slt i64 {count}, {LINE}')}, label %few, label %many")
+    w.label("few")
+    _one_by_one(w, "short", "0", count)
+    w.do("ret void")
+    w.label("many")
+    with w.counting("vector", w.put(f"lshr i64 {count}, 3")) as k:
+        _moved(w, w.times(k, 8 * LINE))
+    _moved(w, w.times(w.plus(count, -LINE), 8))
+    w.do("ret void")
+
+
+def _beyond(w: LoopWriter, count: str) -> None:
+    """Whole lines; what is left of the last one is kept for the rows that follow, or written if none do."""
     address = w.put("ptrtoint ptr %to to i64")
     begun = w.put(f"and i64 {w.put(f'lshr i64 {address}, 3')}, {LINE - 1}")
     bare = w.put(f"and i64 {w.put(f'sub i64 0, {begun}')}, {LINE - 1}")
     head = w.put(f"call i64 @llvm.smin.i64(i64 {bare}, i64 {count})")
-    goes_on = w.put("and i1 %past, %after")
-    start = w.put(f"select i1 {goes_on}, i64 {w.put(f'sub i64 0, {begun}')}, i64 {head}")
-    lines = w.put(f"sdiv i64 {w.put(f'sub i64 {count}, {start}')}, {LINE}")
-    stop = w.plus(start, w.times(lines, LINE))
-    _one_by_one(w, "head", "0", w.put(f"select i1 {goes_on}, i64 0, i64 {head}"))
+    start = w.put(f"select i1 %after, i64 {w.put(f'sub i64 0, {begun}')}, i64 {head}")
+    lines = w.put(f"lshr i64 {w.put(f'sub i64 {count}, {start}')}, 3")
+    _one_by_one(w, "head", "0", w.put(f"select i1 %after, i64 0, i64 {head}"))
     source, target = (w.offset(pointer, w.times(start, 8)) for pointer in ("%from", "%to"))
-    w.do("br i1 %past, label %beyond, label %near")
-    for name, hint in (("beyond", ", !nontemporal !2"), ("near", "")):
-        w.label(name)
-        with w.counting(f"{name}.line", lines) as line:
-            place = w.times(line, 8 * LINE)
-            value = w.load(vector(LINE), w.offset(source, place))
-            w.do(f"store {vector(LINE)} {value}, ptr {w.offset(target, place)}, align {8 * LINE}{hint}")
-        w.do("br label %rest")
-    w.label("rest")
-    kept = w.put(f"and i1 %past, {w.put('xor i1 %last, true')}")
-    w.do(f"br i1 {kept}, label %keep, label %end")
+    with w.counting("line", lines) as line:
+        place = w.times(line, 8 * LINE)
+        value = w.load(vector(LINE), w.offset(source, place))
+        w.do(f"store {vector(LINE)} {value}, ptr {w.offset(target, place)}, align {8 * LINE}, !nontemporal !2")
+    w.do("br i1 %last, label %end, label %keep")
     w.label("keep")
-    ending = w.load(vector(LINE), w.offset(w.offset("%from", w.times(count, 8)), -8 * LINE))
+    ending = w.load(vector(LINE), w.offset("%from", w.times(w.plus(count, -LINE), 8)))
     w.store(vector(LINE), ending, w.offset("%from", -8 * LINE))
     w.do("ret void")
     w.label("end")
-    _one_by_one(w, "tail", stop, count)
+    _one_by_one(w, "tail", w.plus(start, w.times(lines, LINE)), count)
     w.do("ret void")
-    arguments = "ptr %to, i64 %down, i64 %along, ptr %from, i64 %rows, i64 %columns"
-    return f"define internal void @put_rows({arguments}, {ORDERED}) noinline {{\n{w.text}\n}}\n"
+
+
+def _moved(w: LoopWriter, place: str) -> None:
+    w.store(vector(LINE), w.load(vector(LINE), w.offset("%from", place)), w.offset("%to", place))
 
 
 def _one_by_one(w: LoopWriter, name: str, start: str, stop: str) -> None:
