@@ -101,7 +101,13 @@ def mass_matrix(shape: Shape) -> Recipe:
         if shape.terms:
             site.result("Ia", site.number("Ia"))
 
-    stages = (*POSING, Stage("each", _axis), Stage("each", _weighed, late=True), summed("h", "J"), Stage("each", paired))
+    stages = (
+        *POSING,
+        Stage("each", _axis),
+        Stage("each", _weighed, late=True),
+        summed("h", "J"),
+        Stage("each", paired),
+    )
     product = Product((("s", "F"), ("z", "N")), None, "Ia" if shape.terms else None)
     return _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
                      results=("Ia",) if shape.terms else (),

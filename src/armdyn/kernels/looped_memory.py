@@ -129,8 +129,8 @@ class Layout:
         self.strip_bytes = w.times(self.blocks, WIDE * recipe.strip_size)
         place = w.offset(self.strips_turned, w.times(self.strip_bytes, samples))
         self.pairs = self.turned if samples == 1 else place
-        self.strips = self.strips_turned if samples == 1 else w.offset(place, self.step * LANES * recipe.pair_size)
-        self.rows = w.offset(place, unturned_bytes(recipe, samples))
+        self.strips = self.strips_turned if samples == 1 else w.offset(place, self.step * wide * recipe.pair_size)
+        self.rows = w.offset(place, unturned_bytes(recipe, samples, wide))
         self.passed = w.offset(self.rows, w.times(rows_bytes(w, self.n, recipe.columns), recipe.matrices))
         self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
         self.transfers = w.table("transfers")
@@ -168,12 +168,12 @@ def scratch_bytes(recipe: Recipe, n: int, samples: int, wide: int, passed: int =
     pairs = 8 * samples * recipe.pair_size * wide * -(-n // wide)
     first = BASE * samples * len(recipe.inputs) + 8 * ENDING * samples
     rows = (WIDE * blocks * max(LANES, recipe.columns) + 2 * 8 * LINE) * recipe.matrices
-    return pairs + first + records + unturned_bytes(recipe, samples) + rows + passed
+    return pairs + first + records + unturned_bytes(recipe, samples, wide) + rows + passed
 
 
-def unturned_bytes(recipe: Recipe, samples: int) -> int:
-    """Memory for what pairs and strips read, of four links and of one: as it is before samples are told apart."""
-    return 0 if samples == 1 else 8 * samples * (LANES * recipe.pair_size + recipe.strip_size)
+def unturned_bytes(recipe: Recipe, samples: int, wide: int) -> int:
+    """Memory for what pairs and strips read, of a block of links and of one: as it is before samples are told apart."""
+    return 0 if samples == 1 else 8 * samples * (wide * recipe.pair_size + recipe.strip_size)
 
 
 class Cursor:
@@ -200,7 +200,8 @@ class Cursor:
             ]
             self.inbox_at, self.outbox_at, self.sum_at = offsets[2:]
             self.given, self.taken, self.inbox, self.outbox = (w.offset(layout.passed, at) for at in offsets[:-1])
-            self.pair = w.offset(layout.pairs, w.times(w.put(f"and i64 {index}, 3"), step * recipe.pair_size))
+            place = w.put(f"and i64 {index}, {layout.wide - 1}")
+            self.pair = w.offset(layout.pairs, w.times(place, step * recipe.pair_size))
         else:
             self.own = layout.in_block(layout.state, w.plus(block, 1), lane, recipe.own_size)
             first = w.times(index, LANES) if four_links else index

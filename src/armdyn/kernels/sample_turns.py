@@ -12,33 +12,34 @@ from armdyn.kernels.pair_ir import at_link
 
 
 def told_apart(cursor: Cursor, loop: Loop, name: str) -> None:
-    """What pairs and strips read, by samples: of a link, or of four when the last of them is done.
+    """What pairs and strips read, by samples: of a link, or of a block of them when the last is done.
 
     At once, while it is in the nearest cache.
     """
     w, layout, index = cursor.w, cursor.layout, cursor.index
     written = {place.where for place, _ in loop.body.outputs}
     if "pair" in written:
-        last = w.put(f"and i64 {index}, 3")
+        lane = w.put(f"and i64 {index}, {layout.wide - 1}")
         if loop.way == "inward":
-            done = w.put(f"icmp eq i64 {last}, 0")
+            done = w.put(f"icmp eq i64 {lane}, 0")
         else:
             final = w.put(f"icmp eq i64 {index}, {w.plus(layout.n, -1)}")
-            done = w.put(f"or i1 {final}, {w.put(f'icmp eq i64 {last}, 3')}")
-        with w.when(done, f"{name}.four"):
-            _turned(w, layout, w.put(f"lshr i64 {index}, 2"))
+            done = w.put(f"or i1 {final}, {w.put(f'icmp eq i64 {lane}, {layout.wide - 1}')}")
+        with w.when(done, f"{name}.block"):
+            _turned(w, layout, w.put(f"sub i64 {index}, {lane}"))
     if "strip" in written:
         _turned_strip(w, layout, index)
 
 
-def _turned(w: LoopWriter, layout: Layout, block: str) -> None:
-    """Quantities of pairs of four links from [link][quantity][sample] to [sample][block][quantity][link]."""
+def _turned(w: LoopWriter, layout: Layout, first: str) -> None:
+    """Quantities of a block of links from [link][quantity][sample] to [sample][block][quantity][link]."""
     size, step = layout.recipe.pair_size, layout.step
-    target = at_link(w, layout.turned, w.times(block, LANES), layout.wide, size)
+    block = at_link(w, layout.turned, first, layout.wide, size)
     with w.counting("entry4", str(size)) as k:
-        source = w.offset(layout.pairs, w.times(k, step))
-        near = [w.offset(source, step * size * link) for link in range(LANES)]
-        _transposed(w, near, w.offset(target, w.times(k, 8 * layout.wide)), layout.pair_bytes, layout.samples)
+        source, target = w.offset(layout.pairs, w.times(k, step)), w.offset(block, w.times(k, 8 * layout.wide))
+        for four in range(0, layout.wide, LANES):
+            near = [w.offset(source, step * size * (four + link)) for link in range(LANES)]
+            _transposed(w, near, w.offset(target, 8 * four), layout.pair_bytes, layout.samples)
 
 
 def _turned_strip(w: LoopWriter, layout: Layout, link: str) -> None:
