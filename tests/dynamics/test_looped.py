@@ -29,6 +29,7 @@ TREES = {
     "9 prismatic": random_robot(3, 9, prismatic=1.0, branching=0.3),
     "30 revolute": random_robot(4, 30, prismatic=0.0),
     "31 mixed, branches": random_robot(5, 31, branching=0.3, any_gravity=True),
+    "33 revolute, branches": random_robot(1, 33, prismatic=0.0, branching=0.3),
     "100 mixed, branches": random_robot(6, 100, branching=0.2),
     "13 on a free base": random_robot(8, 8, branching=0.4, any_gravity=True, free_root=True),
     "44 on a free base": random_robot(10, 39, prismatic=0.1, branching=0.3, free_root=True),

@@ -60,7 +60,8 @@ def test_parts_of_memory_fill_it_without_overlap(name: str, n: int, samples: int
     if samples > 1:  # before samples are told apart: pairs of a block of links, the strip of one
         parts += [(layout.pairs, one * wide * recipe.pair_size), (layout.strips, one * recipe.strip_size)]
         assert unturned_bytes(recipe, samples, wide) == parts[-1][1] + parts[-2][1]
-    rows = DOUBLE * (full * max(recipe.columns, LINKS) + 2 * LINE)  # four, or strips of all links, and room around them
+    eights = -(-n // LINE) * LINE
+    rows = DOUBLE * (eights * max(recipe.columns, LINKS) + 2 * LINE)  # four, or strips of all links, with room around
     parts += [(layout.rows, rows * recipe.matrices), (layout.passed, passed)]
     assert parts[0][0] == 0
     for (start, size), (following, _) in itertools.pairwise(parts):

@@ -167,7 +167,7 @@ def scratch_bytes(recipe: Recipe, n: int, samples: int, wide: int, passed: int =
     records = WIDE * samples * (blocks * vectors + (blocks + SPARE) * own)
     pairs = 8 * samples * recipe.pair_size * wide * -(-n // wide)
     first = BASE * samples * len(recipe.inputs) + 8 * ENDING * samples
-    rows = (WIDE * blocks * max(LANES, recipe.columns) + 2 * 8 * LINE) * recipe.matrices
+    rows = 8 * LINE * (-(-n // LINE) * max(LANES, recipe.columns) + 2) * recipe.matrices
     return pairs + first + records + unturned_bytes(recipe, samples, wide) + rows + passed
 
 

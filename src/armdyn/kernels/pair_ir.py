@@ -97,7 +97,7 @@ def blocks_of(w: LoopWriter, n: str, size: int) -> str:
 
 def rows_bytes(w: LoopWriter, n: str, columns: int) -> str:
     """Memory for four rows of n entries, or one with more columns per joint, with a line before and one after them."""
-    return w.plus(w.times(blocks_of(w, n, LANES), WIDE * max(LANES, columns)), 2 * 8 * LINE)
+    return w.plus(w.times(blocks_of(w, n, LINE), 8 * LINE * max(LANES, columns)), 2 * 8 * LINE)
 
 
 def _tile(w: LoopWriter, recipe: Recipe, wide: int, kind: int, near: str, far: str, bits: str) -> list[Rows]:

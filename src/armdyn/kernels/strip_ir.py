@@ -13,7 +13,7 @@ from armdyn.kernels.pair_ir import at_link, blocks_of
 from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
 FEW = 8
-"""Strips that are copied out together."""
+"""Strips that are copied out together; the last of a row are filled up with zeros."""
 
 
 def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
@@ -53,8 +53,8 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
             some = _is(w, w.load("i64", related), "ne", "0")
             changes = w.put(f"or i1 {some}, {w.put('load i1, ptr %used')}")  # else there are zeros already
             w.do(f"store i1 {some}, ptr %used")
-            with w.when(changes, "made"), w.counting("j", stop, first) as j:
-                k = w.put(f"sub i64 {j}, {first}")
+            with w.when(changes, "made"), w.counting("k", str(FEW)) as k:
+                j = w.plus(first, k)
                 carried = w.put(f"load i8, ptr {w.offset(related, k)}, align 1")
                 numbers = w.offset("%numbers", w.times(j, 8 * strip.size))
                 target = w.offset(made, w.times(k, 8 * width))
