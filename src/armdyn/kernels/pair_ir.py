@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from armdyn.kernels.ir_writer import Writer, flags, vector
 from armdyn.kernels.link_loops import SIZES, Recipe
-from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
+from armdyn.kernels.loop_writer import LANES, LoopWriter
 from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
 TILE = 2
