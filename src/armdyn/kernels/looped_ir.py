@@ -26,7 +26,7 @@ from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.sample_turns import told_apart
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import Order, Target, put_rows
+from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched, put_rows
 from armdyn.kernels.strip_ir import strips
 
 Steps = tuple[str, str, str]
@@ -380,6 +380,7 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     dense = "true"
     for i in made:
         dense = w.put(f"and i1 {dense}, {w.put(f'icmp eq i64 {steps[i]}, {matrix}')}")
+    large = w.put(f"icmp sgt i64 {w.times(w.times(n, samples), 8)}, {FETCHED}")
     blocks = w.put(f"sdiv i64 {w.plus(samples, side_by_side - 1)}, {side_by_side}")
     with w.counting("block", blocks) as block:
         first = w.times(block, side_by_side)
@@ -395,6 +396,12 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
                 given = w.offset(given, w.times(strides[i][0], of_base))
             sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {w.plus(n, -skipped)}, i64 {taken}"
             w.do(f"call void @gather(ptr {rows}, ptr {given}, {sizes})")
+        for k in range(vectors):
+            with (
+                w.when(large, f"large{k}"),
+                w.counting(f"ahead{k}", w.put(f"udiv i64 {w.times(taken, n)}, {LINE * LINE}")) as lines,
+            ):
+                fetched(w, w.offset(here[inputs + k], w.times(lines, 8 * LINE * LINE)), 8 * LINE * LINE)
         w.do(f"call void @block(ptr {scratch})")
         for k in range(vectors):
             i = inputs + k

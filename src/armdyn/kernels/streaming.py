@@ -12,7 +12,9 @@ LINE = 8
 
 
 STREAMED = 2**23
-"""Bytes of results from which they are written past the caches. Below it, their lines are fetched ahead."""
+"""Bytes of matrices from which they are written past the caches. Below it, their lines are fetched ahead."""
+FETCHED = 2**19
+"""Bytes of vectors from which their lines are fetched ahead: smaller ones are in the second cache, with the inputs."""
 
 
 class Target(NamedTuple):
