@@ -505,8 +505,8 @@ def main() -> None:
                 left += meeting[number - 1 :]
                 print(f"no time for {len(meeting) - number + 1} mutants: they count as survivors", flush=True)
                 break
-            failed = tests.killer_of(one) or killer(one)
-            if failed:
+            failed = tests.killer_of(one)
+            if failed is None and (failed := killer(one)):
                 tests.keep(one, failed)
             verdicts[one.path.parent.name]["killed"] += failed is not None
             left += [] if failed else [one]

@@ -55,8 +55,8 @@ def test_looped_code_is_found_again(folder: Path) -> None:
     """With the counts of its operations, which are kept beside it: one of the two is not enough."""
     robot, q = random_robot(1, 5), np.linspace(-1, 1, 5)
 
-    def made(**options: bool) -> Any:
-        kernel = looped(robot, "gravity", **options)
+    def made(cache: bool = True) -> Any:
+        kernel = looped(robot, "gravity", cache=cache)
         assert kernel is not None
         return kernel
 

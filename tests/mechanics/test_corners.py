@@ -10,7 +10,7 @@ from flint import fmpq
 
 import armdyn
 from armdyn.errors import NotApplicable, UnknownName
-from armdyn.mechanics import coupling, elastic, lagrange_euler, moving_base, newton_euler, registry
+from armdyn.mechanics import coupling, elastic, lagrange_euler, moving_base, newton_euler, registry, rotors
 from armdyn.robot.exact import exact
 from armdyn.robot.parts import Elastic
 
@@ -65,3 +65,12 @@ def test_motors_behind_springs_refuse_rotors_that_turn_with_their_carrier() -> N
     soft = replace(arm.bound(), tree=springs, expressions=None, parameters={})
     with pytest.raises(NotApplicable, match="rotor of the full model on a moving link"):
         elastic.motor_motion(soft, *np.zeros((5, 2)))
+
+
+def test_links_are_augmented_by_the_rotors_that_they_carry() -> None:
+    """Siciliano (7.52): the motor of joint 2 rides on link 1, that of joint 1 on the base; reflected ones nowhere."""
+    arm = armdyn.load("planar2r").bound()
+    assert [[rotor[0] for rotor in link.rotors] for link in rotors.augmented_links(arm)] == [["elbow"], []]
+    tree = tuple(replace(joint, rotor=joint.rotor and replace(joint.rotor, model="reflected")) for joint in arm.tree)
+    reflected = replace(arm, tree=tree, expressions=None, parameters={})
+    assert [link.rotors for link in rotors.augmented_links(reflected)] == [(), ()]

@@ -114,5 +114,5 @@ def test_the_written_groups_are_the_matrix(name: str) -> None:
     base = base_parameters(robot)
     values = np.random.default_rng(3).normal(size=len(base.standard))
     known = dict(zip(base.standard, values.tolist(), strict=True))
-    written = [evaluate(base.groups[each], robot.parameters | known) for each in base.names]
+    written = [evaluate(base.groups[each], {**robot.parameters, **known}) for each in base.names]
     np.testing.assert_allclose(np.array(written, dtype=float), base.matrix @ values, rtol=1e-9, atol=1e-9)  # 12 digits
