@@ -19,7 +19,7 @@ from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.studio.answers import HEAVIEST, Answers
 from armdyn.studio.films import MOST_POINTS, Film
 from armdyn.studio.gate import HOST, Gate, guarded
-from armdyn.studio.panel_pages import STYLE, error_page
+from armdyn.studio.panel_pages import STYLE, error_page, text_page
 from armdyn.studio.panels import EquationsPanel, ModelPanel, MovePanel, PlanPanel, SimulatePanel
 from armdyn.studio.panels.panel import Panel
 from armdyn.studio.saved_state import State, read_address
@@ -144,6 +144,7 @@ class Studio:
 
     def _chosen(self, event: Any) -> None:
         if event.client is not None and self.chooser.value != self.answers.robot.name:
+            self.problem.content = text_page(f"Compiling {self.chooser.value} ...")
             self.attempt(lambda: self.open(self.named(self.chooser.value)))
 
     def attempt(self, action: Callable[[], None]) -> None:
