@@ -10,7 +10,7 @@ from armdyn.studio.panel_pages import bodies_page, text_page, torque_page, words
 from armdyn.studio.panels.panel import Panel
 from armdyn.typing import Array
 
-ONLY = "the only one in closed form"
+ONLY = "no other one in closed form"
 """Shown where the inverse kinematics has no other branch."""
 
 
