@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from math import isfinite, prod
@@ -52,6 +54,18 @@ ANOTHER_MODE = 1e-6
 """A joint this far from where it should be, rad or m, belongs to another assembly mode."""
 _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """The cycle collector would look at tens of thousands of new nodes again and again, and find them all in use."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 class Dynamics(Shown, Quantities):
@@ -180,7 +194,8 @@ class Dynamics(Shown, Quantities):
             label += f"({other})" if isinstance(other, str) else f"(wrench on {', '.join(other)})"
         with _MAKING:
             if label not in self._programs:
-                self._programs[label] = self._made(name, variant, label)
+                with _collector_paused():
+                    self._programs[label] = self._made(name, variant, label)
         return self._programs[label]
 
     def _made(self, name: str, variant: Variant | Near | Derived | None, label: str) -> Program:

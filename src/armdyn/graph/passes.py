@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from typing import Any
 
 from armdyn.graph import fold
@@ -99,7 +100,7 @@ def _factored_once(nodes: Any) -> Any:
     new: dict[Node, Node] = {}
     for node in order:
         if node.op in (ADD, SUB) and node not in inner:
-            new[node] = _regrouped(_terms(node, inner), uses, new)
+            new[node] = _regrouped(terms_of_sum(node, inner), uses, new)
         else:
             new[node] = with_operands(node, tuple(new[arg] for arg in node.args)) if node.args else node
     return rebuilt(nodes, new.__getitem__)
@@ -110,8 +111,8 @@ def _is_inner(node: Node, uses: Counter[Node]) -> bool:
     return node.op in (ADD, SUB) and uses[node] == 1
 
 
-def _terms(node: Node, inner: set[Node]) -> list[tuple[int, Node]]:
-    """(sign, term) of a sum with the sums inside it spelled out."""
+def terms_of_sum(node: Node, inner: Set[Node]) -> list[tuple[int, Node]]:
+    """(sign, term) of a sum with the sums inside it spelled out. inner: those that are parts of other sums."""
     terms, stack = [], [(1, node)]
     while stack:
         sign, part = stack.pop()
@@ -124,11 +125,12 @@ def _terms(node: Node, inner: set[Node]) -> list[tuple[int, Node]]:
 
 def _regrouped(terms: list[tuple[int, Node]], uses: Counter[Node], new: dict[Node, Node]) -> Node:
     """The sum with common factors taken out, the most frequent first."""
-    times = Counter(term for _, term in terms)
+    products = [term for _, term in terms if term.op == MUL and term.online]
+    times = Counter(products if len(products) > 1 else ())
     # Only products that nothing outside this sum needs may be taken apart.
-    loose = {term for term, count in times.items() if term.op == MUL and term.online and uses[term] == count}
+    loose = {term for term, count in times.items() if uses[term] == count}
     total = ZERO
-    while True:
+    while loose:
         # In the order of the operands: a set would decide ties by addresses, another way in every process.
         counts = Counter(factor for _, term in terms if term in loose for factor in dict.fromkeys(term.args))
         factor, count = counts.most_common(1)[0] if counts else (ZERO, 0)

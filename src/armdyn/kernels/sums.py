@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from armdyn.graph import Graph, Node
 from armdyn.graph.node import ADD, MUL, SUB, interned
+from armdyn.graph.passes import terms_of_sum
 from armdyn.graph.structure import leaves, rebuilt
 from armdyn.kernels.schedule import AHEAD, CYCLES
 
@@ -27,8 +28,8 @@ def by_arrival(graph: Graph) -> Graph:
         if node in parts:
             continue
         if _adds(node):
-            terms = _terms(node, parts) if parts.intersection(node.args) else _pair(node)
-            new[node] = _chain([(sign, new[term], uses[term] == 1) for sign, term in terms], ready)
+            terms = [(sign, new[term], uses[term] == 1) for sign, term in terms_of_sum(node, parts)]
+            new[node] = _chain(terms, ready)
         else:
             new[node] = made = _renewed(node, new)
             started = max([ready[arg] for arg in made.args], default=0)
@@ -49,24 +50,6 @@ def _uses(graph: Graph) -> dict[Node, int]:
     for output in leaves(dict(graph.outputs)):
         uses[output] += 2
     return uses
-
-
-def _pair(node: Node) -> list[tuple[int, Node]]:
-    """(sign, term) of a sum of two."""
-    a, b = node.args
-    return [(1, a), (1 if node.op == ADD else -1, b)]
-
-
-def _terms(node: Node, parts: set[Node]) -> list[tuple[int, Node]]:
-    """(sign, term) of a sum, with the terms of sums that are only part of it."""
-    found, stack = [], [(1, node)]
-    while stack:
-        sign, top = stack.pop()
-        if top is node or top in parts:
-            stack += [(sign * own, term) for own, term in reversed(_pair(top))]
-        else:
-            found.append((sign, top))
-    return found
 
 
 def _chain(terms: Sequence[tuple[int, Node, bool]], ready: dict[Node, int]) -> Node:
