@@ -273,4 +273,5 @@ def findings(checkup: Checkup) -> str:
         + "".join(f"<td>{html_text(cell)}</td>" for cell in row[1:]) + "</tr>\n"
         for row in section.rows
     )  # fmt: skip
-    return f'<div class="scroll"><table class="findings"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+    inside = f"<thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody>"
+    return f'<div class="scroll"><table class="findings">{inside}</table></div>'
