@@ -169,6 +169,11 @@ class TorqueModel:
             "Cross-validated relative errors on blocks of time held out. Widths and presliding, in the unit of the "
             "torque, sum the absolute coefficients of their bank; load is Coulomb friction per torque carried."
         )
+        if (self.used & (after > before)).any():
+            note += (
+                " Terms that raise a joint's error are kept unless it is certain that they do: a block of a short log "
+                "takes with it reversals that tell them."
+            )
         return Section("Friction terms", columns, tuple(rows), note)
 
     def _text(self, j: int) -> str:
