@@ -4,11 +4,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := parquet,ros,physical,sweep,notebook,docs,xacro,fmu,studio,widget,browser
+EXTRAS := parquet,ros,physical,sweep,notebook,docs,xacro,fmu,studio,widget
 comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check docs format clean smoke-min smoke-new smoke-wheel fuzz mutate soak
+.PHONY: help demo test check docs format clean browser smoke-min smoke-new smoke-wheel fuzz mutate soak
 
 help:
 	@echo "make demo    set up .venv and run 'armdyn study scara5': writes out/scara5/report.html"
@@ -16,6 +16,7 @@ help:
 	@echo "make check   ruff (lint and format) and mypy"
 	@echo "make docs    build the documentation: out/docs/index.html"
 	@echo "make format  format the code"
+	@echo "make browser drive every panel of the studio in Chromium, if that is installed"
 	@echo "make smoke-min, smoke-new, smoke-wheel   the main jobs with the oldest and newest dependencies, and from a wheel"
 	@echo "make fuzz, mutate, soak                  long tests: hostile files (N=100000), mutated source, hours of work"
 	@echo "make clean   remove .venv and caches"
@@ -85,6 +86,10 @@ smoke-wheel: $(VENV)/.core
 	@$(PIP) install --no-deps --no-compile --target $(WHEEL)/site $(WHEEL)/armdyn-*.whl
 	@PYTHONPATH=$(WHEEL)/site $(BIN)/python -c 'import armdyn; assert armdyn.__file__.startswith("$(WHEEL)"), armdyn.__file__'
 	@PYTHONPATH=$(WHEEL)/site $(BIN)/python $(SMOKE)
+
+browser: $(VENV)/.test
+	@$(PIP) install --editable '.[browser]'
+	@$(BIN)/python -m pytest -n0 -rs -s tests/studio
 
 fuzz: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 ARMDYN_FUZZ=$$(($(N) * 2 / 5)) $(BIN)/python -m pytest -n0 -s -k muta \
