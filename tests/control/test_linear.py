@@ -234,7 +234,7 @@ def test_gains_that_cannot_be() -> None:
     with pytest.raises(UnknownName, match="coriolis"):
         ComputedTorque(dyn, 1, 1, leave_out=("coriolus",))
     with pytest.raises(ArmdynError, match="one of the two"):
-        PID.designed(dyn)
+        PID.designed(dyn, 20.0, resonance=40.0)
     with pytest.raises(ArmdynError, match="kd is missing"):
         analyse_gains(100)
     with pytest.raises(ArmdynError, match="not linear"):

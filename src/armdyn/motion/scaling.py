@@ -130,7 +130,7 @@ def scale_to_torque(
     what = "torque"
     caps = {"velocity": limits.velocity, "acceleration": limits.acceleration, "jerk": limits.jerk}
     for order, (kept, (name, cap)) in enumerate(zip(rates.values(), caps.items(), strict=True), 1):
-        if kept and (least := _by_rate(ref, t, order, cap))[0] < c:
+        if kept and np.isfinite(cap).any() and (least := _by_rate(ref, t, order, cap))[0] < c:
             (c, i, t_most), what = least, name
     joint = joint_names(dyn.robot)[i]
     if not np.isfinite(c) or not ref.peak(1).any():  # at rest, torques are left to rounding
