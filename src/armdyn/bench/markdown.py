@@ -17,7 +17,7 @@ def page(report: Report) -> str:
 def _parts(report: Report) -> Iterator[str]:
     yield "# Speed of the compiled functions"
     how = " Quick run: few repetitions, rough figures." if report.quick else ""
-    yield f"Printed by `python benchmarks/kernels.py --out benchmarks/RESULTS.md` in one run on one core.{how}"
+    yield f"Printed by `armdyn bench --out benchmarks/RESULTS.md` in one run on one core.{how}"
     facts = [f"- {name}: {value}" for name, value in report.machine.items()]
     facts.append(f"- measured FMA peak of the core: {report.peak / 1e9:.1f} GFLOP/s")
     facts.append(f"- memory written by the core: {report.bandwidth / 1e9:.1f} GB/s")

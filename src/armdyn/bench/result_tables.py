@@ -23,8 +23,8 @@ NOTES = {
     "Multiplications and additions are counted after sharing common subexpressions; a fused multiply-add is two. "
     f"Divisions, sign changes and sincos are not counted; in the last column each angle counts {SINCOS} more for its "
     "sine and cosine.",
-    "memory": "bytes of results per second of the kernel's largest batch, relative to what the core writes when it "
-    "fills a large array. Large results are written past the caches and may exceed that.",
+    "memory": "bytes of results per second of the kernel's largest batch, relative to what the core reaches when it "
+    "writes a large array past its caches, as large results are written.",
     "compile": "from the robot to the function in a fresh interpreter after imports: tracing, choosing the model, "
     "compiling; cold with an empty cache, warm with a filled one.",
     "times": "processor time, best of interleaved rounds on one core; only results that agree with armdyn's to "
