@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from armdyn.mechanics import composite_body, derivatives, kane, lagrange, newton_euler
+from armdyn.mechanics.moving_axes import coordinates_of, positions_of
 from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
 from support.feature_robots import floating
@@ -69,3 +70,14 @@ def test_derivatives_along_velocities(robot: Robot) -> None:
         for found, ends in ((by_q, places), (by_v, [(q, v + t * d) for t in (h, -h)])):
             up, down = (np.asarray(newton_euler.inverse_dynamics(robot, x, rate, a)) for x, rate in ends)
             assert found[:, j] == pytest.approx((up - down) / (2 * h), abs=1e-7 * scale)  # differences
+
+
+def test_coordinates_between_ball_joints() -> None:
+    """One-degree joints before, between and after ball joints keep their own positions."""
+    kinds = ("revolute", "ball", "revolute", "prismatic", "ball", "revolute")
+    robot = Robot.from_dh([{"type": kind, "mass": 1} for kind in kinds])
+    quaternion = [0.5, 0.5, -0.5, 0.5]
+    q = [0.1, *quaternion, 0.2, 0.3, *quaternion, 0.4]
+    coordinates = coordinates_of(robot, q)
+    assert coordinates == [0.1, 0, 0, 0, 0.2, 0.3, 0, 0, 0, 0.4]
+    assert positions_of(robot, coordinates, robot, q) == q
