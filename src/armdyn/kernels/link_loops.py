@@ -70,8 +70,8 @@ class Stage(NamedTuple):
 
     way: the order in which links are visited; "each": in any order.
     alone: it begins a loop, for it needs what the loop before it has done at all links.
-    late: where successive stages share loops, it belongs to the loop inwards that follows, and not to the one before:
-        what it computes needs no place in memory then.
+    late: where sums are passed inwards, it belongs to the loop inwards that follows, and not to the one before: what it
+        computes needs no place in memory then.
     """
 
     way: Way
@@ -194,7 +194,7 @@ class Recipe:
         return self.strip.width if self.strip else 1
 
     def loops(self, *, fused: bool) -> tuple[Loop, ...]:
-        """The stages as loops. fused: successive stages share a loop where they can."""
+        """The stages as loops, sums in the links' own records. fused: successive stages share a loop where they can."""
         return self._made(self._traced(fused))
 
     @cached_property
@@ -204,8 +204,8 @@ class Recipe:
         What links only pass on to their neighbours needs no place of its own for every link: few links at a time have
         something to pass on, so it stays in the nearest cache.
         """
-        sums = self._sums(self._traced(fused=True))
-        traced = self._traced(fused=True, sums=sums)
+        sums = self._sums(self._traced(fused=True, late=True))
+        traced = self._traced(fused=True, late=True, sums=sums)
         read = self._read(traced)
         record = {place.at for place in read if place.where in RECORDS}
         outward = {at for at in record if self._only_children_read(at, traced)}
@@ -213,8 +213,12 @@ class Recipe:
         storage = (dict(zip(entries, range(self.own_size), strict=False)) for entries in (kept, sorted(outward), sums))
         return self._made(traced), Storage(*storage)
 
-    def _traced(self, fused: bool, sums: Sequence[int] = ()) -> list[tuple[Way, Site]]:
-        """sums: entries that are passed inwards instead of being added to the parent's."""
+    def _traced(self, fused: bool, late: bool = False, sums: Sequence[int] = ()) -> list[tuple[Way, Site]]:
+        """Loops with their formulas.
+
+        late: stages may be late, which would overwrite sums that are added to the parent's record.
+        sums: entries that are passed inwards instead of being added there.
+        """
         first = Site(self, fused=fused)
         for stage in self.stages:
             stage.formula(first)
@@ -222,7 +226,7 @@ class Recipe:
         known = Known(frozenset(changing))
         made: list[tuple[Way, Site]] = []
         for stage in self.stages:
-            way: Way = "inward" if fused and stage.late else stage.way
+            way: Way = "inward" if late and stage.late else stage.way
             if not made or stage.alone or not _joins(made[-1][0], way, fused):
                 made.append((way, Site(self, known, sums if way == "inward" else (), fused=fused)))
             elif made[-1][0] == "each":
