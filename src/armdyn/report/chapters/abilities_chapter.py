@@ -37,13 +37,14 @@ def abilities(subject: Subject) -> Chapter:
 
 
 def _drawn(subject: Subject, strength: Array) -> str:
-    """The ellipsoids drawn at the tool, at the most extended configuration."""
+    """The ellipsoids drawn at the tool, at the configuration farthest from singular ones."""
     if subject.robot.n > MANY:
         return html.remark(
             f"Not drawn: the exact set of accelerations of {subject.robot.n} joints has too many vertices."
         )
-    name = subject.views[-1]
-    svg = as_svg(ellipsoid_figure(subject.dyn, subject.shown[name], tau_max=strength))
+    dyn, rows = subject.dyn, drawn_rows(subject.dyn)
+    name, q = max(subject.shown.items(), key=lambda shown: float(velocity_ellipsoid(dyn, shown[1], rows=rows).isotropy))
+    svg = as_svg(ellipsoid_figure(dyn, q, tau_max=strength))
     return html.figure(svg, f"Configuration {name}.", wide=True)
 
 
