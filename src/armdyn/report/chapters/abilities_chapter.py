@@ -9,7 +9,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable
 from armdyn.report.chapters.chapter import Chapter
 from armdyn.report.chapters.subject import Subject
-from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure
+from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure, holding_torques_twice
 from armdyn.report.figures.style import as_svg
 from armdyn.report.pages import html
 from armdyn.robot.limits import required_torque_limits
@@ -53,10 +53,9 @@ def _strength(dyn: Dynamics, shown: dict[str, Array]) -> tuple[Array, str]:
     try:
         return required_torque_limits(dyn.robot)[1], "torques in the ellipsoid of the torque limits, gravity included"
     except NotApplicable:
-        heaviest = max(float(np.linalg.norm(dyn.gravity(q))) for q in shown.values())
-        norm = float(f"{2 * heaviest:.1g}") or 1.0
-        twice = " (twice the largest holding torque)" if heaviest else ""
-        return np.full(dyn.n, norm), f"torques of norm {norm:g} N m{twice}, gravity included"
+        torques = holding_torques_twice(dyn, *shown.values())
+        twice = " (twice the largest holding torque)" if any(np.any(dyn.gravity(q)) for q in shown.values()) else ""
+        return torques, f"torques of norm {torques[0]:g} N m{twice}, gravity included"
 
 
 def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section:

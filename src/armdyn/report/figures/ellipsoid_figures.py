@@ -188,11 +188,19 @@ def _accelerations(dyn: Dynamics, q: Array, rows: str, strongest: Array) -> list
 def _strength(dyn: Dynamics, q: Array, tau_max: Any) -> tuple[Array, str]:
     try:
         given = required_torque_limits(dyn.robot, tau_max)[1]
-        return given, "torque limits" if tau_max is None else "given torque limits"
     except NotApplicable:
-        heavy = 2 * float(np.linalg.norm(dyn.gravity(q)))
-        norm = float(f"{heavy:.1g}") or 1.0
-        return np.full(dyn.n, norm), f"torques up to {norm:g} N m"
+        given = holding_torques_twice(dyn, q)
+    else:
+        if tau_max is None:
+            return given, "torque limits"
+    alike = bool((given == given[0]).all())
+    return given, f"torques up to {given[0]:g} N m" if alike else "given torque limits"
+
+
+def holding_torques_twice(dyn: Dynamics, *positions: Array) -> Array:
+    """(n,) torques for arms without limits: all twice the largest norm that holds the arm at rest, rounded; or 1."""
+    heaviest = max(float(np.linalg.norm(dyn.gravity(q))) for q in positions)
+    return np.full(dyn.n, float(f"{2 * heaviest:.1g}") or 1.0)
 
 
 def _one(dyn: Dynamics, q: Any) -> Array:
