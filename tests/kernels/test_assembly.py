@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import Kernel, assembly, build, jit
+from armdyn.kernels.ir_writer import literal
+from armdyn.kernels.kernel import program as planned
 from armdyn.kernels.ports import ports_of
 from armdyn.kernels.schedule import plan
 from support.random_programs import inputs, program
@@ -115,7 +119,26 @@ def test_values_that_fit_into_registers_stay_there(lanes: int) -> None:
 
     graph = trace(formula, {"q": 4})
     text = assembly.core(ports_of(graph), plan(graph.nodes, []), lanes, wide=False)
-    lines = [line for line in text.split("\\0A") if line.startswith("vmov")]
-    frame = f"({assembly.FRAME})"
-    assert not [line for line in lines if line.endswith(frame)]
-    assert len([line for line in lines if frame in line]) == (4 if lanes == 1 else 0)
+    lines = text.split("\\0A")
+    pointers = {line.rpartition(" ")[2] for line in lines if line.startswith("lea") and "(%rsp)" in line}
+    moves = [line for line in lines if line.startswith("vmov") and any(f"({each})" in line for each in pointers)]
+    assert not [line for line in moves if line.endswith(")")]
+    assert len(moves) == (4 if lanes == 1 else 0)
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_values_and_constants_that_are_used_most_are_addressed_with_one_byte(lanes: int) -> None:
+    """A program that needs far more values at a time than there are registers, one of its constants most of all."""
+
+    def formula(q):  # type: ignore[no-untyped-def]
+        kept = [q[0] * k + q[1] for k in range(2, 90)]
+        return [sum((x * 1.5 + y) * y for x, y in zip(kept, reversed(kept), strict=True)) * sum(kept)]
+
+    graph = trace(formula, {"q": 2})
+    text = assembly.core(*planned(graph), lanes, wide=False)
+    code, _, data = text.partition(".Lconstants:")
+    used = re.findall(r" (?:\.Lconstants\+)?(-?\d+)\((%r\w+)\)", code[code.index("lea") :])
+    near = [base for number, base in used if -128 <= int(number) < 128 and base not in ("%rsp", "%rbp")]
+    assert len(near) > (0.95 if lanes == 1 else 0.6) * len(used)
+    first = data.split("\\0A")[1].removeprefix(".quad ").split(", ")[0]
+    assert first == literal(1.5)

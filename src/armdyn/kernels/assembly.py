@@ -8,8 +8,11 @@ the same fused operations; sines and cosines are left to `@sines` and `@all_sine
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from armdyn.graph import Node, to_float
 from armdyn.graph.node import COS, EXP, SIN
@@ -25,16 +28,22 @@ from armdyn.kernels.single import angle_stages
 
 SAVED = ("%rbx", "%r12", "%r13", "%r14", "%r15")
 """Registers that belong to the caller."""
-BASES = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%r8", "%r9", *SAVED)
-"""Registers for the addresses of arrays."""
-TABLE, FRAME, NEAR = "%r11", "%r10", 128
-"""Registers that point to constants and values in memory, so many of them behind the first: these are near."""
+POINTERS = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%rbx", *(f"%r{k}" for k in range(15, 7, -1)))
+"""Registers for addresses, those with short instructions first: of values and constants; from the end: of arrays."""
+BASES = POINTERS[:1:-1]
+"""Registers for the addresses of arrays, at most."""
+REACH = 256
+"""Bytes around an address that instructions reach with one byte."""
 ARGUMENTS = ("%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9")
 """Where the first arguments of a function come in; the others are on the stack."""
 FETCHED, LINE = 4096, 64
 """Bytes of results whose memory is asked for before they are written, and those that come at a time."""
 SHORT = 16
 """Registers that the instructions of AVX know."""
+OPERAND = re.compile("<[^>]*>")
+"""Stands for an operand in memory until all are known."""
+ADDRESSES = "<addresses>"
+"""Stands for the lines that load them."""
 
 
 def possible(ports: Ports, plan: Plan) -> bool:
@@ -115,7 +124,7 @@ class _Function:
         self.name, self.ports, self.plan = name, ports, plan
         self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)
         self.lines: list[str] = []
-        self.frame = 0
+        self.frame = self.slots = 0
         self.constants: dict[str, int] = {}
         self.operands: dict[Node, str] = {}
         self.events = list(_events(ports, plan, min(lanes, 2)))
@@ -130,19 +139,18 @@ class _Function:
         return place
 
     def _slot(self) -> str:
-        return self.near(self.room(self.machine.bytes, self.machine.bytes))
+        self.slots += 1
+        return f"<slot {self.slots - 1}>"
 
     def near(self, place: int) -> str:
         """An operand in the frame, for the body."""
-        return f"{place - NEAR * self.machine.bytes}({FRAME})"
+        return f"<place {place}>"
 
     def _constant(self, node: Node) -> str:
         known = self.operands.get(node)
         if known is None:
             number = self.constants.setdefault(literal(float(to_float(node))), len(self.constants))
-            size = 8 if self.machine.broadcast else self.machine.bytes
-            known = f"{size * (number - NEAR)}({TABLE})"
-            known += f"{{1to{self.machine.lanes}}}" if self.machine.broadcast else ""
+            known = f"<constant {number}>" + (f"{{1to{self.machine.lanes}}}" if self.machine.broadcast else "")
             self.operands[node] = known
         return known
 
@@ -206,12 +214,8 @@ class _Function:
                 self.registers.memory[node] = self.near(results[node.op == COS] + places[node.args[0]])
 
     def load_bases(self) -> None:
-        """The addresses of arrays, after a call."""
-        size = 8 if self.machine.broadcast else self.machine.bytes
-        self.put("lea", f".Lconstants+{size * NEAR}(%rip)", TABLE)
-        self.put("lea", at(NEAR * self.machine.bytes), FRAME)
-        for base, place in zip(BASES, self.bases, strict=False):
-            self.put("mov", at(place), base)
+        """All addresses, after a call."""
+        self.lines.append(ADDRESSES)
 
     def read(self, node: Node) -> None:
         """Bring an input into a register."""
@@ -229,22 +233,50 @@ class _Function:
         """What stands behind it."""
         return []
 
+    def addressed(self) -> tuple[list[str], list[str], set[str]]:
+        """The lines with addresses; constants in their order; registers that are used.
+
+        Processors keep instructions decoded, and more of them if they are short: one byte of displacement in place of
+        four. So values and constants that are used most lie side by side, where registers point to.
+        """
+        text, size = "\n".join(self.lines), self.machine.bytes
+        uses = Counter(OPERAND.findall(text))
+        slots = sorted((f"<slot {k}>" for k in range(self.slots)), key=lambda use: -uses[use])
+        places = {use: self.room(size, size) for use in slots}
+        places |= {use: int(use[7:-1]) for use in uses if use.startswith("<place")}
+        constants = sorted(self.constants, key=lambda bits: -uses[f"<constant {self.constants[bits]}>"])
+        step = 8 if self.machine.broadcast else size
+        numbers = {f"<constant {self.constants[bits]}>": step * k for k, bits in enumerate(constants)}
+        areas = (_Area(places, REACH * (size if self.machine.broadcast else 1), "{}(%rsp)"),
+                 _Area(numbers, REACH * (step if self.machine.broadcast else 1), ".Lconstants+{}(%rip)"))  # fmt: skip
+        known = {use: area.form.format(place) for area in areas for use, place in area.places.items()}
+        arrays = BASES[: len(self.bases)]
+        loads = [f"mov {at(place)}, {base}" for base, place in zip(arrays, self.bases, strict=True)]
+        taken = {*arrays}
+        for register, address, near in _pointed(areas, uses, POINTERS[: len(POINTERS) - len(arrays)]):
+            known |= near
+            loads.append(f"lea {address}, {register}")
+            taken.add(register)
+        known[ADDRESSES] = "\n".join(loads)
+        return OPERAND.sub(lambda found: known[found[0]], text).split("\n"), constants, taken
+
     def text(self) -> str:
         """The whole function, as a module. Raises UnknownForm."""
         before = self.before()
         self.load_bases()
         self.body()
-        body = [*before, *self.lines, *self.after()]
+        addressed, constants, taken = self.addressed()
+        body = [*before, *addressed, *self.after()]
         size = self.frame + -self.frame % 64
         lines = [".text", f".globl {self.name}", f".type {self.name},@function", ".p2align 5", f"{self.name}:"]
-        saved = [register for register in BASES[: len(self.ports.all)] if register in SAVED]
+        saved = [register for register in SAVED if register in taken]
         lines += ["push %rbp", "mov %rsp, %rbp", *(f"push {register}" for register in saved)]
         lines += ["and $-64, %rsp", f"sub ${size}, %rsp", *body, "vzeroupper", f"lea {-8 * len(saved)}(%rbp), %rsp"]
         lines += [*(f"pop {register}" for register in reversed(saved)), "pop %rbp", "ret"]
         code = forms.check(lines, self.machine.count > SHORT)
         data = [".section .rodata", ".p2align 6", ".Lconstants:"]
         times = 1 if self.machine.broadcast else self.machine.lanes
-        data += [f".quad {', '.join([bits] * times)}" for bits in self.constants]
+        data += [f".quad {', '.join([bits] * times)}" for bits in constants]
         data += [".p2align 6", ".Lmask:", f".quad {', '.join(['-1'] * HALF + ['0'] * HALF)}"]
         return f'module asm "{NEXT.join((code, *data))}"\n'
 
@@ -252,6 +284,43 @@ class _Function:
 def at(place: int) -> str:
     """An operand in the frame."""
     return f"{place}(%rsp)"
+
+
+class _Area(NamedTuple):
+    """Memory: places by operand, the bytes that a register with an address there reaches, the form of an address."""
+
+    places: dict[str, int]
+    reach: int
+    form: str
+
+
+def _pointed(
+    areas: Sequence[_Area], uses: Mapping[str, int], registers: Sequence[str]
+) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Registers, the addresses they get, and the operands near them, so that most uses are near one of them."""
+    left = [sorted(area.places.items(), key=lambda item: item[1]) for area in areas]
+    for register in registers:
+        found = [_most_used(each, uses, area.reach) for each, area in zip(left, areas, strict=True)]
+        k = max(range(len(areas)), key=lambda i: found[i])
+        total, start, stop = found[k]
+        if not total:
+            return
+        middle = left[k][start][1] + areas[k].reach // 2
+        near = {use: f"{place - middle}({register})" for use, place in left[k][start:stop]}
+        yield register, areas[k].form.format(middle), near
+        del left[k][start:stop]
+
+
+def _most_used(places: Sequence[tuple[str, int]], uses: Mapping[str, int], reach: int) -> tuple[int, int, int]:
+    """(uses, start, stop) of the neighbouring places within reach that are used most."""
+    best, total, start = (0, 0, 0), 0, 0
+    for stop, (use, place) in enumerate(places, 1):
+        total += uses[use]
+        while place - places[start][1] >= reach:
+            total -= uses[places[start][0]]
+            start += 1
+        best = max(best, (total, start, stop))
+    return best
 
 
 class _Single(_Function):
@@ -425,5 +494,6 @@ def core(ports: Ports, plan: Plan, lanes: int, *, wide: bool) -> str:
 
     lanes: samples to a block. wide: the machine has AVX-512. Raises UnknownForm for lines LLVM might not assemble.
     """
-    made = _Single("single", ports, soonest(plan), 1, wide) if lanes == 1 else _Rows("rows", ports, plan, lanes, wide)
-    return made.text()
+    if lanes > 1:
+        return _Rows("rows", ports, plan, lanes, wide).text()
+    return _Single("single", ports, soonest(plan) if wide else plan, 1, wide).text()  # sooner takes more registers

@@ -15,10 +15,10 @@ NEXT = r"\0A"
 _NUMBERS = b"-#0123456789"
 _ADDRESSES = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%rbx", "%r#")
 _FUSED = (f"{kind}{order}" for kind in ("vfmadd", "vfmsub", "vfnmadd") for order in (132, 213, 231))
+_MEMORY = (*(f"#({base})" for base in (*_ADDRESSES, "%rsp")), ".Lconstants+#(%rip)")
 _OPERATIONS = ("vadd", "vsub", "vmul", "vdiv", *_FUSED)
 _FRAME = (".text", ".p2align #", ".Lblock:", "push %rbp", "pop %rbp", "mov %rsp, %rbp", "and $#, %rsp", "sub $#, %rsp",
-          "lea #(%rbp), %rsp", "lea .Lconstants+#(%rip), %r#", "lea #(%rsp), %r#", "lea #(%rsp), %rdi",
-          "lea #(%rsp), %rsi", "lea #(%rsp), %rdx", "mov $#, %ecx", "mov #(%rbp), %rax", "mov #(%rdi), %rax",
+          "lea #(%rbp), %rsp", "mov $#, %ecx", "mov #(%rbp), %rax", "mov #(%rdi), %rax",
           "call sines@PLT", "call all_sines@PLT", "addq $#, #(%rsp)", "decq #(%rsp)", "jg .Lblock", "vzeroupper",
           "ret")  # fmt: skip
 LOW_ONLY = ("vinsertf128", "vextractf128", "vblendvpd", "vmaskmovpd")
@@ -34,12 +34,14 @@ def forms(wide: bool) -> Iterator[str]:
         yield from (f".globl {name}", f".type {name},@function", f"{name}:")
     for base in _ADDRESSES:
         yield from (f"push {base}", f"pop {base}", f"mov {base}, #(%rsp)", f"mov #(%rsp), {base}")
+        yield from (f"lea .Lconstants+#(%rip), {base}", f"lea #(%rsp), {base}")
     yield from ("vmovupd .Lmask+#(%rip), %ymm#", "vmovapd #(%rsp), %ymm#", "vmovapd %ymm#, #(%rsp)")
     for place in (*_ADDRESSES, "%rsp"):
         for move, register in (("vmovsd", "%xmm#"), ("vmovupd", "%xmm#"), ("vmovupd", "%ymm#")):
             yield from (f"{move} #({place}), {register}", f"{move} {register}, #({place})")
         yield f"vmaskmovpd #({place}), %ymm#, %ymm#"
-    yield from _arithmetic("sd", "%xmm#", ("%xmm#", "#(%r#)"), wide)
+    yield from _arithmetic("sd", "%xmm#", ("%xmm#", *_MEMORY), wide)
+    yield "vmovsd .Lconstants+#(%rip), %xmm#"
     yield "vsqrtsd %xmm#, %xmm#, %xmm#"
     yield from _block("%ymm#", 4, wide)
     if wide:
@@ -48,13 +50,13 @@ def forms(wide: bool) -> Iterator[str]:
 
 def _block(register: str, lanes: int, wide: bool) -> Iterator[str]:
     """Lines of code for several samples."""
-    memory = ("#(%r#)", *([f"#(%r#){{1to{lanes}}}"] if wide else []))
+    memory = (*_MEMORY, *([f"{place}{{1to{lanes}}}" for place in _MEMORY] if wide else []))
     yield from _arithmetic("pd", register, (register, *memory), wide)
-    yield from (f"vmovapd #(%r#), {register}", f"vmovapd {register}, #(%r#)", f"vmovapd {register}, #(%rsp)")
+    yield from (form for place in _MEMORY for form in (f"vmovapd {place}, {register}", f"vmovapd {register}, {place}"))
     yield from (f"vunpcklpd {register}, {register}, {register}", f"vunpckhpd {register}, {register}, {register}")
     yield f"vsqrtpd {register}, {register}"
     if wide:
-        yield f"vbroadcastsd #(%r#), {register}"
+        yield from (f"vbroadcastsd {place}, {register}" for place in _MEMORY)
     for base in _ADDRESSES:
         yield from (f"vmovupd #({base}), {register}", f"vmovupd {register}, #({base})", f"prefetcht0 #({base})")
         for part in ("f128", *(["f32x4"] if wide else [])):
@@ -67,12 +69,12 @@ def _arithmetic(ending: str, register: str, sources: tuple[str, ...], wide: bool
     """Lines of operations, and of those that look at a sign."""
     for source in sources:
         yield from (f"{operation}{ending} {source}, {register}, {register}" for operation in _OPERATIONS)
-    zero = sources[-1]
     yield f"vmovapd {register}, {register}"
     if wide:
-        yield from (f"vcmp{ending} $#, {zero}, {register}, %k#", f"vmovapd {register}, {register} {{%k#}}")
+        yield from (f"vcmp{ending} $#, {zero}, {register}, %k#" for zero in sources)
+        yield f"vmovapd {register}, {register} {{%k#}}"
     else:
-        yield f"vcmp{ending} $#, {zero}, {register}, {register}"
+        yield from (f"vcmp{ending} $#, {zero}, {register}, {register}" for zero in sources)
         yield f"vblendvpd {register}, {register}, {register}, {register}"
 
 
