@@ -189,6 +189,11 @@ class Recipe:
         return len(self.products) + (self.strip is not None)
 
     @cached_property
+    def symmetric(self) -> bool:
+        """Whether all products are symmetric."""
+        return bool(self.products) and all(product.lower is None for product in self.products)
+
+    @cached_property
     def columns(self) -> int:
         """Of those matrices, per joint."""
         return self.strip.width if self.strip else 1

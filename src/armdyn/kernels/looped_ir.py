@@ -28,6 +28,7 @@ from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched, put_rows
 from armdyn.kernels.strip_ir import strips
+from armdyn.kernels.symmetric_ir import symmetric_pairs
 
 Steps = tuple[str, str, str]
 NUMBERS = ("n", "chosen", "batch_bytes", "streamed")
@@ -56,7 +57,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         row_copies(samples),
     ]
     if recipe.products:
-        parts.append(pairs(recipe, samples))
+        parts.append((symmetric_pairs if recipe.symmetric else pairs)(recipe, samples))
     if recipe.strip:
         parts.append(strips(recipe, recipe.strip, samples))
     if recipe.matrices:

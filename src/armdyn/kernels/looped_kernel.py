@@ -30,6 +30,7 @@ from armdyn.kernels.pair_ir import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, S
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import STREAMED
 from armdyn.kernels.strip_ir import FEW
+from armdyn.kernels.symmetric_ir import ALL, DIAGONAL, SOME, TILE
 from armdyn.typing import Array
 
 SMALLEST = LANES
@@ -87,6 +88,29 @@ class Tables:
                 kind = _kind(right[place], left[place], there[place])
                 found.append((KINDS * j + kind, _bits(right[place]) | _bits(left[place]) << 8 * LANES))
         return np.array(found, dtype=np.uint64).astype(np.int64)
+
+    def symmetric_tiles(self, size: int, wide: int) -> Array:
+        """Tiles of the right half of a symmetric matrix that have pairs, after their count.
+
+        The last tiles of rows reach beyond their ends, with zeros, so they come first, from below; then the others,
+        near to each other in both halves. size: quantities of a link that pairs read. wide: links of a block of them.
+        """
+        n, far = len(self.parents), 4 * LANES
+        pairs = np.zeros((n + -n % LANES,) * 2, dtype=bool)
+        pairs[:n, :n] = self.carries
+        rows = range(0, n, LANES)
+        ends = [(i, rows[-1]) for i in reversed(rows)] if n % LANES else []
+        others = {(i, j) for i in rows for j in rows if i <= j} - {*ends}
+        found = []
+        for i, j in (*ends, *sorted(others, key=lambda at: (at[0] // far, at[1] // far, at))):
+            right = pairs[i : i + LANES, j : j + LANES]
+            if not right.any():
+                continue
+            kind = DIAGONAL if i == j else ALL if right.all() else SOME
+            near = (8 * (size * (link - link % wide) + link % wide) for link in (i, j))
+            left = np.tril(right.T, -1) if i == j else np.zeros_like(right)
+            found.append((kind, *near, 8 * (n * i + j), 8 * (n * j + i), _bits(right) | _bits(left) << 8 * LANES))
+        return np.array([(len(found), *[0] * (TILE - 1)), *found], dtype=np.int64)
 
 
 def _kind(right: Array, left: Array, there: Array) -> int:
@@ -174,7 +198,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         "robot": np.array([*tables.robot, 0.0]),
         "transfers": np.array(passing, dtype=np.int64),
         "scratch": _aligned(np.zeros(scratch_bytes(recipe, n, 1, samples) // 8)),
-        "tiles": tables.tiles(samples) if recipe.products else np.zeros(0),
+        "tiles": _tiles(recipe, tables, samples),
         "carries": np.pad(tables.carries.astype(np.uint8), ((0, 0), (0, -n % FEW))),
     }
     needed = scratch_bytes(recipe, n, samples, samples, passed)
@@ -185,6 +209,12 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         ctypes.c_int64.from_address(code.address(name)).value = number
     Loaded(ports).tell(code.address("extents"))
     code.kept = arrays
+
+
+def _tiles(recipe: Recipe, tables: Tables, samples: int) -> Array:
+    if recipe.symmetric:
+        return tables.symmetric_tiles(recipe.pair_size, samples)
+    return tables.tiles(samples) if recipe.products else np.zeros(0)
 
 
 def _operations(recipe: Recipe) -> tuple[Operations, Operations]:

@@ -17,6 +17,7 @@ from armdyn.kernels.link_loops import Place, Recipe
 from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
 from armdyn.kernels.pair_ir import at_link, blocks_of, rows_bytes
 from armdyn.kernels.streaming import LINE
+from armdyn.kernels.symmetric_ir import matrix_bytes
 
 BASE = 64
 """Bytes for the numbers of a free joint in one input."""
@@ -131,7 +132,8 @@ class Layout:
         self.pairs = self.turned if samples == 1 else place
         self.strips = self.strips_turned if samples == 1 else w.offset(place, self.step * wide * recipe.pair_size)
         self.rows = w.offset(place, unturned_bytes(recipe, samples, wide))
-        self.passed = w.offset(self.rows, w.times(rows_bytes(w, self.n, recipe.columns), recipe.matrices))
+        made = matrix_bytes(w, self.n) if recipe.symmetric else rows_bytes(w, self.n, recipe.columns)
+        self.passed = w.offset(self.rows, w.times(made, recipe.matrices))
         self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
         self.transfers = w.table("transfers")
         self.chosen = self.record(w.fixed("chosen"))
@@ -167,7 +169,8 @@ def scratch_bytes(recipe: Recipe, n: int, samples: int, wide: int, passed: int =
     records = WIDE * samples * (blocks * vectors + (blocks + SPARE) * own)
     pairs = 8 * samples * recipe.pair_size * wide * -(-n // wide)
     first = BASE * samples * len(recipe.inputs) + 8 * ENDING * samples
-    rows = 8 * LINE * (-(-n // LINE) * max(LANES, recipe.columns) + 2) * recipe.matrices
+    lines = -(-n * (n + LANES) // LINE) if recipe.symmetric else -(-n // LINE) * max(LANES, recipe.columns)
+    rows = 8 * LINE * (lines + 2) * recipe.matrices
     return pairs + first + records + unturned_bytes(recipe, samples, wide) + rows + passed
 
 

@@ -57,7 +57,7 @@ def pairs(recipe: Recipe, wide: int) -> str:
             w.do(f"switch i64 {kind}, label %k{EMPTY} [ {' '.join(f'i64 {k}, label %k{k}' for k in range(1, 6))} ]")
             for k in range(6):
                 w.label(f"k{k}")
-                _stored(w, targets, _tile(w, recipe, wide, k, near, far, bits), wide, row_bytes)
+                stored(w, targets, _tile(w, recipe, wide, k, near, far, bits), wide, row_bytes)
                 w.do("br label %tiled")
             w.label("tiled")
         left = w.put(f"call i64 @llvm.smin.i64(i64 {LANES}, i64 {w.put(f'sub i64 {n}, {first}')})")
@@ -65,17 +65,18 @@ def pairs(recipe: Recipe, wide: int) -> str:
         last = w.put(f"and i1 %last, {w.put(f'icmp sge i64 {w.plus(first, LANES)}, {n}')}")
         for k, product in enumerate(recipe.products):
             if product.diagonal is not None:
-                _added_diagonal(w, buffers[k], k, first, left, row_bytes)
+                added_diagonal(w, buffers[k], k, first, left, row_bytes)
             out = w.offset(f"%out{k}", w.times(first, f"%down{k}"))
             made = f"ptr {buffers[k]}, i64 {left}, i64 {n}"
             order = f"i1 %past, i1 {after}, i1 {last}"
             w.do(f"call void @put_rows(ptr {out}, i64 %down{k}, i64 %along{k}, {made}, {order})")
     w.do("ret void")
-    head = f"define internal void @pairs({', '.join(_arguments(recipe))})"
+    head = f"define internal void @pairs({', '.join(arguments(recipe))})"
     return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
 
 
-def _arguments(recipe: Recipe) -> list[str]:
+def arguments(recipe: Recipe) -> list[str]:
+    """Of `@pairs`."""
     found = ["ptr %quantities", "ptr %rows", ORDERED, "i64 %step"]
     for k, product in enumerate(recipe.products):
         found += [f"ptr %out{k}", f"i64 %down{k}", f"i64 %along{k}"]
@@ -105,12 +106,12 @@ def _tile(w: LoopWriter, recipe: Recipe, wide: int, kind: int, near: str, far: s
     zeros = [["zeroinitializer"] * LANES for _ in recipe.products]
     found = zeros
     if kind in (RIGHT, SOME_RIGHT, BOTH):
-        sums = _sums(w, [_terms(recipe, product.upper) for product in recipe.products], near, far, wide)
-        found = sums if kind == RIGHT else _chosen(w, bits, 0, wide, sums, zeros)
+        sums = sums_of(w, recipe, near, far, (wide, wide))
+        found = sums if kind == RIGHT else chosen(w, bits, 0, wide, sums, zeros)
     if kind in (LEFT, SOME_LEFT, BOTH):
-        forms = [_terms(recipe, product.lower or product.upper) for product in recipe.products]
-        sums = _sums(w, [[(b, a) for a, b in form] for form in forms], near, far, wide)
-        found = sums if kind == LEFT else _chosen(w, bits, LANES, wide, sums, found)
+        forms = [_terms(recipe, product.lower or ()) for product in recipe.products]
+        sums = _sums(w, [[(b, a) for a, b in form] for form in forms], near, far, (wide, wide))
+        found = sums if kind == LEFT else chosen(w, bits, LANES, wide, sums, found)
     return found
 
 
@@ -120,9 +121,14 @@ def _terms(recipe: Recipe, quantities: tuple[tuple[str, str], ...]) -> Terms:
     return [(places[a] + k, places[b] + k) for a, b in quantities for k in range(SIZES[recipe.pairs[a]])]
 
 
-def _sums(w: LoopWriter, forms: list[Terms], near: str, far: str, wide: int) -> list[Rows]:
+def sums_of(w: LoopWriter, recipe: Recipe, near: str, far: str, sizes: tuple[int, int]) -> list[Rows]:
+    """Entries [carrier, carried] of all products; sizes: columns of a tile, links of a block."""
+    return _sums(w, [_terms(recipe, product.upper) for product in recipe.products], near, far, sizes)
+
+
+def _sums(w: LoopWriter, forms: list[Terms], near: str, far: str, sizes: tuple[int, int]) -> list[Rows]:
     """Sums of products, four rows each; forms that share factors in the same places load them once."""
-    kind, step = vector(wide), 8 * wide
+    lanes, kind, step = sizes[0], vector(sizes[0]), 8 * sizes[1]
     sums: list[Rows] = [[] for _ in forms]
     for k in range(max(map(len, forms), default=0)):
         rows: dict[int, Rows] = {}
@@ -132,19 +138,19 @@ def _sums(w: LoopWriter, forms: list[Terms], near: str, far: str, wide: int) -> 
                 continue
             a, b = form[k]
             if b not in columns:
-                columns[b] = w.load(kind, w.offset(far, step * b), step)
+                columns[b] = w.load(kind, w.offset(far, step * b), 8 * lanes)
             if a not in rows:
-                rows[a] = [w.splat(w.load("double", w.offset(near, step * a + 8 * r)), wide) for r in range(LANES)]
+                rows[a] = [w.splat(w.load("double", w.offset(near, step * a + 8 * r)), lanes) for r in range(LANES)]
             for r in range(LANES):
                 if k == 0:
                     total.append(w.put(f"fmul {kind} {rows[a][r]}, {columns[b]}"))
                 else:
                     factors = f"{kind} {rows[a][r]}, {kind} {columns[b]}, {kind} {total[r]}"
-                    total[r] = w.put(f"call {kind} @llvm.fmuladd.v{wide}f64({factors})")
+                    total[r] = w.put(f"call {kind} @llvm.fmuladd.v{lanes}f64({factors})")
     return sums
 
 
-def _chosen(w: Writer, bits: str, first: int, wide: int, sums: list[Rows], others: list[Rows]) -> list[Rows]:
+def chosen(w: Writer, bits: str, first: int, wide: int, sums: list[Rows], others: list[Rows]) -> list[Rows]:
     """Sums where there are pairs, whose bits begin with byte `first`, and the other rows elsewhere."""
     masks = []
     for r in range(LANES):
@@ -158,7 +164,8 @@ def _chosen(w: Writer, bits: str, first: int, wide: int, sums: list[Rows], other
     ]
 
 
-def _stored(w: LoopWriter, targets: Sequence[str], tiles: Sequence[Rows], wide: int, row_bytes: str) -> None:
+def stored(w: LoopWriter, targets: Sequence[str], tiles: Sequence[Rows], wide: int, row_bytes: str) -> None:
+    """Rows of tiles, `row_bytes` apart."""
     for target, rows in zip(targets, tiles, strict=True):
         place = target
         for value in rows:
@@ -166,7 +173,8 @@ def _stored(w: LoopWriter, targets: Sequence[str], tiles: Sequence[Rows], wide: 
             place = w.offset(place, row_bytes)
 
 
-def _added_diagonal(w: LoopWriter, rows: str, k: int, first: str, left: str, row_bytes: str) -> None:
+def added_diagonal(w: LoopWriter, rows: str, k: int, first: str, left: str, row_bytes: str) -> None:
+    """What stands on the diagonal of product k besides, in so many rows from the first one on."""
     with w.counting(f"d{k}", left) as r:
         j = w.plus(first, r)
         place = w.offset(w.offset(rows, w.times(r, row_bytes)), w.times(j, 8))
