@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -31,17 +32,24 @@ from armdyn.typing import Array
 
 FOLDERS = ("algebra", "graph", "robot", "mechanics", "dynamics")
 """Where the code is that makes recipes."""
+EPS = 1e-15
+"""Rounding of numbers that stand for 0 and 1."""
 LINEAR_LAWS = ("viscous", "coulomb", GENERAL)
 
 
-CERTAIN = 24
+CERTAIN = 64
 """Joints from which looped code is taken without counting operations."""
-LONGEST = 6000
-"""Operations of straight-line code that take seconds to compile, for little gain."""
+MANY, CLEARLY = 24, 0.8
+"""Joints from which it is taken for quantities that are not measured, and for others unless straight-line code takes
+less than this share of its time: counting operations, and finding few of them, takes seconds for general chains."""
+PER_JOINT, PER_NUMBER = 45, 6.2
+"""Operations of inverse dynamics, about: for every joint, and for every number of its link that is not 0, 1 or -1."""
+LONGEST = 14_000
+"""Operations up to which straight-line code compiles in a fraction of a second, and is mostly kept decoded."""
 MIXED = 1.25
 """Time of looped code that takes prismatic joints too, against revolute ones alone."""
-OPERATION = 0.25
-"""ns of an operation of straight-line code, in one call."""
+OPERATION = 0.16
+"""ns of an operation of straight-line code, in one call; in a batch, a third of it."""
 
 
 class Measure(NamedTuple):
@@ -49,7 +57,8 @@ class Measure(NamedTuple):
 
     share: (a, b), straight-line code has about (a + b n) times the operations of inverse dynamics. In trees n is the
         length of a chain with as many pairs of a link and one that it carries per joint.
-    call: (c, d), one call of looped code takes about c + d n ns.
+    call: (c, d), up to about c + d n ns for one call straight-line code is the better choice: as long as one call of
+        looped code takes, and a quarter more for matrices, because batches of them gain most.
     """
 
     share: tuple[float, float]
@@ -57,14 +66,14 @@ class Measure(NamedTuple):
 
 
 MEASURED = {
-    "inverse_dynamics": Measure((1.0, 0.0), (130, 24)),
-    "coriolis": Measure((0.9, 0.0), (130, 22)),
-    "gravity": Measure((0.4, 0.0), (110, 14)),
-    "forward_dynamics": Measure((2.5, 0.0), (180, 83)),
-    "mass_matrix": Measure((0.0, 0.12), (170, 26)),
-    "coriolis_matrix": Measure((2.6, 0.1), (330, 46)),
-    "inverse_dynamics_derivatives": Measure((4.5, 0.2), (500, 78)),
-    "regressor": Measure((1.4, 0.35), (430, 72)),
+    "inverse_dynamics": Measure((1.0, 0.0), (80, 22.5)),
+    "coriolis": Measure((0.9, 0.0), (80, 22.5)),
+    "gravity": Measure((0.4, 0.0), (40, 11)),
+    "forward_dynamics": Measure((2.5, 0.0), (60, 61)),
+    "mass_matrix": Measure((0.0, 0.12), (50, 34)),
+    "coriolis_matrix": Measure((2.6, 0.1), (75, 65)),
+    "inverse_dynamics_derivatives": Measure((4.5, 0.2), (110, 100)),
+    "regressor": Measure((1.4, 0.35), (200, 105)),
 }
 TORQUES = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix", "coriolis_matrix",
            "inverse_dynamics_derivatives")  # fmt: skip
@@ -76,14 +85,30 @@ FIXED_BASE = (*FRAMES, "kinetic_energy", "potential_energy", "center_of_mass", "
 
 def pays(name: str, robot: Robot, operations: Callable[[], int], frame: str = "tool") -> bool:
     """Whether looped code is the better choice. operations: of straight-line inverse dynamics."""
-    n = len(robot.path(robot.frame(frame).link)) if name in FRAMES else robot.n
-    if n >= CERTAIN or name not in MEASURED:
-        return n >= CERTAIN
+    if name not in MEASURED:
+        return (len(robot.path(robot.frame(frame).link)) if name in FRAMES else robot.n) >= MANY
+    if robot.n >= CERTAIN:
+        return True
     (a, b), (c, d) = MEASURED[name]
-    pairs = sum(len(robot.path(link.index)) for link in robot.links)
-    straight = (a + b * (2 * pairs / n - 1)) * operations()
-    call = (c + d * n) * (1 if all(link.revolute for link in robot.links) else MIXED)
-    return straight > LONGEST or OPERATION * straight > call
+    straight = (a + b * _length(robot)) * (operations() if robot.n < MANY else _estimated_operations(robot))
+    call = (c + d * robot.n) * (1 if all(link.revolute for link in robot.links) else MIXED)
+    return straight > LONGEST or OPERATION * straight > call * (1 if robot.n < MANY else CLEARLY)
+
+
+def _estimated_operations(robot: Robot) -> float:
+    """Of straight-line inverse dynamics."""
+    found = recipe_and_tables(robot, "inverse_dynamics")
+    if found is None:
+        return math.inf
+    numbers = np.abs(found[1].links)
+    return PER_JOINT * robot.n + PER_NUMBER * int(((numbers > EPS) & (np.abs(numbers - 1) > EPS)).sum())
+
+
+def _length(robot: Robot) -> float:
+    """Of a chain with as many pairs of a link and one that it carries per joint; a free base carries all at no cost."""
+    base = FREE if robot.compounds and floats(robot) else 0
+    depths = [len(robot.path(link.index)) - base for link in robot.links[base:]]
+    return 2 * sum(depths) / len(depths) - 1
 
 
 def can_be_looped(robot: Robot, name: str) -> bool:
