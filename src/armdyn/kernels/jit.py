@@ -90,14 +90,15 @@ def register_lanes() -> int:
 
 
 @cache
-def _target() -> Any:
+def _target(effort: int = 1) -> Any:
+    """effort: of LLVM to find good code."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=1,  # kernels are scheduled before: more costs a tenth of the compile time and gains nothing
+        opt=effort,
         reloc="pic",
         codemodel="small",
     )
@@ -113,13 +114,13 @@ def _engines() -> list[Any]:
     return [_new_engine()]
 
 
-def compiled(text: str) -> bytes:
-    """Object code of a module."""
+def compiled(text: str, effort: int = 1) -> bytes:
+    """Object code of a module. effort: 2 takes a tenth longer, for loops that LLVM schedules better than we do."""
     with _lock, contextlib.closing(llvm.create_context()) as context:  # constants live as long as their context
         module = llvm.parse_assembly(text, context)
         with contextlib.closing(module):
             module.verify()
-            return bytes(_target().emit_object(module))
+            return bytes(_target(effort).emit_object(module))
 
 
 class Code:
