@@ -10,7 +10,7 @@ from __future__ import annotations
 from armdyn.kernels.link_loops import Recipe
 from armdyn.kernels.loop_writer import LANES, LoopWriter, transposed
 from armdyn.kernels.pair_ir import added_diagonal, arguments, blocks_of, chosen, stored, sums_of
-from armdyn.kernels.streaming import LINE, Order
+from armdyn.kernels.streaming import LINE, Order, fetched
 
 TILE = 6
 """Numbers of a tile in the table, after a first row with their count: its kind; in bytes, where quantities of its rows
@@ -27,11 +27,18 @@ def symmetric_pairs(recipe: Recipe, wide: int) -> str:
     n, tiles = w.fixed("n"), w.table("tiles")
     row_bytes, size = w.times(n, 8), matrix_bytes(w, n)
     buffers = [w.offset("%rows", w.plus(w.times(size, k), 8 * LINE)) for k in range(len(recipe.products))]
-    with w.counting("t", w.load("i64", tiles)) as t:
+    count = w.load("i64", tiles)
+    lines = w.plus(w.put(f"udiv i64 {blocks_of(w, w.times(n, n), LINE)}, {count}"), 1)
+    near_by = w.put("xor i1 %past, true")
+    with w.counting("t", count) as t:
         tile = w.offset(tiles, w.times(w.plus(t, 1), 8 * TILE))
         kind, row, column, place, turned, bits = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))
         near, far = (w.offset("%quantities", at) for at in (row, column))
         here, there = ([w.offset(buffer, at) for buffer in buffers] for at in (place, turned))
+        with w.when(near_by, "ahead"):  # stores are committed in order: one whose line is waited for holds up all
+            for k in range(len(buffers)):
+                with w.counting(f"line{k}", lines) as line:
+                    fetched(w, w.offset(f"%out{k}", w.times(w.plus(w.times(t, lines), line), 8 * LINE)), 8 * LINE)
         zeros = [["zeroinitializer"] * LANES for _ in buffers]
         w.do(f"switch i64 {kind}, label %k{ALL} [ i64 {SOME}, label %k{SOME} i64 {DIAGONAL}, label %k{DIAGONAL} ]")
         for each in (ALL, SOME, DIAGONAL):
