@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import FIXED_BASE, FRAMES, can_be_looped, looped, recipe_and_tables
+from armdyn.dynamics.looped_programs import (
+    FIXED_BASE,
+    FRAMES,
+    can_be_looped,
+    estimated_operations,
+    looped,
+    pays,
+    recipe_and_tables,
+)
 from armdyn.dynamics.looped_recipes import RECIPES
 from armdyn.dynamics.programs import Interpreted, SlowCode
 from armdyn.dynamics.quantities import QUANTITIES
@@ -319,6 +327,19 @@ def test_choice_by_size() -> None:
     chosen = [(tidy, name), (skew, "inverse_dynamics"), (skew, name)]
     kernels = [dyn.program(quantity) for dyn, quantity in chosen]
     assert [isinstance(kernel, Kernel) and kernel.record.image == image for kernel in kernels] == [False, False, True]
+
+
+def test_choice_by_the_numbers_of_links() -> None:
+    """A robot whose links are turned by right angles takes far fewer operations than a general one of its size."""
+    n = 40
+    rows = [{"a": 0.1, "alpha": (-1) ** k * np.pi / 2, "d": 0.0, "mass": 1.0, "com": (0.1, 0, 0)} for k in range(n)]
+    tidy, skew = armdyn.Robot.from_dh(rows, convention="modified"), random_robot(4, n, prismatic=0.0)
+    for robot in (tidy, skew):
+        counted = armdyn.compile(robot).operations("inverse_dynamics").total
+        assert estimated_operations(robot) == pytest.approx(counted, rel=0.5)
+    assert not pays("inverse_dynamics", tidy, lambda: 0) and pays("inverse_dynamics", skew, lambda: 0)
+    dyn, values = armdyn.compile(tidy), inputs(tidy, "inverse_dynamics", 5)
+    assert_close(dyn.inverse_dynamics(*values), made(tidy, "inverse_dynamics")(*values))
 
 
 def test_interpretation_announces_itself(monkeypatch: pytest.MonkeyPatch) -> None:

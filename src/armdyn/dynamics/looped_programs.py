@@ -90,12 +90,12 @@ def pays(name: str, robot: Robot, operations: Callable[[], int], frame: str = "t
     if robot.n >= CERTAIN:
         return True
     (a, b), (c, d) = MEASURED[name]
-    straight = (a + b * _length(robot)) * (operations() if robot.n < MANY else _estimated_operations(robot))
+    straight = (a + b * _length(robot)) * (operations() if robot.n < MANY else estimated_operations(robot))
     call = (c + d * robot.n) * (1 if all(link.revolute for link in robot.links) else MIXED)
     return straight > LONGEST or OPERATION * straight > call * (1 if robot.n < MANY else CLEARLY)
 
 
-def _estimated_operations(robot: Robot) -> float:
+def estimated_operations(robot: Robot) -> float:
     """Of straight-line inverse dynamics."""
     found = recipe_and_tables(robot, "inverse_dynamics")
     if found is None:
