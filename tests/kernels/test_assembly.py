@@ -142,3 +142,23 @@ def test_values_and_constants_that_are_used_most_are_addressed_with_one_byte(lan
     assert len(near) > (0.95 if lanes == 1 else 0.6) * len(used)
     first = data.split("\\0A")[1].removeprefix(".quad ").split(", ")[0]
     assert first == literal(1.5)
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_entries_that_are_one_number_are_stored_together(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of zeros and ones of all lengths, between other entries, and at the end of an odd number of them."""
+    runs = [0, 5, 3, 11, 4, 8, 1, 9]
+
+    def formula(q):  # type: ignore[no-untyped-def]
+        entries = [entry for k, run in enumerate(runs) for entry in [q[k % 3] * q[1], *[k % 2] * run]]
+        return [*entries, q[0]] if len(entries) % 2 == 0 else entries
+
+    graph = trace(formula, {"q": 3})
+    ours, theirs = (
+        built(graph, count if lanes == 4 or count > 16 else 0, lanes, monkeypatch) for count in (COUNTS[-1], 0)
+    )
+    q = np.random.default_rng(1).normal(size=(3 * lanes + 1, 3))
+    np.testing.assert_array_equal(ours(q), theirs(q))
+    text = assembly.core(*planned(graph), 4, wide=False)
+    fours = 1 + 2 + 1 + 1 + 2  # of the runs of 5, 11, 4, 8 and 9; others are stored in pairs with what is beside them
+    assert len(re.findall(r"vmovupd %ymm\d+, ", text)) == 4 * fours

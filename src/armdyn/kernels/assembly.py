@@ -67,7 +67,10 @@ class _Angles:
 
 @dataclass(frozen=True)
 class _Result:
-    """Neighbouring entries of a result, complete; of an odd number the last two overlap those before."""
+    """Neighbouring entries of a result, complete; of an odd number the last two overlap those before.
+
+    Where there are more than two, they are the same number.
+    """
 
     port: int
     first: int
@@ -77,8 +80,8 @@ class _Result:
 _Event = _Write | _Angles | _Result
 
 
-def _events(ports: Ports, plan: Plan, together: int) -> Iterator[_Event]:
-    """The program in order. together: entries of a result that are stored at a time."""
+def _events(ports: Ports, plan: Plan, lanes: int) -> Iterator[_Event]:
+    """The program in order. lanes: samples at a time."""
     executed = {node for node in plan.order if node.op not in (SIN, COS)}
     done: set[Node] = set()
     for angles in angle_stages(plan):
@@ -90,9 +93,8 @@ def _events(ports: Ports, plan: Plan, together: int) -> Iterator[_Event]:
     waiting: dict[Node, list[_Result]] = {}
     missing: dict[_Result, int] = {}
     for i, port in enumerate(ports.outputs, len(ports.inputs)):
-        for start in range(0, port.size, together):
-            first = max(min(start, port.size - together), 0)
-            result = _Result(i, first, port.nodes[first : first + together])
+        for first, stop in _stored_together(port.nodes, lanes):
+            result = _Result(i, first, port.nodes[first:stop])
             late = {node for node in result.nodes if node in executed and node not in done}
             missing[result] = len(late)
             for node in late:
@@ -106,6 +108,17 @@ def _events(ports: Ports, plan: Plan, together: int) -> Iterator[_Event]:
                 missing[result] -= 1
                 if not missing[result]:
                     yield result
+
+
+def _stored_together(nodes: Sequence[Node], lanes: int) -> Iterator[tuple[int, int]]:
+    """Entries of a result that are stored at a time: two of each sample, or as many as a register has of one number."""
+    start, size = 0, len(nodes)
+    while start < size:
+        same = lanes > 1 and not nodes[start].online and {*nodes[start : start + lanes]} == {nodes[start]}
+        count = lanes if same and start + lanes <= size else min(lanes, 2)
+        first = max(min(start, size - count), 0)
+        yield first, first + count
+        start += count
 
 
 def _used(event: _Event, plan: Plan) -> tuple[Node, ...]:
@@ -127,7 +140,7 @@ class _Function:
         self.frame = self.slots = 0
         self.constants: dict[str, int] = {}
         self.operands: dict[Node, str] = {}
-        self.events = list(_events(ports, plan, min(lanes, 2)))
+        self.events = list(_events(ports, plan, lanes))
         self.used = [_used(event, plan) for event in self.events]
         self.registers = Registers(self.lines, self.machine, self.used, self._constant, self._slot)
         self.bases = [self.room(8) for _ in ports.all]
@@ -451,24 +464,28 @@ class _Rows(_Function):
                 r.release(each)
 
     def store(self, result: _Result) -> None:
-        if 8 * result.first % LINE == 0:
-            self.fetch(result)
+        for entry in range(result.first, result.first + len(result.nodes)):
+            if 8 * entry % LINE == 0:
+                self.fetch(result.port, entry)
         self.write(result)
 
-    def fetch(self, result: _Result) -> None:
+    def fetch(self, i: int, entry: int) -> None:
         """Ask for the memory of a later block: no processor foresees that rows are written in turns."""
         block = [self.machine.bytes * port.size for port in self.ports.outputs]
-        port = self.ports.all[result.port]
         ahead = -(-FETCHED // sum(block)) * self.machine.lanes
-        for lane in range(self.machine.lanes if port.size > 1 else 1):
-            self.put("prefetcht0", self.row(result.port, ahead + lane, result.first))
+        for lane in range(self.machine.lanes if self.ports.all[i].size > 1 else 1):
+            self.put("prefetcht0", self.row(i, ahead + lane, entry))
 
     def write(self, result: _Result) -> None:
-        """Two components of all samples, or the only one."""
+        """Two components of all samples, or the only one, or several that are the same number."""
         r, name, i = self.registers, self.machine.name, result.port
         a = r.loaded(result.nodes[0])
         if self.ports.all[i].size == 1:
             self.put("vmovupd", name(a), self.row(i, 0, 0))
+            return
+        if len(result.nodes) > 2:
+            for lane in range(self.machine.lanes):
+                self.put("vmovupd", name(a), self.row(i, lane, result.first))
             return
         b = r.loaded(result.nodes[-1], (a,))
         both = r.take((a, b))
