@@ -1,0 +1,56 @@
+"""Code for AVX2 and AVX-512, executed instruction by instruction: what no processor at hand may be able to run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.graph import Graph, trace
+from armdyn.kernels import assembly
+from armdyn.kernels.interpreted import Interpreter
+from armdyn.kernels.kernel import program as planned
+from armdyn.kernels.ports import ports_of
+from support.assembly_machine import Machine
+from support.random_programs import program
+
+BLOCKS = 2
+PROGRAMS = {
+    "short": program(41, 40),
+    "long": program(700, 700),
+    "zeros": trace(lambda q: [q[0], *[0] * 19, q[1] * q[2], 1, 1], {"q": 3}),
+    "torques of panda": armdyn.compile(armdyn.load("panda"), cache=False).graph("inverse_dynamics"),
+    "derivatives of panda": armdyn.compile(armdyn.load("panda"), cache=False).graph("inverse_dynamics_derivatives"),
+}
+
+
+def computed(graph: Graph, values: list[Any], lanes: int, wide: bool) -> list[Any]:
+    """Results of the assembly for a block of samples each."""
+    ports = ports_of(graph)
+    machine = Machine(assembly.core(*planned(graph), lanes, wide=wide))
+    samples = len(values[0])
+    sizes = [port.size for port in ports.outputs]
+    places = [machine.placed(each) for each in (*values, *(np.zeros(samples * size) for size in sizes))]
+    if lanes == 1:
+        machine.call(*places)
+    else:
+        machine.call(machine.placed(np.array(places, dtype=np.int64).view(float)), samples // lanes)
+    found = places[len(values) :]
+    return [machine.doubles(at, samples * size).reshape(samples, size) for at, size in zip(found, sizes, strict=True)]
+
+
+@pytest.mark.parametrize(("lanes", "wide"), [(1, False), (4, False), (1, True), (8, True)])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results(name: str, lanes: int, wide: bool) -> None:
+    """Those of the graph, evaluated by NumPy. Products are not fused here, so the last digits differ."""
+    graph = PROGRAMS[name]
+    samples = 1 if lanes == 1 else BLOCKS * lanes
+    ports = ports_of(graph)
+    rng = np.random.default_rng(3)
+    values = [rng.uniform(-1, 1, (samples, *port.shape)) for port in ports.inputs]
+    results = Interpreter(graph, ports)(*values)
+    expected = [np.asarray(each).reshape(samples, -1) for each in (results if len(ports.outputs) > 1 else [results])]
+    for ours, theirs in zip(computed(graph, values, lanes, wide), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * np.abs(theirs).max())
