@@ -32,7 +32,7 @@ FAST, SLOW = 2**20, 1
 FEWER, MORE = 16, 32
 """Vector registers of AVX2, which have 4 lanes, and of AVX-512, which have 8."""
 
-ARGUMENTS = {"fmuladd": 3, "copysign": 2}
+ARGUMENTS = {"fmuladd": 3}
 """Of intrinsics that take more than one."""
 
 

@@ -75,8 +75,11 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
     def mul(a: str, b: str) -> str:
         return w.put(f"fmul {kind} {a}, {b}")
 
+    def as_bits(value: str) -> str:
+        return w.put(f"bitcast {kind} {value} to {ints}")
+
     # Compared as integers: the order is the same, NaN counts as beyond, and no comparison with NaN is reported.
-    size = w.put(f"and {ints} {w.put(f'bitcast {kind} {x} to {ints}')}, {whole(2**63 - 1, lanes)}")
+    size = w.put(f"and {ints} {as_bits(x)}, {whole(2**63 - 1, lanes)}")
     beyond = w.put(f"icmp sgt {ints} {size}, {whole(int(literal(reduction.limit), 16), lanes)}")
     x = w.put(f"select {flags(lanes)} {beyond}, {kind} {splat(0.0, lanes)}, {kind} {x}")
 
@@ -97,24 +100,24 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
             result = fma(result, square, pairs.pop())
         return result
 
-    odd_part = fma(mul(z, r), polynomial(SIN), r)
-    sine = w.put(f"call {kind} @llvm.copysign.{suffix(lanes)}({kind} {odd_part}, {kind} {r})")  # sin(-0.0) is -0.0
+    minus = whole(-(2**63), lanes)
+    odd_part = as_bits(fma(mul(z, r), polynomial(SIN), r))
+    signed_part = w.put(f"or {ints} {odd_part}, {w.put(f'and {ints} {as_bits(r)}, {minus}')}")  # sin(-0.0) is -0.0
+    sine = w.put(f"bitcast {ints} {signed_part} to {kind}")
     cosine = fma(square, polynomial(COS), fma(z, c(-0.5), c(1.0)))
 
     # The last two bits of k: odd k swaps the two; bit 1 of k is the sign of the sine, bit 1 of k + 1 of the cosine.
-    bits = w.put(f"bitcast {kind} {shifted} to {ints}")
+    bits = as_bits(shifted)
     odd = w.put(f"shl {ints} {bits}, {whole(63, lanes)}")
     swap = w.put(f"icmp slt {ints} {odd}, {whole(0, lanes)}")
-    twice = w.put(f"shl {ints} {bits}, {whole(62, lanes)}")
+    flipped = w.put(f"and {ints} {w.put(f'shl {ints} {bits}, {whole(62, lanes)}')}, {minus}")
 
     def signed(value: str, sign: str) -> str:
-        flipped = w.put(f"and {ints} {sign}, {whole(-(2**63), lanes)}")
-        raw = w.put(f"bitcast {kind} {value} to {ints}")
-        return w.put(f"bitcast {ints} {w.put(f'xor {ints} {raw}, {flipped}')} to {kind}")
+        return w.put(f"bitcast {ints} {w.put(f'xor {ints} {as_bits(value)}, {sign}')} to {kind}")
 
     s = w.put(f"select {flags(lanes)} {swap}, {kind} {cosine}, {kind} {sine}")
     co = w.put(f"select {flags(lanes)} {swap}, {kind} {sine}, {kind} {cosine}")
-    return signed(s, twice), signed(co, w.put(f"xor {ints} {twice}, {odd}")), beyond
+    return signed(s, flipped), signed(co, w.put(f"xor {ints} {flipped}, {odd}")), beyond
 
 
 def sines(reduction: Reduction) -> list[str]:
