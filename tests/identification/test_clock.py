@@ -64,6 +64,18 @@ def test_a_good_clock_is_kept() -> None:
     assert rebuilt(log) is log
 
 
+def test_joints_at_rest_tell_no_time() -> None:
+    """One joint moves; the others show the steps of their encoders, which are no periods of the clock."""
+    log = _log()
+    rng = np.random.default_rng(3)
+    resting = 1e-5 * np.round(rng.standard_normal((len(log), 5)).cumsum(axis=0) / 40)
+    one = Log(log.t, np.column_stack([0.3 * log.q[:, :1], resting]), np.zeros((len(log), 6)))
+    assert np.ptp(resting, axis=0).max() < 1e-3
+    assert rebuilt(one) is one
+    doubled = rebuilt(_imperfect(one)[0])
+    assert [finding.rule for finding in doubled.findings] == ["clock rebuilt"]
+
+
 def test_stamps_that_tell_the_steps_are_kept() -> None:
     """Uneven sampling with true stamps is no fault of the clock."""
     whole = _log()

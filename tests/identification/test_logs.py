@@ -366,6 +366,25 @@ def test_broken_rows_and_stamps_are_left_out_and_told() -> None:
         read_log(data | {"q": np.full((N, 3), np.nan)}, ROBOT)
 
 
+def test_numbers_of_damaged_messages_are_left_out_and_told() -> None:
+    """As in a public log of a UR10e, whose first samples have bytes in the wrong places."""
+    data = values()
+    q, t = data["q"].copy(), data["t"].copy()
+    q[1], q[2, 0] = 253.0, -1.6e184
+    t[4] = 3e259
+    log = read_log(data | {"q": q, "t": t}, ROBOT)
+    np.testing.assert_array_equal(log.q, np.delete(data["q"], [1, 2, 4], axis=0))
+    assert {finding.rule: finding.value for finding in log.findings} == {"broken samples": 3.0}
+
+
+def test_motion_at_the_end_of_a_log_at_rest_is_not_called_broken() -> None:
+    data = values()
+    q = np.tile(data["q"][:1], (N, 1))
+    q[:, 0] = data["q"][:, 0]
+    q[-1, 1:] += 0.5
+    assert len(read_log(data | {"q": q}, ROBOT)) == N
+
+
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     data = values()
     for source, message in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -25,22 +26,31 @@ WHOLE, CLEARER = 0.15, 0.5
 error of the stamps."""
 MOVES = 0.01
 """Share of the largest squared velocity above which the positions tell the time."""
+STILL = 1e-3
+"""Range of positions, rad or m, below which a joint does not move: what it shows is noise, which tells no time."""
 SMOOTHED, SMOOTHED_TIME = 3, 0.05
 """Samples on either side over which the velocity is smoothed, at least, and time, s, at most beyond that: over a longer
 time the velocity itself changes, and slow logs would seem to advance unevenly."""
 REBUILT = "clock rebuilt"
 FEWEST = 20
 """Smallest number of samples that can be processed."""
+FAR, RARE = 30.0, 0.05
+"""Numbers are broken if they are this many times as far from the median as all others, and this rare at most."""
 
 
 def cleaned(log: Log) -> Log:
-    """The log without samples that hold NaN or infinity, or whose time stamp is not later than all before."""
-    quantities = [log.q, log.tau, *(x for x in (log.qd, log.qdd) if x is not None)]
-    finite = np.isfinite(log.t)
+    """The log without samples that hold NaN, infinity or a number far beyond all others, or that are not in time.
+
+    A time stamp has to be later than all before: a single broken one would end the log there.
+    """
+    quantities = [log.t[:, None], log.q, log.tau, *(x for x in (log.qd, log.qdd) if x is not None)]
+    sound = np.ones(len(log), dtype=bool)
     for x in quantities:
-        finite &= np.isfinite(x).all(axis=1)
-    found = list(_broken(finite))
-    kept = np.flatnonzero(finite)
+        sound &= np.isfinite(x).all(axis=1)
+    for x in quantities:
+        sound &= ~_far(np.where(sound[:, None], x, 0.0), sound)
+    found = list(_broken(sound))
+    kept = np.flatnonzero(sound)
     t = log.t[kept]
     latest = np.maximum.accumulate(t) if len(t) else t
     later = np.concatenate([[True], t[1:] > latest[:-1]]) if len(t) else np.zeros(0, dtype=bool)
@@ -59,13 +69,31 @@ def cleaned(log: Log) -> Log:
                    findings=(*log.findings, *found))  # fmt: skip
 
 
-def _broken(finite: Array) -> list[Finding]:
-    count = int((~finite).sum())
+def _far(x: Array, sound: Array) -> Array:
+    """(N,) bool: samples of x, (N, k), with a number far beyond all others, as damaged files and messages have.
+
+    Distances from the median grow gradually, also where a robot moves at the end only; broken numbers leave a gap.
+    """
+    far = np.zeros(len(x), dtype=bool)
+    if not sound.any():
+        return far
+    away = np.abs(x - np.median(x[sound], axis=0)).max(axis=1)
+    last = max(math.ceil((1 - RARE) * sound.sum()) - 1, 0)
+    if np.max(away, where=sound, initial=0.0) <= FAR * np.partition(away[sound], last)[last]:
+        return far
+    upper = np.sort(away[sound])[last:]
+    gaps = np.flatnonzero((upper[1:] > FAR * upper[:-1]) & (upper[:-1] > 0))
+    return far if not len(gaps) else np.asarray(away > upper[gaps[0]])
+
+
+def _broken(sound: Array) -> list[Finding]:
+    count = int((~sound).sum())
     if not count:
         return []
-    return [Finding("broken samples", "suspicious" if count > 0.01 * len(finite) else "note", "samples",
-                    f"{count} of {len(finite)} samples hold NaN, infinity or an empty cell and were left out",
-                    condition="finite numbers", value=float(count), unit="samples",
+    return [Finding("broken samples", "suspicious" if count > 0.01 * len(sound) else "note", "samples",
+                    f"{count} of {len(sound)} samples hold NaN, infinity, an empty cell or a number far beyond all "
+                    "others and were left out",
+                    condition="plausible numbers", value=float(count), unit="samples",
                     cause="a sensor or a message was missing", advice="Look at the log around them.")]  # fmt: skip
 
 
@@ -186,7 +214,7 @@ def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:
     ticks: (N,) times of the samples, in periods
     width: samples on either side over which the velocity is smoothed
     """
-    scale = np.maximum(np.ptp(q, axis=0), 1e-12)
+    scale = np.where(np.ptp(q, axis=0) > STILL, np.ptp(q, axis=0), np.inf)
     there = np.concatenate([[True], np.diff(ticks) > 0])
     grid = np.arange(ticks[0], ticks[-1] + 1)
     even = np.column_stack([np.interp(grid, ticks[there], column[there]) for column in (q / scale).T])
