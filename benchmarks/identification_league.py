@@ -177,6 +177,8 @@ def errors(robot: armdyn.Robot, log: Log, model: Any) -> tuple[Any, Any]:
 
 def perfect(left: Any, moving: Any, draws: int = 2000) -> float:
     """How often a band that covers 95 % on average covers 88 to 99 % of residuals with the spectrum of these, (N,)."""
+    if not moving.any():
+        return float("nan")
     rng = np.random.default_rng(0)
     power = np.convolve(np.pad(np.abs(np.fft.rfft(left)) ** 2, 3, "reflect"), np.full(7, 1 / 7), "valid")
     lines = rng.standard_normal((draws, 2, len(power)))

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import armdyn
 from armdyn.dynamics.presliding import presliding, torques_along
 from armdyn.errors import ArmdynError, FeatureError, ShapeError
 from armdyn.identification import Fit, Log, identify
-from armdyn.identification.term_selection import model_error, student_limit
+from armdyn.identification.term_selection import _Problem, model_error, student_limit
 from armdyn.robot.parts import Friction
 from armdyn.typing import Array
 
@@ -131,6 +133,59 @@ def test_the_band_holds_on_another_motion(rich: Fit) -> None:
     inside = np.abs(left) <= 2 * rich.predict_std(*motion)
     assert (inside.mean(axis=0) > 0.88).all()
     assert (inside.mean(axis=0) < 0.999).all()
+
+
+def test_the_band_holds_in_every_class_of_speed() -> None:
+    """Noise that is six times as large at low speed: one deviation for all speeds would cover 65 % and 100 %."""
+    from armdyn.identification.filters import low_passed
+
+    def recorded(seed: int) -> tuple[Log, tuple[Array, Array, Array, Array], Array]:
+        log, motion, tau = _recorded(seed, True)
+        slow = np.abs(motion[2]) < 0.1
+        noise = np.random.default_rng(seed + 200).standard_normal(tau.shape) * np.where(slow, 6.0, 1.0)
+        return replace(log, tau=tau + np.sqrt((tau**2).mean(axis=0)) * 0.05 * noise), motion, slow
+
+    fit = identify(ROBOT, recorded(0)[0])
+    log, motion, slow = recorded(2)
+    inside = np.abs(low_passed(log.tau - fit.predict(*motion), 10.0, 250.0)) <= 2 * fit.predict_std(*motion)
+    for those in (slow, ~slow):
+        assert 0.85 < inside[those].mean() < 0.995
+
+
+def test_without_terms_the_band_holds_too() -> None:
+    """Viscous and Coulomb friction, 6 s of noise that wanders: residuals of the fit are smaller than on other data."""
+    from armdyn.identification.filters import low_passed
+
+    inside, by_residuals = [], []
+    for seed in range(6):
+        log, motion, tau = _recorded(seed, False)
+        size = np.sqrt((tau**2).mean(axis=0))
+        noise = low_passed(np.random.default_rng(seed + 300).standard_normal(tau.shape), 0.5, 250.0)
+        log = replace(log, tau=tau + 0.05 * size * noise / noise.std(axis=0))
+        fit = identify(ROBOT, replace(log, t=log.t[:1500], q=log.q[:1500], tau=log.tau[:1500]))
+        assert fit.torques is None and fit.band is not None
+        left = np.abs(low_passed(log.tau - fit.predict(*motion), 10.0, 250.0))[1500:]
+        inside.append(left <= 2 * fit.predict_std(*motion)[1500:])
+        by_residuals.append(left <= 2 * fit.estimate.sigma)
+    assert 0.88 < np.mean(inside) < 0.99
+    assert np.mean(by_residuals) < 0.75
+
+
+def test_gains_of_all_joints_together_are_certain_where_each_gains_a_little() -> None:
+    """Held-out squares of blocks, drawn: false alarms as rare as asked for, and small gains of six joints found."""
+    rng = np.random.default_rng(0)
+
+    def found(gain: float) -> float:
+        def drawn() -> bool:
+            squares = np.exp(-rng.normal(gain, 1.0, (8, 6)))
+            problem = SimpleNamespace(_squares=squares, errors=np.full(6, 0.9), error=0.9)
+            plain = SimpleNamespace(_squares=np.ones((8, 6)), errors=np.ones(6), error=1.0)
+            return _Problem.gains(cast(Any, problem), cast(Any, plain))
+
+        return float(np.mean([drawn() for _ in range(1000)]))
+
+    assert found(0.0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)
+    assert found(0.7) > 0.9  # joint by joint, with the same chance of a false alarm: 0.76
 
 
 def test_errors_of_the_model_are_told_from_those_of_parameters() -> None:

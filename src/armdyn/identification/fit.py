@@ -62,13 +62,15 @@ class Fit(Shown):
     steps: how the log was processed
     findings: what was noticed, the worst first
     source: name of the log
-    torques: further friction terms of the robot, why they are there, and the band of its torques; None: viscous and
-             Coulomb friction predict as well
+    torques: further friction terms of the robot and why they are there; None: viscous and Coulomb friction predict as
+             well
     plain: the robot of viscous and Coulomb friction alone, for formats and functions that know no other: `robot` itself
              if there are no further terms
     plain_estimate: its base parameters
     calibrated: zeros of joints and direction of gravity, if they were estimated; the robot includes them
     consistent: (p,) base parameters of the robot, if it had to be physically consistent: other than `estimate` then
+    band: the model, `torques` or that of viscous and Coulomb friction, whose errors on held-out blocks give the band of
+          the torques; None: none was held out, because another method or law was asked for or the log is too short
     """
 
     base: BaseParameters
@@ -84,6 +86,7 @@ class Fit(Shown):
     torques: TorqueModel | None = None
     calibrated: Calibrated | None = None
     consistent: Array | None = None
+    band: TorqueModel | None = None
 
     def predict(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
         """(N, n) torques of the identified robot along a motion, N m or N, friction with a state included.
@@ -97,10 +100,11 @@ class Fit(Shown):
         """(N, n) standard deviation of measured torques about `predict`, both low-passed at 10 Hz; arguments alike.
 
         Two standard deviations are a 95 % band that includes the errors of the model, calibrated on data held out.
+        Without `band` they are those of the residuals of the fit, which are smaller than on other data.
         """
         motion = self._motion(t, q, qd, qdd)
-        if self.torques is not None:
-            return self.torques.std(*motion)
+        if self.band is not None:
+            return self.band.std(*motion)
         return np.broadcast_to(self.estimate.sigma, motion[0].shape).copy()
 
     def _motion(self, t: Any, q: Any, qd: Any, qdd: Any) -> tuple[Array, Array, Array]:
@@ -312,23 +316,24 @@ def identify(
     judged = observe(robot, subtract(data.held_out), base) if data.held_out is not None else observation
     prior = base.values if np.abs(base.values).any() else None
     tried = validate(judged, delivered, prior=prior, held_out=held_out, source=data.held_out_source)
-    model, plain_estimate = None, estimate
+    band, plain_estimate = None, estimate
     if friction == "auto" and training is data.training and _open_to_terms(robot, include, estimator, essential):
         progress("friction terms", 0.85)
-        model = torque_model(robot, base, data.training)
+        band = torque_model(robot, base, data.training)
+    model = band if band is not None and band.used.any() else None
     if model is not None:
         estimate = replace(model.estimate, root=np.hstack([model.estimate.root, more]))
         identified = _delivered(base, estimate, physical)
         delivered = _values_of(estimate, base, identified) if physical else estimate
         if physical:
-            model = model.shifted(delivered.values)
+            band = model = model.shifted(delivered.values)
         identified = model.robot(identified)
         tried = validate_model(identified, model, judged.samples, held_out=held_out, source=data.held_out_source,
                                prior=None if prior is None else robot)  # fmt: skip
     on_log = [f for f in training.findings if calibrated is None or not calibrated.answers(f)]
     findings = sorted_by_severity((*on_log, *notes, *findings_on(observation, delivered, tried, on_log)))
     return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source, plain,
-               plain_estimate, model, calibrated, delivered.values if physical else None)  # fmt: skip
+               plain_estimate, model, calibrated, delivered.values if physical else None, band)  # fmt: skip
 
 
 def _delivered(base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:

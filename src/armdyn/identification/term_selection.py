@@ -35,11 +35,11 @@ REFRESHED = 2
 GUARD = 0.3
 """Time left out beside the held-out block, s."""
 GAIN = 0.98
-"""Cross-validated error over that without the terms, below which the terms of a joint clearly help."""
+"""Cross-validated error over that without the terms, below which the terms clearly help a joint, or all of them."""
 SIMPLER = 1.005
 """Cross-validated error without presliding, or without load, over that with it, below which it is left out."""
 FALSE_ALARM = 0.05
-"""Chance that terms are called certain for a robot whose friction is viscous and Coulomb, over all of its joints."""
+"""Chance that terms are called certain for a robot whose friction is viscous and Coulomb."""
 HARM = 2.0
 """Standard errors over the blocks. Evidence decides on terms; where they help one joint of a robot, they are left out
 of another only if they certainly raise its cross-validated error: held-out blocks of a short log take away so many of
@@ -138,12 +138,17 @@ class _Problem:
         """(n,) increase of held-out squares against those of `plain`, in standard errors over the blocks."""
         return _in_standard_errors(self._squares - plain._squares)
 
-    def gain(self, plain: _Problem) -> Array:
-        """(n,) decrease of the logarithm of held-out squares of a block against `plain`, in standard errors.
+    def gains(self, plain: _Problem) -> bool:
+        """Whether terms certainly lower the held-out error of a joint, or that of all joints together, against `plain`.
 
-        Logarithms, because squares of a wrong law differ much between blocks: their sum is decided by a few.
+        Judged by logarithms, because squares of a wrong law differ much between blocks: their sum is decided by a few.
+        All joints together are certain where each gains a little.
         """
-        return -_in_standard_errors(np.log(np.maximum(self._squares, 1e-300) / np.maximum(plain._squares, 1e-300)))
+        gain = np.log(np.maximum(plain._squares, 1e-300) / np.maximum(self._squares, 1e-300))
+        ratio = self.errors / np.maximum(plain.errors, 1e-300)
+        gain, ratio = np.column_stack([gain, gain.mean(axis=1)]), np.append(ratio, self.error / plain.error)
+        certain = stdtrit(BLOCKS - 1, 1 - FALSE_ALARM / len(ratio))  # any of them may raise the alarm (Bonferroni)
+        return bool(((ratio < GAIN) & (_in_standard_errors(gain) > certain)).any())
 
     @cached_property
     def errors(self) -> Array:
@@ -192,7 +197,9 @@ def _times(data: TermData, residuals: Array) -> Array:
 
 
 def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> TorqueModel | None:
-    """The model with the terms that cross-validation keeps; None if no joint needs any beyond viscous and Coulomb.
+    """The model with the terms that cross-validation keeps: `used` by no joint if viscous and Coulomb friction suffice.
+
+    None for a log that is too short to tell.
 
     Args:    robot: with plain friction
              base: its base parameters
@@ -204,17 +211,15 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
     problem = _Problem.of(data)
     n, surfaces = robot.n, len(problem.prior)
     plain = problem.without()
-    simplest = min(plain, problem.sharp, key=lambda each: each.error)
-    certain = stdtrit(BLOCKS - 1, 1 - FALSE_ALARM / n)  # any of the joints may raise the alarm (Bonferroni)
-    gains = (problem.errors < GAIN * simplest.errors) & (problem.gain(simplest) > certain)
-    if not gains.any():
-        return None
-    for group in ("presliding", "load"):  # a simpler law that predicts as well is preferred
-        simpler = problem.without(groups=(group,))
-        problem = simpler if simpler.error < SIMPLER * problem.error else problem
-    harmful = problem.harm(plain) > HARM
-    if harmful.any():
-        problem = problem.without(np.append(harmful, np.zeros(surfaces - n, dtype=bool)))
+    if problem.gains(min(plain, problem.sharp, key=lambda each: each.error)):
+        for group in ("presliding", "load"):  # a simpler law that predicts as well is preferred
+            simpler = problem.without(groups=(group,))
+            problem = simpler if simpler.error < SIMPLER * problem.error else problem
+        harmful = problem.harm(plain) > HARM
+        if harmful.any():
+            problem = problem.without(np.append(harmful, np.zeros(surfaces - n, dtype=bool)))
+    else:
+        problem = plain
     found = problem.solution
     times = _times(data, found.residuals)
     root = problem.root(found, times)
