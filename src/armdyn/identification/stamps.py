@@ -34,7 +34,7 @@ time the velocity itself changes, and slow logs would seem to advance unevenly."
 REBUILT = "clock rebuilt"
 FEWEST = 20
 """Smallest number of samples that can be processed."""
-FAR, RARE = 30.0, 0.05
+FAR, RARE = 10.0, 0.05
 """Numbers are broken if they are this many times as far from the median as all others, and this rare at most."""
 
 
@@ -77,12 +77,13 @@ def _far(x: Array, sound: Array) -> Array:
     far = np.zeros(len(x), dtype=bool)
     if not sound.any():
         return far
-    away = np.abs(x - np.median(x[sound], axis=0)).max(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers may be as large as they can be
+        away = np.abs(x - np.median(x[sound], axis=0)).max(axis=1)
     last = max(math.ceil((1 - RARE) * sound.sum()) - 1, 0)
-    if np.max(away, where=sound, initial=0.0) <= FAR * np.partition(away[sound], last)[last]:
+    if np.max(away, where=sound, initial=0.0) / FAR <= np.partition(away[sound], last)[last]:
         return far
     upper = np.sort(away[sound])[last:]
-    gaps = np.flatnonzero((upper[1:] > FAR * upper[:-1]) & (upper[:-1] > 0))
+    gaps = np.flatnonzero((upper[1:] / FAR > upper[:-1]) & (upper[:-1] > 0))
     return far if not len(gaps) else np.asarray(away > upper[gaps[0]])
 
 

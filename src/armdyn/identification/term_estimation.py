@@ -107,8 +107,8 @@ class TermData:
 
     @cached_property
     def blocks(self) -> list[tuple[float, float]]:
-        """Begin and end of the blocks of time of the cross-validation."""
-        ends = np.linspace(self.t[0], self.t[-1], BLOCKS + 1)
+        """Begin and end of the blocks of time of the cross-validation, which hold equally many samples in motion."""
+        ends = np.quantile(self.t[self.keep], np.linspace(0, 1, BLOCKS + 1))
         ends[-1] += 1.0
         return list(pairwise(ends.tolist()))
 

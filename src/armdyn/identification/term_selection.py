@@ -47,8 +47,8 @@ its reversals that they are too severe with friction terms (of a real log, the f
 judging, a limit of 1 raised the error from 6.8 to 7.6 %)."""
 FEW, ENOUGH = 11, 40
 """Decimated samples of a class of speed from which it has its own deviation, and its own scale."""
-FEWEST = 100
-"""Decimated samples (4 s) below which no friction terms are looked for."""
+FEWEST, SHORTEST = 100, 50
+"""Decimated samples (4 s) below which no friction terms are looked for; (2 s) below which no blocks are held out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,12 +206,12 @@ def torque_model(robot: Robot, base: BaseParameters, samples: Samples) -> Torque
              samples: of a log, consecutive in time
     """
     data = TermData.of(robot, base, samples)
-    if data.keep.sum() < FEWEST:
+    if data.keep.sum() < SHORTEST:
         return None
     problem = _Problem.of(data)
     n, surfaces = robot.n, len(problem.prior)
     plain = problem.without()
-    if problem.gains(min(plain, problem.sharp, key=lambda each: each.error)):
+    if data.keep.sum() >= FEWEST and problem.gains(min(plain, problem.sharp, key=lambda each: each.error)):
         for group in ("presliding", "load"):  # a simpler law that predicts as well is preferred
             simpler = problem.without(groups=(group,))
             problem = simpler if simpler.error < SIMPLER * problem.error else problem
