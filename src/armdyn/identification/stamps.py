@@ -36,6 +36,8 @@ FEWEST = 20
 """Smallest number of samples that can be processed."""
 FAR, RARE = 10.0, 0.05
 """Numbers are broken if they are this many times as far from the median as all others, and this rare at most."""
+PROBED = 10_000
+"""About as many samples tell the median."""
 
 
 def cleaned(log: Log) -> Log:
@@ -47,8 +49,9 @@ def cleaned(log: Log) -> Log:
     sound = np.ones(len(log), dtype=bool)
     for x in quantities:
         sound &= np.isfinite(x).all(axis=1)
+    finite = sound.copy()
     for x in quantities:
-        sound &= ~_far(np.where(sound[:, None], x, 0.0), sound)
+        sound[finite] &= ~_far(x if finite.all() else x[finite])
     found = list(_broken(sound))
     kept = np.flatnonzero(sound)
     t = log.t[kept]
@@ -69,22 +72,21 @@ def cleaned(log: Log) -> Log:
                    findings=(*log.findings, *found))  # fmt: skip
 
 
-def _far(x: Array, sound: Array) -> Array:
-    """(N,) bool: samples of x, (N, k), with a number far beyond all others, as damaged files and messages have.
+def _far(x: Array) -> Array:
+    """(N,) bool: samples of finite x, (N, k), with a number far beyond all others, as damaged files and messages have.
 
     Distances from the median grow gradually, also where a robot moves at the end only; broken numbers leave a gap.
     """
-    far = np.zeros(len(x), dtype=bool)
-    if not sound.any():
-        return far
+    if not len(x):
+        return np.zeros(0, dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers may be as large as they can be
-        away = np.abs(x - np.median(x[sound], axis=0)).max(axis=1)
-    last = max(math.ceil((1 - RARE) * sound.sum()) - 1, 0)
-    if np.max(away, where=sound, initial=0.0) / FAR <= np.partition(away[sound], last)[last]:
-        return far
-    upper = np.sort(away[sound])[last:]
+        away = np.abs(x - np.median(x[:: max(1, len(x) // PROBED)], axis=0)).max(axis=1)
+    last = max(math.ceil((1 - RARE) * len(x)) - 1, 0)
+    if away.max() / FAR <= np.partition(away, last)[last]:
+        return np.zeros(len(x), dtype=bool)
+    upper = np.sort(away)[last:]
     gaps = np.flatnonzero((upper[1:] / FAR > upper[:-1]) & (upper[:-1] > 0))
-    return far if not len(gaps) else np.asarray(away > upper[gaps[0]])
+    return np.asarray(away > (upper[gaps[0]] if len(gaps) else np.inf))
 
 
 def _broken(sound: Array) -> list[Finding]:
