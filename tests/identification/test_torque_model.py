@@ -160,7 +160,8 @@ def test_without_terms_the_band_holds_too() -> None:
     for seed in range(6):
         log, motion, tau = _recorded(seed, False)
         size = np.sqrt((tau**2).mean(axis=0))
-        noise = low_passed(np.random.default_rng(seed + 300).standard_normal(tau.shape), 0.5, 250.0)
+        white = np.asarray(np.random.default_rng(seed + 300).standard_normal(tau.shape))
+        noise = low_passed(white, 0.5, 250.0)
         log = replace(log, tau=tau + 0.05 * size * noise / noise.std(axis=0))
         fit = identify(ROBOT, replace(log, t=log.t[:1500], q=log.q[:1500], tau=log.tau[:1500]))
         assert fit.torques is None and fit.band is not None
