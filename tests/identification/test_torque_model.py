@@ -136,7 +136,7 @@ def test_the_band_holds_on_another_motion(rich: Fit) -> None:
 
 
 def test_the_band_holds_in_every_class_of_speed() -> None:
-    """Noise that is six times as large at low speed: one deviation for all speeds would cover 65 % and 100 %."""
+    """Noise that is six times as large at low speed: one limit for all would cover 55 % there and 99 % elsewhere."""
     from armdyn.identification.filters import low_passed
 
     def recorded(seed: int) -> tuple[Log, tuple[Array, Array, Array, Array], Array]:
