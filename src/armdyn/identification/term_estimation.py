@@ -81,7 +81,8 @@ class TermData:
         columns = [decimated(bank.columns(samples.q, samples.qd, a), factor) for a in range(len(bank.rows))]
         qd = samples.qd[::factor]
         moving = bank.moving(qd)
-        keep: Array = np.asarray(moving.any(axis=1) & samples.keep[::factor].any(axis=1))
+        unsettled = bank.unsettled(samples.q, samples.qd)[::factor]
+        keep: Array = np.asarray(moving.any(axis=1) & samples.keep[::factor].any(axis=1) & ~unsettled)
         return TermData(base, whole, bank, t, Y, np.stack(columns, axis=1), tau, keep, bank.classes(qd), moving)
 
     def loaded(self, values: Array) -> Array:
@@ -127,7 +128,8 @@ class TermData:
 class Solution:
     """values: (p,); own: (n + s, 2 + k); covariance of both; residuals: (m, n).
 
-    sigma: (n, 3) by class of speed; alpha: (n + s, 2 + k) scales of the priors; penalty: of own, flat
+    sigma: (n, 3) by class of speed; freedom: (n,) degrees of the errors' Student distributions
+    alpha: (n + s, 2 + k) scales of the priors; penalty: of own, flat
     """
 
     values: Array
@@ -135,6 +137,7 @@ class Solution:
     covariance: Array
     residuals: Array
     sigma: Array
+    freedom: Array
     alpha: Array
     information: tuple[Array, ...]
     penalty: Array
@@ -164,7 +167,7 @@ def solved(
     weight = np.ones((m, n))
     if near is not None:
         theta = np.concatenate([near.values, near.own.ravel()])
-        weight = _weights(tau - _predicted(columns, places, theta), sigma, speed)
+        weight, _ = _weights(tau - _predicted(columns, places, theta), sigma, speed)
     finite = (prior > 0) & np.isfinite(prior)
     out = np.concatenate([np.zeros(p, dtype=bool), (prior == 0).ravel()])
     for _ in range(PASSES if near is None else FEWER):
@@ -182,7 +185,7 @@ def solved(
         own = theta[p:].reshape(surfaces, k)
         residuals = tau - _predicted(columns, places, theta)
         sigma = np.maximum(by_speed(np.sqrt(weight) * residuals, speed), least)
-        weight = _weights(residuals, sigma, speed)
+        weight, freedom = _weights(residuals, sigma, speed)
         variance = np.diag(C)[p:].reshape(surfaces, k)
         alpha = alpha.copy()
         for kind in kinds:
@@ -191,15 +194,15 @@ def solved(
             known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
             size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
             alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
-    return Solution(theta[:p], own, C, residuals, sigma, alpha, tuple(information), penalty.ravel())
+    return Solution(theta[:p], own, C, residuals, sigma, freedom, alpha, tuple(information), penalty.ravel())
 
 
 def _predicted(columns: Sequence[Array], places: Sequence[Array], theta: Array) -> Array:
     return np.column_stack([A @ theta[place] for A, place in zip(columns, places, strict=True)])
 
 
-def _weights(residuals: Array, sigma: Array, speed: Array) -> Array:
-    """(m, n) weights of a Student distribution, of the degrees of freedom that make each joint's most probable."""
+def _weights(residuals: Array, sigma: Array, speed: Array) -> tuple[Array, Array]:
+    """(m, n) weights of Student distributions, and (n,) their degrees of freedom: for each joint the most probable."""
     squares = (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2
     nu = np.array(FREEDOM)[:, None]
     norm = gammaln((nu + 1) / 2) - gammaln(nu / 2) - np.log(nu) / 2
@@ -207,8 +210,7 @@ def _weights(residuals: Array, sigma: Array, speed: Array) -> Array:
         n - (f + 1) / 2 * np.log1p(squares / f).mean(axis=0) for n, f in zip(norm[:, 0], FREEDOM, strict=True)
     ]
     best = nu[np.argmax(likelihood, axis=0), 0]
-    weight: Array = (best + 1) / (best + squares)
-    return weight
+    return (best + 1) / (best + squares), best
 
 
 def _inverse(H: Array, out: Array) -> Array:

@@ -73,7 +73,8 @@ class _Problem:
         prior[:, -1] = np.where(np.arange(surfaces) < n, LOAD, 0.0)
         values, prior = plain.values, np.hstack([free, np.where(prior > 0, np.maximum(prior, 1e-12), 0.0)])
         for _ in range(REFRESHED):
-            values = solved(data, data.loaded(values), data.keep, discount, prior, _Problem.groups).values
+            found = solved(data, data.loaded(values), data.keep, discount, prior, _Problem.groups)
+            values, discount = found.values, np.minimum(_times(data, found.residuals), DISCOUNT)
         return _Problem(data, data.loaded(values), discount, prior)
 
     @cached_property
@@ -170,7 +171,10 @@ class _Problem:
     def root(self, found: Solution, times: Array) -> Array:
         """Root of the covariance of the solution for residuals with these autocorrelation times, (n,).
 
-        C (sum_j H_j time_j / discount_j + penalty) C,   H_j the discounted information of joint j
+        C (sum_j f_j H_j + penalty) C,   f_j = time_j / discount_j (nu_j + 3) / (nu_j + 1) m / (m - tr(C H_j))
+
+        with H_j the discounted information of joint j: a Student distribution has (nu + 1) / (nu + 3) of the weights'
+        information (Lange, Little, Taylor 1989), and of m residuals m - tr(C H_j) degrees of freedom are left.
         """
         data, C = self.data, found.covariance
         middle = np.zeros_like(C)
@@ -178,7 +182,9 @@ class _Problem:
         middle[np.arange(p, len(C)), np.arange(p, len(C))] = found.penalty
         for j, H in enumerate(found.information):
             places = data.design(self.X, np.zeros(len(data.t), dtype=bool), j)[1]
-            middle[np.ix_(places, places)] += H * max(times[j] / self.discount[j], 1.0)
+            left = 1 - (C[np.ix_(places, places)] * H).sum() / len(found.residuals)
+            student = (found.freedom[j] + 3) / (found.freedom[j] + 1)
+            middle[np.ix_(places, places)] += H * (times[j] / self.discount[j] * student / left)
         return np.asarray(C @ root_of(middle))
 
 
