@@ -211,6 +211,12 @@ def test_wrong_settings_and_logs() -> None:
         Processing(cutoff=-1)
     with pytest.raises(ShapeError, match="5 samples"):
         process(Log(log.t[:5], log.q[:5], log.tau[:5]))
+    for unit in (1e154, 1e-154):
+        with pytest.raises(ArmdynError, match="time steps of"):
+            process(Log(unit * log.t, log.q, log.tau))
+    late = np.append(log.t[:-1], 1e154)
+    with pytest.raises(ArmdynError, match="Split the log at its gaps, or correct its time stamps"):
+        process(Log(late, log.q, log.tau))
 
 
 def test_a_motion_repeated_for_minutes_is_not_taken_for_noise() -> None:

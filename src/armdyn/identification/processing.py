@@ -44,6 +44,8 @@ Derivative = Literal["central", "spline", "savgol"]
 
 JITTER = 0.01
 """Logs whose time steps differ by more than this share from their median are resampled first."""
+SHORTEST, LONGEST = 1e-9, 1e6
+"""Time steps, s, that are taken for such: derivatives of others overflow."""
 SIGNIFICANT = 1e3
 """Peak power density over that of the noise above which a joint counts as moving."""
 LINES = 1000
@@ -174,16 +176,20 @@ def _even(log: Log) -> tuple[Log, Array, dict[str, str]]:
     if len(t) < FEWEST:
         raise ShapeError(f"{len(t)} samples", where=f"log {log.source}", expected=f"at least {FEWEST}")
     h = float(np.median(np.diff(t)))
-    span = float(t[-1] - t[0])
+    if not SHORTEST <= h <= LONGEST:
+        raise ArmdynError(f"time steps of {h:.4g} s", where=f"log {log.source}",
+                          expected=f"{SHORTEST:g} s to {LONGEST:g} s",
+                          advice="Give time stamps in seconds, or their unit.")  # fmt: skip
+    span = float(t[-1]) - float(t[0])
     whole = len(order) == len(log) and np.abs(np.diff(log.t) - h).max() <= JITTER * h
     if whole:
         steps = {"samples": f"{len(log)} at {1 / h:.6g} Hz, {span:.4g} s"}
         return log, np.zeros(len(log), dtype=bool), steps
-    grid = t[0] + h * np.arange(math.floor(span / h) + 1)
-    if len(grid) > 4 * len(log):
+    if span / h >= 4 * len(log):
         raise ArmdynError(f"{span:.4g} s with {len(log)} samples, most of them {h:.4g} s apart",
                           where=f"log {log.source}", expected="a log without long gaps",
                           advice="Split the log at its gaps, or correct its time stamps.")  # fmt: skip
+    grid = t[0] + h * np.arange(math.floor(span / h) + 1)
 
     def put(x: Array | None) -> Array | None:
         return None if x is None else make_interp_spline(t, x[order], k=1)(grid)
