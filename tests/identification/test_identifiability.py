@@ -5,9 +5,10 @@ import pytest
 
 import armdyn
 from armdyn.errors import ShapeError
-from armdyn.identification import identifiable
-from armdyn.parameters import parameter_names, regressor
+from armdyn.identification import identifiable, identify
+from armdyn.parameters import base_parameters, parameter_names, regressor, standard_parameters
 from armdyn.trajectory import fourier
+from support.logs import rubbing, simulated
 
 
 @pytest.mark.parametrize("name", ["puma560", "random"])
@@ -54,3 +55,20 @@ def test_a_joint_at_rest_hides_its_parameters() -> None:
 def test_a_motion_of_another_robot() -> None:
     with pytest.raises(ShapeError, match="2 joints"):
         identifiable(armdyn.load("puma560"), fourier([0, 0], np.ones((2, 2)), np.ones((2, 2)), 1.0))
+
+
+def test_rounding_of_a_quarter_turn_tells_nothing_apart() -> None:
+    """Angles of a Puma typed with four decimals: as many parameters as with exact ones, and each within its bars.
+
+    None of 58 normal errors is beyond 4.5 standard deviations in 99.96 % of cases.
+    """
+    exact = rubbing("puma560").bound()
+    typed = exact.mapped(lambda x: x, lambda angle: round(float(angle), 4) if angle else angle)
+    assert base_parameters(typed, ("inertial", "rotor")).count == 41
+    fit = identify(typed, simulated(typed), friction="plain", check=False)
+    assert fit.base.count == base_parameters(exact, fit.base.include).count == 58
+    truth = fit.base.from_standard(standard_parameters(typed, fit.base.include))
+    assert (np.abs(fit.estimate.values - truth) < 4.5 * fit.estimate.std).all()
+    assert fit.estimate.std.max() < np.abs(truth).max()
+    given = [joint.geometry for joint in typed.tree]
+    assert [joint.geometry for joint in fit.robot.tree] == given != [joint.geometry for joint in exact.tree]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from armdyn.diagnosis.proposals import Proposal, Repair, edit, named, shown
 from armdyn.diagnosis.readings import random_states, robot_torques, uniform
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup, Finding, sentence
-from armdyn.robot.checkup import snap
+from armdyn.robot.checkup import snap, unrounded
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, takes
 from armdyn.robot.parts import MAGNITUDES, FreeTransform, Limits, Placement
 from armdyn.robot.robot import Robot
@@ -26,10 +25,6 @@ from armdyn.tables import WIDTH, Column, Section, render
 STANDARD_GRAVITY = (9.7, 9.9)
 """m/s^2: between these lies free fall anywhere on the earth."""
 GRAVITY_UNITS = {"cm/s^2": 0.01, "mm/s^2": 0.001, "in/s^2": 0.0254, "ft/s^2": 0.3048}
-ARITHMETIC = 1e-9
-"""rad: what sums and products of sines leave; no instrument measures so small an angle."""
-MOST_DECIMALS = 15
-"""Decimals to which a double can give a multiple of pi/2 and still differ from the nearest one."""
 
 
 @dataclass(frozen=True)
@@ -196,14 +191,18 @@ def _right_angles(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | 
     geometry = joint.geometry
     if isinstance(geometry, FreeTransform):
         given = [*geometry.placement.rpy, *([geometry.zero] if joint.kind != "prismatic" else [])]
-        rpy = [_exact(x) for x in geometry.placement.rpy]
-        turned = replace(geometry, placement=Placement(geometry.placement.xyz, Vec3(*rpy)), zero=_exact(geometry.zero))
+        rpy = [unrounded(x) for x in geometry.placement.rpy]
+        turned = replace(
+            geometry, placement=Placement(geometry.placement.xyz, Vec3(*rpy)), zero=unrounded(geometry.zero)
+        )
         new: Any = turned if joint.kind != "prismatic" else replace(turned, zero=geometry.zero)
     else:
-        angles = {key: _exact(getattr(geometry, key)) for key in ("theta", "alpha", "gamma") if hasattr(geometry, key)}
+        angles = {
+            key: unrounded(getattr(geometry, key)) for key in ("theta", "alpha", "gamma") if hasattr(geometry, key)
+        }
         given = [getattr(geometry, key) for key in angles]
         new = replace(geometry, **angles)
-    if new != geometry and any(snap(_exact(x)) is not None for x in given):
+    if new != geometry and any(snap(unrounded(x)) is not None for x in given):
         return "one of its angles is a rounded multiple of pi/2, another is not: it may be calibrated"
     if new == geometry:
         return "the angle is not a rounded multiple of pi/2: it may be calibrated"
@@ -211,17 +210,6 @@ def _right_angles(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | 
                     "each is a multiple of pi/2 rounded to the decimals that the file gives, or off by the rounding of "
                     "arithmetic", "high")  # fmt: skip
     return Proposal(repair, edit(name, lambda j: replace(j, geometry=new)))
-
-
-def _exact(angle: Any) -> Any:
-    near = snap(angle)
-    if near is None:
-        return angle
-    if abs(float(angle) - near) < ARITHMETIC:
-        return near
-    cut = [d for d in range(2, MOST_DECIMALS + 1)
-           if abs(float(angle)) in (round(abs(near), d), math.floor(abs(near) * 10**d) / 10**d)]  # fmt: skip
-    return near if cut else angle
 
 
 Propose = Callable[[Robot, Finding, Shapes], "Proposal | str | None"]

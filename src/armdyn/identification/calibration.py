@@ -31,10 +31,10 @@ from armdyn.findings import Finding
 from armdyn.graph import derivative, trace
 from armdyn.identification.estimation import Estimate, Weighted
 from armdyn.identification.evidence import with_gravity
-from armdyn.identification.observation import Observation, condensed, observe, rows_of, stacked
+from armdyn.identification.observation import Observation, condensed, distinct_parameters, observe, rows_of, stacked
 from armdyn.identification.samples import Samples
 from armdyn.identification.torque_checks import DIRECTION, ZERO
-from armdyn.parameters import base_parameters, parameter_names, regressor
+from armdyn.parameters import parameter_names, regressor
 from armdyn.robot import Robot
 from armdyn.robot.limits import UNITS
 from armdyn.robot.parts import FreeTransform, Joint
@@ -190,7 +190,7 @@ class _Search:
         self.samples, self.include = samples, include
         self.gravity, self.shift, self.joints, self.free_gravity = gravity, shift.copy(), list(joints), free_gravity
         self.robot = with_gravity(robot, gravity)
-        self.base = base_parameters(self.robot, include)
+        self.base = distinct_parameters(self.robot, include)
         self.lost: dict[str, str] = {}
         self.estimate: Estimate
 

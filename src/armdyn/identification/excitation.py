@@ -28,12 +28,12 @@ from armdyn.identification.clearance import Clearance, Surroundings
 from armdyn.identification.criteria import condition_number, criterion_named, scaled_condition_number
 from armdyn.identification.design import Design
 from armdyn.identification.harmonics import Harmonics
-from armdyn.identification.observation import base_regressor
+from armdyn.identification.observation import base_regressor, distinct_parameters
 from armdyn.identification.polynomials import Polynomials
 from armdyn.identification.progress_file import ProgressFile
 from armdyn.motion.sampling import states
 from armdyn.motion.verdict import Feasibility, feasibility
-from armdyn.parameters import BaseParameters, base_parameters
+from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import MotionLimits, careful_rates, motion_limits, working_range
@@ -164,7 +164,7 @@ def excite(
              progress: called with what is being done and the share of the work done
     Raises:  ArmdynError if no motion keeps the limits, or the file belongs to another problem.
     """
-    base = base_parameters(robot, include)
+    base = distinct_parameters(robot, include)
     limits, notes = excitation_limits(robot, share, v_max=v_max, a_max=a_max, tau_max=tau_max)
     kind, search = harmonics or Harmonics(), search or Search()
     clearance = None if surroundings is None else Clearance(base.robot, surroundings)
@@ -361,7 +361,7 @@ def predicted_std(
              rate: samples per second, Hz (default 100)
     Raises:  ArmdynError if the motion does not determine all of them.
     """
-    base = robot if isinstance(robot, BaseParameters) else base_parameters(robot, include)
+    base = robot if isinstance(robot, BaseParameters) else distinct_parameters(robot, include)
     n = base.robot.n
     sigma = np.broadcast_to(np.asarray(noise, dtype=float), (n,)).copy()
     if not (np.isfinite(sigma) & (sigma > 0)).all():

@@ -25,7 +25,7 @@ from armdyn.identification.identifiability import Identifiability, contained, gr
 from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log_format import LogFormat
 from armdyn.identification.methods import Method, estimator_of
-from armdyn.identification.observation import Observation, observe
+from armdyn.identification.observation import Observation, distinct_parameters, observe
 from armdyn.identification.processing import Processing
 from armdyn.identification.samples import Samples
 from armdyn.identification.term_selection import torque_model
@@ -35,7 +35,6 @@ from armdyn.identification.validation import Validation, validate, validate_mode
 from armdyn.notebook_view import Shown, View
 from armdyn.parameters import (
     BaseParameters,
-    base_parameters,
     parameter_names,
     standard_parameters,
     with_standard_parameters,
@@ -296,7 +295,7 @@ def identify(
         calibrated = calibrate(robot, known_torques(robot, include)(data.training), include, calibration)
         robot = calibrated.robot
     progress("base parameters", 0.3)
-    base = base_parameters(robot, include)
+    base = distinct_parameters(robot, include)
     subtract = known_torques(robot, include)
     training = subtract(data.training)
     observation = observe(robot, training, base, progress=lambda step, done: progress(step, 0.3 + 0.4 * done))
@@ -309,7 +308,7 @@ def identify(
     if essential:
         estimate = essential_parameters(observation, full)
     # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
-    plain = identified = _delivered(base, full if physical else estimate, physical)
+    plain = identified = _delivered(robot, base, full if physical else estimate, physical)
     delivered = _values_of(estimate, base, identified) if physical else estimate
     progress("validation", 0.8)
     held_out = data.held_out is not None
@@ -323,7 +322,7 @@ def identify(
     model = band if band is not None and band.used.any() else None
     if model is not None:
         estimate = replace(model.estimate, root=np.hstack([model.estimate.root, more]))
-        identified = _delivered(base, estimate, physical)
+        identified = _delivered(robot, base, estimate, physical)
         delivered = _values_of(estimate, base, identified) if physical else estimate
         if physical:
             band = model = model.shifted(delivered.values)
@@ -336,11 +335,9 @@ def identify(
                plain_estimate, model, calibrated, delivered.values if physical else None, band)  # fmt: skip
 
 
-def _delivered(base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:
-    """The robot of estimated base parameters."""
-    if physical:
-        return _physical(base, estimate)
-    return with_standard_parameters(base.robot, nearest(base, estimate))
+def _delivered(robot: Robot, base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:
+    """The robot with estimated base parameters."""
+    return with_standard_parameters(robot, (_physical if physical else nearest)(base, estimate))
 
 
 def _values_of(estimate: Estimate, base: BaseParameters, robot: Robot) -> Estimate:
@@ -425,12 +422,13 @@ def nearest(base: BaseParameters, estimate: Estimate) -> dict[str, float]:
     return known | dict(zip(base.standard, (pi0 + size * step).tolist(), strict=True))
 
 
-def _physical(base: BaseParameters, estimate: Estimate) -> Robot:
+def _physical(base: BaseParameters, estimate: Estimate) -> dict[str, Any]:
+    """The standard parameters of the nearest physically consistent robot."""
     from armdyn.identification.physical_fit import consistent
 
     found = consistent(base, estimate.values, estimate.covariance)
     offsets = {f"off{j + 1}": float(x) for j, x in enumerate(found.offsets) if "offset" in base.include}
-    return with_standard_parameters(found.robot, offsets)
+    return standard_parameters(found.robot, base.include).as_dict() | offsets
 
 
 def _percent(share: float) -> str:

@@ -23,10 +23,9 @@ from armdyn.errors import ArmdynError, unknown_name
 from armdyn.identification.estimation import autocorrelation_time
 from armdyn.identification.filters import decimated
 from armdyn.identification.fit import known_torques
-from armdyn.identification.observation import observe
+from armdyn.identification.observation import distinct_parameters, observe
 from armdyn.identification.samples import Samples
 from armdyn.mechanics.friction import friction_torque
-from armdyn.parameters import base_parameters
 from armdyn.robot import Robot
 from armdyn.robot.features import TREE, takes
 from armdyn.robot.parts import Friction
@@ -190,7 +189,7 @@ def select_friction(
             raise unknown_name("friction law", name, LAWS, where="select_friction")
     bare = robot.bound().without("friction")
     samples = known_torques(bare, (*include, "friction"))(samples)
-    observation = observe(bare, samples, base_parameters(bare, include))
+    observation = observe(bare, samples, distinct_parameters(bare, include))
     parts = list(observation.rows())
     Y, tau, keep = (np.concatenate([getattr(part, name) for part in parts]) for name in ("Y", "tau", "keep"))
     joints = []

@@ -17,9 +17,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from armdyn.errors import ShapeError
-from armdyn.identification.observation import base_regressor
+from armdyn.identification.observation import base_regressor, distinct_parameters
 from armdyn.motion.sampling import states
-from armdyn.parameters import BaseParameters, base_parameters
+from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.tables import Column, Section, render
@@ -154,7 +154,7 @@ def identifiable(
              rate: samples of the motion per second, Hz
     Raises:  ShapeError if the motion has another number of joints.
     """
-    base = base_parameters(robot, include)
+    base = distinct_parameters(robot, include)
     if motion is None:
         return Identifiable(base)
     if motion.n != robot.n:

@@ -22,11 +22,13 @@ from armdyn.graph import trace
 from armdyn.identification.filters import decimated, decimated_keep
 from armdyn.identification.samples import Samples
 from armdyn.kernels import build
-from armdyn.parameters.base import BaseParameters
+from armdyn.parameters.base import BaseParameters, base_parameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import parameter_names
 from armdyn.robot import Robot
+from armdyn.robot.checkup import unrounded
 from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.scalars import scalars
 from armdyn.typing import Array, Progress, quiet
 
 CHUNK = 20_000
@@ -39,6 +41,19 @@ LARGEST_BLOCK = 100
 """Decimation factor up to which this is done: the matrix of the filter grows with its square."""
 KEPT = 200e6
 """Bytes of regressor that are kept for later use; beyond, it is computed again."""
+
+
+def distinct_parameters(robot: Robot, include: Iterable[str]) -> BaseParameters:
+    """The base parameters of a robot whose angles that are typed as 1.5708 are quarter turns.
+
+    With the angles as they are, torques would tell parameters apart by 4e-6 of their effect, far below any noise: pairs
+    such as Ia2 = 2809, ZZR2 = -2808. Loops stay as they are, because they would no longer close.
+    """
+    numeric = robot.bound()
+    angles = [x for joint in numeric.tree for x in scalars(joint, angles=True)]
+    if numeric.constrained or all(unrounded(x) == x for x in angles):
+        return base_parameters(robot, include)
+    return base_parameters(numeric.mapped(lambda x: x, unrounded), include)
 
 
 class Rows(NamedTuple):
@@ -284,4 +299,4 @@ def base_regressor(base: BaseParameters) -> Callable[[Array, Array, Array], Arra
     return lambda q, qd, qdd: entries.placed(entries.kernel(q, qd, qdd))
 
 
-__all__ = ["Observation", "Rows", "base_regressor", "condensed", "observe", "rows_of"]
+__all__ = ["Observation", "Rows", "base_regressor", "condensed", "distinct_parameters", "observe", "rows_of"]

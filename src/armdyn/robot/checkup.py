@@ -23,6 +23,10 @@ HAIR = 3e-3
 """rad. 1.57, 3.14 and 4.71 lie within 2.4e-3 of a multiple of pi/2; a calibrated angle may too, hence only a note."""
 NOISE = 1e-6
 """rad. An angle this near to zero, but not zero, is what remains of rounding; real corrections start near 1e-4."""
+ARITHMETIC = 1e-9
+"""rad: what sums and products of sines leave; no instrument measures so small an angle."""
+MOST_DECIMALS = 15
+"""Decimals to which a double can give a multiple of pi/2 and still differ from the nearest one."""
 STRONGEST_GRAVITY = 30.0
 """m/s^2. More than on any planet with a surface: a unit other than m/s^2 (981 cm/s^2, 386 in/s^2)."""
 MANY_TURNS = 6 * math.pi
@@ -132,6 +136,22 @@ def snap(angle: Scalar) -> float | None:
     snapped = quarters * math.pi / 2
     distance = abs(value - snapped)
     return snapped if 0 < distance < (HAIR if quarters else NOISE) else None
+
+
+def unrounded(angle: Scalar) -> Scalar:
+    """The multiple of pi/2 of which an angle is the rounding, to some decimals; any other angle as it is.
+
+    >>> unrounded(1.5708) == math.pi / 2, unrounded(1.5712)
+    (True, 1.5712)
+    """
+    near = snap(angle)
+    if near is None:
+        return angle
+    if abs(float(angle) - near) < ARITHMETIC:
+        return near
+    cut = [d for d in range(2, MOST_DECIMALS + 1)
+           if abs(float(angle)) in (round(abs(near), d), math.floor(abs(near) * 10**d) / 10**d)]  # fmt: skip
+    return near if cut else angle
 
 
 def _shown(angle: float) -> str:
@@ -332,4 +352,4 @@ def _notes(robot: Robot) -> Iterator[Finding]:
             yield Finding(FILE_NOTE, "note", f"joint {joint.name!r}", note)
 
 
-__all__ = ["Checkup", "Finding", "checkup", "snap"]
+__all__ = ["Checkup", "Finding", "checkup", "snap", "unrounded"]
