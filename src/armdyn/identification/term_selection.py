@@ -182,7 +182,8 @@ class _Problem:
         middle[np.arange(p, len(C)), np.arange(p, len(C))] = found.penalty
         for j, H in enumerate(found.information):
             places = data.design(self.X, np.zeros(len(data.t), dtype=bool), j)[1]
-            left = 1 - (C[np.ix_(places, places)] * H).sum() / len(found.residuals)
+            m = len(found.residuals)
+            left = max(m - (C[np.ix_(places, places)] * H).sum(), 1) / m
             student = (found.freedom[j] + 3) / (found.freedom[j] + 1)
             middle[np.ix_(places, places)] += H * (times[j] / self.discount[j] * student / left)
         return np.asarray(C @ root_of(middle))
