@@ -157,7 +157,7 @@ def build_looped(
     per_link = _noted(note)
     found = image is not None and per_link is not None
     if image is None or per_link is None:
-        image = jit.compiled(_text(recipe, ports, samples), effort=2)
+        image = jit.compiled(_text(recipe, ports, samples), effort=1 if recipe.matrices else 2)
         per_link = _operations(recipe)
         if keep:
             disk.save(key, image)
