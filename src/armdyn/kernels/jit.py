@@ -117,8 +117,7 @@ def _engines() -> list[Any]:
 def compiled(text: str, effort: int = 1) -> bytes:
     """Object code of a module.
 
-    effort: 2 takes a tenth longer, for loops that LLVM schedules better than we do. Not where results are written past
-    the caches: regressors took three times as long in some processes.
+    effort: 2 takes a tenth longer, for loops that LLVM schedules better than we do; loops of matrices gain nothing.
     """
     with _lock, contextlib.closing(llvm.create_context()) as context:  # constants live as long as their context
         module = llvm.parse_assembly(text, context)
