@@ -336,6 +336,7 @@ def test_choice_by_the_numbers_of_links() -> None:
     tidy, skew = armdyn.Robot.from_dh(rows, convention="modified"), random_robot(4, n, prismatic=0.0)
     for robot in (tidy, skew):
         counted = armdyn.compile(robot).operations("inverse_dynamics").total
+        # The estimates differ by a factor of 2.2, which is what decides; how near they are to the counts matters less.
         assert estimated_operations(robot) == pytest.approx(counted, rel=0.5)
     assert not pays("inverse_dynamics", tidy, lambda: 0) and pays("inverse_dynamics", skew, lambda: 0)
     dyn, values = armdyn.compile(tidy), inputs(tidy, "inverse_dynamics", 5)
