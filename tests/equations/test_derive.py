@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +19,7 @@ from armdyn.mechanics import composite_body, kinematics
 from armdyn.mechanics.matrices import times
 from armdyn.mechanics.registry import FORMULATIONS
 from armdyn.robot.random import random_robot
+from support.limits import calls
 
 DERIVABLE = [entry.name for entry in FORMULATIONS if {"inverse_dynamics", "mass_matrix", "gravity"} <= set(entry.gives)]
 ROBOTS = ("planar2r", "scara5")
@@ -297,12 +297,11 @@ def test_unknown_choice_of_coriolis_terms() -> None:
         armdyn.derive(armdyn.load("planar2r"), coriolis="none")
 
 
-def test_panda_is_written_out_within_seconds_and_is_what_it_was() -> None:
+def test_panda_is_written_out_soon_and_is_what_it_was() -> None:
     """57,000 terms; each Christoffel symbol is written once, and no bracket stands behind a factor such as 1e-19."""
     eq = armdyn.derive(armdyn.load("panda"))
-    begin = time.process_time()
     text = str(eq)
-    assert time.process_time() - begin < 6  # 2.1 s on an idle core; twice that where cores are shared
+    assert calls(lambda: str(eq)) < len(text)  # 0.6 calls a character
     assert not re.search(r"e-1[6-9]\*\(", text.split("g1 =")[0])
     rng = np.random.default_rng(0)
     state = {f"{name}{k}": x for name in ("q", "qd") for k, x in enumerate(rng.uniform(-1, 1, 7), 1)}
