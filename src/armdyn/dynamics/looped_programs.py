@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.algebra import Pose, rot_z
+from armdyn.algebra import Pose, Vec3, rot_z
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.dynamics.graphs import some_configuration
+from armdyn.dynamics.looped_chains import along_normals, is_chain
 from armdyn.dynamics.looped_places import FRAME, MASS, PATH
 from armdyn.dynamics.looped_recipes import RECIPES
 from armdyn.dynamics.looped_steps import GROUPED, INERTIA, Shape
@@ -78,6 +79,8 @@ MEASURED = {
 TORQUES = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix", "coriolis_matrix",
            "inverse_dynamics_derivatives")  # fmt: skip
 """Quantities that are the same for grouped parameters."""
+ALIGNED = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics")
+"""Quantities that chains have faster code for: of others only a small part depends on how links are placed."""
 FRAMES = ("pose", "jacobian", "jacobian_dot_qd")
 """Quantities of a frame."""
 FIXED_BASE = (*FRAMES, "kinetic_energy", "potential_energy", "center_of_mass", "centroidal_momentum", "joint_reactions")
@@ -97,7 +100,7 @@ def pays(name: str, robot: Robot, operations: Callable[[], int], frame: str = "t
 
 def estimated_operations(robot: Robot) -> float:
     """Of straight-line inverse dynamics."""
-    found = recipe_and_tables(robot, "inverse_dynamics")
+    found = recipe_and_tables(robot, "inverse_dynamics", aligned=False)
     if found is None:
         return math.inf
     numbers = np.abs(found[1].links)
@@ -146,19 +149,22 @@ def looped(robot: Robot, name: str, frame: str = "tool", *, cache: bool = True) 
 
 
 def recipe_and_tables(
-    robot: Robot, name: str, frame: str = "tool", *, plain: bool = False
+    robot: Robot, name: str, frame: str = "tool", *, plain: bool = False, aligned: bool = True
 ) -> tuple[Recipe, Tables] | None:
     """What looped code of a quantity is made of: a recipe, and the robot's numbers; None if there is none.
 
-    plain: with the parameters of the robot as they are.
+    plain: with the parameters of the robot as they are. aligned: chains may be described in frames of our own.
     """
     terms = joint_numbers(robot) if can_be_looped(robot, name) else None
     if terms is None:
         return None
     if name == "forward_dynamics":
         _require_inertia(robot)
-    links = robot.links
+    links, gravity, ahead = robot.links, robot.gravity, None
     shape = Shape(any(not link.revolute for link in links), bool(terms.any()), bool(robot.compounds))
+    if name in ALIGNED and aligned and not plain and is_chain(links):
+        links, ahead, base = along_normals(links)
+        gravity, shape = base.T @ gravity, shape._replace(aligned=True)
     if name in TORQUES and not plain and not shape.mixed:
         links = tuple(replace(link, inertia=body) for link, body in zip(links, without_axes(links), strict=True))
         shape = shape._replace(grouped=True)
@@ -166,9 +172,14 @@ def recipe_and_tables(
     shape = shape._replace(terms="Ia" in recipe.numbers)
     chosen = robot.frame(frame).link if FRAME[0] in recipe.robot else WORLD
     path = [np.isin(np.arange(robot.n), robot.path(chosen))[:, None]] if PATH in recipe.numbers else []
-    numbers = [_link_numbers(links, shape), *([terms] if shape.terms else []), *_carried(robot, recipe.numbers), *path]
+    numbers = [
+        _link_numbers(links, shape, ahead),
+        *([terms] if shape.terms else []),
+        *_carried(robot, recipe.numbers),
+        *path,
+    ]
     parents = tuple(link.parent for link in links)
-    return recipe, Tables(parents, np.hstack(numbers), _own_numbers(robot, recipe, frame), chosen)
+    return recipe, Tables(parents, np.hstack(numbers), _own_numbers(robot, gravity, recipe, frame), chosen)
 
 
 def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node] | None:
@@ -187,9 +198,9 @@ def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node]
     }
 
 
-def _own_numbers(robot: Robot, recipe: Recipe, frame: str) -> tuple[float, ...]:
+def _own_numbers(robot: Robot, gravity: Vec3, recipe: Recipe, frame: str) -> tuple[float, ...]:
     """Of the robot: gravity, the pose of a frame, the mass, as far as the recipe asks for them."""
-    gravity = _stands(robot).R.T @ robot.gravity if recipe.base else robot.gravity
+    gravity = _stands(robot).R.T @ gravity if recipe.base else gravity
     found = [float(x) for x in gravity]
     if FRAME[0] in recipe.robot:
         R, p = robot.frame(frame).pose
@@ -214,13 +225,19 @@ def _stands(robot: Robot) -> Pose:
     return first.placement @ first.compound.inverse()
 
 
-def _link_numbers(links: Sequence[Link], shape: Shape) -> Array:
-    """(n, k) placements, inertias, kinds; a constant offset of the joint's position is part of the placement."""
+def _link_numbers(links: Sequence[Link], shape: Shape, ahead: Sequence[tuple[float, float]] | None) -> Array:
+    """(n, k) placements, inertias, kinds; a constant offset of the joint's position is part of the placement.
+
+    ahead: of links along common normals, see `looped_chains`.
+    """
     rows = []
     for link in links:
         body = dict(zip(INERTIA, link.inertia.parameters(), strict=True))
         R, p = _placed(link)
-        numbers = [*(entry for row in R.rows for entry in row), *p]
+        if ahead is None:
+            numbers = [*(entry for row in R.rows for entry in row), *p]
+        else:
+            numbers = [R.rows[1][1], R.rows[2][1], *p, *ahead[link.index]]
         numbers += [body[name] for name in (GROUPED if shape.grouped else INERTIA)]
         rows.append(numbers + [int(link.revolute), int(not link.revolute)] * shape.mixed)
     return np.array(rows, dtype=float)

@@ -8,7 +8,7 @@ from typing import Any
 
 from armdyn.algebra import ZERO, Inertia, Mat3, Screw, Vec3, cross, outer
 from armdyn.algebra.ops import add, mul, sub
-from armdyn.dynamics import looped_matrices, looped_places
+from armdyn.dynamics import looped_chains, looped_matrices, looped_places
 from armdyn.dynamics.looped_steps import (
     SIGMA,
     Shape,
@@ -132,8 +132,9 @@ def forward_dynamics(shape: Shape) -> Recipe:
         Stage("inward", _giving_way),
         Stage("outward", _accelerated),
     )
-    return standard("forward_dynamics", shape, inputs=("q", "qd", "tau"), own=with_position(ARTICULATED, shape),
+    made = standard("forward_dynamics", shape, inputs=("q", "qd", "tau"), own=with_position(ARTICULATED, shape),
                     results=("qdd",), outputs=1, start=_standing, stages=stages, reload=RELOAD)  # fmt: skip
+    return looped_chains.forward_dynamics(shape, RELOAD, one_call=made) if shape.aligned else made
 
 
 def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
@@ -193,7 +194,7 @@ def _giving_way(site: Site) -> None:
     axis, beta = (Screw(*map(site.own, names)) for names in (("s", "z"), ("F", "N")))
     I = Block(*map(site.own, ("A", "B", "D")))
     u = I.times(axis)
-    H = add(axis.dot(u), site.number("Ia") if "Ia" in site.recipe.numbers else 0)
+    H = add(axis.dot(u), site.number_if_any("Ia"))
     inverse = 1 / H
     force = sub(site.joint("tau"), joint_terms(site, motion=False))
     pull = add(force, axis.dot(beta))

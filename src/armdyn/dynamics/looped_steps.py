@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, rot_quaternion, rot_z
+from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, rot_quaternion, rot_x, rot_z
 from armdyn.algebra.ops import add, mul
 from armdyn.graph import Node
 from armdyn.kernels.link_loops import Kind, Recipe, Site, Stage
@@ -24,6 +24,10 @@ from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
 from armdyn.robot.links import WORLD, Link
 
 PLACEMENT = ("R00", "R01", "R02", "R10", "R11", "R12", "R20", "R21", "R22", "Px", "Py", "Pz")
+ALIGNED = ("ca", "sa", "Px", "Py", "Pz")
+"""The same where links are placed by a turn about x, see `looped_chains`."""
+AHEAD = ("cg", "sg")
+"""Cosine and sine of what is added to the joint's angle there."""
 INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 GROUPED = tuple(name for name in INERTIA if name not in ("YY", "MZ", "M"))
 """What is left of it for torques where all joints turn, [G-1]."""
@@ -45,12 +49,14 @@ class Shape(NamedTuple):
     terms: some joint has a rotor, friction, an offset or a spring.
     floating: the robot stands on a free joint, whose six links are its first.
     grouped: inertias have the numbers of GROUPED.
+    aligned: placements have the numbers of ALIGNED and AHEAD; the robot is a chain of revolute joints.
     """
 
     mixed: bool
     terms: bool
     floating: bool = False
     grouped: bool = False
+    aligned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +84,22 @@ class MixedLink(Link):
 def link_of(site: Site) -> Link:
     """The link at a site."""
     numbers = site.recipe.numbers
-    R = site.numbers(" ".join(PLACEMENT[:9]))
-    placement = Pose(Mat3((R[:3], R[3:6], R[6:])), Vec3(*site.numbers("Px Py Pz")))
+    placement = Pose(_orientation(site), Vec3(*site.numbers("Px Py Pz")))
     body = Inertia.from_parameters(*(site.number_if_any(name) for name in INERTIA))
     plain = Link(0, "", WORLD, "revolute", placement, 0, body)
     if "turning" not in numbers:
         return plain
     parts = (plain.index, plain.name, plain.parent, plain.kind, placement, 0, body, None)
     return MixedLink(*parts, *map(site.number, SIGMA))
+
+
+def _orientation(site: Site) -> Mat3:
+    """Of a link in its parent where the joint is at zero."""
+    if "ca" in site.recipe.numbers:
+        c, s = site.numbers("ca sa")
+        return rot_x(AnglePair(c, s))
+    R = site.numbers(" ".join(PLACEMENT[:9]))
+    return Mat3((R[:3], R[3:6], R[6:]))
 
 
 def position(site: Site) -> Any:
@@ -145,12 +159,14 @@ def joint_terms(site: Site, *, motion: bool = True) -> Scalar:
 
 def standard(name: str, shape: Shape, **parts: Any) -> Recipe:
     """A recipe with the usual numbers of links."""
-    numbers = PLACEMENT + (GROUPED if shape.grouped else INERTIA) + SIGMA * shape.mixed + JOINT * shape.terms
+    placement = ALIGNED + AHEAD if shape.aligned else PLACEMENT
+    numbers = placement + (GROUPED if shape.grouped else INERTIA) + SIGMA * shape.mixed + JOINT * shape.terms
     label = f"{name}, {'revolute and prismatic' if shape.mixed else 'revolute'}{', with joint terms' * shape.terms}"
     base = {name: size for name, size in BASE.items() if shape.floating and name in parts["inputs"]}
-    label += ", floating" * shape.floating + ", grouped" * shape.grouped
+    label += ", floating" * shape.floating + ", grouped" * shape.grouped + ", aligned" * shape.aligned
     return Recipe(label, numbers=numbers, robot=GRAVITY,
-                  turning="turning" if shape.mixed else None, base=base, **parts)  # fmt: skip
+                  turning="turning" if shape.mixed else None, base=base,
+                  ahead=AHEAD if shape.aligned else (), **parts)  # fmt: skip
 
 
 class BaseMotion(NamedTuple):

@@ -46,7 +46,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
     """
     reduction, constants = (FUSED if fused else PLAIN), Constants()
     parts = [
-        _single(recipe, ports, samples, reduction, constants),
+        _single(recipe.one_call or recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
         _loop(recipe, ports, samples),
         fast(ports, Loaded(ports)),
@@ -72,26 +72,39 @@ HELD = 9
 """Values that a turn of a loop hands to the next one in registers."""
 
 
-def _written(layout: Layout, loop: Loop, name: str, reduction: Reduction, constants: Constants) -> None:
-    """One loop over links."""
-    w = layout.w
-    four = loop.way == "each" and layout.samples == 1
-    passed = [place for place, _ in loop.body.outputs if place.where == "outbox"]
-    carried = _carried(layout, loop, name)
-    with w.counting(name, layout.blocks if four else layout.n, carried=[*carried.values()]) as counter:
+def _written(layouts: Sequence[Layout], loop: Loop, name: str, reduction: Reduction, constants: Constants) -> None:
+    """One loop over links, at each of them one vector of samples after the other.
+
+    What passes from link to link is a chain of operations that wait for each other; those of another vector of samples
+    do not wait for it.
+    """
+    first = layouts[0]
+    w = first.w
+    four = loop.way == "each" and first.samples == 1
+    names = [name if k == 0 else f"{name}.{k}" for k in range(len(layouts))]
+    carried = [_carried(layout, loop, each) for layout, each in zip(layouts, names, strict=True)]
+    through = [value for each in carried for value in each.values()]
+    with w.counting(name, first.blocks if four else first.n, carried=through) as counter:
         index = counter
         if loop.way == "inward":
-            index = w.put(f"sub i64 {w.plus(layout.n, -1)}, {counter}")
-        cursor = Cursor(layout, index, four)
-        if carried:
-            _received(cursor, name, carried)
-        values = _part(cursor, loop.body, reduction, constants)
-        for place, each in carried.items():
-            each.following = cursor.outbox_at if place.where == "inbox" else values[place]
-        if passed:
-            _added_up(cursor, name)
-        if layout.samples > 1:
-            told_apart(cursor, loop, name)
+            index = w.put(f"sub i64 {w.plus(first.n, -1)}, {counter}")
+        for layout, each, given in zip(layouts, names, carried, strict=True):
+            _at_link(Cursor(layout, index, four), loop, each, given, reduction, constants)
+
+
+def _at_link(
+    cursor: Cursor, loop: Loop, name: str, carried: Mapping[Place, Carried], reduction: Reduction, constants: Constants
+) -> None:
+    """The body of a loop."""
+    if carried:
+        _received(cursor, name, carried)
+    values = _part(cursor, loop.body, reduction, constants)
+    for place, each in carried.items():
+        each.following = cursor.outbox_at if place.where == "inbox" else values[place]
+    if any(place.where == "outbox" for place, _ in loop.body.outputs):
+        _added_up(cursor, name)
+    if cursor.samples > 1:
+        told_apart(cursor, loop, name)
 
 
 def _carried(layout: Layout, loop: Loop, name: str) -> dict[Place, Carried]:
@@ -229,7 +242,7 @@ def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> No
             w.store(vector(lanes), body.value(node), place, 8 * lanes)
 
 
-def _angles(layout: Layout, reduction: Reduction, constants: Constants) -> None:
+def _angles(layout: Layout, reduction: Reduction, constants: Constants, name: str = "angle") -> None:
     """Cosines and sines of all joints, first among the quantities of their links.
 
     Two vectors at a time, step by step side by side: one alone is a chain of operations that wait for each other. The
@@ -240,21 +253,28 @@ def _angles(layout: Layout, reduction: Reduction, constants: Constants) -> None:
     lanes = LANES if single else layout.samples
     kind = vector(lanes)
     count = w.put(f"lshr i64 {w.plus(layout.blocks if single else layout.n, 1)}, 1")
-    with w.counting("angle", count) as index:
+    with w.counting(name, count) as index:
         first = w.times(index, 2)
         cursors = [Cursor(layout, place, single) for place in (first, w.plus(first, 1))]
         angles = [_angle(cursor) for cursor in cursors]
         s, c, beyond = sincos(w, joined(w, lanes, angles), 2 * lanes, reduction, constants)
         places = [[cursor.address(Place("own", recipe.places[name])) for name in ANGLE] for cursor in cursors]
-        for k in range(2):
-            for place, value in zip(places[k], (c, s), strict=True):
-                part = w.shuffle(2 * lanes, value, value, range(lanes * k, lanes * (k + 1)))
-                w.store(kind, part, place, 8 * lanes)
+        halves = [range(lanes * k, lanes * (k + 1)) for k in (0, 1)]
+        found = [[w.shuffle(2 * lanes, each, each, half) for each in (c, s)] for half in halves]
+        for cursor, place, values in zip(cursors, places, found, strict=True):
+            _stored(cursor, _ahead(cursor, *values), place)
         anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{2 * lanes}i1({flags(2 * lanes)} {beyond})")
-        with w.when(anywhere, "rare", rare=True):
-            for x, (cosine, sine) in zip(angles, places, strict=True):
+        with w.when(anywhere, f"{name}.rare", rare=True):
+            for cursor, place, values, x in zip(cursors, places, found, angles, strict=True):
+                _stored(cursor, values, place)
                 w.store(kind, x, "%angles", 8 * lanes)
-                w.do(f"call void @exact_lanes(ptr %angles, ptr {sine}, ptr {cosine}, i64 {lanes})")
+                w.do(f"call void @exact_lanes(ptr %angles, ptr {place[1]}, ptr {place[0]}, i64 {lanes})")
+                _stored(cursor, _ahead(cursor, *(w.load(kind, each, 8 * lanes) for each in place)), place)
+
+
+def _stored(cursor: Cursor, values: Sequence[str], places: Sequence[str]) -> None:
+    for value, place in zip(values, places, strict=True):
+        cursor.w.store(vector(cursor.lanes), value, place, 8 * cursor.lanes)
 
 
 def _angle(cursor: Cursor) -> str:
@@ -264,6 +284,17 @@ def _angle(cursor: Cursor) -> str:
     if recipe.turning is None:
         return x
     return w.put(f"fmul {vector(cursor.lanes)} {x}, {cursor.read(Place('link', recipe.numbers.index(recipe.turning)))}")
+
+
+def _ahead(cursor: Cursor, c: str, s: str) -> tuple[str, str]:
+    """Cosine and sine of the angle, and of what is added to it."""
+    w, recipe, kind = cursor.w, cursor.layout.recipe, vector(cursor.lanes)
+    if not recipe.ahead:
+        return c, s
+    cg, sg = (cursor.read(Place("link", recipe.numbers.index(name))) for name in recipe.ahead)
+    products = [w.put(f"fmul contract {kind} {a}, {b}") for a, b in ((c, cg), (s, sg), (s, cg), (c, sg))]
+    return (w.put(f"fsub contract {kind} {products[0]}, {products[1]}"),
+            w.put(f"fadd contract {kind} {products[2]}, {products[3]}"))  # fmt: skip
 
 
 def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, constants: Constants) -> str:
@@ -281,7 +312,7 @@ def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, const
     _beginning(layout, reduction, constants)
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.loops(fused=False)):
-        _written(layout, loop, f"stage{k}", reduction, constants)
+        _written([layout], loop, f"stage{k}", reduction, constants)
     for i in range(recipe.outputs):
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
     if recipe.ending:
@@ -344,15 +375,45 @@ def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Consta
     w = LoopWriter()
     w.label("entry")
     w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
-    layout = Layout(w, recipe, samples, "%scratch", samples)
-    _beginning(layout, reduction, constants)
-    _angles(layout, reduction, constants)
+    layouts = _abreast(w, recipe, samples, "%scratch")
+    for k, layout in enumerate(layouts):
+        _beginning(layout, reduction, constants)
+        _angles(layout, reduction, constants, f"angle{k}")
     for k, loop in enumerate(recipe.stored[0]):
-        _written(layout, loop, f"stage{k}", reduction, constants)
+        _written(layouts, loop, f"stage{k}", reduction, constants)
     if recipe.ending:
-        _ended(layout, reduction, constants, layout.ending)
+        _ended(layouts[0], reduction, constants, layouts[0].ending)
     w.do("ret void")
     return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'
+
+
+def _abreast(w: LoopWriter, recipe: Recipe, samples: int, scratch: str) -> list[Layout]:
+    """Memory for each of the vectors of samples that are computed in turns."""
+    assert recipe.abreast == 1 or not (recipe.matrices or recipe.ending or recipe.grid), "vectors of results alone"
+    size = w.fixed("batch_bytes")
+    return [Layout(w, recipe, samples, w.offset(scratch, w.times(size, k)), samples) for k in range(recipe.abreast)]
+
+
+def _brought(
+    w: LoopWriter, recipe: Recipe, layout: Layout, here: Sequence[str], steps: Sequence[str],
+    strides: Sequence[Sequence[str]], taken: str,
+) -> None:  # fmt: skip
+    """Inputs of so many samples, side by side."""
+    for i, name in enumerate(recipe.inputs):
+        of_base, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
+        rows, given, size = w.offset(layout.inputs[i], layout.step * skipped), here[i], w.plus(layout.n, -skipped)
+        steps_of = f"i64 {steps[i]}, i64 {strides[i][0]}"
+        if of_base:
+            w.do(f"call void @gather(ptr {layout.base[i]}, ptr {given}, {steps_of}, i64 {of_base}, i64 {taken})")
+            given = w.offset(given, w.times(strides[i][0], of_base))
+        w.do(f"call void @gather(ptr {rows}, ptr {given}, {steps_of}, i64 {size}, i64 {taken})")
+
+
+def _fetched_if(w: LoopWriter, large: str, name: str, target: str, count: str) -> None:
+    """Lines of so many results, fetched before they are computed."""
+    lines = w.put(f"udiv i64 {count}, {LINE * LINE}")
+    with w.when(large, f"large{name}"), w.counting(f"ahead{name}", lines) as k:
+        fetched(w, w.offset(target, w.times(k, 8 * LINE * LINE)), 8 * LINE * LINE)
 
 
 def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
@@ -370,11 +431,12 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
         place += len(port.shape)
     n = w.fixed("n")
     size = w.fixed("batch_bytes")
-    memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(size, 64)}, i64 1)")
+    memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(w.times(size, recipe.abreast), 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
     to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
     scratch = w.offset(memory, to_line)
-    layout = Layout(w, recipe, side_by_side, scratch, side_by_side)
+    layouts = _abreast(w, recipe, side_by_side, scratch)
+    layout = layouts[0]
     matrix = w.times(w.times(n, n), 8 * recipe.columns)
     past = w.put(f"icmp sgt i64 {w.times(w.times(matrix, recipe.matrices), samples)}, {w.fixed('streamed')}")
     made = range(inputs + vectors, inputs + vectors + recipe.matrices)
@@ -382,32 +444,27 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     for i in made:
         dense = w.put(f"and i1 {dense}, {w.put(f'icmp eq i64 {steps[i]}, {matrix}')}")
     large = w.put(f"icmp sgt i64 {w.times(w.times(n, samples), 8)}, {FETCHED}")
-    blocks = w.put(f"sdiv i64 {w.plus(samples, side_by_side - 1)}, {side_by_side}")
+    together = side_by_side * recipe.abreast
+    blocks = w.put(f"sdiv i64 {w.plus(samples, together - 1)}, {together}")
     with w.counting("block", blocks) as block:
-        first = w.times(block, side_by_side)
-        left = w.put(f"sub i64 {samples}, {first}")
-        taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {side_by_side})")
-        here = [w.offset(args[i], w.times(first, steps[i])) for i in count]
-        for i, name in enumerate(recipe.inputs):
-            of_base, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
-            rows, given = w.offset(layout.inputs[i], layout.step * skipped), here[i]
-            if of_base:
-                sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {of_base}, i64 {taken}"
-                w.do(f"call void @gather(ptr {layout.base[i]}, ptr {given}, {sizes})")
-                given = w.offset(given, w.times(strides[i][0], of_base))
-            sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {w.plus(n, -skipped)}, i64 {taken}"
-            w.do(f"call void @gather(ptr {rows}, ptr {given}, {sizes})")
-        for k in range(vectors):
-            with (
-                w.when(large, f"large{k}"),
-                w.counting(f"ahead{k}", w.put(f"udiv i64 {w.times(taken, n)}, {LINE * LINE}")) as lines,
-            ):
-                fetched(w, w.offset(here[inputs + k], w.times(lines, 8 * LINE * LINE)), 8 * LINE * LINE)
+        parts = []
+        for k, each in enumerate(layouts):
+            # what is beyond the last sample repeats it
+            wanted, last = w.plus(w.times(block, together), side_by_side * k), w.plus(samples, -1)
+            first = w.put(f"call i64 @llvm.smin.i64(i64 {wanted}, i64 {last})")
+            left = w.put(f"sub i64 {samples}, {first}")
+            taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {side_by_side})")
+            here = [w.offset(args[i], w.times(first, steps[i])) for i in count]
+            _brought(w, recipe, each, here, steps, strides, taken)
+            for output in range(vectors):
+                _fetched_if(w, large, f"{output}.{k}", here[inputs + output], w.times(taken, n))
+            parts.append((first, taken, here))
         w.do(f"call void @block(ptr {scratch})")
-        for k in range(vectors):
-            i = inputs + k
-            sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {n}, i64 {taken}"
-            w.do(f"call void @scatter(ptr {here[i]}, ptr {layout.results[k]}, {sizes})")
+        for each, (_, taken, here) in zip(layouts, parts, strict=True):
+            for i, results in enumerate(each.results[:vectors], inputs):
+                sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {n}, i64 {taken}"
+                w.do(f"call void @scatter(ptr {here[i]}, ptr {results}, {sizes})")
+        first, taken, here = parts[0]
         if recipe.ending:
             shape = ("1", "1", *map(str, recipe.ending.shape))[-2:]
             theirs = ("0", "0", *strides[inputs])[-2:]

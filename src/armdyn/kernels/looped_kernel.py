@@ -64,9 +64,9 @@ class Tables:
         return found
 
     def blocked(self) -> Array:
-        """Numbers of the links in blocks of four: [block][number][link]."""
+        """Numbers of the links in blocks of four: [block][number][link]; pairs of blocks, as angles are taken."""
         n, size = self.links.shape
-        blocks = -(-n // LANES)
+        blocks = 2 * -(-n // (2 * LANES))
         padded = np.zeros((blocks * LANES, size))
         padded[:n] = self.links
         return _aligned(padded.reshape(blocks, LANES, size).transpose(0, 2, 1))
@@ -197,11 +197,11 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         "parents": np.array(tables.parents, dtype=np.int64),
         "robot": np.array([*tables.robot, 0.0]),
         "transfers": np.array(passing, dtype=np.int64),
-        "scratch": _aligned(np.zeros(scratch_bytes(recipe, n, 1, samples) // 8)),
+        "scratch": _aligned(np.zeros(scratch_bytes(recipe.one_call or recipe, n, 1, samples) // 8)),
         "tiles": _tiles(recipe, tables, samples),
         "carries": np.pad(tables.carries.astype(np.uint8), ((0, 0), (0, -n % FEW))),
     }
-    needed = scratch_bytes(recipe, n, samples, samples, passed)
+    needed = -(-scratch_bytes(recipe, n, samples, samples, passed) // ALIGNED) * ALIGNED
     numbers = {"n": n, "chosen": tables.chosen, "batch_bytes": needed, "streamed": STREAMED}
     for name, array in arrays.items():
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
