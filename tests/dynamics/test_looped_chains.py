@@ -1,0 +1,135 @@
+"""Chains of revolute joints in frames along common normals: other numbers, the same robot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armdyn.algebra import Pose, rot_z
+from armdyn.dynamics.looped_chains import along_normals, is_chain
+from armdyn.dynamics.looped_programs import ALIGNED, looped, recipe_and_tables
+from armdyn.dynamics.quantities import QUANTITIES
+from armdyn.kernels.looped_kernel import build_looped
+from armdyn.mechanics.angle_pair import AnglePair
+from armdyn.robot import Robot
+from armdyn.robot.parts import Friction, ModifiedDH, Rotor, Spring
+from armdyn.robot.random import random_robot
+from support import pinocchio_model
+
+
+def chain(seed: int, n: int, *alphas: float) -> Robot:
+    """A random chain whose axes have these angles between them, one after the other."""
+    robot = random_robot(seed, n, prismatic=0.0, any_gravity=True)
+    rng = np.random.default_rng(seed)
+    tree = []
+    for k, joint in enumerate(robot.tree):
+        theta, d, a = rng.uniform(-1, 1, 3).tolist()
+        geometry = ModifiedDH(theta, d, a, alphas[k % len(alphas)]) if alphas else joint.geometry
+        tree.append(replace(joint, geometry=geometry))
+    return replace(robot, tree=tuple(tree), expressions=None)
+
+
+def with_terms(robot: Robot) -> Robot:
+    tree = [replace(joint, friction=Friction(viscous=0.3 + k, coulomb=0.2, offset=0.1 * k),
+                    rotor=Rotor(inertia=0.01, ratio=5 + k), spring=Spring(2.0 + k, 0.3))
+            for k, joint in enumerate(robot.tree)]  # fmt: skip
+    return replace(robot, tree=tuple(tree), expressions=None)
+
+
+CHAINS = {
+    "skew": chain(1, 13),
+    "parallel": chain(2, 7, 0.0),
+    "antiparallel": chain(3, 6, np.pi, 0.0),
+    "at right angles": chain(4, 9, np.pi / 2, -np.pi / 2, 0.0),
+    "nearly parallel": chain(5, 8, 1e-9, 1e-5, 1e-16, np.pi - 1e-8),
+    "with joint terms": with_terms(chain(6, 8)),
+}
+
+
+def inputs(robot: Robot, name: str, count: int) -> list[Any]:
+    rng = np.random.default_rng(count)
+    return [rng.uniform(-3, 3, (count, robot.n)) for _ in QUANTITIES[name].inputs]
+
+
+@pytest.mark.parametrize("which", CHAINS)
+def test_joint_axes_stay_where_they_are(which: str) -> None:
+    robot = CHAINS[which]
+    made = along_normals(robot.links)
+    ours, theirs = Pose(made.base, robot.links[0].placement.p * 0), Pose.identity()
+    for link, moved, ahead, q in zip(
+        robot.links, made.links, made.ahead, np.random.default_rng(0).uniform(-3, 3, robot.n), strict=True
+    ):
+        assert moved.placement.R.column(0).x == 1, "a turn about x"
+        turn = rot_z(float(q)) @ rot_z(AnglePair(*ahead))
+        ours = ours @ moved.placement @ Pose(turn, moved.placement.p * 0)
+        theirs = theirs @ link.pose(float(q))
+        for a, b in ((ours.p, theirs.p), (ours.R.column(2), theirs.R.column(2))):
+            np.testing.assert_allclose(np.array([*a], float), np.array([*b], float), rtol=0, atol=1e-13)
+
+
+def test_what_is_a_chain() -> None:
+    assert is_chain(CHAINS["skew"].links)
+    assert not is_chain(random_robot(3, 9, prismatic=0.0, branching=0.9).links)
+    assert not is_chain(random_robot(3, 9, prismatic=1.0).links)
+    assert not is_chain(random_robot(8, 8, free_root=True).links)
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+@pytest.mark.parametrize("which", CHAINS)
+def test_agrees_with_code_for_any_placement(which: str, name: str) -> None:
+    """Which is the one for trees."""
+    robot = CHAINS[which]
+    given = inputs(robot, name, 11)
+    kernel, plain = looped(robot, name), recipe_and_tables(robot, name, aligned=False)
+    assert kernel is not None and plain is not None and "R00" in plain[0].numbers
+    expected = build_looped(*plain, name, None)(*given)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(kernel(*given), expected, rtol=0, atol=1e-11 * scale)  # of a few bad configurations
+    one = np.array([kernel.call(*sample) for sample in zip(*given, strict=True)])
+    np.testing.assert_allclose(one, expected, rtol=0, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("which", [name for name in CHAINS if name != "with joint terms"])
+def test_agrees_with_pinocchio(which: str) -> None:
+    pytest.importorskip("pinocchio")
+    robot = CHAINS[which]
+    q, qd, qdd = inputs(robot, "inverse_dynamics", 5)
+    there, back = looped(robot, "inverse_dynamics"), looped(robot, "forward_dynamics")
+    assert there is not None and back is not None
+    tau = np.array([pinocchio_model.inverse_dynamics(robot, *state) for state in zip(q, qd, qdd, strict=True)])
+    np.testing.assert_allclose(there(q, qd, qdd), tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+    condition = max(np.linalg.cond(pinocchio_model.mass_matrix(robot, each)) for each in q)
+    np.testing.assert_allclose(back(q, qd, tau), qdd, rtol=0, atol=1e-14 * condition)
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_vectors_of_samples_in_turns(name: str) -> None:
+    """However many samples are left for the last of them."""
+    robot = CHAINS["skew"]
+    kernel, plain, found = looped(robot, name), inputs(robot, name, 25), recipe_and_tables(robot, name)
+    assert kernel is not None and found is not None
+    whole = kernel(*plain)
+    for abreast in (1, 2, 3):
+        other = build_looped(replace(found[0], abreast=abreast), found[1], name, None)
+        for count in (1, 3, 4, 5, 8, 9, 12, 13, 24, 25):
+            np.testing.assert_array_equal(other(*(x[:count] for x in plain)), whole[:count])
+    spread = [np.repeat(x, 2, axis=-1)[..., ::2][::-1] for x in plain]
+    np.testing.assert_array_equal(kernel(*spread), whole[::-1])
+    np.testing.assert_array_equal(kernel(*plain, threads=2), whole)
+    wider = build_looped(*found, name, None, samples={4: 8, 8: 4}[kernel.record.lanes])
+    np.testing.assert_allclose(wider(*plain), whole, rtol=0, atol=1e-14 * np.abs(whole).max())
+
+
+def test_large_angles() -> None:
+    """What is added to an angle is added to the exact one, too."""
+    robot = CHAINS["skew"]
+    kernel = looped(robot, "inverse_dynamics")
+    assert kernel is not None
+    q, *rest = inputs(robot, "inverse_dynamics", 9)
+    q[::2] += 2e10 * np.pi
+    near = np.arctan2(np.sin(q), np.cos(q))
+    expected = kernel(near, *rest)
+    np.testing.assert_allclose(kernel(q, *rest), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
