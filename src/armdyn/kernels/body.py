@@ -32,9 +32,12 @@ class Body:
         self._values: dict[Node, str] = {}
         self._used: dict[Node, int] = {}
         self._count = 0
+        self._opposite = _opposites(plan)
 
     def value(self, node: Node) -> str:
         """The value of a node that is a leaf or has been written."""
+        if node in self._opposite:
+            return self.w.put(f"fneg {self.kind} {self.value(self._opposite[node])}")
         self._used[node] = self._count
         known = self._values.get(node)
         if known is None:
@@ -49,6 +52,11 @@ class Body:
 
     def write(self, node: Node) -> None:
         """The instructions of one node, unless they are there already."""
+        if node in self._opposite:
+            opposite = self._opposite[node]
+            self._values[opposite] = self._negative(node)
+            self._used[opposite] = self._count = self._count + 1
+            return
         if node not in self._values and node not in self.in_memory:
             self._values[node] = self._written(node)
             self._used[node] = self._count = self._count + 1
@@ -98,15 +106,22 @@ class Body:
     def _choice(self, holds: str, yes: str, no: str) -> str:
         return self.w.put(f"select {flags(self.lanes)} {holds}, {self.kind} {yes}, {self.kind} {no}")
 
-    def _fused(self, node: Node) -> str:
-        """a*b + c, a*b - c or c - a*b; sign changes cost nothing, the instruction has them."""
+    def _negative(self, node: Node) -> str:
+        """Minus a sum or a difference, at the same cost."""
+        if node in self.plan.fused:
+            return self._fused(node, negative=True)
+        a, b = (self.value(arg) for arg in node.args)
+        return self.w.put(f"fsub {self.kind} {b}, {a}")
+
+    def _fused(self, node: Node, negative: bool = False) -> str:
+        """a*b + c, a*b - c, c - a*b or minus that; sign changes cost nothing, the instruction has them."""
         w, kind = self.w, self.kind
         place = self.plan.fused[node]
         product, other = node.args[place], self.value(node.args[1 - place])
         a, b = (self.value(arg) for arg in product.args)
-        if node.op == SUB and place == 0:
+        if (node.op == SUB and place == 0) != negative:
             other = w.put(f"fneg {kind} {other}")
-        elif node.op == SUB:
+        if (node.op == SUB and place == 1) != negative:
             a = w.put(f"fneg {kind} {a}")
         return w.put(f"call {kind} @llvm.fmuladd.{suffix(self.lanes)}({kind} {a}, {kind} {b}, {kind} {other})")
 
@@ -140,6 +155,17 @@ class Body:
                 else w.put(f"shufflevector {kind} {beyond}, {kind} {beyond}, <{lanes} x i32> <{mask}>")
             )
             self.beyond.append(part)
+
+
+def _opposites(plan: Plan) -> dict[Node, Node]:
+    """Sums and differences of which the opposite is computed, which is needed too, and where only sums need them."""
+    found = {node.args[0]: node for node in plan.order
+             if node.op == NEG and (node.args[0] in plan.fused or node.args[0].op == SUB)}  # fmt: skip
+    for node in plan.order:
+        if node.op not in (NEG, ADD, SUB):
+            for arg in node.args:
+                found.pop(arg, None)
+    return found
 
 
 def joined(w: Writer, lanes: int, parts: list[str]) -> str:
