@@ -10,6 +10,7 @@ import pytest
 import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import Kernel, assembly, build, jit
+from armdyn.kernels.addresses import BASES
 from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.kernel import program as planned
 from armdyn.kernels.ports import ports_of
@@ -88,11 +89,11 @@ def test_nothing_beyond_an_array_is_read(count: int, registers: int, monkeypatch
     np.testing.assert_allclose(found[0], np.sin(memory[:count]).sum(), rtol=1e-14)
 
 
-@pytest.mark.parametrize("results", [1, len(assembly.BASES) - 1, len(assembly.BASES)])
+@pytest.mark.parametrize("results", [1, len(BASES) - 1, len(BASES)])
 def test_every_array_needs_a_register(results: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the caller are restored, and arguments are found on the stack."""
     graph = trace(lambda q: {f"r{k}": [q[k % 3].sin() + k, q[1] * k] for k in range(results)}, {"q": 3})
-    fits = results < len(assembly.BASES)
+    fits = results < len(BASES)
     assert assembly.possible(ports_of(graph), plan(graph.nodes, [])) == fits
     q = np.random.default_rng(results).normal(size=(9, 3))
     expected = [np.stack([np.sin(q[:, k % 3]) + k, q[:, 1] * k], axis=1) for k in range(results)]

@@ -8,18 +8,15 @@ the same fused operations; sines and cosines are left to `@sines` and `@all_sine
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from armdyn.graph import Node, to_float
+from armdyn.graph import Node
 from armdyn.graph.node import COS, EXP, SIN
 from armdyn.graph.structure import ordered
 from armdyn.kernels import forms
+from armdyn.kernels.addresses import ADDRESSES, BASES, Frame, at, near
 from armdyn.kernels.forms import NEXT
-from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.registers import Machine, Registers
 from armdyn.kernels.schedule import Plan, operands, soonest
@@ -28,22 +25,12 @@ from armdyn.kernels.single import angle_stages
 
 SAVED = ("%rbx", "%r12", "%r13", "%r14", "%r15")
 """Registers that belong to the caller."""
-POINTERS = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%rbx", *(f"%r{k}" for k in range(15, 7, -1)))
-"""Registers for addresses, those with short instructions first: of values and constants; from the end: of arrays."""
-BASES = POINTERS[:1:-1]
-"""Registers for the addresses of arrays, at most."""
-REACH = 256
-"""Bytes around an address that instructions reach with one byte."""
 ARGUMENTS = ("%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9")
 """Where the first arguments of a function come in; the others are on the stack."""
 FETCHED, LINE = 4096, 64
 """Bytes of results whose memory is asked for before they are written, and those that come at a time."""
 SHORT = 16
 """Registers that the instructions of AVX know."""
-OPERAND = re.compile("<[^>]*>")
-"""Stands for an operand in memory until all are known."""
-ADDRESSES = "<addresses>"
-"""Stands for the lines that load them."""
 
 
 def possible(ports: Ports, plan: Plan) -> bool:
@@ -131,41 +118,16 @@ def _used(event: _Event, plan: Plan) -> tuple[Node, ...]:
 
 
 class _Function:
-    """One function: its lines, its frame in memory, its constants. lanes: samples at a time. wide: with AVX-512."""
+    """One function: its lines, its memory. lanes: samples at a time. wide: with AVX-512."""
 
     def __init__(self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool) -> None:
         self.name, self.ports, self.plan = name, ports, plan
         self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)
         self.lines: list[str] = []
-        self.frame = self.slots = 0
-        self.constants: dict[str, int] = {}
-        self.operands: dict[Node, str] = {}
+        self.frame = Frame(self.machine, len(ports.all))
         self.events = list(_events(ports, plan, lanes))
         self.used = [_used(event, plan) for event in self.events]
-        self.registers = Registers(self.lines, self.machine, self.used, self._constant, self._slot)
-        self.bases = [self.room(8) for _ in ports.all]
-
-    def room(self, size: int, align: int = 8) -> int:
-        """The place of so many bytes in the frame."""
-        place = self.frame + -self.frame % align
-        self.frame = place + size
-        return place
-
-    def _slot(self) -> str:
-        self.slots += 1
-        return f"<slot {self.slots - 1}>"
-
-    def near(self, place: int) -> str:
-        """An operand in the frame, for the body."""
-        return f"<place {place}>"
-
-    def _constant(self, node: Node) -> str:
-        known = self.operands.get(node)
-        if known is None:
-            number = self.constants.setdefault(literal(float(to_float(node))), len(self.constants))
-            known = f"<constant {number}>" + (f"{{1to{self.machine.lanes}}}" if self.machine.broadcast else "")
-            self.operands[node] = known
-        return known
+        self.registers = Registers(self.lines, self.machine, self.used, self.frame.constant, self.frame.slot)
 
     def put(self, instruction: str, *operands: str) -> None:
         self.lines.append(f"{instruction} {', '.join(operands)}")
@@ -202,11 +164,11 @@ class _Function:
         """Angles side by side in groups of eight; the last one fills the group up."""
         size, r = self.machine.bytes, self.registers
         count = -(-len(angles) * size // (8 * GROUP)) * 8 * GROUP // size
-        start = self.room(size * count, 64)
+        start = self.frame.room(size * count, 64)
         for k in range(count):
             angle = angles[min(k, len(angles) - 1)]
             self.put(self.machine.move, self.machine.name(r.loaded(angle)), at(start + size * k))
-            r.memory.setdefault(angle, self.near(start + size * k))
+            r.memory.setdefault(angle, near(start + size * k))
         return start
 
     def laid_sines(self, place: int, angles: list[Node]) -> None:
@@ -224,7 +186,7 @@ class _Function:
         """Sines and cosines are in memory from now on, at these places of the two results."""
         for node in self.plan.order:
             if node.op in (SIN, COS) and node.args[0] in places:
-                self.registers.memory[node] = self.near(results[node.op == COS] + places[node.args[0]])
+                self.registers.memory[node] = near(results[node.op == COS] + places[node.args[0]])
 
     def load_bases(self) -> None:
         """All addresses, after a call."""
@@ -246,41 +208,14 @@ class _Function:
         """What stands behind it."""
         return []
 
-    def addressed(self) -> tuple[list[str], list[str], set[str]]:
-        """The lines with addresses; constants in their order; registers that are used.
-
-        Processors keep instructions decoded, and more of them if they are short: one byte of displacement in place of
-        four. So values and constants that are used most lie side by side, where registers point to.
-        """
-        text, size = "\n".join(self.lines), self.machine.bytes
-        uses = Counter(OPERAND.findall(text))
-        slots = sorted((f"<slot {k}>" for k in range(self.slots)), key=lambda use: -uses[use])
-        places = {use: self.room(size, size) for use in slots}
-        places |= {use: int(use[7:-1]) for use in uses if use.startswith("<place")}
-        constants = sorted(self.constants, key=lambda bits: -uses[f"<constant {self.constants[bits]}>"])
-        step = 8 if self.machine.broadcast else size
-        numbers = {f"<constant {self.constants[bits]}>": step * k for k, bits in enumerate(constants)}
-        areas = (_Area(places, REACH * (size if self.machine.broadcast else 1), "{}(%rsp)"),
-                 _Area(numbers, REACH * (step if self.machine.broadcast else 1), ".Lconstants+{}(%rip)"))  # fmt: skip
-        known = {use: area.form.format(place) for area in areas for use, place in area.places.items()}
-        arrays = BASES[: len(self.bases)]
-        loads = [f"mov {at(place)}, {base}" for base, place in zip(arrays, self.bases, strict=True)]
-        taken = {*arrays}
-        for register, address, near in _pointed(areas, uses, POINTERS[: len(POINTERS) - len(arrays)]):
-            known |= near
-            loads.append(f"lea {address}, {register}")
-            taken.add(register)
-        known[ADDRESSES] = "\n".join(loads)
-        return OPERAND.sub(lambda found: known[found[0]], text).split("\n"), constants, taken
-
     def text(self) -> str:
         """The whole function, as a module. Raises UnknownForm."""
         before = self.before()
         self.load_bases()
         self.body()
-        addressed, constants, taken = self.addressed()
+        addressed, constants, taken = self.frame.addressed(self.lines)
         body = [*before, *addressed, *self.after()]
-        size = self.frame + -self.frame % 64
+        size = self.frame.size + -self.frame.size % 64
         lines = [".text", f".globl {self.name}", f".type {self.name},@function", ".p2align 5", f"{self.name}:"]
         saved = [register for register in SAVED if register in taken]
         lines += ["push %rbp", "mov %rsp, %rbp", *(f"push {register}" for register in saved)]
@@ -294,63 +229,21 @@ class _Function:
         return f'module asm "{NEXT.join((code, *data))}"\n'
 
 
-def at(place: int) -> str:
-    """An operand in the frame."""
-    return f"{place}(%rsp)"
-
-
-class _Area(NamedTuple):
-    """Memory: places by operand, the bytes that a register with an address there reaches, the form of an address."""
-
-    places: dict[str, int]
-    reach: int
-    form: str
-
-
-def _pointed(
-    areas: Sequence[_Area], uses: Mapping[str, int], registers: Sequence[str]
-) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Registers, the addresses they get, and the operands near them, so that most uses are near one of them."""
-    left = [sorted(area.places.items(), key=lambda item: item[1]) for area in areas]
-    for register in registers:
-        found = [_most_used(each, uses, area.reach) for each, area in zip(left, areas, strict=True)]
-        k = max(range(len(areas)), key=lambda i: found[i])
-        total, start, stop = found[k]
-        if not total:
-            return
-        middle = left[k][start][1] + areas[k].reach // 2
-        near = {use: f"{place - middle}({register})" for use, place in left[k][start:stop]}
-        yield register, areas[k].form.format(middle), near
-        del left[k][start:stop]
-
-
-def _most_used(places: Sequence[tuple[str, int]], uses: Mapping[str, int], reach: int) -> tuple[int, int, int]:
-    """(uses, start, stop) of the neighbouring places within reach that are used most."""
-    best, total, start = (0, 0, 0), 0, 0
-    for stop, (use, place) in enumerate(places, 1):
-        total += uses[use]
-        while place - places[start][1] >= reach:
-            total -= uses[places[start][0]]
-            start += 1
-        best = max(best, (total, start, stop))
-    return best
-
-
 class _Single(_Function):
     """One sample. Arguments are copied to the frame first: results may lie over them."""
 
     def before(self) -> list[str]:
         """Copies of arguments, and the addresses of all arrays."""
         lines = []
-        for i, (port, place) in enumerate(zip(self.ports.all, self.bases, strict=True)):
+        for i, (port, place) in enumerate(zip(self.ports.all, self.frame.bases, strict=True)):
             register = ARGUMENTS[i] if i < len(ARGUMENTS) else "%rax"
             if i >= len(ARGUMENTS):
                 lines.append(f"mov {16 + 8 * (i - len(ARGUMENTS))}(%rbp), %rax")
             lines.append(f"mov {register}, {at(place)}")
             if i < len(self.ports.inputs):
-                start = self.room(8 * port.size, 64)
+                start = self.frame.room(8 * port.size, 64)
                 lines += _copied(register, start, port.size)
-                self.registers.memory.update((node, self.near(start + 8 * j)) for j, node in enumerate(port.nodes))
+                self.registers.memory.update((node, near(start + 8 * j)) for j, node in enumerate(port.nodes))
         return lines
 
     def adjacent(self, angles: tuple[Node, ...]) -> dict[Node, int]:
@@ -366,7 +259,7 @@ class _Single(_Function):
         start, stop, base = min(entries.values()), max(entries.values()) + 1, BASES[port]
         for first in range(start, stop, GROUP):
             if first > start:
-                self.put("mov", at(self.bases[port]), base)
+                self.put("mov", at(self.frame.bases[port]), base)
             for register, half in (("%ymm0", first), ("%ymm1", first + HALF)):
                 self._load_some(f"{8 * half}({base})", register, min(max(stop - half, 0), HALF))
             self._group_of_sines({node: j - first for node, j in entries.items() if 0 <= j - first < GROUP})
@@ -380,7 +273,7 @@ class _Single(_Function):
     def _group_of_sines(self, angles: dict[Node, int]) -> None:
         """Those of angles that are in two registers, at these places."""
         self.put("call", "sines@PLT")
-        results = [self.room(8 * GROUP, 64) for _ in range(2)]
+        results = [self.frame.room(8 * GROUP, 64) for _ in range(2)]
         for k in range(4):
             self.put("vmovapd", f"%ymm{k}", at(results[k // 2] + 32 * (k % 2)))
         self.know({node: 8 * k for node, k in angles.items()}, results)
@@ -410,21 +303,21 @@ class _Rows(_Function):
     """Blocks of samples, one in each lane; results must not overlap arguments."""
 
     def before(self) -> list[str]:
-        self.left = at(self.room(8))
+        self.left = at(self.frame.room(8))
         lines = [f"mov %rsi, {self.left}"]
-        for i, place in enumerate(self.bases):
+        for i, place in enumerate(self.frame.bases):
             lines += [f"mov {8 * i}(%rdi), %rax", f"mov %rax, {at(place)}"]
         return [*lines, ".Lblock:"]
 
     def after(self) -> list[str]:
         sizes = [self.machine.bytes * port.size for port in self.ports.all]
-        lines = [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.bases, strict=True)]
+        lines = [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.frame.bases, strict=True)]
         return [*lines, f"decq {self.left}", "jg .Lblock"]
 
     def laid_sines(self, place: int, angles: list[Node]) -> None:
         size = self.machine.bytes
         groups = -(-len(angles) * size // (8 * GROUP))
-        results = [self.room(8 * GROUP * groups, 64) for _ in range(2)]
+        results = [self.frame.room(8 * GROUP * groups, 64) for _ in range(2)]
         for start, register in zip((place, *results), ARGUMENTS, strict=False):
             self.put("lea", at(start), register)
         self.put("mov", f"${groups}", "%ecx")
