@@ -108,7 +108,7 @@ def mass_matrix(shape: Shape) -> Recipe:
         summed("h", "J"),
         Stage("each", paired),
     )
-    product = Product((("s", "F"), ("z", "N")), None, "Ia" if shape.terms else None)
+    product = Product((("s", "F"), ("z", "N")), (), "Ia" if shape.terms else None)
     return _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
                      results=("Ia",) if shape.terms else (),
                      pairs=dict.fromkeys(("s", "z", "F", "N"), "vector"))  # fmt: skip

@@ -94,12 +94,12 @@ class Product(NamedTuple):
     """One matrix from all pairs of a link and one that it carries, or itself: sums of products of their quantities.
 
     upper: (quantity of the carrier, quantity of the carried link), for the entry [carrier, carried].
-    lower: the same for [carried, carrier]; None: the matrix is symmetric.
+    lower: the same for [carried, carrier]; none if the matrix is symmetric.
     diagonal: result whose entries are added to the diagonal.
     """
 
     upper: tuple[tuple[str, str], ...]
-    lower: tuple[tuple[str, str], ...] | None
+    lower: tuple[tuple[str, str], ...]
     diagonal: str | None = None
 
 
@@ -197,7 +197,7 @@ class Recipe:
     @cached_property
     def symmetric(self) -> bool:
         """Whether all products are symmetric."""
-        return bool(self.products) and all(product.lower is None for product in self.products)
+        return bool(self.products) and not any(product.lower for product in self.products)
 
     @cached_property
     def columns(self) -> int:

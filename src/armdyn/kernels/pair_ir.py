@@ -109,7 +109,7 @@ def _tile(w: LoopWriter, recipe: Recipe, wide: int, kind: int, near: str, far: s
         sums = sums_of(w, recipe, near, far, (wide, wide))
         found = sums if kind == RIGHT else chosen(w, bits, 0, wide, sums, zeros)
     if kind in (LEFT, SOME_LEFT, BOTH):
-        forms = [_terms(recipe, product.lower or ()) for product in recipe.products]
+        forms = [_terms(recipe, product.lower) for product in recipe.products]
         sums = _sums(w, [[(b, a) for a, b in form] for form in forms], near, far, (wide, wide))
         found = sums if kind == LEFT else chosen(w, bits, LANES, wide, sums, found)
     return found
