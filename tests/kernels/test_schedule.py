@@ -6,7 +6,7 @@ import pytest
 
 from armdyn.graph import Graph, trace
 from armdyn.graph.structure import leaves
-from armdyn.kernels.schedule import AHEAD, Plan, operands, plan, soonest
+from armdyn.kernels.schedule import AHEAD, Plan, plan, soonest
 from support.random_programs import program
 
 
@@ -20,7 +20,7 @@ def ends(program: Plan) -> int:
     clock = started = 0
     for node in program.order:
         free = clock + (started == 2)
-        start = max([free, *(ready.get(arg, 0) for arg in operands(node, program.fused))])
+        start = max([free, *(ready.get(arg, 0) for arg in program.reads[node])])
         clock, started = (start, 1) if start > clock else (clock, started + 1)
         ready[node] = start + 4
     return max(ready.values())
@@ -33,7 +33,7 @@ def test_operands_come_first(seed: int) -> None:
     assert set(after.order) == set(before.order) and after.fused == before.fused
     done: set[object] = set()
     for node in after.order:
-        needed = [arg for arg in operands(node, after.fused) if arg in set(after.order)]
+        needed = [arg for arg in after.reads[node] if arg in set(after.order)]
         assert done.issuperset(needed)
         done.add(node)
 

@@ -9,7 +9,7 @@ import armdyn
 from armdyn.graph import Graph, Node, trace
 from armdyn.graph.node import ADD, COS, SIN, SUB
 from armdyn.graph.structure import leaves
-from armdyn.kernels.schedule import Plan, operands, plan
+from armdyn.kernels.schedule import Plan, plan
 from armdyn.kernels.sums import by_arrival
 from support.random_programs import inputs, program
 
@@ -22,7 +22,7 @@ def depth(program: Plan) -> int:
     """Operations of the longest chain."""
     found: dict[Node, int] = {}
     for node in program.order:
-        below = max((found.get(arg, 0) for arg in operands(node, program.fused)), default=0)
+        below = max((found.get(arg, 0) for arg in program.reads[node]), default=0)
         found[node] = below + (node.op not in (SIN, COS))
     return max(found.values())
 

@@ -19,7 +19,7 @@ from armdyn.kernels.addresses import ADDRESSES, BASES, Frame, at, near
 from armdyn.kernels.forms import NEXT
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.registers import Machine, Registers
-from armdyn.kernels.schedule import Plan, operands, soonest
+from armdyn.kernels.schedule import Plan, soonest
 from armdyn.kernels.sincos import GROUP, HALF
 from armdyn.kernels.single import angle_stages
 
@@ -36,13 +36,6 @@ SHORT = 16
 def possible(ports: Ports, plan: Plan) -> bool:
     """Whether all operations have an instruction, and all arrays a register."""
     return len(ports.all) <= len(BASES) and all(node.op != EXP for node in plan.order)
-
-
-@dataclass(frozen=True)
-class _Write:
-    """An operation."""
-
-    node: Node
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,8 @@ class _Result:
     nodes: tuple[Node, ...]
 
 
-_Event = _Write | _Angles | _Result
+_Event = Node | _Angles | _Result
+"""A node stands for its operation."""
 
 
 def _events(ports: Ports, plan: Plan, lanes: int) -> Iterator[_Event]:
@@ -75,7 +69,7 @@ def _events(ports: Ports, plan: Plan, lanes: int) -> Iterator[_Event]:
         for node in ordered(tuple(angles)):
             if node in executed and node not in done:
                 done.add(node)
-                yield _Write(node)
+                yield node
         yield _Angles(tuple(angles))
     waiting: dict[Node, list[_Result]] = {}
     missing: dict[_Result, int] = {}
@@ -90,7 +84,7 @@ def _events(ports: Ports, plan: Plan, lanes: int) -> Iterator[_Event]:
                 yield result
     for node in plan.order:
         if node in executed and node not in done:
-            yield _Write(node)
+            yield node
             for result in waiting.get(node, ()):
                 missing[result] -= 1
                 if not missing[result]:
@@ -108,15 +102,6 @@ def _stored_together(nodes: Sequence[Node], lanes: int) -> Iterator[tuple[int, i
         start += count
 
 
-def _used(event: _Event, plan: Plan) -> tuple[Node, ...]:
-    if isinstance(event, _Write):
-        found = operands(event.node, plan.fused)
-        return (
-            found if len(found) == 1 or (len(found) == 2 and found[0] is not found[1]) else tuple(dict.fromkeys(found))
-        )
-    return tuple(dict.fromkeys(event.nodes))
-
-
 class _Function:
     """One function: its lines, its memory. lanes: samples at a time. wide: with AVX-512."""
 
@@ -126,33 +111,35 @@ class _Function:
         self.lines: list[str] = []
         self.frame = Frame(self.machine, len(ports.all))
         self.events = list(_events(ports, plan, lanes))
-        self.used = [_used(event, plan) for event in self.events]
+        self.used = [
+            plan.reads[event] if isinstance(event, Node) else tuple(dict.fromkeys(event.nodes)) for event in self.events
+        ]
         self.registers = Registers(self.lines, self.machine, self.used, self.frame.constant, self.frame.slot)
 
     def put(self, instruction: str, *operands: str) -> None:
         self.lines.append(f"{instruction} {', '.join(operands)}")
 
     def body(self) -> None:
+        registers, fused = self.registers, self.plan.fused
         for event, used in zip(self.events, self.used, strict=True):
             for node in used:
-                if not self.registers.known(node):
+                if not registers.known(node):
                     self.read(node)
-            if isinstance(event, _Write):
-                self.registers.write(event.node, used, self.plan.fused.get(event.node))
+            if isinstance(event, Node):
+                registers.write(event, used, fused.get(event))
             elif isinstance(event, _Angles):
                 self.sines(event.nodes)
             else:
-                self.registers.step(used)
+                registers.step()
                 self.store(event)
-                for node in used:
-                    self.registers.release(node)
+                registers.release(used)
 
     def sines(self, angles: tuple[Node, ...]) -> None:
         """Sines and cosines of angles, which are laid side by side in memory, but for those that are so already."""
         r, there = self.registers, self.adjacent(angles)
         laid = [angle for angle in angles if angle not in there]
         place = self.lay(laid)
-        r.step(angles)
+        r.step()
         r.clear()
         if there:
             self.adjacent_sines(there)
@@ -354,7 +341,7 @@ class _Rows(_Function):
                 r.give_back(register)
             else:
                 r.hold(each, register)
-                r.release(each)
+                r.release((each,))
 
     def store(self, result: _Result) -> None:
         for entry in range(result.first, result.first + len(result.nodes)):

@@ -47,18 +47,11 @@ class Machine:
         return NAMES[lanes or self.lanes][register]
 
 
-class _Due(dict[Node, int]):
-    """When values are needed next."""
-
-    def __missing__(self, node: Node) -> int:
-        return NEVER
-
-
 class Registers:
     """Instructions of nodes, written one after the other.
 
-    lines: the assembly. order: nodes as they will be written. constant: the operand of a node that is known now.
-    slot: a new place in memory for one value.
+    lines: the assembly. order: what instructions use, as they will be written. constant: the operand of a node that is
+    known now. slot: a new place in memory for one value.
     """
 
     def __init__(
@@ -71,30 +64,31 @@ class Registers:
     ) -> None:
         self.lines, self.machine = lines, machine
         self.memory: dict[Node, str] = {}
+        self._names, self._move, self._ending = NAMES[machine.lanes], machine.move, machine.ending
         self._constant, self._slot = constant, slot
         self._place: dict[Node, int] = {}
         self._free = list(range(machine.count))[::-1]
         self._slots: list[str] = []
         self._leaving: list[str] = []
         self._spilled: set[Node] = set()
-        self._uses: dict[Node, list[int]] = {}
+        self._due: dict[Node, int] = {}
+        """When values are needed next."""
+        self._later: list[dict[Node, int]] = []
+        """The same after instructions, of what they use; the next instruction comes last."""
         for time in range(len(order) - 1, -1, -1):
-            for node in order[time]:
-                self._uses.setdefault(node, []).append(time)
-        self._due = _Due((node, times[-1]) for node, times in self._uses.items())
+            self._later.append({node: self._due.get(node, NEVER) for node in order[time]})
+            self._due.update(dict.fromkeys(order[time], time))
         self.time = -1
 
     # Where values are ----------------------------------------------------------------------------------------------
 
-    def step(self, used: Sequence[Node]) -> None:
+    def step(self) -> None:
         """The next instruction begins: what it uses is no longer to come, what the last one read may be overwritten."""
         self.time += 1
-        self._slots += self._leaving
-        self._leaving.clear()
-        for node in used:
-            uses = self._uses[node]
-            uses.pop()
-            self._due[node] = uses[-1] if uses else NEVER
+        self._due.update(self._later.pop())
+        if self._leaving:
+            self._slots += self._leaving
+            self._leaving.clear()
 
     def take(self, keep: Sequence[int] = ()) -> int:
         """A register that is free, or made so; those in `keep` stay."""
@@ -109,47 +103,47 @@ class Registers:
                 if distance > farthest:
                     farthest, victim = distance, node
         assert victim is not None
-        self.store(victim)
-        return self._place.pop(victim)
+        register = self._place.pop(victim)
+        self._store(victim, register)
+        return register
 
-    def store(self, node: Node) -> None:
+    def _store(self, node: Node, register: int) -> None:
         """Put a value into memory, if it is not there."""
-        if not self._kept(node):
-            self.memory[node] = self._slots.pop() if self._slots else self._slot()
+        if node not in self.memory and node.online:
+            self.memory[node] = place = self._slots.pop() if self._slots else self._slot()
             self._spilled.add(node)
-            self.put(self.machine.move, self.machine.name(self._place[node]), self.memory[node])
+            self.lines.append(f"{self._move} {self._names[register]}, {place}")
 
     def hold(self, node: Node, register: int) -> None:
         """The register has the node's value."""
         self._place[node] = register
+        self._due.setdefault(node, NEVER)
 
-    def release(self, node: Node) -> None:
-        """Forget a value that is not needed any more."""
-        if self._due[node] != NEVER:
-            return
-        register = self._place.pop(node, None)
-        if register is not None:
-            self._free.append(register)
-        if node in self._spilled:
-            self._spilled.discard(node)
-            self._leaving.append(self.memory.pop(node))
+    def release(self, nodes: Sequence[Node]) -> None:
+        """Forget those values that are not needed any more."""
+        for node in nodes:
+            if self._due[node] == NEVER:
+                register = self._place.pop(node, None)
+                if register is not None:
+                    self._free.append(register)
+                if node in self._spilled:
+                    self._spilled.discard(node)
+                    self._leaving.append(self.memory.pop(node))
 
     def give_back(self, register: int) -> None:
         self._free.append(register)
 
     def clear(self) -> None:
         """All that is needed later goes to memory: somebody else uses the registers."""
-        for node in list(self._place):
+        for node, register in self._place.items():
             if self._due[node] != NEVER:
-                self.store(node)
-            self._free.append(self._place.pop(node))
+                self._store(node, register)
+            self._free.append(register)
+        self._place.clear()
 
     def known(self, node: Node) -> bool:
         """Whether the value is in a register or in memory."""
-        return node in self._place or self._kept(node)
-
-    def _kept(self, node: Node) -> bool:
-        return node in self.memory or not node.online
+        return node in self._place or node in self.memory or not node.online
 
     def loaded(self, node: Node, keep: Sequence[int] = ()) -> int:
         """The register of a value, loaded if it has none."""
@@ -165,11 +159,9 @@ class Registers:
 
         Reading it from memory every time is no instruction more, but there is about one load of 64 bytes in a cycle.
         """
-        again = self._due[node]
-        if again == NEVER:
-            return
         if not self._free:
-            later, victim, due, memory = again, None, self._due, self.memory
+            due, memory, victim = self._due, self.memory, None
+            later = due[node]
             for other in self._place:
                 if due[other] > later and (other in memory or not other.online) and other not in used:
                     later, victim = due[other], other
@@ -180,17 +172,16 @@ class Registers:
 
     def _load(self, node: Node, register: int) -> None:
         text = self._operand(node)
-        name = self.machine.name(register)
-        if "{" in text:
-            self.put("vbroadcastsd", text.partition("{")[0], name)
-        else:
-            self.put("vmovapd" if text[0] == "%" else self.machine.move, text, name)
+        move = "vmovapd" if text[0] == "%" else self._move
+        if text[-1] == "}":
+            move, text = "vbroadcastsd", text.partition("{")[0]
+        self.lines.append(f"{move} {text}, {self._names[register]}")
 
     def _operand(self, node: Node) -> str:
         register = self._place.get(node)
         if register is not None:
-            return self.machine.name(register)
-        return self.memory[node] if node in self.memory else self._constant(node)
+            return self._names[register]
+        return self.memory.get(node) or self._constant(node)
 
     # Instructions --------------------------------------------------------------------------------------------------
 
@@ -199,42 +190,40 @@ class Registers:
 
     def write(self, node: Node, used: Sequence[Node], fused: int | None) -> None:
         """The instructions of one node, whose operands `used` are known; fused: which of them is a product."""
-        self.step(used)
+        self.step()
         for each in used:
-            if each not in self._place:
+            if each not in self._place and self._due[each] != NEVER:
                 self._bring(each, used)
         if fused is not None:
-            result = self._fused(node, fused)
+            result = self._fused(node, used, fused)
         elif node.op in _ARITHMETIC:
-            result = self._binary(node)
+            result = self._binary(node, used)
         elif node.op in (SELECT, SIGN, ABS):
-            result = self._chosen(node)
+            result = self._chosen(node, used)
         else:
-            result = self._unary(node)
+            result = self._unary(node, used)
         self._place[node] = result
 
     def _result(self, used: Sequence[Node]) -> int:
         """A register for a result whose operands are in the text already: one of theirs, if they are needed no more."""
-        for node in used:
-            self.release(node)
+        self.release(used)
         return self.take()
 
-    def _binary(self, node: Node) -> int:
+    def _binary(self, node: Node, used: Sequence[Node]) -> int:
         a, b = node.args
         if a not in self._place and b in self._place and node.op in (ADD, MUL):
             a, b = b, a
         keep = [self._place[b]] if b in self._place else []
-        first = self.machine.name(self.loaded(a, keep))
+        first = self._names[self.loaded(a, keep)]
         second = self._operand(b)
         result = self._result((a, b) if a is not b else (a,))
-        self.put(_ARITHMETIC[node.op] + self.machine.ending, second, first, self.machine.name(result))
+        self.lines.append(f"{_ARITHMETIC[node.op]}{self._ending} {second}, {first}, {self._names[result]}")
         return result
 
-    def _unary(self, node: Node) -> int:
-        (a,) = node.args
-        first = self.machine.name(self.loaded(a))
-        result = self._result((a,))
-        name, ending = self.machine.name(result), self.machine.ending
+    def _unary(self, node: Node, used: Sequence[Node]) -> int:
+        first = self._names[self.loaded(node.args[0])]
+        result = self._result(used)
+        name, ending = self._names[result], self._ending
         if node.op == SQRT:
             self.put(f"vsqrt{ending}", *([first] * (2 if self.machine.lanes == 1 else 1)), name)
         else:
@@ -242,7 +231,7 @@ class Registers:
             self.put(f"vmul{ending}", self._constant(MINUS), first, name)
         return result
 
-    def _chosen(self, node: Node) -> int:
+    def _chosen(self, node: Node, used: Sequence[Node]) -> int:
         """Operations that look at a sign. NaN is neither positive nor negative, and comparing it is not reported."""
         tested, *others = node.args
         keep = [self.loaded(tested)]
@@ -266,8 +255,7 @@ class Registers:
                 self._replace(result, other, keep[0], NEGATIVE, keep)
                 self.put(f"vadd{ending}", self._constant(ZERO), name(result), name(result))  # -0.0 becomes 0.0
             self.give_back(other)
-        for arg in dict.fromkeys(node.args):
-            self.release(arg)
+        self.release(used)
         return result
 
     def _replace(self, result: int, value: int, tested: int, kind: int, keep: Sequence[int]) -> None:
@@ -282,32 +270,31 @@ class Registers:
             self.put("vblendvpd", name(mask), name(value), name(result), name(result))
             self.give_back(mask)
 
-    def _fused(self, node: Node, place: int) -> int:
+    def _fused(self, node: Node, used: Sequence[Node], product: int) -> int:
         """a*b + c, a*b - c or c - a*b. The result takes the register of an operand, which is lost."""
-        (a, b), c = node.args[place].args, node.args[1 - place]
-        kind = "vfmadd" if node.op == ADD else "vfmsub" if place == 0 else "vfnmadd"
-        parts = tuple(dict.fromkeys((a, b, c)))
-        lost = next((x for x in (c, a, b) if x in self._place and self._due[x] == NEVER), None)
-        if lost is not None:
-            result = self._place.pop(lost)
+        (a, b), c = node.args[product].args, node.args[1 - product]
+        place, due = self._place, self._due
+        for lost in (c, a, b):
+            if lost in place and due[lost] == NEVER:
+                result = place.pop(lost)
+                break
         else:
-            lost = next((x for x in parts if x not in self._place), c)
-            result = self.take([self._place[x] for x in parts if x in self._place])
-            if lost in self._place:
-                self.put("vmovapd", self.machine.name(self._place[lost]), self.machine.name(result))
+            lost = next((x for x in used if x not in place), c)
+            result = self.take([place[x] for x in used if x in place])
+            if lost in place:
+                self.put("vmovapd", self._names[place[lost]], self._names[result])
             else:
                 self._load(lost, result)
         x, y = (a, b) if lost is c else (b if lost is a else a, c)
-        if all(each is not lost and each not in self._place for each in (x, y)):
-            self.loaded(x, [result, *(self._place[each] for each in parts if each in self._place)])
-
-        def text(each: Node) -> str:
-            return self.machine.name(result) if each is lost else self._operand(each)
-
+        if x not in place and y not in place and x is not lost and y is not lost:
+            self.loaded(x, [result, *(place[each] for each in used if each in place)])
+        name = self._names[result]
+        first = name if x is lost else self._operand(x)
+        second = name if y is lost else self._operand(y)
         form = "231" if lost is c else "213"
-        if text(x)[0] != "%":  # only y, which stands first in the text, may be in memory
-            x, y, form = y, x, form if lost is c else "132"
-        self.put(f"{kind}{form}{self.machine.ending}", text(y), text(x), self.machine.name(result))
-        for each in parts:
-            self.release(each)
+        if first[0] != "%":  # only y, which stands first in the text, may be in memory
+            first, second, form = second, first, form if lost is c else "132"
+        kind = "vfmadd" if node.op == ADD else "vfmsub" if product == 0 else "vfnmadd"
+        self.lines.append(f"{kind}{form}{self._ending} {second}, {first}, {name}")
+        self.release(used)
         return result

@@ -13,10 +13,14 @@ from armdyn.graph.node import ADD, COS, DIV, MUL, SIN, SQRT, SUB
 
 @dataclass(frozen=True)
 class Plan:
-    """A program: nodes to execute in order, and for each sum the operand whose product it takes in."""
+    """A program: nodes to execute in order, for each sum the operand whose product it takes in, and what nodes read.
+
+    A sum that takes in a product reads its factors. What is read twice is there once.
+    """
 
     order: tuple[Node, ...]
     fused: dict[Node, int]
+    reads: dict[Node, tuple[Node, ...]]
 
     @cached_property
     def angles(self) -> tuple[Node, ...]:
@@ -43,31 +47,36 @@ def plan(nodes: Sequence[Node], outputs: Sequence[Node], ahead: int = 0) -> Plan
     """
     live = [node for node in nodes if node.args and node.online]
     fused, gone = _fusions(live, outputs)
-    return Plan(_ordered([node for node in live if node not in gone], fused, ahead), fused)
+    reads = {node: _operands(node, fused.get(node)) for node in live if node not in gone}
+    return Plan(_ordered(reads, ahead), fused, reads)
+
+
+def _operands(node: Node, fused: int | None) -> tuple[Node, ...]:
+    """What a node reads; fused: the operand whose product it takes in."""
+    found = node.args if fused is None else (*node.args[fused].args, node.args[1 - fused])
+    return found if len(found) == 1 else tuple(dict.fromkeys(found))
 
 
 class _Links:
     """Operations by number, and which of them use which."""
 
-    def __init__(self, nodes: Sequence[Node], fused: dict[Node, int]) -> None:
+    def __init__(self, nodes: Sequence[Node], reads: dict[Node, tuple[Node, ...]]) -> None:
         place = {node: i for i, node in enumerate(nodes)}
-        known = place.get
-        self.reads = [
-            [i for arg in dict.fromkeys(operands(node, fused)) if (i := known(arg)) is not None] for node in nodes
-        ]
+        self.reads = [[place[arg] for arg in reads[node] if arg in place] for node in nodes]
         self.users: list[list[int]] = [[] for _ in nodes]
         for i, reads in enumerate(self.reads):
             for arg in reads:
                 self.users[arg].append(i)
 
 
-def _ordered(nodes: list[Node], fused: dict[Node, int], ahead: int) -> tuple[Node, ...]:
+def _ordered(reads: dict[Node, tuple[Node, ...]], ahead: int) -> tuple[Node, ...]:
     """An order that keeps few values alive: next comes the node that ends most lives, of those that need not wait.
 
     Ties go to the node whose operands were used last. Against the depth-first order of the graph this halves the values
     alive at a time (Panda, inverse dynamics: 61 instead of 125), and LLVM's scheduler starts from a better place.
     """
-    links, count = _Links(nodes, fused), len(nodes)
+    nodes = list(reads)
+    links, count = _Links(nodes, reads), len(nodes)
     all_reads, all_users = links.reads, links.users
     uses, missing = [len(users) for users in all_users], [len(reads) for reads in all_reads]
     touched, latest = [-1] * count, [-ahead] * count
@@ -134,7 +143,7 @@ def soonest(program: Plan) -> Plan:
     program that is broad, which has always something to do, keeps its order.
     """
     nodes = program.order
-    links, count = _Links(nodes, program.fused), len(program.order)
+    links, count = _Links(nodes, program.reads), len(program.order)
     cycles = [CYCLES.get(node.op, AHEAD) for node in nodes]
     left = [0] * count
     for i in range(count - 1, -1, -1):
@@ -160,15 +169,7 @@ def soonest(program: Plan) -> Plan:
                 if not missing[user]:
                     heapq.heappush(later, (start[user], -left[user], user))
         clock += 1
-    return Plan(tuple(order), program.fused)
-
-
-def operands(node: Node, fused: dict[Node, int]) -> tuple[Node, ...]:
-    """What a node reads when it is executed: a sum that takes in a product reads its factors."""
-    if node not in fused:
-        return node.args
-    product, other = node.args[fused[node]], node.args[1 - fused[node]]
-    return (*product.args, other)
+    return Plan(tuple(order), program.fused, program.reads)
 
 
 def _fusions(live: Sequence[Node], outputs: Sequence[Node]) -> tuple[dict[Node, int], set[Node]]:
