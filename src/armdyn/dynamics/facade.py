@@ -146,8 +146,7 @@ class Dynamics(Shown, Quantities):
                 self._graphs[key] = derived(self.graph(name, variant.other, parameters=parameters), variant.order)
             if key not in self._graphs:
                 made = self._maker(definition)(self._source(parameters), definition.inputs, variant)
-                outputs = dict(zip(definition.results, made.outputs.values(), strict=True))
-                self._graphs[key] = replace(made, outputs=MappingProxyType(outputs))
+                self._graphs[key] = made.renamed(definition.results)
             return self._graphs[key]
 
     def _maker(self, definition: Definition) -> GraphMaker:

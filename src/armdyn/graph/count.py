@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
-from armdyn.graph.node import ADD, COS, DIV, MUL, NEG, SIN, SQRT, SUB, Node
+from armdyn.graph.node import ADD, COS, DIV, MUL, NEG, OPERATIONS, SIN, SQRT, SUB, Node
 from armdyn.graph.structure import leaves, nodes_of, ordered
 
 
@@ -63,6 +65,7 @@ _FIELD = {
     SQRT: "square_roots",
     NEG: "negations",
 }
+_KIND, _ARGS = attrgetter("op", "online"), attrgetter("args")
 
 
 def count_operations(outputs: Any, order: Sequence[Node] | None = None) -> Operations:
@@ -75,13 +78,13 @@ def count_operations(outputs: Any, order: Sequence[Node] | None = None) -> Opera
     """
     nodes = nodes_of(outputs)
     order = ordered(nodes) if order is None else order
-    uses = Counter(arg for node in order for arg in node.args)
-    uses.update(leaves(nodes))
+    counts = Counter(map(_KIND, order))
+    counts.subtract(map(_KIND, _free_negations(nodes, order)))
     online: Counter[str] = Counter()
     offline: Counter[str] = Counter()
-    for node in order:
-        if node.args and not _is_free(node, uses):
-            (online if node.online else offline)[_FIELD.get(node.op, "others")] += 1
+    for (op, at_run_time), count in counts.items():
+        if op in OPERATIONS:
+            (online if at_run_time else offline)[_FIELD.get(op, "others")] += count
     return _tally(online, _tally(offline, None))
 
 
@@ -115,6 +118,15 @@ def _tally(counts: Counter[str], offline: Operations | None) -> Operations:
     )
 
 
-def _is_free(node: Node, uses: Counter[Node]) -> bool:
+def _free_negations(outputs: Any, order: Sequence[Node]) -> list[Node]:
     """-(a - b) costs nothing where a - b itself is not needed: the program writes b - a."""
-    return node.op == NEG and node.args[0].op == SUB and uses[node.args[0]] == 1
+    negations = [node for node in order if node.op == NEG and node.args[0].op == SUB]
+    uses = uses_of(outputs, order) if negations else {}
+    return [node for node in negations if uses[node.args[0]] == 1]
+
+
+def uses_of(outputs: Any, order: Sequence[Node]) -> Counter[Node]:
+    """How often nodes are operands or outputs."""
+    uses = Counter(chain.from_iterable(map(_ARGS, order)))
+    uses.update(leaves(outputs))
+    return uses

@@ -156,15 +156,13 @@ def substitute(outputs: Any, replacements: Mapping[Any, Any]) -> Any:
         elif node.op == SYMBOL:
             new[node] = by_name.get(node.value, node)
         else:
-            new[node] = with_operands(node, tuple(new[arg] for arg in node.args))
+            new[node] = with_operands(node, tuple([new[arg] for arg in node.args]))
     return rebuilt(nodes, new.__getitem__)
 
 
 def with_operands(node: Node, args: tuple[Node, ...]) -> Node:
     """The operation of a node applied to other operands, with folding; the node itself if they are the same."""
-    if all(old is new for old, new in zip(node.args, args, strict=True)):
-        return node
-    return built(node.op, args)
+    return node if args == node.args else built(node.op, args)
 
 
 def built(operation: str, args: tuple[Node, ...]) -> Node:

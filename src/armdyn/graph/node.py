@@ -37,7 +37,19 @@ Number = int | float | Fraction
 """Values a constant node may hold."""
 
 
-class Node:
+class _Draft:
+    """The fields of a node, which can be set until it becomes one."""
+
+    __slots__ = ("__weakref__", "args", "key", "online", "op", "trig", "value")
+    op: str
+    args: tuple[Node, ...]
+    value: Any
+    key: int
+    online: bool
+    trig: int
+
+
+class Node(_Draft):
     """One expression. Build with `symbol`, `constant`, operators and the methods below, never directly.
 
     Fields: `op` (operation name), `args` (operand nodes), `value` (number of a constant, name of a symbol),
@@ -49,13 +61,7 @@ class Node:
     (True, True, True)
     """
 
-    __slots__ = ("__weakref__", "args", "key", "online", "op", "trig", "value")
-    op: str
-    args: tuple[Node, ...]
-    value: Any
-    key: int
-    online: bool
-    trig: int
+    __slots__ = ()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"expression nodes are immutable: cannot set {name!r}")
@@ -167,32 +173,37 @@ class Node:
 
 # --- interning ---------------------------------------------------------------------------------------------------
 
-_TABLE: dict[tuple[object, ...], weakref.KeyedRef[Any, Node]] = {}
-_set = object.__setattr__
+
+class _Reference(weakref.ref[Node]):
+    """To a node that may be freed; entry: its place in the table."""
+
+    __slots__ = ("entry",)
+    entry: tuple[object, ...]
 
 
-def _forget(reference: weakref.KeyedRef[Any, Node], table: dict[Any, Any] = _TABLE) -> None:
+_TABLE: dict[tuple[object, ...], _Reference] = {}
+
+
+def _forget(reference: Any, table: dict[Any, Any] = _TABLE) -> None:
     # The entry may already belong to an equal node that was made after this one was freed.
-    if table.get(reference.key) is reference:
-        table.pop(reference.key, None)  # another thread may have been quicker
+    if table.get(reference.entry) is reference:
+        table.pop(reference.entry, None)  # another thread may have been quicker
 
 
 def _born(entry: tuple[object, ...], op: str, args: tuple[Node, ...], value: object, key: int, online: bool) -> Node:
-    node = Node.__new__(Node)
-    _set(node, "op", op)
-    _set(node, "args", args)
-    _set(node, "value", value)
-    _set(node, "key", key)
-    _set(node, "online", online)
-    trig = args[0].trig + args[1].trig if op == MUL else 1 if op in (SIN, COS) else 0
-    _set(node, "trig", trig)
-    _TABLE[entry] = weakref.KeyedRef(node, _forget, entry)
-    return node
+    node: Any = _Draft()
+    node.op, node.args, node.value, node.key, node.online = op, args, value, key, online
+    node.trig = args[0].trig + args[1].trig if op == MUL else 1 if op in (SIN, COS) else 0
+    node.__class__ = Node
+    reference = _Reference(node, _forget)
+    reference.entry = entry
+    _TABLE[entry] = reference
+    return node  # type: ignore[no-any-return]
 
 
 def interned(op: str, args: tuple[Node, ...]) -> Node:
     """The node with this operation and these operands, no folding."""
-    entry = (op, *args)
+    entry = (op, args)
     reference = _TABLE.get(entry)
     if reference is not None:
         known = reference()
@@ -201,8 +212,8 @@ def interned(op: str, args: tuple[Node, ...]) -> Node:
     if len(args) == 2:
         a, b = args
         return _born(entry, op, args, None, hash((_CODE[op], a.key, b.key)), a.online or b.online)
-    key = hash((_CODE[op], *(arg.key for arg in args)))
-    return _born(entry, op, args, None, key, any(arg.online for arg in args))
+    key = hash((_CODE[op], *[arg.key for arg in args]))
+    return _born(entry, op, args, None, key, True in [arg.online for arg in args])
 
 
 def _leaf(op: str, value: object, detail: object, key: int, online: bool) -> Node:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 from armdyn.graph import fold
 from armdyn.graph.angle import angle_folding, linear_form, natural_order
 from armdyn.graph.closed_form import closed_form
-from armdyn.graph.count import count_operations
+from armdyn.graph.count import count_operations, uses_of
 from armdyn.graph.derivative import built, substitute, with_operands
 from armdyn.graph.node import ADD, COS, DIV, MUL, SIN, SUB, ZERO, Node, constant, interned
 from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
@@ -29,7 +29,7 @@ def folded_angles(outputs: Any) -> Any:
     new: dict[Node, Node] = {}
     with angle_folding(True):
         for node in ordered(nodes):
-            new[node] = built(node.op, tuple(new[arg] for arg in node.args)) if node.args else node
+            new[node] = built(node.op, tuple([new[arg] for arg in node.args])) if node.args else node
     return rebuilt(nodes, new.__getitem__)
 
 
@@ -49,7 +49,7 @@ def split_angles(outputs: Any) -> Any:
                 cos, sin = _split(node.args[0])
                 new[node] = sin if node.op == SIN else cos
             else:
-                new[node] = with_operands(node, tuple(new[arg] for arg in node.args)) if node.args else node
+                new[node] = with_operands(node, tuple([new[arg] for arg in node.args])) if node.args else node
     return rebuilt(nodes, new.__getitem__)
 
 
@@ -77,32 +77,32 @@ def factored(outputs: Any) -> Any:
     y + x*(a - b)
     """
     nodes = nodes_of(outputs)
-    cost = _cost(nodes)
+    order = ordered(nodes)
+    cost = _cost(nodes, order)
     while True:
-        better = _factored_once(nodes)
-        new_cost = _cost(better)
+        better = _factored_once(nodes, order)
+        order = ordered(better)
+        new_cost = _cost(better, order)
         if new_cost >= cost:
             return nodes
         nodes, cost = better, new_cost
 
 
-def _cost(nodes: Any) -> tuple[int, int]:
+def _cost(nodes: Any, order: Sequence[Node]) -> tuple[int, int]:
     """Operations at run time, then off-line."""
-    counts = count_operations(nodes)
+    counts = count_operations(nodes, order)
     return counts.total, counts.offline.total if counts.offline else 0
 
 
-def _factored_once(nodes: Any) -> Any:
-    order = ordered(nodes)
-    uses = Counter(arg for node in order for arg in node.args)
-    uses.update(leaves(nodes))
+def _factored_once(nodes: Any, order: Sequence[Node]) -> Any:
+    uses = uses_of(nodes, order)
     inner = {arg for node in order if node.op in (ADD, SUB) for arg in node.args if _is_inner(arg, uses)}
     new: dict[Node, Node] = {}
     for node in order:
         if node.op in (ADD, SUB) and node not in inner:
             new[node] = _regrouped(terms_of_sum(node, inner), uses, new)
         else:
-            new[node] = with_operands(node, tuple(new[arg] for arg in node.args)) if node.args else node
+            new[node] = with_operands(node, tuple([new[arg] for arg in node.args])) if node.args else node
     return rebuilt(nodes, new.__getitem__)
 
 

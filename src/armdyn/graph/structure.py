@@ -98,19 +98,17 @@ def ordered(outputs: Any) -> tuple[Node, ...]:
     >>> [node.op for node in ordered(x * y + x)]
     ['symbol', 'symbol', 'mul', 'add']
     """
-    seen: set[Node] = set()
-    order: list[Node] = []
+    order: dict[Node, None] = {}
     for output in leaves(outputs):
         stack = [output]
         while stack:
-            node = stack[-1]
-            if node in seen:
-                stack.pop()
+            node = stack.pop()
+            if node in order:
                 continue
-            waiting = [arg for arg in node.args if arg not in seen]
-            if waiting:
-                stack.extend(reversed(waiting))
+            for arg in node.args:
+                if arg not in order:
+                    stack += (node, *node.args[::-1])
+                    break
             else:
-                seen.add(node)
-                order.append(stack.pop())
+                order[node] = None
     return tuple(order)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -91,7 +91,16 @@ class Graph:
         >>> graph.mapped(split_angles).operations.trigonometric
         4
         """
-        return Graph(self.inputs, MappingProxyType(rewrite(dict(self.outputs))), self.names)
+        outputs = rewrite(dict(self.outputs))
+        return self if outputs == self.outputs else Graph(self.inputs, MappingProxyType(outputs), self.names)
+
+    def renamed(self, results: Iterable[str]) -> Graph:
+        """The graph with other names for its outputs."""
+        outputs = dict(zip(results, self.outputs.values(), strict=True))
+        made = Graph(self.inputs, MappingProxyType(outputs), self.names)
+        known = {name: value for name, value in vars(self).items() if name in ("nodes", "parameters", "operations")}
+        vars(made).update(known)
+        return made
 
     def program(self, style: str = "text") -> str:
         """The graph as readable assignments; style "python" gives a function that runs."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from armdyn.graph import Node, to_float
+from armdyn.kernels.forms import NEXT
 from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.registers import Machine
 
@@ -22,7 +23,7 @@ BASES = POINTERS[:1:-1]
 """Registers for the addresses of arrays, at most."""
 REACH = 256
 """Bytes around an address that instructions reach with one byte."""
-OPERAND = re.compile("<[^>]*>")
+OPERAND = re.compile("(<[^>]*>)")
 """Stands for an operand in memory until all are known."""
 ADDRESSES = "<addresses>"
 """Stands for the lines that load them."""
@@ -61,10 +62,10 @@ class Frame:
             self._operands[node] = known
         return known
 
-    def addressed(self, lines: Sequence[str]) -> tuple[list[str], list[str], set[str]]:
-        """The lines with addresses; constants in their order; registers that are used."""
-        text, size = "\n".join(lines), self.machine.bytes
-        uses = Counter(OPERAND.findall(text))
+    def addressed(self, text: str) -> tuple[str, list[str], set[str]]:
+        """The text with addresses; constants in their order; registers that are used."""
+        parts, size = OPERAND.split(text), self.machine.bytes
+        uses = Counter(parts[1::2])
         slots = sorted((f"<slot {k}>" for k in range(self.slots)), key=lambda use: -uses[use])
         places = {use: self.room(size, size) for use in slots}
         places |= {use: int(use[7:-1]) for use in uses if use.startswith("<place")}
@@ -81,8 +82,9 @@ class Frame:
             known |= reached
             loads.append(f"lea {address}, {register}")
             taken.add(register)
-        known[ADDRESSES] = "\n".join(loads)
-        return OPERAND.sub(lambda found: known[found[0]], text).split("\n"), constants, taken
+        known[ADDRESSES] = NEXT.join(loads)
+        parts[1::2] = [known[use] for use in parts[1::2]]
+        return "".join(parts), constants, taken
 
 
 def at(place: int) -> str:
@@ -108,16 +110,20 @@ def _pointed(
 ) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Registers, the addresses they get, and the operands near them, so that most uses are near one of them."""
     left = [sorted(area.places.items(), key=lambda item: item[1]) for area in areas]
+    found = [_most_used(each, uses, area.reach) for each, area in zip(left, areas, strict=True)]
     for register in registers:
-        found = [_most_used(each, uses, area.reach) for each, area in zip(left, areas, strict=True)]
-        k = max(range(len(areas)), key=lambda i: found[i])
-        total, start, stop = found[k]
+        total, start, stop = max(found)
         if not total:
             return
+        k = found.index((total, start, stop))
         middle = left[k][start][1] + areas[k].reach // 2
-        near = {use: f"{place - middle}({register})" for use, place in left[k][start:stop]}
-        yield register, areas[k].form.format(middle), near
+        yield (
+            register,
+            areas[k].form.format(middle),
+            {use: f"{place - middle}({register})" for use, place in left[k][start:stop]},
+        )
         del left[k][start:stop]
+        found[k] = _most_used(left[k], uses, areas[k].reach)
 
 
 def _most_used(places: Sequence[tuple[str, int]], uses: Mapping[str, int], reach: int) -> tuple[int, int, int]:
@@ -128,5 +134,6 @@ def _most_used(places: Sequence[tuple[str, int]], uses: Mapping[str, int], reach
         while place - places[start][1] >= reach:
             total -= uses[places[start][0]]
             start += 1
-        best = max(best, (total, start, stop))
+        if total >= best[0]:
+            best = total, start, stop
     return best

@@ -200,15 +200,23 @@ class _Function:
         before = self.before()
         self.load_bases()
         self.body()
-        addressed, constants, taken = self.frame.addressed(self.lines)
-        body = [*before, *addressed, *self.after()]
+        body, constants, taken = self.frame.addressed(NEXT.join(self.lines))
         size = self.frame.size + -self.frame.size % 64
         lines = [".text", f".globl {self.name}", f".type {self.name},@function", ".p2align 5", f"{self.name}:"]
         saved = [register for register in SAVED if register in taken]
         lines += ["push %rbp", "mov %rsp, %rbp", *(f"push {register}" for register in saved)]
-        lines += ["and $-64, %rsp", f"sub ${size}, %rsp", *body, "vzeroupper", f"lea {-8 * len(saved)}(%rbp), %rsp"]
+        lines += [
+            "and $-64, %rsp",
+            f"sub ${size}, %rsp",
+            *before,
+            body,
+            *self.after(),
+            "vzeroupper",
+            f"lea {-8 * len(saved)}(%rbp), %rsp",
+        ]
         lines += [*(f"pop {register}" for register in reversed(saved)), "pop %rbp", "ret"]
-        code = forms.check(lines, self.machine.count > SHORT)
+        code = NEXT.join(lines)
+        forms.check(code, self.machine.count > SHORT)
         data = [".section .rodata", ".p2align 6", ".Lconstants:"]
         times = 1 if self.machine.broadcast else self.machine.lanes
         data += [f".quad {', '.join([bits] * times)}" for bits in constants]

@@ -8,7 +8,7 @@ stands for a number: of a register, a displacement or an immediate.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 NEXT = r"\0A"
 """Between lines, in a module."""
@@ -90,11 +90,9 @@ class UnknownForm(Exception):
     """A line of a form that is not known."""
 
 
-def check(code: Sequence[str], wide: bool) -> str:
-    """The lines as one text. Raises UnknownForm."""
-    text = NEXT.join(code)
-    if not _KNOWN[wide].issuperset(_bare(text).split(_bare(NEXT))):
-        raise UnknownForm(next(line for line in code if _bare(line) not in _KNOWN[wide]))
-    if found := _HIGH[wide].search(text):
+def check(code: str, wide: bool) -> None:
+    """Raises UnknownForm for lines of other forms."""
+    if not _KNOWN[wide].issuperset(_bare(code).split(_bare(NEXT))):
+        raise UnknownForm(next(line for line in code.split(NEXT) if _bare(line) not in _KNOWN[wide]))
+    if found := _HIGH[wide].search(code):
         raise UnknownForm(found[0])
-    return text

@@ -61,11 +61,9 @@ def digest(ports: Ports, nodes: tuple[Node, ...]) -> str:
     """A hash of the program: operations, constants and shapes, whatever the symbols are called."""
     index = {node: i for i, node in enumerate(nodes)}
     place = {node: (i, j) for i, port in enumerate(ports.inputs) for j, node in enumerate(port.nodes)}
-    lines = [ports.signature]
-    for node in nodes:
-        if node.args:
-            lines.append(f"{node.op} {' '.join(str(index[arg]) for arg in node.args)}")
-        else:
-            lines.append(f"in {place[node]}" if node in place else f"{node.op} {node.value!r}")
-    lines.extend(" ".join(str(index[node]) for node in port.nodes) for port in ports.outputs)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    program = [
+        (node.op, *[index[arg] for arg in node.args]) if node.args else place.get(node) or (node.op, node.value)
+        for node in nodes
+    ]
+    results = [[index[node] for node in port.nodes] for port in ports.outputs]
+    return hashlib.sha256(repr((ports.signature, program, results)).encode()).hexdigest()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from armdyn.graph import Graph, Node
+from armdyn.graph.count import uses_of
 from armdyn.graph.node import ADD, MUL, SUB, interned
 from armdyn.graph.passes import terms_of_sum
 from armdyn.graph.structure import leaves, rebuilt
@@ -19,15 +20,17 @@ from armdyn.kernels.schedule import AHEAD, CYCLES
 
 def by_arrival(graph: Graph) -> Graph:
     """The same graph with as many operations, its sums in another order."""
-    nodes = graph.nodes
-    uses = _uses(graph)
-    parts = {arg for node in nodes if _adds(node) for arg in node.args if _adds(arg) and uses[arg] == 1}
+    outputs = dict(graph.outputs)
+    uses = uses_of(outputs, graph.nodes)
+    uses.update(leaves(outputs))  # a result counts twice, as it must be there by itself
+    sums = {node for node in graph.nodes if node.op in (ADD, SUB) and node.online}
+    parts = {arg for node in sums for arg in node.args if arg in sums and uses[arg] == 1}
     new: dict[Node, Node] = {}
     ready: dict[Node, int] = {}
-    for node in nodes:
+    for node in graph.nodes:
         if node in parts:
             continue
-        if _adds(node):
+        if node in sums:
             terms = [(sign, new[term], uses[term] == 1) for sign, term in terms_of_sum(node, parts)]
             new[node] = _chain(terms, ready)
         else:
@@ -35,21 +38,6 @@ def by_arrival(graph: Graph) -> Graph:
             started = max([ready[arg] for arg in made.args], default=0)
             ready[made] = started + CYCLES.get(node.op, AHEAD) if node.args and node.online else 0
     return graph.mapped(lambda outputs: rebuilt(outputs, new.__getitem__))
-
-
-def _adds(node: Node) -> bool:
-    return node.op in (ADD, SUB) and node.online
-
-
-def _uses(graph: Graph) -> dict[Node, int]:
-    """How often nodes are used; a result counts twice, as it must be there by itself."""
-    uses = dict.fromkeys(graph.nodes, 0)
-    for node in graph.nodes:
-        for arg in node.args:
-            uses[arg] += 1
-    for output in leaves(dict(graph.outputs)):
-        uses[output] += 2
-    return uses
 
 
 def _chain(terms: Sequence[tuple[int, Node, bool]], ready: dict[Node, int]) -> Node:
@@ -73,7 +61,7 @@ def _chain(terms: Sequence[tuple[int, Node, bool]], ready: dict[Node, int]) -> N
 
 def _renewed(node: Node, new: Mapping[Node, Node]) -> Node:
     """The node with renewed operands."""
-    args = tuple(new[arg] for arg in node.args)
+    args = tuple([new[arg] for arg in node.args])
     if args == node.args:
         return node
-    return interned(node.op, tuple(sorted(args, key=lambda arg: arg.key)) if node.op == MUL else args)
+    return interned(node.op, args[::-1] if node.op == MUL and args[0].key > args[1].key else args)
