@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from armdyn.graph import Node, to_float
+from armdyn.graph.node import CONST
 from armdyn.kernels.forms import NEXT
 from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.registers import Machine
@@ -57,7 +58,8 @@ class Frame:
         """The operand of a node whose value is known now."""
         known = self._operands.get(node)
         if known is None:
-            number = self.constants.setdefault(literal(float(to_float(node))), len(self.constants))
+            value = node.value if node.op == CONST else to_float(node)
+            number = self.constants.setdefault(literal(float(value)), len(self.constants))
             known = f"<constant {number}>" + (f"{{1to{self.machine.lanes}}}" if self.machine.broadcast else "")
             self._operands[node] = known
         return known

@@ -109,6 +109,7 @@ class _Function:
         self.name, self.ports, self.plan = name, ports, plan
         self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)
         self.lines: list[str] = []
+        self.unread = {node for port in ports.inputs for node in port.nodes}
         self.frame = Frame(self.machine, len(ports.all))
         self.events = list(_events(ports, plan, lanes))
         self.used = [
@@ -122,17 +123,18 @@ class _Function:
     def body(self) -> None:
         registers, fused = self.registers, self.plan.fused
         for event, used in zip(self.events, self.used, strict=True):
-            for node in used:
-                if not registers.known(node):
-                    self.read(node)
+            if not self.unread.isdisjoint(used):
+                for node in used:
+                    if node in self.unread:
+                        self.read(node)
             if isinstance(event, Node):
-                registers.write(event, used, fused.get(event))
+                registers.write(event, fused.get(event))
             elif isinstance(event, _Angles):
                 self.sines(event.nodes)
             else:
-                registers.step()
+                needed = registers.step()
                 self.store(event)
-                registers.release(used)
+                registers.release(needed)
 
     def sines(self, angles: tuple[Node, ...]) -> None:
         """Sines and cosines of angles, which are laid side by side in memory, but for those that are so already."""
@@ -238,6 +240,7 @@ class _Single(_Function):
             if i < len(self.ports.inputs):
                 start = self.frame.room(8 * port.size, 64)
                 lines += _copied(register, start, port.size)
+                self.unread.difference_update(port.nodes)
                 self.registers.memory.update((node, near(start + 8 * j)) for j, node in enumerate(port.nodes))
         return lines
 
@@ -330,6 +333,7 @@ class _Rows(_Function):
         a = r.take()
         if len(nodes) == 1:
             self.put("vmovupd", self.row(i, 0, 0), name(a))
+            self.unread.discard(node)
             r.hold(node, a)
             return
         b = r.take((a,))
@@ -345,11 +349,11 @@ class _Rows(_Function):
         self.put("vunpckhpd", name(b), name(a), name(a))
         r.give_back(b)
         for each, register in zip(nodes[first : first + 2], (even, a), strict=True):
-            if r.known(each):
-                r.give_back(register)
-            else:
+            if each in self.unread:
+                self.unread.discard(each)
                 r.hold(each, register)
-                r.release((each,))
+            else:
+                r.give_back(register)
 
     def store(self, result: _Result) -> None:
         for entry in range(result.first, result.first + len(result.nodes)):

@@ -7,7 +7,7 @@ where the instruction can do that; a load of its own is written for a second one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from armdyn.graph import Node
@@ -75,20 +75,25 @@ class Registers:
         """When values are needed next."""
         self._later: list[dict[Node, int]] = []
         """The same after instructions, of what they use; the next instruction comes last."""
+        due, self.time = self._due, -1
         for time in range(len(order) - 1, -1, -1):
-            self._later.append({node: self._due.get(node, NEVER) for node in order[time]})
-            self._due.update(dict.fromkeys(order[time], time))
-        self.time = -1
+            later = {}
+            for node in order[time]:
+                later[node] = due.get(node, NEVER)
+                due[node] = time
+            self._later.append(later)
 
     # Where values are ----------------------------------------------------------------------------------------------
 
-    def step(self) -> None:
-        """The next instruction begins: what it uses is no longer to come, what the last one read may be overwritten."""
+    def step(self) -> dict[Node, int]:
+        """The next instruction begins: what the last one read may be overwritten. What it uses, and when next."""
         self.time += 1
-        self._due.update(self._later.pop())
+        used = self._later.pop()
+        self._due.update(used)
         if self._leaving:
             self._slots += self._leaving
             self._leaving.clear()
+        return used
 
     def take(self, keep: Sequence[int] = ()) -> int:
         """A register that is free, or made so; those in `keep` stay."""
@@ -115,14 +120,16 @@ class Registers:
             self.lines.append(f"{self._move} {self._names[register]}, {place}")
 
     def hold(self, node: Node, register: int) -> None:
-        """The register has the node's value."""
-        self._place[node] = register
-        self._due.setdefault(node, NEVER)
+        """The register has the node's value, if that is needed."""
+        if node in self._due:
+            self._place[node] = register
+        else:
+            self._free.append(register)
 
-    def release(self, nodes: Sequence[Node]) -> None:
+    def release(self, used: Mapping[Node, int]) -> None:
         """Forget those values that are not needed any more."""
-        for node in nodes:
-            if self._due[node] == NEVER:
+        for node, again in used.items():
+            if again == NEVER:
                 register = self._place.pop(node, None)
                 if register is not None:
                     self._free.append(register)
@@ -141,10 +148,6 @@ class Registers:
             self._free.append(register)
         self._place.clear()
 
-    def known(self, node: Node) -> bool:
-        """Whether the value is in a register or in memory."""
-        return node in self._place or node in self.memory or not node.online
-
     def loaded(self, node: Node, keep: Sequence[int] = ()) -> int:
         """The register of a value, loaded if it has none."""
         register = self._place.get(node)
@@ -154,14 +157,13 @@ class Registers:
             self._place[node] = register
         return register
 
-    def _bring(self, node: Node, used: Sequence[Node]) -> None:
+    def _bring(self, node: Node, used: Mapping[Node, int]) -> None:
         """Load a value from memory that is needed again, if a register is free or has what is needed later still.
 
         Reading it from memory every time is no instruction more, but there is about one load of 64 bytes in a cycle.
         """
         if not self._free:
-            due, memory, victim = self._due, self.memory, None
-            later = due[node]
+            later, victim, due, memory = used[node], None, self._due, self.memory
             for other in self._place:
                 if due[other] > later and (other in memory or not other.online) and other not in used:
                     later, victim = due[other], other
@@ -188,11 +190,11 @@ class Registers:
     def put(self, instruction: str, *operands: str) -> None:
         self.lines.append(f"{instruction} {', '.join(operands)}")
 
-    def write(self, node: Node, used: Sequence[Node], fused: int | None) -> None:
-        """The instructions of one node, whose operands `used` are known; fused: which of them is a product."""
-        self.step()
-        for each in used:
-            if each not in self._place and self._due[each] != NEVER:
+    def write(self, node: Node, fused: int | None) -> None:
+        """The instructions of one node, whose operands are known; fused: which of them is a product."""
+        used = self.step()
+        for each, again in used.items():
+            if again != NEVER and each not in self._place:
                 self._bring(each, used)
         if fused is not None:
             result = self._fused(node, used, fused)
@@ -204,23 +206,23 @@ class Registers:
             result = self._unary(node, used)
         self._place[node] = result
 
-    def _result(self, used: Sequence[Node]) -> int:
+    def _result(self, used: Mapping[Node, int]) -> int:
         """A register for a result whose operands are in the text already: one of theirs, if they are needed no more."""
         self.release(used)
         return self.take()
 
-    def _binary(self, node: Node, used: Sequence[Node]) -> int:
+    def _binary(self, node: Node, used: Mapping[Node, int]) -> int:
         a, b = node.args
         if a not in self._place and b in self._place and node.op in (ADD, MUL):
             a, b = b, a
         keep = [self._place[b]] if b in self._place else []
         first = self._names[self.loaded(a, keep)]
         second = self._operand(b)
-        result = self._result((a, b) if a is not b else (a,))
+        result = self._result(used)
         self.lines.append(f"{_ARITHMETIC[node.op]}{self._ending} {second}, {first}, {self._names[result]}")
         return result
 
-    def _unary(self, node: Node, used: Sequence[Node]) -> int:
+    def _unary(self, node: Node, used: Mapping[Node, int]) -> int:
         first = self._names[self.loaded(node.args[0])]
         result = self._result(used)
         name, ending = self._names[result], self._ending
@@ -231,7 +233,7 @@ class Registers:
             self.put(f"vmul{ending}", self._constant(MINUS), first, name)
         return result
 
-    def _chosen(self, node: Node, used: Sequence[Node]) -> int:
+    def _chosen(self, node: Node, used: Mapping[Node, int]) -> int:
         """Operations that look at a sign. NaN is neither positive nor negative, and comparing it is not reported."""
         tested, *others = node.args
         keep = [self.loaded(tested)]
@@ -270,12 +272,12 @@ class Registers:
             self.put("vblendvpd", name(mask), name(value), name(result), name(result))
             self.give_back(mask)
 
-    def _fused(self, node: Node, used: Sequence[Node], product: int) -> int:
+    def _fused(self, node: Node, used: Mapping[Node, int], product: int) -> int:
         """a*b + c, a*b - c or c - a*b. The result takes the register of an operand, which is lost."""
         (a, b), c = node.args[product].args, node.args[1 - product]
-        place, due = self._place, self._due
+        place = self._place
         for lost in (c, a, b):
-            if lost in place and due[lost] == NEVER:
+            if used[lost] == NEVER and lost in place:
                 result = place.pop(lost)
                 break
         else:

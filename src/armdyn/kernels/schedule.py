@@ -80,38 +80,40 @@ def _ordered(reads: dict[Node, tuple[Node, ...]], ahead: int) -> tuple[Node, ...
     all_reads, all_users = links.reads, links.users
     uses, missing = [len(users) for users in all_users], [len(reads) for reads in all_reads]
     touched, latest = [-1] * count, [-ahead] * count
-    heap: list[tuple[int, int, int]] = []
-    best: list[tuple[int, int, int] | None] = [None] * count
-    done = [False] * count
+    heap: list[int] = []
+    best: list[int | None] = [None] * count
     order: list[Node] = []
+    base = count + 1
 
     def offer(i: int) -> None:
+        """Operation i can start: what it is worth, (values kept, last use of operands, i) in one number."""
         kept, last = int(uses[i] > 0), -1
         for arg in all_reads[i]:
-            kept -= uses[arg] == 1
+            if uses[arg] == 1:
+                kept -= 1
             if touched[arg] > last:
                 last = touched[arg]
-        entry = (kept, -last, i)
+        entry = (kept * base - last) * base + i
         if best[i] != entry:
             best[i] = entry
             heapq.heappush(heap, entry)
 
     def chosen() -> int:
         """The best operation that need not wait; if all must, the one whose operands are oldest; -1: none is left."""
-        waiting: list[tuple[int, int, int]] = []
+        waiting: list[int] = []
         found, limit = -1, len(order) - ahead
         while heap and found < 0 and len(waiting) < CHOICE:
             entry = heapq.heappop(heap)
-            i = entry[2]
-            if not done[i] and best[i] is entry:
+            i = entry % base
+            if best[i] == entry:
                 if latest[i] <= limit:
                     found = i
                 else:
                     waiting.append(entry)
         if found < 0 and waiting:
-            found = min(waiting, key=lambda entry: latest[entry[2]])[2]
+            found = min(waiting, key=lambda entry: latest[entry % base]) % base
         for entry in waiting:
-            if entry[2] != found:
+            if entry % base != found:
                 heapq.heappush(heap, entry)
         return found
 
@@ -120,7 +122,7 @@ def _ordered(reads: dict[Node, tuple[Node, ...]], ahead: int) -> tuple[Node, ...
             offer(i)
     while (now := chosen()) >= 0:
         time = len(order)
-        done[now] = True
+        missing[now], best[now] = -1, None
         touched[now] = time
         for arg in all_reads[now]:
             uses[arg] -= 1
@@ -131,7 +133,7 @@ def _ordered(reads: dict[Node, tuple[Node, ...]], ahead: int) -> tuple[Node, ...
             latest[user] = time
         for near in (now, *all_reads[now]):
             for user in all_users[near]:
-                if not missing[user] and not done[user]:
+                if not missing[user]:
                     offer(user)
     return tuple(order)
 
