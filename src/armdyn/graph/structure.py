@@ -24,7 +24,10 @@ def leaves(structure: Any) -> Iterator[Any]:
         yield structure
         return
     for part in structure:
-        yield from leaves(part)
+        if type(part) is Node:
+            yield part
+        else:
+            yield from leaves(part)
 
 
 def rebuilt(structure: Any, function: Callable[[Any], Any]) -> Any:
@@ -33,6 +36,8 @@ def rebuilt(structure: Any, function: Callable[[Any], Any]) -> Any:
     >>> rebuilt((1, [2, {"a": 3}]), lambda x: 10 * x)
     (10, (20, {'a': 30}))
     """
+    if type(structure) is Node:
+        return function(structure)
     if isinstance(structure, Mapping):
         return {name: rebuilt(part, function) for name, part in structure.items()}
     if is_scalar(structure):
