@@ -17,6 +17,8 @@ from support.assembly_machine import Machine
 from support.random_programs import program
 
 BLOCKS = 2
+CHUNKS = 35
+"""Blocks that are more than twice those whose sines are computed together."""
 PROGRAMS = {
     "short": program(41, 40),
     "long": program(700, 700),
@@ -45,8 +47,30 @@ def computed(graph: Graph, values: list[Any], lanes: int, wide: bool) -> list[An
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results(name: str, lanes: int, wide: bool) -> None:
     """Those of the graph, evaluated by NumPy. Products are not fused here, so the last digits differ."""
-    graph = PROGRAMS[name]
-    samples = 1 if lanes == 1 else BLOCKS * lanes
+    agrees(PROGRAMS[name], 1 if lanes == 1 else BLOCKS * lanes, lanes, wide)
+
+
+@pytest.mark.parametrize(("lanes", "wide"), [(4, False), (8, True)])
+def test_sines_of_several_blocks_at_a_time(lanes: int, wide: bool) -> None:
+    """With an angle that is a sum, whose terms are needed again, and an odd number of angles."""
+
+    def some(q: Any, x: Any) -> list[Any]:
+        both = q[0] + q[1]
+        return [q[0].sin() * x[0], both.cos() * x[1] + both * q[1], q[2].sin() + q[2].cos() * q[0].cos(), x[2]]
+
+    graph = trace(some, {"q": 3, "x": 3})
+    assert ".Lchunk" in assembly.core(*planned(graph), lanes, wide=wide)
+    agrees(graph, CHUNKS * lanes, lanes, wide)
+
+
+@pytest.mark.parametrize(("lanes", "wide"), [(4, False), (8, True)])
+def test_angles_that_need_sines(lanes: int, wide: bool) -> None:
+    graph = trace(lambda q: [(q[0].sin() + q[1]).cos(), q[1].cos()], {"q": 2})
+    assert ".Lchunk" not in assembly.core(*planned(graph), lanes, wide=wide)
+    agrees(graph, BLOCKS * lanes, lanes, wide)
+
+
+def agrees(graph: Graph, samples: int, lanes: int, wide: bool) -> None:
     ports = ports_of(graph)
     rng = np.random.default_rng(3)
     values = [rng.uniform(-1, 1, (samples, *port.shape)) for port in ports.inputs]

@@ -6,6 +6,7 @@ computes can so be tested without such a processor.
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import Any
 
@@ -16,6 +17,7 @@ from armdyn.kernels.forms import NEXT
 MEMORY, STACK, CONSTANTS = 1 << 20, 1 << 18, 1 << 19
 LANES = {"x": 2, "y": 4, "z": 8}
 ARITHMETIC = {"vadd": np.add, "vsub": np.subtract, "vmul": np.multiply, "vdiv": np.divide}
+COUNTED = {"and": operator.and_, "sub": operator.sub, "add": operator.add, "imul": operator.mul, "shr": operator.rshift}
 COMPARED = {17: np.less, 29: np.greater_equal, 30: np.greater}
 
 
@@ -106,13 +108,16 @@ class Machine:
             self.whole[operands[1]] = self._address(operands[0])
         elif name == "mov":
             self._move(*operands)
-        elif name in ("and", "sub"):
-            number = int(operands[0][1:])
-            self.whole["%rsp"] = self.whole["%rsp"] & number if name == "and" else self.whole["%rsp"] - number
-        elif name in ("addq", "decq"):
+        elif name in ("addq", "decq") or (name == "sub" and operands[0] == "%rax"):
             place = self.memory[self._address(operands[-1]) :][:8].view(np.int64)
-            place += int(operands[0][1:]) if name == "addq" else -1
+            place += {"addq": lambda: int(operands[0][1:]), "decq": lambda: -1}.get(name, lambda: -self.whole["%rax"])()
             self.positive = bool(place[0] > 0)
+        elif name in COUNTED:
+            self.whole[operands[-1]] = COUNTED[name](self.whole[operands[-1]], int(operands[0][1:]))
+        elif name == "cmp":
+            self.positive = self.whole[operands[1]] > self.whole[operands[0]]
+        elif name == "cmovg":
+            self.whole[operands[1]] = self.whole[operands[0]] if self.positive else self.whole[operands[1]]
         elif name == "call":
             self._sines(operands[0] == "all_sines@PLT")
         else:

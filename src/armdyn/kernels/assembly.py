@@ -8,7 +8,7 @@ the same fused operations; sines and cosines are left to `@sines` and `@all_sine
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from armdyn.graph import Node
@@ -31,6 +31,13 @@ FETCHED, LINE = 4096, 64
 """Bytes of results whose memory is asked for before they are written, and those that come at a time."""
 SHORT = 16
 """Registers that the instructions of AVX know."""
+
+
+AHEAD, MOST = 8192, 16
+"""Bytes and blocks, at most, of angles whose sines and cosines are computed before the rest: together they take two
+thirds of the time, since none waits for another and vectors are full."""
+MIDDLE = 128
+"""Bytes from the first value to the address of several, so that short instructions reach twice as many."""
 
 
 def possible(ports: Ports, plan: Plan) -> bool:
@@ -61,11 +68,11 @@ _Event = Node | _Angles | _Result
 """A node stands for its operation."""
 
 
-def _events(ports: Ports, plan: Plan, lanes: int) -> Iterator[_Event]:
-    """The program in order. lanes: samples at a time."""
-    executed = {node for node in plan.order if node.op not in (SIN, COS)}
+def _events(ports: Ports, plan: Plan, lanes: int, ahead: Collection[Node]) -> Iterator[_Event]:
+    """The program in order. lanes: samples at a time. ahead: angles whose sines and cosines are known."""
+    executed = _executed(ports, plan) if ahead else {node for node in plan.order if node.op not in (SIN, COS)}
     done: set[Node] = set()
-    for angles in angle_stages(plan):
+    for angles in () if ahead else angle_stages(plan):
         for node in ordered(tuple(angles)):
             if node in executed and node not in done:
                 done.add(node)
@@ -91,6 +98,15 @@ def _events(ports: Ports, plan: Plan, lanes: int) -> Iterator[_Event]:
                     yield result
 
 
+def _executed(ports: Ports, plan: Plan) -> set[Node]:
+    """Operations whose results are needed where all sines and cosines are known."""
+    needed = {node for port in ports.outputs for node in port.nodes}
+    for node in reversed(plan.order):
+        if node in needed and node.op not in (SIN, COS):
+            needed.update(plan.reads[node])
+    return {node for node in plan.order if node in needed and node.op not in (SIN, COS)}
+
+
 def _stored_together(nodes: Sequence[Node], lanes: int) -> Iterator[tuple[int, int]]:
     """Entries of a result that are stored at a time: two of each sample, or as many as a register has of one number."""
     start, size = 0, len(nodes)
@@ -103,26 +119,40 @@ def _stored_together(nodes: Sequence[Node], lanes: int) -> Iterator[tuple[int, i
 
 
 class _Function:
-    """One function: its lines, its memory. lanes: samples at a time. wide: with AVX-512."""
+    """One function: its lines, its memory.
 
-    def __init__(self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool) -> None:
+    lanes: samples at a time. wide: with AVX-512. ahead: angles whose sines and cosines are known when the body begins.
+    """
+
+    def __init__(
+        self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool, ahead: Collection[Node] = ()
+    ) -> None:
         self.name, self.ports, self.plan = name, ports, plan
         self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)
         self.lines: list[str] = []
         self.unread = {node for port in ports.inputs for node in port.nodes}
-        self.frame = Frame(self.machine, len(ports.all))
-        self.events = list(_events(ports, plan, lanes))
-        self.used = [
-            plan.reads[event] if isinstance(event, Node) else tuple(dict.fromkeys(event.nodes)) for event in self.events
-        ]
-        self.registers = Registers(self.lines, self.machine, self.used, self.frame.constant, self.frame.slot)
+        self.frame = Frame(self.machine, len(ports.all) + 2 * bool(ahead))
+        self.events = list(_events(ports, plan, lanes, ahead))
+        self.registers = self.given_out(self.events)
+
+    def given_out(self, events: Sequence[_Event]) -> Registers:
+        """Registers for some events."""
+        reads = self.plan.reads
+        used = [reads[event] if isinstance(event, Node) else tuple(dict.fromkeys(event.nodes)) for event in events]
+        return Registers(self.lines, self.machine, used, self.frame.constant, self.frame.slot)
 
     def put(self, instruction: str, *operands: str) -> None:
         self.lines.append(f"{instruction} {', '.join(operands)}")
 
     def body(self) -> None:
-        registers, fused = self.registers, self.plan.fused
-        for event, used in zip(self.events, self.used, strict=True):
+        """The lines from the loading of addresses on."""
+        self.load_bases()
+        self.execute(self.events)
+
+    def execute(self, events: Sequence[_Event]) -> None:
+        registers, fused, reads = self.registers, self.plan.fused, self.plan.reads
+        for event in events:
+            used = reads[event] if isinstance(event, Node) else event.nodes
             if not self.unread.isdisjoint(used):
                 for node in used:
                     if node in self.unread:
@@ -193,14 +223,9 @@ class _Function:
         """What stands in front of the body."""
         raise NotImplementedError
 
-    def after(self) -> list[str]:
-        """What stands behind it."""
-        return []
-
     def text(self) -> str:
         """The whole function, as a module. Raises UnknownForm."""
         before = self.before()
-        self.load_bases()
         self.body()
         body, constants, taken = self.frame.addressed(NEXT.join(self.lines))
         size = self.frame.size + -self.frame.size % 64
@@ -212,7 +237,6 @@ class _Function:
             f"sub ${size}, %rsp",
             *before,
             body,
-            *self.after(),
             "vzeroupper",
             f"lea {-8 * len(saved)}(%rbp), %rsp",
         ]
@@ -298,19 +322,86 @@ def _copied(register: str, place: int, count: int) -> list[str]:
 
 
 class _Rows(_Function):
-    """Blocks of samples, one in each lane; results must not overlap arguments."""
+    """Blocks of samples, one in each lane; results must not overlap arguments.
+
+    Where no angle depends on another's sine, those of several blocks are computed first, then the rest block by block.
+    """
+
+    def __init__(self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool) -> None:
+        stages, fits = angle_stages(plan), len(ports.all) + 2 <= len(BASES)
+        self.angles = stages[0] if len(stages) == 1 and fits else []
+        super().__init__(name, ports, plan, lanes, wide, self.angles)
 
     def before(self) -> list[str]:
         self.left = at(self.frame.room(8))
         lines = [f"mov %rsi, {self.left}"]
-        for i, place in enumerate(self.frame.bases):
+        for i, place in enumerate(self.frame.bases[: len(self.ports.all)]):
             lines += [f"mov {8 * i}(%rdi), %rax", f"mov %rax, {at(place)}"]
-        return [*lines, ".Lblock:"]
+        return lines
 
-    def after(self) -> list[str]:
+    def body(self) -> None:
         sizes = [self.machine.bytes * port.size for port in self.ports.all]
-        lines = [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.frame.bases, strict=True)]
-        return [*lines, f"decq {self.left}", "jg .Lblock"]
+        if self.angles:
+            self.chunks(sizes)
+            return
+        self.lines.append(".Lblock:")
+        super().body()
+        self.lines += [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.frame.bases, strict=True)]
+        self.lines += [f"decq {self.left}", "jg .Lblock"]
+
+    def chunks(self, sizes: Sequence[int]) -> None:
+        """Several blocks at a time: their angles, sines and cosines of these, the rest."""
+        step, frame, lines = self.machine.bytes * len(self.angles), self.frame, self.lines
+        most = max(1, min(MOST, AHEAD // (3 * step)))
+        room = most * step + self.machine.bytes
+        angles, *results = (frame.room(room + -room % (8 * GROUP), 64) for _ in range(3))
+        count, turns = (at(frame.room(8)) for _ in range(2))
+        sines, cosines = BASES[len(sizes) : len(sizes) + 2]
+        for place, result in zip(frame.bases[-2:], results, strict=True):
+            lines += [f"lea {at(result + MIDDLE)}, %rax", f"mov %rax, {at(place)}"]
+        lines += [".Lchunk:", f"mov {self.left}, %rax", f"mov ${most}, %ecx", "cmp %rcx, %rax", "cmovg %rcx, %rax"]
+        lines += [f"mov %rax, {count}", f"mov %rax, {turns}"]
+        self.load_bases()
+        lines += [f"lea {at(angles + MIDDLE)}, {sines}", ".Lfirst:"]
+        read = self.first_pass(sines)
+        lines += [f"add ${sizes[i]}, {BASES[i]}" for i in read]
+        lines += [f"add ${step}, {sines}", f"decq {turns}", "jg .Lfirst"]
+        for place, register in zip((angles, *results), ARGUMENTS, strict=False):
+            lines.append(f"lea {at(place)}, {register}")
+        lines += [f"mov {count}, %rcx", f"imul ${len(self.angles)}, %rcx, %rcx"]
+        if self.machine.lanes < GROUP:
+            lines += ["add $1, %rcx", "shr $1, %rcx"]  # two vectors to a group
+        lines += ["call all_sines@PLT", f"mov {count}, %rax", f"mov %rax, {turns}"]
+        self.load_bases()
+        lines.append(".Lblock:")
+        places = {angle: self.machine.bytes * k - MIDDLE for k, angle in enumerate(self.angles)}
+        for node in self.plan.order:
+            if node.op in (SIN, COS):
+                self.registers.memory[node] = f"{places[node.args[0]]}({sines if node.op == SIN else cosines})"
+        self.execute(self.events)
+        steps = [*sizes, step, step]
+        lines += [f"add ${size}, {base}" for size, base in zip(steps, BASES, strict=False)]
+        lines += [f"decq {turns}", "jg .Lblock"]
+        lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases[: len(sizes)], strict=False)]
+        lines += [f"mov {count}, %rax", f"sub %rax, {self.left}", "jg .Lchunk"]
+
+    def first_pass(self, target: str) -> list[int]:
+        """Angles to memory, the last twice: it fills the last group up. Returns which arrays were read."""
+        wanted = _Angles(tuple(self.angles))
+        operations = [node for node in ordered(wanted.nodes) if node in self.plan.reads and node.op not in (SIN, COS)]
+        main, self.registers = self.registers, self.given_out([*operations, wanted])
+        self.execute(operations)
+        for node in wanted.nodes:
+            if node in self.unread:
+                self.read(node)
+        self.registers.step()
+        for k, node in enumerate((*wanted.nodes, wanted.nodes[-1])):
+            name = self.machine.name(self.registers.loaded(node))
+            self.put("vmovapd", name, f"{self.machine.bytes * k - MIDDLE}({target})")
+        self.registers = main
+        read = [i for i, port in enumerate(self.ports.inputs) if not self.unread.issuperset(port.nodes)]
+        self.unread = {node for port in self.ports.inputs for node in port.nodes}
+        return read
 
     def laid_sines(self, place: int, angles: list[Node]) -> None:
         size = self.machine.bytes

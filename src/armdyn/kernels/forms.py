@@ -20,7 +20,8 @@ _OPERATIONS = ("vadd", "vsub", "vmul", "vdiv", *_FUSED)
 _FRAME = (".text", ".p2align #", ".Lblock:", "push %rbp", "pop %rbp", "mov %rsp, %rbp", "and $#, %rsp", "sub $#, %rsp",
           "lea #(%rbp), %rsp", "mov $#, %ecx", "mov #(%rbp), %rax", "mov #(%rdi), %rax",
           "call sines@PLT", "call all_sines@PLT", "addq $#, #(%rsp)", "decq #(%rsp)", "jg .Lblock", "vzeroupper",
-          "ret")  # fmt: skip
+          "ret", ".Lchunk:", ".Lfirst:", "jg .Lchunk", "jg .Lfirst", "cmp %rcx, %rax", "cmovg %rcx, %rax",
+          "imul $#, %rcx, %rcx", "shr $1, %rcx", "sub %rax, #(%rsp)")  # fmt: skip
 LOW_ONLY = ("vinsertf128", "vextractf128", "vblendvpd", "vmaskmovpd")
 """Instructions that know the first sixteen registers only."""
 _HIGH = {wide: re.compile(rf"{start}mm(?:1[6-9]|[23]\d)[^\\]*")
@@ -34,6 +35,7 @@ def forms(wide: bool) -> Iterator[str]:
         yield from (f".globl {name}", f".type {name},@function", f"{name}:")
     for base in _ADDRESSES:
         yield from (f"push {base}", f"pop {base}", f"mov {base}, #(%rsp)", f"mov #(%rsp), {base}")
+        yield f"add $#, {base}"
         yield from (f"lea .Lconstants+#(%rip), {base}", f"lea #(%rsp), {base}")
     yield from ("vmovupd .Lmask+#(%rip), %ymm#", "vmovapd #(%rsp), %ymm#", "vmovapd %ymm#, #(%rsp)")
     for place in (*_ADDRESSES, "%rsp"):
