@@ -8,7 +8,7 @@ the same fused operations; sines and cosines are left to `@sines` and `@all_sine
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from armdyn.graph import Node
@@ -354,36 +354,47 @@ class _Rows(_Function):
         step, frame, lines = self.machine.bytes * len(self.angles), self.frame, self.lines
         most = max(1, min(MOST, AHEAD // (3 * step)))
         room = most * step + self.machine.bytes
-        angles, *results = (frame.room(room + -room % (8 * GROUP), 64) for _ in range(3))
+        places = [frame.room(room + -room % (8 * GROUP), 64) for _ in range(3)]
         count, turns = (at(frame.room(8)) for _ in range(2))
         sines, cosines = BASES[len(sizes) : len(sizes) + 2]
-        for place, result in zip(frame.bases[-2:], results, strict=True):
-            lines += [f"lea {at(result + MIDDLE)}, %rax", f"mov %rax, {at(place)}"]
+        for base, place in zip(frame.bases[-2:], places[1:], strict=True):
+            lines += [f"lea {at(place + MIDDLE)}, %rax", f"mov %rax, {at(base)}"]
         lines += [".Lchunk:", f"mov {self.left}, %rax", f"mov ${most}, %ecx", "cmp %rcx, %rax", "cmovg %rcx, %rax"]
         lines += [f"mov %rax, {count}", f"mov %rax, {turns}"]
         self.load_bases()
-        lines += [f"lea {at(angles + MIDDLE)}, {sines}", ".Lfirst:"]
+        lines += [f"lea {at(places[0] + MIDDLE)}, {sines}", ".Lfirst:"]
         read = self.first_pass(sines)
-        lines += [f"add ${sizes[i]}, {BASES[i]}" for i in read]
-        lines += [f"add ${step}, {sines}", f"decq {turns}", "jg .Lfirst"]
-        for place, register in zip((angles, *results), ARGUMENTS, strict=False):
-            lines.append(f"lea {at(place)}, {register}")
-        lines += [f"mov {count}, %rcx", f"imul ${len(self.angles)}, %rcx, %rcx"]
-        if self.machine.lanes < GROUP:
-            lines += ["add $1, %rcx", "shr $1, %rcx"]  # two vectors to a group
-        lines += ["call all_sines@PLT", f"mov {count}, %rax", f"mov %rax, {turns}"]
+        self.next_block([(sizes[i], BASES[i]) for i in read] + [(step, sines)], turns, ".Lfirst")
+        self.sines_of_blocks(places, count)
+        lines += [f"mov {count}, %rax", f"mov %rax, {turns}"]
         self.load_bases()
         lines.append(".Lblock:")
+        self.second_pass(sines, cosines)
+        self.next_block(zip((*sizes, step, step), BASES, strict=False), turns, ".Lblock")
+        lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases[: len(sizes)], strict=False)]
+        lines += [f"mov {count}, %rax", f"sub %rax, {self.left}", "jg .Lchunk"]
+
+    def next_block(self, steps: Iterable[tuple[int, str]], turns: str, label: str) -> None:
+        """Registers move on; if turns are left, another one begins."""
+        self.lines += [f"add ${step}, {register}" for step, register in steps]
+        self.lines += [f"decq {turns}", f"jg {label}"]
+
+    def sines_of_blocks(self, places: Sequence[int], count: str) -> None:
+        """Sines and cosines of the angles of so many blocks. places: of all three."""
+        for place, register in zip(places, ARGUMENTS, strict=False):
+            self.put("lea", at(place), register)
+        self.lines += [f"mov {count}, %rcx", f"imul ${len(self.angles)}, %rcx, %rcx"]
+        if self.machine.lanes < GROUP:
+            self.lines += ["add $1, %rcx", "shr $1, %rcx"]  # two vectors to a group
+        self.put("call", "all_sines@PLT")
+
+    def second_pass(self, sines: str, cosines: str) -> None:
+        """All but sines and cosines, which these registers point to."""
         places = {angle: self.machine.bytes * k - MIDDLE for k, angle in enumerate(self.angles)}
         for node in self.plan.order:
             if node.op in (SIN, COS):
                 self.registers.memory[node] = f"{places[node.args[0]]}({sines if node.op == SIN else cosines})"
         self.execute(self.events)
-        steps = [*sizes, step, step]
-        lines += [f"add ${size}, {base}" for size, base in zip(steps, BASES, strict=False)]
-        lines += [f"decq {turns}", "jg .Lblock"]
-        lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases[: len(sizes)], strict=False)]
-        lines += [f"mov {count}, %rax", f"sub %rax, {self.left}", "jg .Lchunk"]
 
     def first_pass(self, target: str) -> list[int]:
         """Angles to memory, the last twice: it fills the last group up. Returns which arrays were read."""
