@@ -81,7 +81,7 @@ def test_every_form_can_be_assembled(wide: bool, tmp_path: Path) -> None:
 def test_what_is_no_form_cannot(line: str, wide: bool, tmp_path: Path) -> None:
     assert assembled([module([line])], X86, tmp_path).returncode != 0
     with pytest.raises(forms.UnknownForm):
-        forms.check([line], wide)
+        forms.check(line, wide)
 
 
 @pytest.mark.parametrize("line", [
@@ -92,9 +92,9 @@ def test_what_is_no_form_cannot(line: str, wide: bool, tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_no_form_of_avx2_is_one_of_avx512(line: str) -> None:
     """LLVM would assemble them for any processor."""
-    assert forms.check([line], True)
+    forms.check(line, True)
     with pytest.raises(forms.UnknownForm):
-        forms.check([line], False)
+        forms.check(line, False)
 
 
 @pytest.mark.parametrize("wide", [False, True])

@@ -186,19 +186,21 @@ _TABLE: dict[tuple[object, ...], _Reference] = {}
 
 def _forget(reference: Any, table: dict[Any, Any] = _TABLE) -> None:
     # The entry may already belong to an equal node that was made after this one was freed.
-    if table.get(reference.entry) is reference:
-        table.pop(reference.entry, None)  # another thread may have been quicker
+    entry = reference.entry
+    if table.get(entry) is reference:
+        table.pop(entry, None)  # another thread may have been quicker
 
 
 def _born(entry: tuple[object, ...], op: str, args: tuple[Node, ...], value: object, key: int, online: bool) -> Node:
-    node: Any = _Draft()
-    node.op, node.args, node.value, node.key, node.online = op, args, value, key, online
-    node.trig = args[0].trig + args[1].trig if op == MUL else 1 if op in (SIN, COS) else 0
-    node.__class__ = Node
+    draft: Any = _Draft()
+    draft.op, draft.args, draft.value, draft.key, draft.online = op, args, value, key, online
+    draft.trig = args[0].trig + args[1].trig if op == MUL else 1 if op in (SIN, COS) else 0
+    draft.__class__ = Node
+    node: Node = draft
     reference = _Reference(node, _forget)
     reference.entry = entry
     _TABLE[entry] = reference
-    return node  # type: ignore[no-any-return]
+    return node
 
 
 def interned(op: str, args: tuple[Node, ...]) -> Node:

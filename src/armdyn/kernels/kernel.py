@@ -20,7 +20,6 @@ from armdyn.kernels import fastcall, ir, jit
 from armdyn.kernels.batches import Batches
 from armdyn.kernels.calling import general_call
 from armdyn.kernels.interpreted import Interpreter
-from armdyn.kernels.ir_writer import ONCE
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.schedule import AHEAD, Plan, plan
@@ -153,9 +152,8 @@ def _images(graph: Graph, lanes: int, *, batches: bool) -> list[bytes]:
 
 @lru_cache(256)
 def _common(text: str) -> bytes:
-    """Object code of a module that other kernels have too; LLVM's least effort for what runs once per batch."""
-    once = text.count("define ") == text.count(ONCE)
-    return jit.compiled(text, effort=0 if once else 1)
+    """Object code of a module that other kernels have too. `@loop` gains nothing by more than LLVM's least effort."""
+    return jit.compiled(text, effort=0 if "define void @loop(" in text else 1)
 
 
 def _source(graph: Graph, lanes: int) -> str:

@@ -64,8 +64,8 @@ class _Links:
         place = {node: i for i, node in enumerate(nodes)}
         self.reads = [[place[arg] for arg in reads[node] if arg in place] for node in nodes]
         self.users: list[list[int]] = [[] for _ in nodes]
-        for i, reads in enumerate(self.reads):
-            for arg in reads:
+        for i, read in enumerate(self.reads):
+            for arg in read:
                 self.users[arg].append(i)
 
 
