@@ -119,11 +119,8 @@ def _pointed(
             return
         k = found.index((total, start, stop))
         middle = left[k][start][1] + areas[k].reach // 2
-        yield (
-            register,
-            areas[k].form.format(middle),
-            {use: f"{place - middle}({register})" for use, place in left[k][start:stop]},
-        )
+        reached = {use: f"{place - middle}({register})" for use, place in left[k][start:stop]}
+        yield register, areas[k].form.format(middle), reached
         del left[k][start:stop]
         found[k] = _most_used(left[k], uses, areas[k].reach)
 

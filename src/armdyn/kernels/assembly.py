@@ -232,15 +232,9 @@ class _Function:
         lines = [".text", f".globl {self.name}", f".type {self.name},@function", ".p2align 5", f"{self.name}:"]
         saved = [register for register in SAVED if register in taken]
         lines += ["push %rbp", "mov %rsp, %rbp", *(f"push {register}" for register in saved)]
-        lines += [
-            "and $-64, %rsp",
-            f"sub ${size}, %rsp",
-            *before,
-            body,
-            "vzeroupper",
-            f"lea {-8 * len(saved)}(%rbp), %rsp",
-        ]
-        lines += [*(f"pop {register}" for register in reversed(saved)), "pop %rbp", "ret"]
+        lines += ["and $-64, %rsp", f"sub ${size}, %rsp", *before, body, "vzeroupper"]
+        lines += [f"lea {-8 * len(saved)}(%rbp), %rsp", *(f"pop {register}" for register in reversed(saved))]
+        lines += ["pop %rbp", "ret"]
         code = NEXT.join(lines)
         forms.check(code, self.machine.count > SHORT)
         data = [".section .rodata", ".p2align 6", ".Lconstants:"]
