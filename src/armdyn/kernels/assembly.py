@@ -363,6 +363,9 @@ class _Rows(_Function):
         lines += [f"mov {count}, %rax", f"mov %rax, {turns}"]
         self.load_bases()
         lines.append(".Lblock:")
+        for size, base in zip(sizes[: len(self.ports.inputs)], BASES, strict=False):
+            for line in range(0, size, LINE):
+                self.put("prefetcht0", f"{most * size + line}({base})")  # arguments of a block of the next chunk
         self.second_pass(sines, cosines)
         self.next_block(zip((*sizes, step, step), BASES, strict=False), turns, ".Lblock")
         lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases[: len(sizes)], strict=False)]
