@@ -65,7 +65,7 @@ def test_every_form_can_be_assembled(wide: bool, tmp_path: Path) -> None:
     """Those for AVX2 without a byte of AVX-512, whose instructions begin with EVEX."""
     listed = sorted(form for form in set(forms.forms(wide)) if form[0] != "." and form[-1] != ":")
     lines = [filled(form, largest, wide) for form in listed for largest in (False, True)]
-    labels = [".Lblock:", ".Lconstants:", ".Lmask:"]
+    labels = [".Lblock:", ".Lfirst:", ".Lchunk:", ".Lconstants:", ".Lmask:"]
     done = assembled([module([*labels, *(f".p2align {SPACE}{forms.NEXT}{line}" for line in lines)])], X86, tmp_path)
     assert done.returncode == 0, done.stderr
     first = bytes.fromhex(done.stdout)[:: 2**SPACE]
@@ -147,8 +147,8 @@ def test_a_line_of_another_form_is_not_given_to_llvm(monkeypatch: pytest.MonkeyP
     graph = trace(lambda q: [q[0].sin() * q[1], q[0] / q[1]], {"q": 2})
     q = np.random.default_rng(0).normal(size=(9, 2))
     expected = build(graph, cache=False)(q)
-    monkeypatch.setattr(assembly._Function, "after", lambda self: ["vdance %xmm0"])
-    monkeypatch.setattr(assembly._Rows, "after", lambda self: ["vdance %xmm0"])
+    for kind in (assembly._Single, assembly._Rows):
+        monkeypatch.setattr(kind, "before", lambda self, written=kind.before: [*written(self), "vdance %xmm0"])
     with pytest.warns(PerformanceWarning, match="vdance"):
         found = build(graph, cache=False)(q)
     np.testing.assert_array_equal(found, expected)

@@ -351,8 +351,8 @@ class _Rows(_Function):
         places = [frame.room(room + -room % (8 * GROUP), 64) for _ in range(3)]
         count, turns = (at(frame.room(8)) for _ in range(2))
         sines, cosines = BASES[len(sizes) : len(sizes) + 2]
-        for base, place in zip(frame.bases[-2:], places[1:], strict=True):
-            lines += [f"lea {at(place + MIDDLE)}, %rax", f"mov %rax, {at(base)}"]
+        for kept, place in zip(frame.bases[-2:], places[1:], strict=True):
+            lines += [f"lea {at(place + MIDDLE)}, %rax", f"mov %rax, {at(kept)}"]
         lines += [".Lchunk:", f"mov {self.left}, %rax", f"mov ${most}, %ecx", "cmp %rcx, %rax", "cmovg %rcx, %rax"]
         lines += [f"mov %rax, {count}", f"mov %rax, {turns}"]
         self.load_bases()
