@@ -18,6 +18,7 @@ told; the masses of the robot are trusted.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -144,22 +145,44 @@ def payload_row(name: str, draws: int) -> str:
     )
 
 
+def arguments() -> argparse.Namespace:
+    options = argparse.ArgumentParser(description="Coverage of the error bars of identification on simulated logs.")
+    catalog = f"name of the catalog (default: {', '.join(ROBOTS)}; with --payload the first two)"
+    options.add_argument("robots", nargs="*", metavar="ROBOT", help=catalog)
+    options.add_argument("--law", action="append", metavar="LAW", choices=LAWS,
+                         help=f"law of friction, may be repeated (default: all): {', '.join(LAWS)}")  # fmt: skip
+    options.add_argument("--payload", action="store_true", help="coverage of an identified payload instead")
+    options.add_argument("--draws", type=int, default=DRAWS, metavar="N", help=f"logs drawn per row (default {DRAWS})")
+    given = options.parse_args()
+    if given.draws < 1:
+        options.error(f"argument --draws: {given.draws} draws (at least one is needed)")
+    if given.payload and given.law:
+        options.error("argument --law: not used with --payload, whose friction is viscous and Coulomb")
+    for name in given.robots:
+        try:
+            armdyn.load(name)
+        except armdyn.ArmdynError as error:
+            options.error(f"argument ROBOT: {error}")
+    if [(name, law) for name in given.robots for law in given.law or ()] == [REFUSED]:
+        options.error(f"{REFUSED[0]} with {REFUSED[1]!r}: not modelled for robots with closed loops")
+    return given
+
+
 def main() -> None:
-    given = [entry for entry in sys.argv[1:] if not entry.startswith("-") and not entry.isdigit()]
-    draws = int(sys.argv[sys.argv.index("--draws") + 1]) if "--draws" in sys.argv else DRAWS
-    if "--payload" in sys.argv:
+    given = arguments()
+    if given.payload:
         print("| robot | draws | within 2 std, % (standard error) | mass, % | worst, % | std of the mass, g |")
         print("|---|---|---|---|---|---|")
-        for name in given or ROBOTS[:2]:
-            print(payload_row(name, draws), flush=True)
+        for name in given.robots or ROBOTS[:2]:
+            print(payload_row(name, given.draws), flush=True)
         return
     print("| robot | law | draws | parameters | within 2 std, % (standard error) | worst parameter, % | "
           "terms found, draws | error with / without terms, % | s a draw |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|")
-    for name in given or ROBOTS:
-        for law in [entry for entry in LAWS if f"--law={entry}" in sys.argv] or LAWS:
+    for name in given.robots or ROBOTS:
+        for law in given.law or LAWS:
             if (name, law) != REFUSED:
-                print(row(name, law, draws), flush=True)
+                print(row(name, law, given.draws), flush=True)
 
 
 if __name__ == "__main__":
