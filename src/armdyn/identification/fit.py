@@ -90,6 +90,9 @@ class Fit(Shown):
     def predict(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
         """(N, n) torques of the identified robot along a motion, N m or N, friction with a state included.
 
+        Presliding states are zero at the first sample, because a motion does not tell them. They forget this over the
+        distances of the friction law; until a joint has moved so far, its torque is off by up to the presliding part.
+
         t: (N,) s, increasing: consecutive samples, because presliding friction depends on the motion before
         q, qd, qdd: (N, n) rad or m, per s, per s^2
         """
