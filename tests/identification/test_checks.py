@@ -101,6 +101,14 @@ def test_reversed_sign(robot: str) -> None:
     assert set(every) == {"sign of torque"} and set(every["sign of torque"]) == {j.name for j in arm.joints}
 
 
+def test_of_two_signs_that_explain_the_torques_the_better_one_is_named() -> None:
+    """Shoulder and elbow agree with each other if the sign of either is changed, but only the right one fits all."""
+    arm = rubbing("puma560")
+    log = simulated(arm)
+    sign = np.where(np.arange(arm.n) == 2, -1, 1)
+    assert rules(change(log, tau=log.tau * sign), arm) == {"sign of torque": [name(arm, 2)]}
+
+
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_degrees(robot: str) -> None:
     arm = rubbing(robot)

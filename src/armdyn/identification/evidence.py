@@ -208,7 +208,7 @@ class Evidence:
         while len(readings) <= self.robot.n and np.nanmax(errors, initial=0.0) > CLEAR:
             gain, best = self._best(errors, self._other_torques(readings[-1]))
             if np.nanmax(errors) > POOR and not self._clear(best):  # these need the regressor again, which takes time
-                other, motion = self._best(errors, self._other_motions(readings[-1]))
+                other, motion = self._best(errors, self._other_motions(readings[-1]), first=True)
                 gain, best = (other, motion) if other > gain else (gain, best)
             if best is None or gain < BETTER:
                 break
@@ -216,14 +216,18 @@ class Evidence:
             errors = self.errors(best)
         return readings
 
-    def _best(self, errors: Array, readings: Iterator[Reading]) -> tuple[float, Reading | None]:
-        """How much better, and the reading; the first one that fits clearly ends the search."""
-        gain, best = 1.0, None
+    def _best(self, errors: Array, readings: Iterator[Reading], *, first: bool = False) -> tuple[float, Reading | None]:
+        """How much better, and the reading; of those that are equal but for noise, the one that fits best.
+
+        first: the first one that fits clearly ends the search
+        """
+        gain, rest, best = 1.0, math.inf, None
         for reading in readings:
-            better = self.improvement(errors, self.errors(reading))
-            if better > gain:
-                gain, best = better, reading
-            if self._clear(best):
+            after = self.errors(reading)
+            better, left = self.improvement(errors, after), float(np.log(np.fmax(after, 1e-12))[after >= 0].sum())
+            if better > gain or (better == gain and best is not None and left < rest):
+                gain, rest, best = better, left, reading
+            if first and self._clear(best):
                 break
         return gain, best
 
