@@ -167,12 +167,14 @@ class TorqueModel:
         ]
         note = (
             "Cross-validated relative errors on blocks of time held out. Widths and presliding, in the unit of the "
-            "torque, sum the absolute coefficients of their bank; load is Coulomb friction per torque carried."
+            "torque, sum the absolute coefficients of their bank; load is Coulomb friction per torque carried. Fv and "
+            "Fc among the parameters are the rest of the same law: where terms take part of the friction, they have "
+            "wide bars and are not the friction of a model without terms."
         )
         if (self.used & (after > before)).any():
             note += (
-                " Terms that raise a joint's error are kept unless it is certain that they do: a block of a short log "
-                "takes with it reversals that tell them."
+                " Terms that raise the cross-validated error of a joint are kept unless the increase is certain: a "
+                "block that is held out of a short log contains reversals that the others need to determine the terms."
             )
         return Section("Friction terms", columns, tuple(rows), note)
 
