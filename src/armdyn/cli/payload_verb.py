@@ -42,7 +42,15 @@ def payload(
         str, typer.Option(help="Side of the gears on which the logs were measured: joint or motor.")
     ] = "joint",
     effort: Annotated[str, typer.Option(help="Meaning of the effort columns: torque or current.")] = "torque",
+    gains: Annotated[
+        str | None, typer.Option(metavar="K", help="Torque per unit of effort, one for all joints or one each.")
+    ] = None,
     rate: Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate of logs without time stamps.")] = None,
+    topic: Annotated[str | None, typer.Option(metavar="NAME", help="Topic of the joint states in ROS 2 bags.")] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="Replace OLD in names of the logs by NEW (fer_=panda_); repeatable."),
+    ] = None,
 ) -> None:
     """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
     with working("reading the logs") as say:
@@ -52,7 +60,10 @@ def payload(
             units=dict(parse.pair(entry, "--unit", "q=deg") for entry in unit or ()) or None,
             side=cast("Side", side),
             effort=cast("Effort", effort),
+            gains=None if gains is None else parse.numbers(gains, robot.n, "--gains", single=True),
             rate=rate,
+            topic=topic,
+            rename=dict(parse.pair(entry, "--rename", "fer_=panda_") for entry in rename or ()) or None,
         )
         found = identify_payload(robot, loaded, unloaded, calibrated=calibrated, log_format=log_format, progress=say)
         gain = None if known_mass is None else found.torque_gain(known_mass)

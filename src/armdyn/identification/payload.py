@@ -57,6 +57,7 @@ class Payload:
     undetermined: labels of what the data do not determine, given as zero
     residual: weighted misfit over its degrees of freedom, near 1 if the noise is as assumed
     findings: what is suspicious about the logs
+    gain: measured torques over true ones and its standard deviation, if it was estimated and taken into account
     """
 
     parameters: Array
@@ -65,6 +66,7 @@ class Payload:
     undetermined: tuple[str, ...] = ()
     residual: float = 1.0
     findings: tuple[Finding, ...] = ()
+    gain: tuple[float, float] | None = None
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -121,7 +123,7 @@ class Payload:
         """The payload if the torques that gave it were `gain` times the true ones; `std`: of the gain."""
         phi = self.parameters / gain
         covariance = self.covariance / gain**2 + (std / gain) ** 2 * np.outer(phi, phi)
-        return replace(self, parameters=phi, covariance=covariance)
+        return replace(self, parameters=phi, covariance=covariance, gain=(gain, std))
 
     def added_to(self, robot: Robot) -> Robot:
         """The robot with this payload."""
@@ -135,7 +137,11 @@ class Payload:
             rows.append((label, f"{value:.5g}" if known else "-", f"{self.std[label]:.2g}" if known else "-",
                          UNIT_OF[label]))  # fmt: skip
         heads = tuple(map(Column, ("payload", "value", "std", "unit")))
-        return render(Section(f"Payload in frame {self.frame!r}", heads, tuple(rows), "Tensor at the centre of mass."))
+        note = "Tensor at the centre of mass."
+        if self.gain is not None:
+            note += (f" The measured torques are {self.gain[0]:.4g} +- {self.gain[1]:.2g} times those that the robot's "
+                     "masses need; the payload accounts for it.")  # fmt: skip
+        return render(Section(f"Payload in frame {self.frame!r}", heads, tuple(rows), note))
 
 
 def central(parameters: Array) -> Array:
