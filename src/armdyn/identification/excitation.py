@@ -36,7 +36,7 @@ from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import MotionLimits, careful_rates, motion_limits, working_range
+from armdyn.robot.limits import MotionLimits, careful_rates, common_units, motion_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array, Progress, quiet
@@ -168,7 +168,7 @@ def excite(
     limits, notes = excitation_limits(robot, share, v_max=v_max, a_max=a_max, tau_max=tau_max)
     kind, search = harmonics or Harmonics(), search or Search()
     clearance = None if surroundings is None else Clearance(base.robot, surroundings)
-    notes += () if clearance is not None else ("Neither a floor nor other links are kept clear of.",)
+    notes += () if clearance is not None else ("Collisions with a floor or between links are not checked.",)
     design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count), clearance)
     criterion_named(criterion)
     run = _Run(design, criterion, search, progress)
@@ -189,7 +189,7 @@ def excitation_limits(
     if not 0 < share <= 1:
         raise ArmdynError(f"share = {share}", expected="above 0, at most 1: the share of every limit that may be used")
     known = motion_limits(robot, v_max=v_max, a_max=a_max, tau_max=tau_max)
-    careful = careful_rates(robot)
+    careful, units = careful_rates(robot), common_units(robot)
     notes = []
 
     def named(chosen: Array) -> str:
@@ -199,9 +199,9 @@ def excitation_limits(
     low, high = working_range(robot)
     if missing.any():
         half = (high - low)[missing] / 2
-        notes.append(f"No position limits of {named(missing)}: plus and minus {_values(half)} rad or m is assumed.")
+        notes.append(f"No position limits of {named(missing)}: +-{_values(half)} {units.position} is assumed.")
     velocity, acceleration = known.velocity.copy(), known.acceleration.copy()
-    rates = (("velocity", velocity, "rad/s or m/s"), ("acceleration", acceleration, "rad/s² or m/s²"))
+    rates = (("velocity", velocity, units.velocity), ("acceleration", acceleration, units.acceleration))
     for (name, values, unit), usual in zip(rates, careful, strict=True):
         unknown = ~np.isfinite(values)
         if unknown.any():
@@ -335,7 +335,8 @@ class Prediction:
         for name, value, std, share in zip(self.base.names, self.base.values, self.std, self.relative, strict=True):
             rows.append((name, f"{value:.6g}", f"{std:.3g}", f"{share:.2%}" if np.isfinite(share) else "-"))
         noise = ", ".join(f"{x:.3g}" for x in self.noise)
-        note = f"{self.samples} independent samples; torque noise by joint: {noise} N m or N. SI units."
+        unit = common_units(self.base.robot).torque
+        note = f"{self.samples} independent samples; torque noise by joint: {noise} {unit}. SI units."
         return Section(
             f"{self.base.robot.name}: expected standard deviations", tuple(map(Column, heads)), tuple(rows), note
         )

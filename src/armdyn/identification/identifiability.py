@@ -115,10 +115,11 @@ class Identifiable:
         ]
         title = f"{self.base.robot.name}: {self.base.count} base parameters ({', '.join(self.base.include)})"
         tables = [
-            Section(title, (Column("parameter"), Column("combination"), Column("determined")), tuple(rows),
+            Section(title, (Column("parameter"), Column("combination", folds=True), Column("determined")), tuple(rows),
                     self._note()),
-            Section("Standard parameters", (Column("are"), Column("count"), Column("names")), tuple(kinds)),
-            Section("Null space", (Column("of"), Column("change")), tuple(null),
+            Section("Standard parameters", (Column("kind"), Column("count"), Column("names", folds=True)),
+                    tuple(kinds)),
+            Section("Null space", (Column("of"), Column("change", folds=True)), tuple(null),
                     "Changes of standard parameters that change no torque along any motion, beside those of parameters "
                     "that are not identifiable; SI units."),
         ]  # fmt: skip
