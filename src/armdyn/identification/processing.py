@@ -66,7 +66,7 @@ of such a motion have nothing above, and the instant at which a velocity changes
 ENDS = 0.04
 """Largest share of a log that is left out at each end. Slow logs last few periods of the cut-off and would lose more by
 waiting until the filter has settled than by errors of its start: 1.5 periods after it, accelerations of real logs are
-off by less than 0.4 % of their rms."""
+off by less than 0.7 % of their rms."""
 DEAD_BAND = 5.0
 """Standard deviations of the velocity noise within which the sign of a velocity is not trusted."""
 SLOWEST = 0.005
