@@ -409,11 +409,11 @@ def _brought(
         w.do(f"call void @gather(ptr {rows}, ptr {given}, {steps_of}, i64 {size}, i64 {taken})")
 
 
-def _fetched_if(w: LoopWriter, large: str, name: str, target: str, count: str) -> None:
-    """Lines of so many results, fetched before they are computed."""
+def _fetched_if(w: LoopWriter, large: str, name: str, target: str, count: str, *, written: bool) -> None:
+    """Lines of so many results, fetched before they are computed, or of arguments of the samples that follow."""
     lines = w.put(f"udiv i64 {count}, {LINE * LINE}")
     with w.when(large, f"large{name}"), w.counting(f"ahead{name}", lines) as k:
-        fetched(w, w.offset(target, w.times(k, 8 * LINE * LINE)), 8 * LINE * LINE)
+        fetched(w, w.offset(target, w.times(k, 8 * LINE * LINE)), 8 * LINE * LINE, written=written)
 
 
 def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
@@ -456,8 +456,9 @@ def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
             taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {side_by_side})")
             here = [w.offset(args[i], w.times(first, steps[i])) for i in count]
             _brought(w, recipe, each, here, steps, strides, taken)
-            for output in range(vectors):
-                _fetched_if(w, large, f"{output}.{k}", here[inputs + output], w.times(taken, n))
+            for i in range(inputs + vectors):
+                following = here[i] if i >= inputs else w.offset(here[i], w.times(steps[i], together))
+                _fetched_if(w, large, f"{i}.{k}", following, w.times(taken, n), written=i >= inputs)
             parts.append((first, taken, here))
         w.do(f"call void @block(ptr {scratch})")
         for each, (_, taken, here) in zip(layouts, parts, strict=True):

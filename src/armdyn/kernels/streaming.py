@@ -13,8 +13,9 @@ LINE = 8
 
 STREAMED = 2**23
 """Bytes of matrices from which they are written past the caches. Below it, their lines are fetched ahead."""
-FETCHED = 2**19
-"""Bytes of vectors from which their lines are fetched ahead: smaller ones are in the second cache, with the inputs."""
+FETCHED = 2**16
+"""Bytes of vectors from which their lines, and those of the arguments, are fetched ahead: smaller ones are in the second
+cache."""
 
 
 class Target(NamedTuple):
@@ -37,10 +38,10 @@ ORDERED = ", ".join(f"i1 %{name}" for name in Order._fields)
 """Its numbers as arguments of a function."""
 
 
-def fetched(w: LoopWriter, following: str, size: int) -> None:
+def fetched(w: LoopWriter, following: str, size: int, *, written: bool = True) -> None:
     """So many bytes of the caller's memory are fetched, while others are computed, in order to be overwritten."""
     for place in range(0, size, 8 * LINE):
-        w.do(f"call void @llvm.prefetch.p0(ptr {w.offset(following, place)}, i32 1, i32 3, i32 1)")
+        w.do(f"call void @llvm.prefetch.p0(ptr {w.offset(following, place)}, i32 {int(written)}, i32 3, i32 1)")
 
 
 def put_rows() -> str:
