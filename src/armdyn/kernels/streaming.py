@@ -14,7 +14,7 @@ LINE = 8
 STREAMED = 2**23
 """Bytes of matrices from which they are written past the caches. Below it, their lines are fetched ahead."""
 FETCHED = 2**16
-"""Bytes of vectors from which lines of them and of arguments are fetched ahead: smaller ones are in the second cache."""
+"""Bytes of vectors from which lines of them and of arguments are fetched ahead: smaller ones are in a near cache."""
 
 
 class Target(NamedTuple):
