@@ -1,8 +1,9 @@
 """Chains of revolute joints: frames with few numbers, and forward dynamics in them.
 
-The x axis of every link is along the common normal of its own joint axis and the next one, as in Khalil sec. 7.2: the
-next link is then placed by a turn about x. What that axis is ahead of where the joint's angle is zero is added to the
-angle. Origins stay where they are: on common normals, those of nearly parallel axes would be far away.
+The x axis of every link is parallel to the common normal of its own joint axis and the next one, as in modified
+Denavit-Hartenberg parameters: the next link is then placed by a turn about x. The angle between this axis and the one
+that the robot's description has is added to the joint's angle. Origins stay where they are: on the common normals those
+of nearly parallel axes would be far away.
 """
 
 from __future__ import annotations
