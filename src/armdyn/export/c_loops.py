@@ -259,7 +259,7 @@ class LoopWriter:
         for name, product in zip(matrices, recipe.products, strict=True):
             upper, lower = self._entry(name, "j", "i", n), self._entry(name, "i", "j", n)
             value = self._sum(product.upper)
-            if product.lower is None:
+            if not product.lower:
                 yield from folded(f"{INDENT * 3}{upper} = {lower} = {value};", WIDTH, INDENT * 4)
             else:
                 yield from folded(f"{INDENT * 3}{lower} = {self._sum(product.lower)};", WIDTH, INDENT * 4)

@@ -222,7 +222,7 @@ def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
     nodes = [tuple(node for _, node in loop.body.outputs) for loop in recipe.stored[0]]
     counts = [count_operations(group) for group in nodes]
     link = _sum([*((count, 1) for count in counts), (Operations(trigonometric=2), 1)])
-    sides = [side for product in recipe.products for side in (product.upper, product.lower)]
+    sides = [side for product in recipe.products for side in (product.upper, product.lower) if side]
     terms = sum(SIZES[recipe.pairs[a]] for side in sides for a, _ in side)
     if recipe.strip is not None:
         return link, Operations(multiplications=recipe.strip.size, additions=recipe.strip.size - recipe.strip.width)
