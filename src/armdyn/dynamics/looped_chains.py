@@ -73,7 +73,7 @@ def _numbers(R: Mat3) -> Mat3:
 ABREAST = 2
 """Vectors of samples in turns: the way inwards is a chain of operations that wait for each other."""
 OWN: dict[str, Kind] = {
-    "R": "matrix", "w": "vector", "c": "vector", "cd": "vector", "F": "vector", "N": "vector", "A": "symmetric",
+    "w": "vector", "c": "vector", "cd": "vector", "F": "vector", "N": "vector", "A": "symmetric",
     "B": "matrix", "D": "symmetric", "g": "vector", "gd": "vector", "free": "scalar", "a": "vector", "wd": "vector",
 }  # fmt: skip
 """(c, cd): gamma; (F, N): beta; A, B, D: articulated inertia; (g, gd): I* a / H; free: qdd of a parent that does not
