@@ -1,9 +1,9 @@
 """Chains of revolute joints: frames with few numbers, and forward dynamics in them.
 
-The x axis of every link is parallel to the common normal of its own joint axis and the next one, as in modified
-Denavit-Hartenberg parameters: the next link is then placed by a turn about x. The angle between this axis and the one
-that the robot's description has is added to the joint's angle. Origins stay where they are: on the common normals those
-of nearly parallel axes would be far away.
+The frames are those of modified Denavit-Hartenberg parameters: the x axis of a link is the common normal of its own
+joint axis and the next one. The next link is then placed by a turn about x and a step along it, and by a step along
+its own axis, on which its own motion has no influence. The angle between x and the x axis of the robot's description is
+added to the joint's angle.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, rot_x, rot_z
 from armdyn.algebra.ops import add, mul, sub
-from armdyn.dynamics.looped_steps import Shape, base_motion, joint_terms, link_of, pose_in_factors, standard
+from armdyn.dynamics.looped_steps import Shape, base_motion, joint_terms, link_of, own_step, pose_in_factors, standard
 from armdyn.graph import Node
 from armdyn.kernels.link_loops import Kind, Recipe, Site, Stage
 from armdyn.mechanics import articulated_body, newton_euler
@@ -28,14 +29,33 @@ from armdyn.robot.links import Link
 
 PARALLEL = 1e-15
 """Sine of an angle between axes that is only rounding."""
+FAR = 30.0
+"""Steps between origins, in longest distances of the robot's own, that cost no more than three digits of an inertia."""
 
 
 class Chain(NamedTuple):
-    """Links in these frames, cosine and sine of what their x axes are ahead, and the world's axes."""
+    """Links in these frames, and what is known of them besides.
+
+    along: steps along their axes. ahead: cosine and sine of what their x axes are ahead. base: the world's axes.
+    """
 
     links: tuple[Link, ...]
+    along: tuple[float, ...]
     ahead: tuple[tuple[float, float], ...]
     base: Mat3
+
+
+class Normal(NamedTuple):
+    """The common normal of two joint axes, seen from the frame of the first.
+
+    axes: z as it is, x along the normal. here, there: its feet, from the origins along the axes. length: from here to
+    there.
+    """
+
+    axes: Mat3
+    here: float
+    there: float
+    length: float
 
 
 def is_chain(links: Sequence[Link]) -> bool:
@@ -43,25 +63,37 @@ def is_chain(links: Sequence[Link]) -> bool:
     return all(link.revolute and link.compound is None and link.parent == link.index - 1 for link in links)
 
 
-def along_normals(links: Sequence[Link]) -> Chain:
-    """The links of a chain in axes along common normals; numbers are floats."""
-    axes = [_normal(link) for link in links] + [Mat3.identity()]
+def along_normals(links: Sequence[Link]) -> Chain | None:
+    """The links of a chain in these frames; None if nearly parallel axes would have their common normal far away."""
+    ahead_of_first = Normal(_normal(links[0]).axes, 0.0, 0.0, 0.0)  # torques are the same wherever the world's origin is
+    normals = [ahead_of_first, *map(_normal, links[1:])]
+    normals.append(Normal(Mat3.identity(), normals[-1].there, 0.0, 0.0))
+    along = tuple(after.here - before.there for before, after in pairwise(normals))
+    longest = max((math.hypot(*map(float, link.placement.p)) for link in links[1:]), default=0.0)
+    if max(map(abs, (*along, *(normal.length for normal in normals)))) > FAR * longest:
+        return None
     moved, ahead = [], []
-    for k, link in enumerate(links):
-        back = axes[k].T
-        R = back @ _numbers(link.placement.R) @ rot_z(float(link.offset))
+    for link, step, (before, after) in zip(links, along, pairwise(normals), strict=True):
+        R = before.axes.T @ _numbers(link.placement.R) @ rot_z(float(link.offset))
         about_x = rot_x(AnglePair(R.rows[2][2], math.hypot(R.rows[0][2], R.rows[1][2])))
-        ahead.append((about_x.T @ R @ axes[k + 1]).column(0))
-        placement, inertia = Pose(about_x, back @ link.placement.p), link.inertia.seen_from(Pose(axes[k + 1].T, ZERO))
+        ahead.append((about_x.T @ R @ after.axes).column(0))
+        inertia = link.inertia.seen_from(Pose(after.axes, Vec3(0.0, 0.0, after.here)).inverse())
+        placement = Pose(about_x, Vec3(before.length, 0.0, 0.0) + step * about_x.column(2))
         moved.append(replace(link, placement=placement, offset=0, inertia=inertia))
-    return Chain(tuple(moved), tuple((float(x.x), float(x.y)) for x in ahead), axes[0])
+    return Chain(tuple(moved), along, tuple((float(x.x), float(x.y)) for x in ahead), normals[0].axes)
 
 
-def _normal(link: Link) -> Mat3:
-    """Axes in the parent's frame: z as it is, x at right angles to the link's axis."""
-    x, y, _ = map(float, link.placement.R.column(2))
+def _normal(link: Link) -> Normal:
+    """From the axis of the link's parent, z of its frame, to the link's own."""
+    x, y, z = map(float, link.placement.R.column(2))
+    px, py, pz = map(float, link.placement.p)
     sine = math.hypot(x, y)
-    return Mat3.identity() if sine <= PARALLEL else rot_z(AnglePair(-y / sine, x / sine))
+    if sine <= PARALLEL:
+        length = math.hypot(px, py)
+        axes = rot_z(AnglePair(px / length, py / length)) if length else Mat3.identity()
+        return Normal(axes, 0.0, -pz * z, length)
+    there = -(px * x + py * y) / sine**2
+    return Normal(rot_z(AnglePair(-y / sine, x / sine)), pz + there * z, there, (py * x - px * y) / sine)
 
 
 def _numbers(R: Mat3) -> Mat3:
@@ -99,8 +131,9 @@ def _rates(site: Site) -> None:
     """gamma and beta. Khalil (7.51), (7.52), (7.68), (7.70)"""
     link, (R, P), w_i = link_of(site), pose_in_factors(site), site.parent("w")
     w_before, spin, body = R.T @ w_i, link.spin(site.joint("qd")), link.inertia
-    w = w_before + spin
-    site.put(w=w, c=R.T @ cross(w_i, cross(w_i, P)), cd=cross(w_before, spin))
+    w, step = w_before + spin, own_step(site)
+    drift = R.T @ cross(w_i, cross(w_i, P)) + cross(w_before, cross(w_before, step))
+    site.put(w=w, c=drift, cd=cross(w_before, spin))
     U = newton_euler.rate_matrix(w, ZERO)
     site.put(F=-(U @ body.moment), N=-newton_euler.turning_moment(body.tensor, w, ZERO, U))
     site.put(**articulated_body.spatial(body)._asdict())
@@ -118,8 +151,11 @@ def _reduced(site: Site) -> None:
     gain = Screw(*(articulated_body.over(part, H, inverse) for part in u))
     K = articulated_body.reduced(link, I, u, gain)
     site.put(g=gain.linear, gd=gain.angular, free=sub(mul(inverse, pull), gain.dot(gamma)))
-    passed = articulated_body.wrench_at_parent(pose, beta.minus(K.times(gamma)).minus(gain.times(pull)))
-    site.add_to_parent(F=passed.linear, N=passed.angular, **_at_parent(site, pose.p, K)._asdict())
+    alpha, step = beta.minus(K.times(gamma)).minus(gain.times(pull)), own_step(site)
+    on_axis = Screw(alpha.linear, alpha.angular + cross(step, alpha.linear))
+    passed = articulated_body.wrench_at_parent(pose, on_axis)
+    there = _at_parent(site, pose.p, articulated_body.about(step, K))
+    site.add_to_parent(F=passed.linear, N=passed.angular, **there._asdict())
 
 
 def _at_parent(site: Site, P: Vec3, K: Block) -> Block:
@@ -139,6 +175,7 @@ def _accelerated(site: Site) -> None:
     link, (R, P) = link_of(site), pose_in_factors(site)
     a, wd = site.parent("a"), site.parent("wd")
     a, wd = R.T @ (a + cross(wd, P)), R.T @ wd
+    a = a + cross(wd, own_step(site))
     qdd = sub(site.own("free"), add(site.own("g").dot(a), site.own("gd").dot(wd)))
     site.result("qdd", qdd)
     site.put(a=a + site.own("c"), wd=wd + site.own("cd") + link.spin(qdd))
