@@ -18,7 +18,6 @@ from armdyn.dynamics.looped_steps import (
     joint_terms,
     link_of,
     moved,
-    own_step,
     pose_in_factors,
     pose_of,
     posed,
@@ -100,8 +99,7 @@ def _borne(site: Site) -> None:
             site.result(name, value)
     else:
         site.result(site.recipe.results[0], add(link.along(f, m), joint_terms(site)))
-    on_axis = m + cross(own_step(site), f)
-    force, moment = newton_euler.passed_on(link, pose_in_factors(site), f, on_axis)
+    force, moment = newton_euler.passed_on(link, pose_in_factors(site), f, m)
     site.add_to_parent(f=force, m=moment.turned + moment.lever)
 
 
@@ -147,8 +145,7 @@ def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
 
 def _turned(site: Site) -> None:
     T = site.parent("T")
-    turned = T @ site.own("R")
-    site.put(T=turned, r=T @ pose_of(site).p + turned @ own_step(site))
+    site.put(T=T @ site.own("R"), r=T @ pose_of(site).p)
 
 
 def _directed(site: Site) -> None:

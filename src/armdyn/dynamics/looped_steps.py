@@ -24,8 +24,8 @@ from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
 from armdyn.robot.links import WORLD, Link
 
 PLACEMENT = ("R00", "R01", "R02", "R10", "R11", "R12", "R20", "R21", "R22", "Px", "Py", "Pz")
-ALIGNED = ("ca", "sa", "Px", "d")
-"""The same where links are placed by a turn about x, a step along it, and one along their own axes: `looped_chains`."""
+ALIGNED = ("ca", "sa", "Px", "Py", "Pz", "d")
+"""The same where links are placed by a turn about x, see `looped_chains`; d: how far along the joint's own axis."""
 AHEAD = ("cg", "sg")
 """Cosine and sine of what is added to the joint's angle there."""
 INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
@@ -84,7 +84,7 @@ class MixedLink(Link):
 def link_of(site: Site) -> Link:
     """The link at a site."""
     numbers = site.recipe.numbers
-    placement = Pose(_orientation(site), _origin(site))
+    placement = Pose(_orientation(site), Vec3(*site.numbers("Px Py Pz")))
     body = Inertia.from_parameters(*(site.number_if_any(name) for name in INERTIA))
     plain = Link(0, "", WORLD, "revolute", placement, 0, body)
     if "turning" not in numbers:
@@ -102,16 +102,6 @@ def _orientation(site: Site) -> Mat3:
     return Mat3((R[:3], R[3:6], R[6:]))
 
 
-def _origin(site: Site) -> Vec3:
-    """Where the joint is at zero, in the parent; without the step along the joint's own axis."""
-    return Vec3(*(site.number_if_any(name) for name in PLACEMENT[9:]))
-
-
-def own_step(site: Site) -> Vec3:
-    """The step along the joint's own axis, in the axes of the link."""
-    return Vec3(0, 0, site.number_if_any("d"))
-
-
 def position(site: Site) -> Any:
     """What `pose` of the link takes."""
     angle = AnglePair(site.own("cosine"), site.own("sine"))
@@ -121,7 +111,7 @@ def position(site: Site) -> Any:
 def pose_of(site: Site) -> Pose:
     """The pose in the parent, once its rotation is known."""
     mixed = site.recipe.turning is not None
-    return Pose(site.own("R"), site.own("P") if mixed else _origin(site))
+    return Pose(site.own("R"), site.own("P") if mixed else Vec3(*site.numbers("Px Py Pz")))
 
 
 class Factored(Mat3):
@@ -148,7 +138,7 @@ def pose_in_factors(site: Site) -> Pose:
     if not site.fused:
         return pose_of(site)
     turn = rot_z(AnglePair(site.own("cosine"), site.own("sine")))
-    P = site.own("P") if site.recipe.turning is not None else _origin(site)
+    P = site.own("P") if site.recipe.turning is not None else Vec3(*site.numbers("Px Py Pz"))
     return Pose(Factored(link_of(site).placement.R, turn), P)
 
 
@@ -225,7 +215,7 @@ def moved(site: Site, pose: Callable[[Site], Pose] = pose_of) -> None:
     before = LinkMotion(*map(site.parent, ("w", "wd", "U", "a")))
     qdd = site.joint("qdd") if "qdd" in site.recipe.inputs else 0
     motion = newton_euler.moved(link_of(site), pose(site), site.joint("qd"), qdd, before)
-    site.put(**motion._replace(a=motion.a + motion.U @ own_step(site))._asdict())  # its points move with both links
+    site.put(**motion._asdict())
 
 
 def placed(site: Site) -> None:
