@@ -23,6 +23,7 @@ from armdyn.mechanics import articulated_body, newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.articulated_body import Block
 from armdyn.mechanics.composite_body import turned
+from armdyn.mechanics.newton_euler import LinkMotion
 from armdyn.robot.links import Link
 
 # Frames ---------------------------------------------------------------------------------------------------------------
@@ -105,11 +106,11 @@ def _numbers(R: Mat3) -> Mat3:
 ABREAST = 2
 """Vectors of samples in turns: the way inwards is a chain of operations that wait for each other."""
 OWN: dict[str, Kind] = {
-    "w": "vector", "c": "vector", "cd": "vector", "F": "vector", "N": "vector", "A": "symmetric",
-    "B": "matrix", "D": "symmetric", "g": "vector", "gd": "vector", "free": "scalar", "a": "vector", "wd": "vector",
+    "w": "vector", "wd": "vector", "U": "matrix", "a": "vector", "F": "vector", "N": "vector", "A": "symmetric",
+    "B": "matrix", "D": "symmetric", "g": "vector", "gd": "vector", "free": "scalar", "x": "vector", "xd": "vector",
 }  # fmt: skip
-"""(c, cd): gamma; (F, N): beta; A, B, D: articulated inertia; (g, gd): I* a / H; free: qdd of a parent that does not
-accelerate; (a, wd): acceleration."""
+"""(w, wd, U, a): motion at qdd = 0; (F, N): beta; A, B, D: articulated inertia; (g, gd): I* a / H; free: qdd of a
+parent that does not accelerate; (x, xd): what joint accelerations add to the acceleration."""
 
 
 def forward_dynamics(shape: Shape, reload: int, one_call: Recipe) -> Recipe:
@@ -117,13 +118,13 @@ def forward_dynamics(shape: Shape, reload: int, one_call: Recipe) -> Recipe:
 
     Fewer operations than in the world's axes, but more of them wait for each other, so it is for batches.
     """
-    stages = (Stage("outward", _rates), Stage("inward", _reduced), Stage("outward", _accelerated))
+    stages = (Stage("outward", _resisting), Stage("inward", _reduced), Stage("outward", _accelerated))
     return standard("forward_dynamics", shape, inputs=("q", "qd", "tau"), own=OWN, results=("qdd",), outputs=1,
                     start=_standing, stages=stages, reload=reload, abreast=ABREAST, one_call=one_call)  # fmt: skip
 
 
 def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
-    nothing = dict.fromkeys(("A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "F", "N"), ZERO)
+    nothing = dict.fromkeys(("U", "A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "F", "N", "x", "xd"), ZERO)
     return {**nothing, "a": -base_motion(given).gravity}
 
 
@@ -135,33 +136,29 @@ def _placed(site: Site) -> tuple[Pose, Vec3]:
     return Pose(pose_in_factors(site).R, Vec3(site.number("Px"), 0, 0)), Vec3(0, 0, site.number("d"))
 
 
-def _rates(site: Site) -> None:
-    """gamma and beta. Khalil (7.51), (7.52), (7.68), (7.70)"""
-    link, (R, P), step, w_i = link_of(site), *_placed(site), site.parent("w")
-    w_before, spin, body = R.T @ w_i, link.spin(site.joint("qd")), link.inertia
-    w = w_before + spin
-    drift = R.T @ cross(w_i, cross(w_i, P)) + cross(w_before, cross(w_before, step))
-    site.put(w=w, c=drift, cd=cross(w_before, spin))
-    U = newton_euler.rate_matrix(w, ZERO)
-    site.put(F=-(U @ body.moment), N=-newton_euler.turning_moment(body.tensor, w, ZERO, U))
-    site.put(**articulated_body.spatial(body)._asdict())
+def _resisting(site: Site) -> None:
+    """beta, of the motion at qdd = 0. Khalil (7.51)-(7.57), (7.70)"""
+    link, pose, step = link_of(site), *_placed(site)
+    before = LinkMotion(*map(site.parent, LinkMotion._fields))
+    motion = newton_euler.moved(link, pose, site.joint("qd"), 0, before)
+    motion = motion._replace(a=motion.a + motion.U @ step)  # points on the joint's axis move with both links
+    F, N = newton_euler.body_wrench(link, motion)
+    site.put(**motion._asdict(), F=-F, N=-N, **articulated_body.spatial(link.inertia)._asdict())
 
 
 def _reduced(site: Site) -> None:
     """Khalil (7.71)-(7.75)"""
     link, pose, step = link_of(site), *_placed(site)
-    gamma, beta = (Screw(*map(site.own, names)) for names in (("c", "cd"), ("F", "N")))
-    I = Block(*map(site.own, ("A", "B", "D")))
+    beta, I = Screw(*map(site.own, ("F", "N"))), Block(*map(site.own, ("A", "B", "D")))
     u = articulated_body.column(link, I)
     H = add(link.along(*u), site.number_if_any("Ia"))
     inverse = 1 / H
     pull = add(sub(site.joint("tau"), joint_terms(site, motion=False)), link.along(*beta))
     gain = Screw(*(articulated_body.over(part, H, inverse) for part in u))
     K = articulated_body.reduced(link, I, u, gain)
-    site.put(g=gain.linear, gd=gain.angular, free=sub(mul(inverse, pull), gain.dot(gamma)))
-    F, N = beta.minus(K.times(gamma)).minus(gain.times(pull))
-    on_axis = Screw(F, N + cross(step, F))
-    passed = articulated_body.wrench_at_parent(pose, on_axis)
+    site.put(g=gain.linear, gd=gain.angular, free=mul(inverse, pull))
+    F, N = beta.minus(gain.times(pull))
+    passed = articulated_body.wrench_at_parent(pose, Screw(F, N + cross(step, F)))
     there = _at_parent(site, pose.p, articulated_body.about(step, K))
     site.add_to_parent(F=passed.linear, N=passed.angular, **there._asdict())
 
@@ -179,14 +176,14 @@ def _turned_about_x(A: Mat3, c: Scalar, s: Scalar) -> Mat3:
 
 
 def _accelerated(site: Site) -> None:
-    """Khalil (7.76)-(7.78), gamma's share of qdd being in `free`"""
+    """Khalil (7.76)-(7.78)"""
     link, (R, P), step = link_of(site), *_placed(site)
-    a, wd = site.parent("a"), site.parent("wd")
-    a, wd = R.T @ (a + cross(wd, P)), R.T @ wd
-    a = a + cross(wd, step)
-    qdd = sub(site.own("free"), add(site.own("g").dot(a), site.own("gd").dot(wd)))
+    x, xd = site.parent("x"), site.parent("xd")
+    x, xd = R.T @ (x + cross(xd, P)), R.T @ xd
+    x = x + cross(xd, step)
+    qdd = sub(site.own("free"), add(site.own("g").dot(x), site.own("gd").dot(xd)))
     site.result("qdd", qdd)
-    site.put(a=a + site.own("c"), wd=wd + site.own("cd") + link.spin(qdd))
+    site.put(x=x, xd=xd + link.spin(qdd))
 
 
 __all__ = ["Chain", "along_normals", "forward_dynamics", "is_chain"]
