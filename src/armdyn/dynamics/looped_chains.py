@@ -106,10 +106,10 @@ def _numbers(R: Mat3) -> Mat3:
 ABREAST = 2
 """Vectors of samples in turns: the way inwards is a chain of operations that wait for each other."""
 OWN: dict[str, Kind] = {
-    "w": "vector", "wd": "vector", "U": "matrix", "a": "vector", "F": "vector", "N": "vector", "A": "symmetric",
+    "w": "vector", "wd": "vector", "U": "matrix", "a": "vector", "f": "vector", "m": "vector", "A": "symmetric",
     "B": "matrix", "D": "symmetric", "g": "vector", "gd": "vector", "free": "scalar", "x": "vector", "xd": "vector",
 }  # fmt: skip
-"""(w, wd, U, a): motion at qdd = 0; (F, N): beta; A, B, D: articulated inertia; (g, gd): I* a / H; free: qdd of a
+"""(w, wd, U, a): motion at qdd = 0; (f, m): -beta; A, B, D: articulated inertia; (g, gd): I* a / H; free: qdd of a
 parent that does not accelerate; (x, xd): what joint accelerations add to the acceleration."""
 
 
@@ -124,7 +124,7 @@ def forward_dynamics(shape: Shape, reload: int, one_call: Recipe) -> Recipe:
 
 
 def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
-    nothing = dict.fromkeys(("U", "A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "F", "N", "x", "xd"), ZERO)
+    nothing = dict.fromkeys(("U", "A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "f", "m", "x", "xd"), ZERO)
     return {**nothing, "a": -base_motion(given).gravity}
 
 
@@ -137,30 +137,30 @@ def _placed(site: Site) -> tuple[Pose, Vec3]:
 
 
 def _resisting(site: Site) -> None:
-    """beta, of the motion at qdd = 0. Khalil (7.51)-(7.57), (7.70)"""
+    """-beta, of the motion at qdd = 0. Khalil (7.51)-(7.57), (7.70)"""
     link, pose, step = link_of(site), *_placed(site)
     before = LinkMotion(*map(site.parent, LinkMotion._fields))
     motion = newton_euler.moved(link, pose, site.joint("qd"), 0, before)
     motion = motion._replace(a=motion.a + motion.U @ step)  # points on the joint's axis move with both links
-    F, N = newton_euler.body_wrench(link, motion)
-    site.put(**motion._asdict(), F=-F, N=-N, **articulated_body.spatial(link.inertia)._asdict())
+    f, m = newton_euler.body_wrench(link, motion)
+    site.put(**motion._asdict(), f=f, m=m, **articulated_body.spatial(link.inertia)._asdict())
 
 
 def _reduced(site: Site) -> None:
     """Khalil (7.71)-(7.75)"""
     link, pose, step = link_of(site), *_placed(site)
-    beta, I = Screw(*map(site.own, ("F", "N"))), Block(*map(site.own, ("A", "B", "D")))
+    load, I = Screw(*map(site.own, ("f", "m"))), Block(*map(site.own, ("A", "B", "D")))
     u = articulated_body.column(link, I)
     H = add(link.along(*u), site.number_if_any("Ia"))
     inverse = 1 / H
-    pull = add(sub(site.joint("tau"), joint_terms(site, motion=False)), link.along(*beta))
+    pull = sub(sub(site.joint("tau"), joint_terms(site, motion=False)), link.along(*load))
     gain = Screw(*(articulated_body.over(part, H, inverse) for part in u))
     K = articulated_body.reduced(link, I, u, gain)
     site.put(g=gain.linear, gd=gain.angular, free=mul(inverse, pull))
-    F, N = beta.minus(gain.times(pull))
-    passed = articulated_body.wrench_at_parent(pose, Screw(F, N + cross(step, F)))
+    f, m = load.plus(gain.times(pull))
+    passed = articulated_body.wrench_at_parent(pose, Screw(f, m + cross(step, f)))
     there = _at_parent(site, pose.p, articulated_body.about(step, K))
-    site.add_to_parent(F=passed.linear, N=passed.angular, **there._asdict())
+    site.add_to_parent(f=passed.linear, m=passed.angular, **there._asdict())
 
 
 def _at_parent(site: Site, P: Vec3, K: Block) -> Block:
