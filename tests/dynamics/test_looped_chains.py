@@ -72,8 +72,8 @@ def test_joint_axes_stay_where_they_are(which: str) -> None:
     none = Vec3(0.0, 0.0, 0.0)
     ours, theirs = Pose(made.base, none), Pose.identity()
     axes = []
-    for link, moved, along, ahead, q in zip(
-        robot.links, made.links, made.along, made.ahead, np.random.default_rng(0).uniform(-3, 3, robot.n), strict=True
+    for link, moved, (along, _), ahead, q in zip(
+        robot.links, made.links, made.steps, made.ahead, np.random.default_rng(0).uniform(-3, 3, robot.n), strict=True
     ):
         R, p = moved.placement
         assert R.column(0).x == 1 and p == Vec3(p.x, 0.0, 0.0) + along * R.column(2), "along x, then along its own axis"

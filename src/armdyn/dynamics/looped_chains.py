@@ -37,11 +37,13 @@ FAR = 30.0
 class Chain(NamedTuple):
     """Links in these frames, and what is known of them besides.
 
-    along: steps along their axes. ahead: cosine and sine of what their x axes are ahead. base: the world's axes.
+    steps: from the normal before to the next one along the joint's axis, then along x to the next axis.
+    ahead: cosine and sine of what their x axes are ahead.
+    base: the world's axes.
     """
 
     links: tuple[Link, ...]
-    along: tuple[float, ...]
+    steps: tuple[tuple[float, float], ...]
     ahead: tuple[tuple[float, float], ...]
     base: Mat3
 
@@ -66,22 +68,22 @@ def is_chain(links: Sequence[Link]) -> bool:
 
 def along_normals(links: Sequence[Link]) -> Chain | None:
     """The links of a chain in these frames; None if nearly parallel axes would have their common normal far away."""
-    ahead_of_first = Normal(_normal(links[0]).axes, 0.0, 0.0, 0.0)  # torques are the same wherever the world's origin is
-    normals = [ahead_of_first, *map(_normal, links[1:])]
+    first = Normal(_normal(links[0]).axes, 0.0, 0.0, 0.0)  # torques are the same wherever the world's origin is
+    normals = [first, *map(_normal, links[1:])]
     normals.append(Normal(Mat3.identity(), normals[-1].there, 0.0, 0.0))
-    along = tuple(after.here - before.there for before, after in pairwise(normals))
+    steps = tuple((after.here - before.there, after.length) for before, after in pairwise(normals))
     longest = max((math.hypot(*map(float, link.placement.p)) for link in links[1:]), default=0.0)
-    if max(map(abs, (*along, *(normal.length for normal in normals)))) > FAR * longest:
+    if max(abs(length) for step in steps for length in step) > FAR * longest:
         return None
     moved, ahead = [], []
-    for link, step, (before, after) in zip(links, along, pairwise(normals), strict=True):
+    for link, (along, _), (before, after) in zip(links, steps, pairwise(normals), strict=True):
         R = before.axes.T @ _numbers(link.placement.R) @ rot_z(float(link.offset))
         about_x = rot_x(AnglePair(R.rows[2][2], math.hypot(R.rows[0][2], R.rows[1][2])))
         ahead.append((about_x.T @ R @ after.axes).column(0))
         inertia = link.inertia.seen_from(Pose(after.axes, Vec3(0.0, 0.0, after.here)).inverse())
-        placement = Pose(about_x, Vec3(before.length, 0.0, 0.0) + step * about_x.column(2))
+        placement = Pose(about_x, Vec3(before.length, 0.0, 0.0) + along * about_x.column(2))
         moved.append(replace(link, placement=placement, offset=0, inertia=inertia))
-    return Chain(tuple(moved), along, tuple((float(x.x), float(x.y)) for x in ahead), normals[0].axes)
+    return Chain(tuple(moved), steps, tuple((float(x.x), float(x.y)) for x in ahead), normals[0].axes)
 
 
 def _normal(link: Link) -> Normal:
@@ -106,16 +108,19 @@ def _numbers(R: Mat3) -> Mat3:
 ABREAST = 2
 """Vectors of samples in turns: the way inwards is a chain of operations that wait for each other."""
 OWN: dict[str, Kind] = {
-    "w": "vector", "wd": "vector", "U": "matrix", "a": "vector", "f": "vector", "m": "vector", "A": "symmetric",
-    "B": "matrix", "D": "symmetric", "g": "vector", "gd": "vector", "free": "scalar", "x": "vector", "xd": "vector",
+    "w": "vector", "wd": "vector", "U": "matrix", "a": "vector", "next": "vector", "f": "vector", "m": "vector",
+    "A": "symmetric", "B": "matrix", "D": "symmetric", "g": "vector", "gd": "vector", "free": "scalar", "x": "vector",
+    "xd": "vector",
 }  # fmt: skip
-"""(w, wd, U, a): motion at qdd = 0; (f, m): -beta; A, B, D: articulated inertia; (g, gd): I* a / H; free: qdd of a
-parent that does not accelerate; (x, xd): what joint accelerations add to the acceleration."""
+"""(w, wd, U, a): motion at qdd = 0; next: acceleration where x meets the next axis; (f, m): -beta; A, B, D: articulated
+inertia; (g, gd): I* a / H; free: qdd of a parent that does not accelerate; (x, xd): what joint accelerations add to the
+acceleration."""
 
 
 def forward_dynamics(shape: Shape, reload: int, one_call: Recipe) -> Recipe:
     """Articulated bodies in link frames. Khalil (7.67)-(7.79)
 
+    Accelerations are counted from those at qdd = 0, so that gamma need not be multiplied with articulated inertias.
     Fewer operations than in the world's axes, but more of them wait for each other, so it is for batches.
     """
     stages = (Stage("outward", _resisting), Stage("inward", _reduced), Stage("outward", _accelerated))
@@ -124,8 +129,8 @@ def forward_dynamics(shape: Shape, reload: int, one_call: Recipe) -> Recipe:
 
 
 def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
-    nothing = dict.fromkeys(("U", "A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "f", "m", "x", "xd"), ZERO)
-    return {**nothing, "a": -base_motion(given).gravity}
+    nothing = dict.fromkeys(("A", "B", "D"), Mat3.zero()) | dict.fromkeys(("w", "wd", "f", "m", "x", "xd"), ZERO)
+    return {**nothing, "next": -base_motion(given).gravity}
 
 
 def _placed(site: Site) -> tuple[Pose, Vec3]:
@@ -138,11 +143,12 @@ def _placed(site: Site) -> tuple[Pose, Vec3]:
 
 def _resisting(site: Site) -> None:
     """-beta, of the motion at qdd = 0. Khalil (7.51)-(7.57), (7.70)"""
-    link, pose, step = link_of(site), *_placed(site)
-    before = LinkMotion(*map(site.parent, LinkMotion._fields))
-    motion = newton_euler.moved(link, pose, site.joint("qd"), 0, before)
+    link, (R, _), step = link_of(site), *_placed(site)
+    before = LinkMotion(site.parent("w"), site.parent("wd"), Mat3.zero(), site.parent("next"))
+    motion = newton_euler.moved(link, Pose(R, ZERO), site.joint("qd"), 0, before)
     motion = motion._replace(a=motion.a + motion.U @ step)  # points on the joint's axis move with both links
     f, m = newton_euler.body_wrench(link, motion)
+    site.put(next=motion.a + motion.U @ Vec3(site.number("reach"), 0, 0))
     site.put(**motion._asdict(), f=f, m=m, **articulated_body.spatial(link.inertia)._asdict())
 
 

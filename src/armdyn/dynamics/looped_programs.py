@@ -234,7 +234,7 @@ def _link_numbers(links: Sequence[Link], shape: Shape, chain: Chain | None) -> A
         if chain is None:
             numbers = [*(entry for row in R.rows for entry in row), *p]
         else:
-            numbers = [R.rows[1][1], R.rows[2][1], *p, chain.along[link.index], *chain.ahead[link.index]]
+            numbers = [R.rows[1][1], R.rows[2][1], *p, *chain.steps[link.index], *chain.ahead[link.index]]
         numbers += [body[name] for name in (GROUPED if shape.grouped else INERTIA)]
         rows.append(numbers + [int(link.revolute), int(not link.revolute)] * shape.mixed)
     return np.array(rows, dtype=float)
