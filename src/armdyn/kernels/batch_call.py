@@ -120,9 +120,7 @@ def _made(w: LoopWriter, ports: Ports, shapes: Fixed, samples: str) -> list[str]
     for j, port in enumerate(ports.outputs):
         for axis in range(len(port.shape)):
             w.store("i64", shapes.extent(w, len(ports.inputs) + j, axis), w.offset("%shape", 8 * (axis + 1)))
-        w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
-        rest = f"i32 {len(port.shape) + 1}, ptr %shape, ptr null, ptr null, i32 0, ptr null"
-        new = w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
+        new = w.put(f"call ptr @result_array(i32 {len(port.shape) + 1}, ptr %shape)")
         w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %made{j}")
         w.label(f"none{j}")
         w.do("call void @PyErr_Clear()")

@@ -22,6 +22,7 @@ from armdyn.kernels.fastcall import EXTERNALS, Fixed, Loaded, fast, shared
 from armdyn.kernels.forms import UnknownForm
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
+from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
 from armdyn.kernels.single import single
@@ -73,9 +74,11 @@ def _frames(ports: Ports, lanes: int, *, batches: bool) -> list[str]:
         return [completed([fast(ports, shapes, batches=False), _external(ports)])]
     copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
     used = [_external(ports), copy, *(["declare void @rows(ptr, i64)\n"] if lanes > 1 else [])]
-    there = "declare double @total(ptr, i64)\ndeclare void @loop(ptr, ptr, ptr, ptr)\n"
+    there = "declare double @total(ptr, i64)\ndeclare ptr @result_array(i32, ptr)\n"
+    there += "declare void @loop(ptr, ptr, ptr, ptr)\n"
     there += "@extents = external global i64\n" if shared(ports) else ""
-    return [completed([loop(ports, lanes), *used]), completed([many(ports, shapes), there]), completed([total(), COPY])]
+    last = completed([total(), result_array(), COPY])
+    return [completed([loop(ports, lanes), *used]), completed([many(ports, shapes), there]), last]
 
 
 def _external(ports: Ports) -> str:

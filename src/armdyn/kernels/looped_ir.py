@@ -22,6 +22,7 @@ from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.looped_memory import Cursor, Layout
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
+from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.sample_turns import told_apart
 from armdyn.kernels.schedule import plan
@@ -52,6 +53,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         fast(ports, Loaded(ports)),
         many(ports, Loaded(ports)),
         total(),
+        result_array(),
         exact_lanes(reduction.limit),
         COPY,
         row_copies(samples),
