@@ -1,4 +1,4 @@
-"""Chains of revolute joints: frames with few numbers, and forward dynamics in them.
+"""Chains of revolute joints: frames with few numbers, forward dynamics and the mass matrix in them.
 
 The frames are those of modified Denavit-Hartenberg parameters: the x axis of a link is the common normal of its own
 joint axis and the next one. The next link is then placed by a turn about x and a step along it, and by a step along
@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, rot_x, rot_z
+from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Pose, Scalar, Screw, Vec3, cross, momentum, rot_x, rot_z
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.dynamics.looped_steps import Shape, base_motion, joint_terms, link_of, pose_in_factors, standard
 from armdyn.graph import Node
@@ -171,8 +171,13 @@ def _reduced(site: Site) -> None:
 
 def _at_parent(site: Site, P: Vec3, K: Block) -> Block:
     """Khalil (7.75)"""
-    angle, placed = (site.own("cosine"), site.own("sine")), site.numbers("ca sa")
-    return articulated_body.about(P, Block(*(_turned_about_x(turned(block, *angle), *placed) for block in K)))
+    return articulated_body.about(P, Block(*(_tensor_at_parent(site, block) for block in K)))
+
+
+def _tensor_at_parent(site: Site, A: Mat3) -> Mat3:
+    """Turned into the parent's axes."""
+    about_z = turned(A, site.own("cosine"), site.own("sine"))
+    return _turned_about_x(about_z, *site.numbers("ca sa"))
 
 
 def _turned_about_x(A: Mat3, c: Scalar, s: Scalar) -> Mat3:
@@ -192,4 +197,44 @@ def _accelerated(site: Site) -> None:
     site.put(x=x, xd=xd + link.spin(qdd))
 
 
-__all__ = ["Chain", "along_normals", "forward_dynamics", "is_chain"]
+# Mass matrix ----------------------------------------------------------------------------------------------------------
+
+
+def mass_matrix(one_call: Recipe) -> Recipe:
+    """Composite bodies in link frames, of which the wrench about a joint's axis is a column; one call stays as it is.
+
+    Walker and Orin (1982), method 3. The masses of grouped parameters are zero.
+    """
+
+    def start(given: Mapping[str, Node]) -> Mapping[str, Any]:
+        return {"T": Mat3.identity(), "p": ZERO, "h": ZERO, "J": Mat3.zero()}
+
+    own: dict[str, Kind] = {"T": "matrix", "p": "vector", "h": "vector", "J": "symmetric"}
+    stages = (Stage("outward", _reached), Stage("inward", _composite))
+    return replace(one_call, own=own, start=start, stages=stages, one_call=one_call)
+
+
+def _reached(site: Site) -> None:
+    """The pose in the world, and the link's own body."""
+    before, body = site.parent("T"), link_of(site).inertia
+    T = before @ rot_x(AnglePair(*site.numbers("ca sa"))) @ rot_z(AnglePair(site.own("cosine"), site.own("sine")))
+    p = site.parent("p") + site.number("Px") * before.column(0) + site.number("d") * T.column(2)
+    site.put(T=T, p=p, h=body.moment, J=body.tensor)
+
+
+def _composite(site: Site) -> None:
+    """The wrench that turns all that a joint carries about its axis, in the world; its body as the parent sees it."""
+    T, p, body = site.own("T"), site.own("p"), Inertia(0, site.own("h"), site.own("J"))
+    z = T.column(2)
+    force, moment = (T @ part for part in momentum(body, Screw(ZERO, Z_AXIS)))
+    site.pair(s=cross(p, z), z=z, F=force, N=moment + cross(p, force))
+    if "Ia" in site.recipe.results:
+        site.result("Ia", site.number("Ia"))
+    (_, P), step = _placed(site)
+    on_axis = body.seen_from(Pose(Mat3.identity(), step))
+    there = Inertia(0, pose_in_factors(site).R @ on_axis.moment, _tensor_at_parent(site, on_axis.tensor))
+    passed = there.seen_from(Pose(Mat3.identity(), P))
+    site.add_to_parent(h=passed.moment, J=passed.tensor)
+
+
+__all__ = ["Chain", "along_normals", "forward_dynamics", "is_chain", "mass_matrix"]

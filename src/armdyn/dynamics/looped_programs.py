@@ -79,8 +79,8 @@ MEASURED = {
 TORQUES = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix", "coriolis_matrix",
            "inverse_dynamics_derivatives")  # fmt: skip
 """Quantities that are the same for grouped parameters."""
-ALIGNED = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics")
-"""Quantities that chains have faster code for: of others only a small part depends on how links are placed."""
+ALIGNED = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix")
+"""Quantities that chains have faster code for."""
 FRAMES = ("pose", "jacobian", "jacobian_dot_qd")
 """Quantities of a frame."""
 FIXED_BASE = (*FRAMES, "kinetic_energy", "potential_energy", "center_of_mass", "centroidal_momentum", "joint_reactions")
