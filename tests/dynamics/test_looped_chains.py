@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armdyn.algebra import ZERO, Pose, Vec3, rot_z
+from armdyn.algebra import Pose, Vec3, rot_z
 from armdyn.dynamics.looped_chains import along_normals, is_chain
 from armdyn.dynamics.looped_programs import ALIGNED, looped, recipe_and_tables
 from armdyn.dynamics.quantities import QUANTITIES
@@ -20,13 +20,13 @@ from armdyn.robot.random import random_robot
 from support import pinocchio_model
 
 
-def chain(seed: int, n: int, *alphas: float) -> Robot:
+def chain(seed: int, n: int, *alphas: float, size: float = 1.0) -> Robot:
     """A random chain whose axes have these angles between them, one after the other; origins are anywhere on them."""
     robot = random_robot(seed, n, prismatic=0.0, any_gravity=True)
     rng = np.random.default_rng(seed)
     tree = []
     for k, joint in enumerate(robot.tree):
-        xyz, yaw = Vec3(*rng.uniform(-1, 1, 3).tolist()), float(rng.uniform(-3, 3))
+        xyz, yaw = Vec3(*rng.uniform(-size, size, 3).tolist()), float(rng.uniform(-3, 3))
         geometry = FreeTransform(Placement(xyz, Vec3(alphas[k % len(alphas)], 0.0, yaw))) if alphas else joint.geometry
         tree.append(replace(joint, geometry=geometry))
     return replace(robot, tree=tuple(tree), expressions=None)
@@ -39,13 +39,6 @@ def with_terms(robot: Robot) -> Robot:
     return replace(robot, tree=tuple(tree), expressions=None)
 
 
-def about_one_point(robot: Robot) -> Robot:
-    """The chain with all axes through one point."""
-    tree = [replace(joint, geometry=replace(joint.geometry, placement=replace(joint.geometry.placement, xyz=ZERO)))
-            for joint in robot.tree]  # fmt: skip
-    return replace(robot, tree=tuple(tree), expressions=None)
-
-
 CHAINS = {
     "skew": chain(1, 13),
     "parallel": chain(2, 7, 0.0),
@@ -53,7 +46,7 @@ CHAINS = {
     "at right angles": chain(4, 9, np.pi / 2, -np.pi / 2, 0.0),
     "nearly parallel": chain(5, 8, 1e-9, 1e-5, 1e-16, np.pi - 1e-8),
     "parallel within degrees": chain(7, 8, 0.07, 0.1, -0.08, np.pi - 0.09),
-    "about one point": about_one_point(chain(8, 6, np.pi / 2, 1.0)),
+    "about one point": chain(8, 6, np.pi / 2, 1.0, size=0.0),
     "with joint terms": with_terms(chain(6, 8)),
 }
 

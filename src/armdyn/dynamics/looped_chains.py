@@ -216,10 +216,10 @@ def mass_matrix(one_call: Recipe) -> Recipe:
 
 def _reached(site: Site) -> None:
     """The pose in the world, and the link's own body."""
-    before, body = site.parent("T"), link_of(site).inertia
-    T = before @ rot_x(AnglePair(*site.numbers("ca sa"))) @ rot_z(AnglePair(site.own("cosine"), site.own("sine")))
+    before, link = site.parent("T"), link_of(site)
+    T = before @ link.placement.R @ rot_z(AnglePair(site.own("cosine"), site.own("sine")))
     p = site.parent("p") + site.number("Px") * before.column(0) + site.number("d") * T.column(2)
-    site.put(T=T, p=p, h=body.moment, J=body.tensor)
+    site.put(T=T, p=p, h=link.inertia.moment, J=link.inertia.tensor)
 
 
 def _composite(site: Site) -> None:
