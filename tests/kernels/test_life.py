@@ -111,6 +111,7 @@ def test_nothing_stays_of_kernels_that_are_gone(monkeypatch: pytest.MonkeyPatch)
     from llvmlite.binding.orcjit import LLJIT
 
     monkeypatch.setattr(jit, "LIBRARIES", 24)
+
     def come_and_go(count: int) -> None:
         for _ in range(count):
             kernel = build(graph())
