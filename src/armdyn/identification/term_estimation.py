@@ -8,7 +8,6 @@ class of speed and a Student distribution, so that neither standstill nor outlie
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -102,6 +101,11 @@ class TermData:
         return [np.flatnonzero(self.Y[:, j].any(axis=0)) for j in range(self.tau.shape[1])]
 
     @cached_property
+    def bodies(self) -> list[Array]:
+        """By joint: (m, k) their columns."""
+        return [self.Y[:, j, active] for j, active in enumerate(self.active)]
+
+    @cached_property
     def surfaces(self) -> list[Array]:
         """By joint: the joint and the motors whose friction acts on it."""
         return [np.flatnonzero(self.bank.rows[:, j]) for j in range(self.bank.n)]
@@ -113,12 +117,15 @@ class TermData:
         ends[-1] += 1.0
         return list(pairwise(ends.tolist()))
 
-    def design(self, X: Array, use: Array, j: int) -> tuple[Array, Array]:
-        """(columns of joint j at some samples, their places among values and own)."""
-        p, k, active, surfaces = self.Y.shape[2], X.shape[2], self.active[j], self.surfaces[j]
-        own = [self.bank.rows[a, j] * X[use, a] for a in surfaces]
-        places = np.concatenate([active, *(p + a * k + np.arange(k) for a in surfaces)])
-        return np.hstack([self.Y[use, j][:, active], *own]), places
+    def design(self, X: Array, use: Array, j: int, wanted: Array) -> tuple[Array, Array]:
+        """(columns of joint j at some samples, their places among values and own).
+
+        wanted: (n + s, 2 + k) bool, the columns of X that take part
+        """
+        p, k, surfaces = self.Y.shape[2], X.shape[2], self.surfaces[j]
+        own = [self.bank.rows[a, j] * X[use, a][:, wanted[a]] for a in surfaces]
+        places = np.concatenate([self.active[j], *(p + a * k + np.flatnonzero(wanted[a]) for a in surfaces)])
+        return np.hstack([self.bodies[j][use], *own]), places
 
 
 # Estimation ---------------------------------------------------------------------------------------------------------
@@ -130,6 +137,7 @@ class Solution:
 
     sigma: (n, 3) by class of speed; freedom: (n,) degrees of the errors' Student distributions
     alpha: (n + s, 2 + k) scales of the priors; penalty: of own, flat
+    places: by joint, of the parameters and terms on which its torque depends; information: of them, discounted
     """
 
     values: Array
@@ -139,6 +147,7 @@ class Solution:
     sigma: Array
     freedom: Array
     alpha: Array
+    places: tuple[Array, ...]
     information: tuple[Array, ...]
     penalty: Array
 
@@ -159,7 +168,7 @@ def solved(
     (m, n), p, (surfaces, k) = tau.shape, data.Y.shape[2], prior.shape
     labels = np.array([*groups])
     kinds = [labels == g for g in dict.fromkeys(groups)]
-    columns, places = zip(*(data.design(X, use, j) for j in range(n)), strict=True)
+    columns, places = zip(*(data.design(X, use, j, prior > 0) for j in range(n)), strict=True)
     spread = np.sqrt((tau**2).mean(axis=0))
     least = 1e-9 * max(float(spread.max()), 1e-300)
     alpha = np.ones((surfaces, k)) if near is None else near.alpha
@@ -169,9 +178,8 @@ def solved(
         theta = np.concatenate([near.values, near.own.ravel()])
         weight, _ = _weights(tau - _predicted(columns, places, theta), sigma, speed)
     finite = (prior > 0) & np.isfinite(prior)
-    out = np.concatenate([np.zeros(p, dtype=bool), (prior == 0).ravel()])
     for _ in range(PASSES if near is None else FEWER):
-        H, b, information = np.zeros((len(out), len(out))), np.zeros(len(out)), []
+        H, b, information = np.zeros((p + prior.size, p + prior.size)), np.zeros(p + prior.size), []
         for j, (place, A) in enumerate(zip(places, columns, strict=True)):
             root = np.sqrt(weight[:, j] / discount[j]) / sigma[j, speed[:, j]]
             rows = A * root[:, None]
@@ -180,7 +188,7 @@ def solved(
             b[place] += rows.T @ (root * tau[:, j])
         penalty = np.where(finite, alpha / np.where(finite, prior, 1.0) ** 2, 0.0)
         H[np.arange(p, len(H)), np.arange(p, len(H))] += penalty.ravel()
-        C = _inverse(H, out)
+        C = _inverse(H)
         theta = C @ b
         own = theta[p:].reshape(surfaces, k)
         residuals = tau - _predicted(columns, places, theta)
@@ -194,7 +202,7 @@ def solved(
             known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
             size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
             alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
-    return Solution(theta[:p], own, C, residuals, sigma, freedom, alpha, tuple(information), penalty.ravel())
+    return Solution(theta[:p], own, C, residuals, sigma, freedom, alpha, places, tuple(information), penalty.ravel())
 
 
 def _predicted(columns: Sequence[Array], places: Sequence[Array], theta: Array) -> Array:
@@ -206,16 +214,22 @@ def _weights(residuals: Array, sigma: Array, speed: Array) -> tuple[Array, Array
     squares = (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2
     nu = np.array(FREEDOM)[:, None]
     norm = gammaln((nu + 1) / 2) - gammaln(nu / 2) - np.log(nu) / 2
-    likelihood = [
-        n - (f + 1) / 2 * np.log1p(squares / f).mean(axis=0) for n, f in zip(norm[:, 0], FREEDOM, strict=True)
-    ]
+    likelihood = [n - (f + 1) / 2 * _mean_logarithm(1 + squares / f) for n, f in zip(norm[:, 0], FREEDOM, strict=True)]
     best = nu[np.argmax(likelihood, axis=0), 0]
     return (best + 1) / (best + squares), best
 
 
-def _inverse(H: Array, out: Array) -> Array:
+def _mean_logarithm(x: Array) -> Array:
+    """(n,) means of log(x), (m, n) and far from overflow, by products of eight: a logarithm takes as long as many."""
+    whole = len(x) // 8 * 8
+    products = x[:whole].reshape(8, -1, x.shape[1]).prod(axis=0)
+    sums = np.log(products).sum(axis=0) + np.log(x[whole:]).sum(axis=0)
+    return np.asarray(sums / len(x))
+
+
+def _inverse(H: Array) -> Array:
     """Inverse of the information; what is left out or not determined has zeros."""
-    some = np.flatnonzero((np.diag(H) > 0) & ~out)
+    some = np.flatnonzero(np.diag(H) > 0)
     scale = np.sqrt(np.diag(H)[some])
     scaled = H[np.ix_(some, some)] / np.outer(scale, scale)
     inverse = np.zeros_like(H)
@@ -238,13 +252,13 @@ def _pseudo_inverse(A: Array) -> Array:
 
 def by_speed(residuals: Array, speed: Array) -> Array:
     """(n, 3) rms of residuals, (m, n), by class of speed; that of all where a class has few samples."""
-    n = residuals.shape[1]
-    sigma = np.tile(np.sqrt((residuals**2).mean(axis=0))[:, None], (1, SPEEDS))
-    for j in range(n):
-        for s in range(SPEEDS):
-            inside = speed[:, j] == s
-            if inside.sum() > 10:
-                sigma[j, s] = math.sqrt(float((residuals[inside, j] ** 2).mean()))
+    squares = residuals**2
+    sigma = np.tile(np.sqrt(squares.mean(axis=0))[:, None], (1, SPEEDS))
+    for s in range(SPEEDS):
+        inside = speed == s
+        count = inside.sum(axis=0)
+        own = np.sqrt((squares * inside).sum(axis=0) / np.maximum(count, 1))
+        sigma[:, s] = np.where(count > 10, own, sigma[:, s])
     return sigma
 
 

@@ -111,7 +111,7 @@ class _Problem:
         for block, found in self.folds:
             theta = np.concatenate([found.values, found.own.ravel()])
             for j in range(data.bank.n):
-                phi, places = data.design(self.X, block, j)
+                phi, places = data.design(self.X, block, j, self.prior > 0)
                 left[block, j] = data.tau[block, j] - phi @ theta[places]
         return left
 
@@ -124,7 +124,7 @@ class _Problem:
         for block, found in self.folds:
             root = self.root(found, times)
             for j in range(data.bank.n):
-                phi, places = data.design(self.X, block, j)
+                phi, places = data.design(self.X, block, j, self.prior > 0)
                 variance[block, j] = ((phi @ narrowed(root[places])) ** 2).sum(axis=1)
         return variance
 
@@ -176,12 +176,11 @@ class _Problem:
         with H_j the discounted information of joint j: a Student distribution has (nu + 1) / (nu + 3) of the weights'
         information (Lange, Little, Taylor 1989), and of m residuals m - tr(C H_j) degrees of freedom are left.
         """
-        data, C = self.data, found.covariance
+        C = found.covariance
         middle = np.zeros_like(C)
         p = len(found.values)
         middle[np.arange(p, len(C)), np.arange(p, len(C))] = found.penalty
-        for j, H in enumerate(found.information):
-            places = data.design(self.X, np.zeros(len(data.t), dtype=bool), j)[1]
+        for j, (places, H) in enumerate(zip(found.places, found.information, strict=True)):
             m = len(found.residuals)
             left = max(m - (C[np.ix_(places, places)] * H).sum(), 1) / m
             student = (found.freedom[j] + 3) / (found.freedom[j] + 1)
