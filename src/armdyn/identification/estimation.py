@@ -123,7 +123,7 @@ class Estimator(ABC):
     ) -> Estimate:
         """Values of least squares with these weights, and their accuracy."""
         sigma = sigma_of(observation, values, weights, damping)
-        times = self.times(observation.residuals(values))
+        times = np.ones(observation.n) if self.white else self.times(observation.residuals(values))
         root = covariance_root(observation, weights, sigma**2 * times, damping)
         return Estimate(observation.base.names, values, root, sigma, times, observation.counts, method)
 
