@@ -137,19 +137,19 @@ def process(log: Log, robot: Robot | None = None, processing: Processing | None 
         steps["gaps"] = text
     thin = _thinning(rate, cutoff, settings)
     given = settings.dead_band if settings.dead_band is None else np.broadcast_to(settings.dead_band, log.n)
-    band, keep, motion = np.zeros(log.n), np.zeros((len(log.t[inner]), log.n), dtype=bool), []
+    band, keep, signals = np.zeros(log.n), np.zeros((len(log.t[inner]), log.n), dtype=bool), []
     for j in range(log.n):  # one by one: a long log takes less memory
         q, qd, qdd = _derivatives(log, j, rate, cutoff, settings)
         band[j] = _dead_band(spectra[j], qd, cutoff, settings.order) if given is None else given[j]
         keep[:, j] = ((np.abs(qd) >= band[j]) & ~bad)[inner]
-        motion.append(np.stack([x[inner][::thin] for x in (q, qd, qdd)]))
+        signals.append(np.stack([*(x[inner][::thin] for x in (q, qd, qdd)), decimated(log.tau[inner, j], thin)]))
     steps["dead band"] = f"{_dead_band_text(settings)}: {_bands_text(names, band, keep, robot)}"
     if thin > 1:
         steps["thinning"] = (
             f"every {thin}th sample, {rate / thin:.4g} Hz, torques low-passed at {0.4 * rate / thin:.4g} Hz"
         )
-    q, qd, qdd = np.stack(motion, axis=2)
-    tau, keep = decimated(log.tau[inner], thin), decimated_keep(keep, thin)
+    q, qd, qdd, tau = np.stack(signals, axis=2)
+    keep = decimated_keep(keep, thin)
     rate /= thin
     factor = settings.decimation or _decimation(rate, cutoff, len(keep))
     steps["decimation"] = _decimation_text(rate, factor)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -43,6 +44,13 @@ SPEEDS = 3
 
 
 # Data ---------------------------------------------------------------------------------------------------------------
+
+
+class Design(NamedTuple):
+    """Columns, (m, c), on which the torque of a joint depends, and their places, (c,), among values and own."""
+
+    columns: Array
+    places: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +109,6 @@ class TermData:
         return [np.flatnonzero(self.Y[:, j].any(axis=0)) for j in range(self.tau.shape[1])]
 
     @cached_property
-    def bodies(self) -> list[Array]:
-        """By joint: (m, k) their columns."""
-        return [self.Y[:, j, active] for j, active in enumerate(self.active)]
-
-    @cached_property
     def surfaces(self) -> list[Array]:
         """By joint: the joint and the motors whose friction acts on it."""
         return [np.flatnonzero(self.bank.rows[:, j]) for j in range(self.bank.n)]
@@ -117,15 +120,19 @@ class TermData:
         ends[-1] += 1.0
         return list(pairwise(ends.tolist()))
 
-    def design(self, X: Array, use: Array, j: int, wanted: Array) -> tuple[Array, Array]:
-        """(columns of joint j at some samples, their places among values and own).
+    def designs(self, X: Array, wanted: Array) -> list[Design]:
+        """By joint: the columns of its torque.
 
-        wanted: (n + s, 2 + k) bool, the columns of X that take part
+        X: (m, n + s, 2 + k) viscous, Coulomb and terms
+        wanted: (n + s, 2 + k) bool, those that take part
         """
-        p, k, surfaces = self.Y.shape[2], X.shape[2], self.surfaces[j]
-        own = [self.bank.rows[a, j] * X[use, a][:, wanted[a]] for a in surfaces]
-        places = np.concatenate([self.active[j], *(p + a * k + np.flatnonzero(wanted[a]) for a in surfaces)])
-        return np.hstack([self.bodies[j][use], *own]), places
+        p, k = self.Y.shape[2], X.shape[2]
+        designs = []
+        for j, (active, surfaces) in enumerate(zip(self.active, self.surfaces, strict=True)):
+            own = [self.bank.rows[a, j] * X[:, a, wanted[a]] for a in surfaces]
+            places = np.concatenate([active, *(p + a * k + np.flatnonzero(wanted[a]) for a in surfaces)])
+            designs.append(Design(np.hstack([self.Y[:, j, active], *own]), places))
+        return designs
 
 
 # Estimation ---------------------------------------------------------------------------------------------------------
@@ -137,7 +144,7 @@ class Solution:
 
     sigma: (n, 3) by class of speed; freedom: (n,) degrees of the errors' Student distributions
     alpha: (n + s, 2 + k) scales of the priors; penalty: of own, flat
-    places: by joint, of the parameters and terms on which its torque depends; information: of them, discounted
+    information: by joint, discounted, of the columns of its design
     """
 
     values: Array
@@ -147,18 +154,17 @@ class Solution:
     sigma: Array
     freedom: Array
     alpha: Array
-    places: tuple[Array, ...]
     information: tuple[Array, ...]
     penalty: Array
 
 
 def solved(
-    data: TermData, X: Array, use: Array, discount: Array, prior: Array, groups: Sequence[str],
+    data: TermData, designs: Sequence[Design], use: Array, discount: Array, prior: Array, groups: Sequence[str],
     near: Solution | None = None,
 ) -> Solution:  # fmt: skip
     """Parameters and terms of largest posterior probability, iterated with weights and scales.
 
-    X: (m, n + s, 2 + k) viscous, Coulomb and terms
+    designs: by joint, without the columns whose prior is 0
     use: (m,) bool
     discount: (n,) by which information is divided
     prior: (n + s, 2 + k) standard deviations; infinite: free, 0: left out
@@ -166,9 +172,10 @@ def solved(
     """
     tau, speed = data.tau[use], data.speed[use]
     (m, n), p, (surfaces, k) = tau.shape, data.Y.shape[2], prior.shape
+    inside = np.stack([speed == s for s in range(SPEEDS)]).astype(float)
     labels = np.array([*groups])
     kinds = [labels == g for g in dict.fromkeys(groups)]
-    columns, places = zip(*(data.design(X, use, j, prior > 0) for j in range(n)), strict=True)
+    columns, places = [design.columns[use] for design in designs], [design.places for design in designs]
     spread = np.sqrt((tau**2).mean(axis=0))
     least = 1e-9 * max(float(spread.max()), 1e-300)
     alpha = np.ones((surfaces, k)) if near is None else near.alpha
@@ -192,7 +199,7 @@ def solved(
         theta = C @ b
         own = theta[p:].reshape(surfaces, k)
         residuals = tau - _predicted(columns, places, theta)
-        sigma = np.maximum(by_speed(np.sqrt(weight) * residuals, speed), least)
+        sigma = np.maximum(by_speed(weight * residuals**2, inside), least)
         weight, freedom = _weights(residuals, sigma, speed)
         variance = np.diag(C)[p:].reshape(surfaces, k)
         alpha = alpha.copy()
@@ -202,7 +209,7 @@ def solved(
             known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
             size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
             alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
-    return Solution(theta[:p], own, C, residuals, sigma, freedom, alpha, places, tuple(information), penalty.ravel())
+    return Solution(theta[:p], own, C, residuals, sigma, freedom, alpha, tuple(information), penalty.ravel())
 
 
 def _predicted(columns: Sequence[Array], places: Sequence[Array], theta: Array) -> Array:
@@ -250,16 +257,14 @@ def _pseudo_inverse(A: Array) -> Array:
     return inverse
 
 
-def by_speed(residuals: Array, speed: Array) -> Array:
-    """(n, 3) rms of residuals, (m, n), by class of speed; that of all where a class has few samples."""
-    squares = residuals**2
-    sigma = np.tile(np.sqrt(squares.mean(axis=0))[:, None], (1, SPEEDS))
-    for s in range(SPEEDS):
-        inside = speed == s
-        count = inside.sum(axis=0)
-        own = np.sqrt((squares * inside).sum(axis=0) / np.maximum(count, 1))
-        sigma[:, s] = np.where(count > 10, own, sigma[:, s])
-    return sigma
+def by_speed(squares: Array, inside: Array) -> Array:
+    """(n, 3) roots of the means of squares, (m, n), by class of speed; that of all where a class has few samples.
+
+    inside: (3, m, n) 1 for samples of a class, else 0
+    """
+    count, every = inside.sum(axis=1).T, np.sqrt(squares.mean(axis=0))[:, None]
+    own = np.sqrt(np.einsum("mn,smn->ns", squares, inside) / np.maximum(count, 1))
+    return np.where(count > 10, own, every)
 
 
 __all__ = ["Solution", "TermData", "by_speed", "solved"]
