@@ -70,6 +70,7 @@ class Observation:
     factors: (n, p + 1, p + 1) upper triangles, F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j] over the samples that count
     counts: (n,) number of samples that count, by joint
     length: number of samples after decimation
+    prior: (r, p + 1) rows [R | y] that are known beside the log, R pi = y with errors of standard deviation 1
     """
 
     base: BaseParameters
@@ -77,6 +78,7 @@ class Observation:
     factors: Array
     counts: Array
     length: int
+    prior: Array | None = None
     _rows: tuple[Rows, ...] | None = field(default=None, repr=False)
 
     @property
@@ -153,7 +155,7 @@ def condensed(
         raise ArmdynError("no sample of the log counts", where=f"robot {base.robot.name!r}",
                           expected="joints that move faster than their dead band",
                           advice="Log a motion in which the joints move, or process it with dead_band=0.")  # fmt: skip
-    return Observation(base, samples, factors, counts, length, None if kept is None else tuple(kept))
+    return Observation(base, samples, factors, counts, length, _rows=None if kept is None else tuple(kept))
 
 
 def extended(factor: Array, rows: Array) -> Array:
@@ -170,9 +172,9 @@ def extended(factor: Array, rows: Array) -> Array:
 
 
 def stacked(observation: Observation, weights: Array) -> Array:
-    """(m, p + 1) rows equivalent to all samples of all joints, those of joint j times weights[j]."""
+    """(m, p + 1) rows equivalent to all samples of all joints, those of joint j times weights[j], and to the prior."""
     parts = [w * factor[factor.any(axis=1)] for w, factor in zip(weights, observation.factors, strict=True)]
-    return np.vstack(parts)
+    return np.vstack(parts if observation.prior is None else [*parts, observation.prior])
 
 
 # Chunks -------------------------------------------------------------------------------------------------------------

@@ -308,7 +308,8 @@ def _banded(f: Array, density: Array) -> tuple[Array, Array]:
 
 def _gain(f: Array, cutoff: float, order: int) -> Array:
     """Gain of a Butterworth low-pass run forwards and backwards."""
-    gain: Array = 1 / (1 + math.prod([(f / cutoff) ** 2] * order))  # products take a tenth of the time of powers
+    power: Array = np.asarray(math.prod([(f / cutoff) ** 2] * order))  # products take a tenth of the time of powers
+    gain: Array = 1 / (1 + power)
     return gain
 
 

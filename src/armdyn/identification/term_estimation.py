@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.special import gammaln
 
+from armdyn.identification.body_prior import body_prior, weight_of
 from armdyn.identification.filters import decimated
 from armdyn.identification.friction_terms import Bank
 from armdyn.identification.observation import observe
@@ -104,6 +105,11 @@ class TermData:
         return columns
 
     @cached_property
+    def prior(self) -> Array:
+        """(r, p + 1) what is known of bodies."""
+        return body_prior(self.base)
+
+    @cached_property
     def active(self) -> list[Array]:
         """By joint: the parameters on which its torque depends."""
         return [np.flatnonzero(self.Y[:, j].any(axis=0)) for j in range(self.tau.shape[1])]
@@ -144,6 +150,7 @@ class Solution:
 
     sigma: (n, 3) by class of speed; freedom: (n,) degrees of the errors' Student distributions
     alpha: (n + s, 2 + k) scales of the priors; penalty: of own, flat
+    share: of its information that the prior of bodies keeps; expected: (p, p) that information
     information: by joint, discounted, of the columns of its design
     """
 
@@ -154,8 +161,10 @@ class Solution:
     sigma: Array
     freedom: Array
     alpha: Array
+    share: float
     information: tuple[Array, ...]
     penalty: Array
+    expected: Array
 
 
 def solved(
@@ -185,6 +194,7 @@ def solved(
         theta = np.concatenate([near.values, near.own.ravel()])
         weight, _ = _weights(tau - _predicted(columns, places, theta), sigma, speed)
     finite = (prior > 0) & np.isfinite(prior)
+    R, known_before, share = data.prior[:, :-1], data.prior[:, -1], 1.0 if near is None else near.share
     for _ in range(PASSES if near is None else FEWER):
         H, b, information = np.zeros((p + prior.size, p + prior.size)), np.zeros(p + prior.size), []
         for j, (place, A) in enumerate(zip(places, columns, strict=True)):
@@ -195,12 +205,15 @@ def solved(
             b[place] += rows.T @ (root * tau[:, j])
         penalty = np.where(finite, alpha / np.where(finite, prior, 1.0) ** 2, 0.0)
         H[np.arange(p, len(H)), np.arange(p, len(H))] += penalty.ravel()
+        H[:p, :p] += share * R.T @ R
+        b[:p] += share * R.T @ known_before
         C = _inverse(H)
         theta = C @ b
         own = theta[p:].reshape(surfaces, k)
         residuals = tau - _predicted(columns, places, theta)
         sigma = np.maximum(by_speed(weight * residuals**2, inside), least)
         weight, freedom = _weights(residuals, sigma, speed)
+        share, prior_share = weight_of(data.prior, share, theta[:p], C[:p, :p]), share
         variance = np.diag(C)[p:].reshape(surfaces, k)
         alpha = alpha.copy()
         for kind in kinds:
@@ -209,7 +222,10 @@ def solved(
             known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
             size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
             alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
-    return Solution(theta[:p], own, C, residuals, sigma, freedom, alpha, tuple(information), penalty.ravel())
+    return Solution(
+        theta[:p], own, C, residuals, sigma, freedom, alpha, share, tuple(information), penalty.ravel(),
+        prior_share * R.T @ R,
+    )  # fmt: skip
 
 
 def _predicted(columns: Sequence[Array], places: Sequence[Array], theta: Array) -> Array:
@@ -264,7 +280,7 @@ def by_speed(squares: Array, inside: Array) -> Array:
     """
     count, every = inside.sum(axis=1).T, np.sqrt(squares.mean(axis=0))[:, None]
     own = np.sqrt(np.einsum("mn,smn->ns", squares, inside) / np.maximum(count, 1))
-    return np.where(count > 10, own, every)
+    return np.asarray(np.where(count > 10, own, every))
 
 
 __all__ = ["Solution", "TermData", "by_speed", "solved"]

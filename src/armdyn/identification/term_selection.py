@@ -175,7 +175,7 @@ class _Problem:
     def root(self, found: Solution, times: Array) -> Array:
         """Root of the covariance of the solution for residuals with these autocorrelation times, (n,).
 
-        C (sum_j f_j H_j + penalty) C,   f_j = time_j / discount_j (nu_j + 3) / (nu_j + 1) m / (m - tr(C H_j))
+        C (sum_j f_j H_j + priors) C,   f_j = time_j / discount_j (nu_j + 3) / (nu_j + 1) m / (m - tr(C H_j))
 
         with H_j the discounted information of joint j: a Student distribution has (nu + 1) / (nu + 3) of the weights'
         information (Lange, Little, Taylor 1989), and of m residuals m - tr(C H_j) degrees of freedom are left.
@@ -184,6 +184,7 @@ class _Problem:
         middle = np.zeros_like(C)
         p = len(found.values)
         middle[np.arange(p, len(C)), np.arange(p, len(C))] = found.penalty
+        middle[:p, :p] = found.expected
         for j, ((_, places), H) in enumerate(zip(self.designs, found.information, strict=True)):
             m = len(found.residuals)
             left = max(m - (C[np.ix_(places, places)] * H).sum(), 1) / m
