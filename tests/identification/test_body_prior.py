@@ -35,7 +35,8 @@ def error(found: Robot, true: Robot) -> Array:
 def test_a_poor_log_gives_no_wild_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """6 s of two slow harmonics, and a model whose links are a third too heavy."""
     true, rng = rubbing("puma560"), np.random.default_rng(0)
-    course = fourier(rng.uniform(-0.5, 0.5, 6), *rng.uniform(-0.35, 0.35, (2, 6, 2)), 6.0)
+    middle, (a, b) = rng.uniform(-0.5, 0.5, 6), rng.uniform(-0.35, 0.35, (2, 6, 2))
+    course = fourier(middle, a, b, 6.0)
     t = np.arange(0, 6, 0.004)
     q, qd, qdd = (course(t, order) for order in range(3))
     tau = armdyn.compile(true).inverse_dynamics(q, qd, qdd)

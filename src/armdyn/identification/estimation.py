@@ -148,7 +148,7 @@ class Weighted(Estimator):
     """Least squares with the samples of each joint weighted by their residuals, until the weights settle.
 
     The weight of a joint whose torque is fitted exactly would grow without bound: sigma is kept above 1e-9 of the
-    largest torque.
+    largest torque. A prior of the observation takes part (`identify` gives the one of `body_prior`).
     """
 
     def __call__(self, observation: Observation) -> Estimate:
