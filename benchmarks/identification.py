@@ -7,7 +7,8 @@ regressor (57 parameters, friction included), QR of every chunk, which does not 
 estimates with covariance. Normal equations: the same regressor and W^T W summed chunk by chunk, which is what is done
 with Pinocchio's `computeJointTorqueRegressor` (70 columns, no friction), one call per sample because it takes no
 batches; on fewer samples, and the time scaled up, because it is proportional to their number. Making the data is not
-timed. With --write the table goes to benchmarks/IDENTIFICATION.md.
+timed. `armdyn identify`: the whole command with its defaults on a log of as many samples at 1 kHz in an .npz file,
+from starting Python to the printed tables. With --write the table goes to benchmarks/IDENTIFICATION.md.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -107,6 +109,23 @@ def pinocchio() -> dict[str, float]:
     return {"rows": seconds * SAMPLES / FEWER, "solve": 0.0, "before": 0.0, "peak": peak(), "inside": 1.0}
 
 
+def write_log(folder: str) -> None:
+    robot, rng = rubbing(), np.random.default_rng(2)
+    t, q, qd, qdd = motion(SAMPLES)
+    tau = armdyn.compile(robot).inverse_dynamics(q, qd, qdd)
+    robot.save(f"{folder}/panda.toml")
+    q, tau = q + 1e-5 * rng.normal(size=q.shape), tau + SIGMA * rng.normal(size=q.shape)
+    np.savez(f"{folder}/log.npz", t=t, q=q, tau=tau)
+
+
+def command(folder: str) -> dict[str, float]:
+    words = ["identify", f"{folder}/panda.toml", f"{folder}/log.npz"]
+    if subprocess.run([sys.executable, "-m", "armdyn", *words], capture_output=True).returncode == 2:
+        raise SystemExit("armdyn identify: error")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"rows": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / 1024}
+
+
 def peak() -> float:
     """MB that this process had at most."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -115,8 +134,8 @@ def peak() -> float:
 CASES = {"observe": ours, "normal": lambda: ours(normal=True), "pinocchio": pinocchio}
 
 
-def run(name: str) -> dict[str, float]:
-    out = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, check=True).stdout
+def run(*words: str) -> dict[str, float]:
+    out = subprocess.run([sys.executable, __file__, *words], capture_output=True, text=True, check=True).stdout
     return dict(json.loads(out))
 
 
@@ -124,7 +143,17 @@ def main() -> None:
     if "--one" in sys.argv:
         print(json.dumps(CASES[sys.argv[-1]]()))
         return
-    us, normal, them = map(run, CASES)
+    if "--log" in sys.argv:
+        write_log(sys.argv[-1])
+        print("{}")
+        return
+    if "--command" in sys.argv:
+        print(json.dumps(command(sys.argv[-1])))
+        return
+    us, normal, them = (run("--one", name) for name in CASES)
+    with tempfile.TemporaryDirectory() as folder:
+        run("--log", folder)
+        whole = run("--command", folder)
     best = {name: f"{each['peak']:.0f} ({each['before']:.0f} before: library and data)"
             for name, each in (("us", us), ("normal", normal))}  # fmt: skip
     lines = [
@@ -132,13 +161,14 @@ def main() -> None:
         "|---|---|---|",
         f"| armdyn, `observe` (regressor, QR) | {us['rows']:.2f} | {best['us']} |",
         f"| armdyn, `weighted` of it | {us['solve']:.2f} | |",
+        f"| `armdyn identify`, defaults | {whole['rows']:.2f} | {whole['peak']:.0f} |",
         f"| armdyn, regressor and normal equations | {normal['rows']:.2f} | {best['normal']} |",
         f"| Pinocchio, regressor and normal equations, {FEWER:,} samples scaled up | {them['rows']:.2f} | |",
         f"| Pinocchio over armdyn, normal equations | {them['rows'] / normal['rows']:.1f} | |",
         f"| Pinocchio's normal equations over armdyn's QR | {them['rows'] / (us['rows'] + us['solve']):.1f} | |",
         "",
         f"True parameters within 3 standard deviations: {us['inside']:.1%} of 57 by QR, {normal['inside']:.1%} by "
-        f"normal equations. Peak memory below 2 GB: {max(us['peak'], normal['peak']) < 2048}.",
+        f"normal equations. Peak memory below 2 GB: {max(us['peak'], normal['peak'], whole['peak']) < 2048}.",
     ]
     print("\n".join(lines))
     if "--write" in sys.argv:

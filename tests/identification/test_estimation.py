@@ -283,8 +283,8 @@ def test_total_least_squares_by_one_singular_vector():
 def test_robust_bars_hold_for_errors_that_grow_with_the_velocity():
     """Sandwich covariance: with errors in proportion to the velocity 95 % bars hold the truth."""
     inside = []
+    data = samples(600, noise=np.zeros(3), seed=0)
     for seed in range(30):
-        data = samples(600, noise=np.zeros(3), seed=0)
         rng = np.random.default_rng(seed)
         errors = SIGMA * (0.2 + np.abs(data.qd)) * rng.standard_normal(data.tau.shape)
         found = Robust()(observe(ROBOT, replace(data, tau=data.tau + errors), BASE))

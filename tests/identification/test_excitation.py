@@ -127,7 +127,7 @@ def planar() -> armdyn.identification.excitation.Excitation:  # type: ignore[nam
 def test_better_than_the_best_of_random_motions() -> None:
     """A budget of seconds; benchmarks/excitation.py has the figures of a full one (more than 5 times)."""
     robot = armdyn.load("panda")
-    found = excite(robot, include=("inertial",), harmonics=Harmonics(count=6), search=Search(starts=1, iterations=60))
+    found = excite(robot, include=("inertial",), harmonics=Harmonics(count=6), search=Search(starts=1, iterations=30))
     rng = np.random.default_rng(0)
     harmonics = found.design.harmonics
     random = [found.design.observation(harmonics.motion(found.design.random(rng))) for _ in range(30)]

@@ -43,7 +43,7 @@ def recorded(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Robot, Log]:
     return robot.bound(), log
 
 
-@pytest.mark.parametrize("name", ["rx90", *(["ur10", "panda", "random", "ur5", "puma560", "tx40"] if FULL else [])])
+@pytest.mark.parametrize("name", ["random", *(["ur10", "panda", "rx90", "ur5", "puma560", "tx40"] if FULL else [])])
 def test_the_cause_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     robot, log = recorded(name, monkeypatch)
     assert rules(robot, log) == set()

@@ -167,17 +167,17 @@ def test_an_array_that_is_larger_than_its_file(rows: int, tmp_path: Path) -> Non
     refused(path, "declares")
 
 
-def test_an_archive_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
-    """5 MB that unpack to 1 GB."""
+def test_an_archive_that_unpacks_to_more_than_is_read(tmp_path: Path) -> None:
+    """1.2 MB that unpack to 272 MB."""
     path = tmp_path / "log.npz"
     with (
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("q.npy", "w", force_zip64=True) as member,
     ):
-        member.write(header((2**26, 2)))
-        for _ in range(64):
+        member.write(header((17 * 2**20, 2)))
+        for _ in range(17):
             member.write(bytes(2**24))
-    assert path.stat().st_size < 8 * 2**20
+    assert path.stat().st_size < 2 * 2**20
     refused(path, "at most .* numbers")
 
 
@@ -214,7 +214,7 @@ def test_a_small_parquet_file_of_long_lists(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     path = tmp_path / "log.parquet"
-    long = pyarrow.ListArray.from_arrays([0, 4 * 10**7], pyarrow.array(np.zeros(4 * 10**7, dtype=bool)))
+    long = pyarrow.ListArray.from_arrays([0, 4 * 10**7], pyarrow.repeat(False, 4 * 10**7))
     parquet.write_table(pyarrow.table({"q": long}), path)
     assert path.stat().st_size < 2**20
     refused(path, "at most .* numbers")

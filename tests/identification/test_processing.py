@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from armdyn.errors import ArmdynError, ShapeError, UnknownName
-from armdyn.identification.filters import decimated, decimated_keep, low_passed
+from armdyn.identification.filters import averaged, decimated, decimated_keep, low_passed
 from armdyn.identification.log import Log
 from armdyn.identification.processing import Processing, process
 from armdyn.trajectory.fourier import Fourier, fourier
@@ -107,6 +107,15 @@ def test_decimation_is_linear_and_without_delay(factor: int) -> None:
     np.testing.assert_allclose(decimated(Y @ pi, factor), decimated(Y, factor) @ pi, atol=1e-10 * np.abs(Y).max())
     line = np.linspace(-1, 2, 1003)[:, None]
     np.testing.assert_allclose(decimated(line, factor), line[::factor], atol=1e-12)
+
+
+@pytest.mark.parametrize(("count", "width", "step"), [(200, 21, 1), (205, 21, 4), (50, 50, 3), (30, 7, 40), (65, 2, 1)])
+def test_averages_are_those_of_a_moving_window(count: int, width: int, step: int) -> None:
+    rng = np.random.default_rng(count)
+    x, window = rng.standard_normal((count, 2, 3)), rng.standard_normal(width)
+    places = range(0, count - width + 1, step)
+    expected = [sum(window[i] * x[k + i] for i in range(width)) for k in places]
+    np.testing.assert_allclose(averaged(x, window, step), expected, rtol=0, atol=1e-13 * width)
 
 
 def test_decimation_removes_what_would_alias() -> None:

@@ -23,7 +23,7 @@ from armdyn.identification.physical_fit import whitening
 from armdyn.parameters import physical_consistency, with_standard_parameters
 
 FAMILIES = {"puma560": ("inertial", "rotor", "friction"), "panda": ("inertial", "friction")}
-DRAWS = 100 if os.environ.get("ARMDYN_FULL") else 20
+DRAWS = 100 if os.environ.get("ARMDYN_FULL") else 10
 RATE = 200.0
 STEP = 2 * np.pi / 2**17
 """Resolution of the encoders, rad; their noise is half of it, so that quantisation does not repeat itself."""

@@ -39,6 +39,8 @@ SPIKE, TALL, RARE = 12.0, 0.15, 0.05
 torque's usual range from the median of its neighbours, and if at most this share of the torques are."""
 NEIGHBOURHOOD = 51
 """Samples of a neighbourhood."""
+PROBED = 20_000
+"""About as many samples tell that a signal has thousands of levels."""
 FEWEST_SPIKES = 3
 """Spikes of a joint from which on they are reported."""
 MIXED_UP = {
@@ -198,11 +200,12 @@ def _at_extreme(x: Array) -> float:
 
 
 def _step(x: Array) -> float:
-    """The step of a quantised signal; 0 if it is not quantised."""
-    levels = np.unique(x)
-    if len(levels) > len(x) / 5 or len(levels) < 2:
+    """The step of a quantised signal; 0 if it is not quantised, or far finer than matters."""
+    probe = x[:: max(1, len(x) // PROBED)]
+    if len(np.unique(probe)) > len(probe) / 5:
         return 0.0
-    return float(np.median(np.diff(levels)))
+    levels = np.unique(x)
+    return float(np.median(np.diff(levels))) if 2 <= len(levels) <= len(x) / 5 else 0.0
 
 
 def _resolution(robot: Robot, log: Log, still: Array) -> list[Finding]:
@@ -226,9 +229,11 @@ def _resolution(robot: Robot, log: Log, still: Array) -> list[Finding]:
 def _spikes(tau: Array) -> Array:
     """(N,) bool, single torques far from those before and after; none where such torques are common."""
     spikes = np.zeros(len(tau), dtype=bool)
+    usual = float(np.ptp(np.quantile(tau, (0.005, 0.995))))
+    if np.abs(np.diff(tau)).max(initial=0.0) <= TALL * usual:  # a spike is far from the torque before or after
+        return spikes
     off = np.abs(tau - signal.medfilt(tau, 5))[2:-2]
     typical = float(np.median(off[off > 0])) if (off > 0).any() else 0.0
-    usual = float(np.ptp(np.quantile(tau, (0.005, 0.995))))
     least = max(SPIKE * typical, SPIKE * _step(tau), TALL * usual)
     around = signal.medfilt(off, NEIGHBOURHOOD) if (off > least).any() else off
     spikes[2:-2] = off > np.maximum(least, SPIKE * around)

@@ -200,7 +200,7 @@ class Deviations:
         """{(kind, joint): (m, n, c) columns}."""
         n, own = self.robot.n, np.eye(self.robot.n)
         fitted = self.rows.Y @ self.parameters
-        found = {("zero", j): self._by_zero(j, self.parameters)[:, :, None] for j in range(n)}
+        found = {("zero", j): (slope @ self.parameters)[:, :, None] for j, slope in enumerate(self._by_zero)}
         found |= {("gain", j): (fitted * own[j])[:, :, None] for j in range(n)}
         found |= {("tilt", 0): self._by_tilt} if self._by_tilt.size else {}
         step = float(self.evidence.samples.t[1] - self.evidence.samples.t[0])
@@ -220,11 +220,11 @@ class Deviations:
             for key, columns in self.hypotheses.items() if key[0] != "delay"
         }  # fmt: skip
 
-    def _by_zero(self, j: int, parameters: Array) -> Array:
-        """(m, n) torques by the position of the model at the zero of joint j."""
-        moved = self.evidence.regressor(self.robot, self.reading, STEP * np.eye(self.robot.n)[j])
-        slope: Array = (moved - self.rows.Y) @ parameters / STEP
-        return slope
+    @cached_property
+    def _by_zero(self) -> list[Array]:
+        """By joint: (m, n, p) change of the regressor by the position of the model at the zero of the joint."""
+        moved = (self.evidence.regressor(self.robot, self.reading, STEP * own) for own in np.eye(self.robot.n))
+        return [(Y - self.rows.Y) / STEP for Y in moved]
 
     @cached_property
     def _by_tilt(self) -> Array:
@@ -291,7 +291,7 @@ class Deviations:
         And the size of the residual without any.
         """
         _, model = self._model
-        return self._by_model([self._by_zero(j, model) for j in range(self.robot.n)], [self.rows.Y @ model])
+        return self._by_model([slope @ model for slope in self._by_zero], [self.rows.Y @ model])
 
 
 def repeated(q: Array) -> int | None:

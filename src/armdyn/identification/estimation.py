@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
+from armdyn.identification.body_prior import weight_of
 from armdyn.identification.observation import Observation, stacked
 from armdyn.typing import Array
 
@@ -42,6 +43,8 @@ MOST = 50
 """Iterations at most."""
 UNDETERMINED = 0.1
 """Share of a parameter in directions that the data do not determine, above which it counts as undetermined."""
+PRIOR_PASSES = 12
+"""Iterations of the weight of a prior."""
 DAMPING = 1e-6
 """Damping relative to the largest singular value."""
 
@@ -123,7 +126,7 @@ class Estimator(ABC):
     ) -> Estimate:
         """Values of least squares with these weights, and their accuracy."""
         sigma = sigma_of(observation, values, weights, damping)
-        times = self.times(observation.residuals(values))
+        times = np.ones(observation.n) if self.white else self.times(observation.residuals(values))
         root = covariance_root(observation, weights, sigma**2 * times, damping)
         return Estimate(observation.base.names, values, root, sigma, times, observation.counts, method)
 
@@ -145,13 +148,30 @@ class Weighted(Estimator):
     """Least squares with the samples of each joint weighted by their residuals, until the weights settle.
 
     The weight of a joint whose torque is fitted exactly would grow without bound: sigma is kept above 1e-9 of the
-    largest torque.
+    largest torque. A prior of the observation takes part (`identify` gives the one of `body_prior`).
     """
 
     def __call__(self, observation: Observation) -> Estimate:
         weights, notes = settled_weights(observation, lambda weights: solved(observation, weights))
+        if observation.prior is not None:
+            observation, weights = self._weighed(observation, observation.prior, weights)
         estimate = self._estimate(observation, solved(observation, weights), weights, "weighted")
         return replace(estimate, notes=tuple(notes))
+
+    def _weighed(self, observation: Observation, prior: Array, weights: Array) -> tuple[Observation, Array]:
+        """The observation and weights in which a prior has the weight that makes the estimate most probable.
+
+        It is weighed against the information of independent samples, which are fewer than all. What the log alone does
+        not determine is an error, as without a prior.
+        """
+        solved(replace(observation, prior=None), weights)
+        weights = weights / np.sqrt(self.times(observation.residuals(solved(observation, weights))).mean())
+        weight = 1.0
+        for _ in range(PRIOR_PASSES):
+            inverse, y, _ = _inverse(observation, weights)
+            weight = weight_of(prior, weight, inverse @ y, inverse @ inverse.T)
+            observation = replace(observation, prior=np.sqrt(weight) * prior)
+        return observation, weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,6 +18,7 @@ from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.advice import findings_on
+from armdyn.identification.body_prior import WIDE, body_prior
 from armdyn.identification.calibration import Calibrated, Calibration, calibrate
 from armdyn.identification.essential_parameters import essential_parameters
 from armdyn.identification.estimation import Estimate, Estimator, Weighted
@@ -47,6 +48,10 @@ from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
 FrictionChoice = Literal["auto", "plain"]
+PRIOR = (
+    f"inertial parameters are expected about those of the model, with a standard deviation of {WIDE:g} times their "
+    "size: of use where the log hardly determines them"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +308,8 @@ def identify(
     training = subtract(data.training)
     observation = observe(robot, training, base, progress=lambda step, done: progress(step, 0.3 + 0.4 * done))
     progress("estimation", 0.7)
-    full = estimate = estimator(observation)
+    informed = _informed(observation, estimator)
+    full = estimate = estimator(informed)
     more = np.zeros((base.count, 0))  # errors of zeros and gravity are errors of the parameters too
     if calibrated is not None:
         more = calibrated.passed_on(base.count)
@@ -334,8 +340,15 @@ def identify(
                                prior=None if prior is None else robot)  # fmt: skip
     on_log = [f for f in training.findings if calibrated is None or not calibrated.answers(f)]
     findings = sorted_by_severity((*on_log, *notes, *findings_on(observation, delivered, tried, on_log)))
-    return Fit(base, estimate, identified, tried, observation, training.steps, findings, data.source, plain,
+    steps = training.steps if informed is observation else training.steps | {"prior": PRIOR}
+    return Fit(base, estimate, identified, tried, observation, steps, findings, data.source, plain,
                plain_estimate, model, calibrated, delivered.values if physical else None, band)  # fmt: skip
+
+
+def _informed(observation: Observation, estimator: Estimator) -> Observation:
+    """The observation with what is known of bodies, for the default method; others use the log alone."""
+    prior = body_prior(observation.base) if isinstance(estimator, Weighted) else np.zeros((0, 0))
+    return replace(observation, prior=prior) if len(prior) else observation
 
 
 def _delivered(robot: Robot, base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:

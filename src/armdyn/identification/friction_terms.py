@@ -113,16 +113,21 @@ class Bank:
         """(n + s, distances) of presliding."""
         return np.outer(self.scale, DISTANCES)
 
-    def columns(self, q: Array, qd: Array, a: int, load: Array | None = None) -> Array:
+    def columns(self, q: Array, qd: Array, a: int, every: int = 1, used: Array | None = None) -> Array:
         """(N, 2 + k) columns of Fv, Fc and the terms of joint or motor a along consecutive samples, (N, n) each.
 
-        load: (N,) size of the torque that the joint carries (None: the column of load is zero)
+        The column of load is zero.
+
+        every: how many samples are between two for which they are wanted
+        used: (2 + k,) bool; presliding states of others are not computed, their columns are zero (default: all)
         """
-        rate, path = qd @ self.rows[a], q @ self.rows[a]
+        rate, path = qd[::every] @ self.rows[a], q @ self.rows[a]
         S, *wide = (rounded(rate, w) for w in self.widths[a])
-        states = [presliding(path, d) for d in self.distances[a].tolist()]
-        lost = np.zeros(len(q)) if load is None else load * S
-        return np.column_stack([rate, S, *(x - S for x in (*wide, *states)), lost])
+        along = np.ones(len(DISTANCES), dtype=bool) if used is None else used[-1 - len(DISTANCES) : -1]
+        states = [
+            presliding(path, d)[::every] if x else S for d, x in zip(self.distances[a].tolist(), along, strict=True)
+        ]
+        return np.column_stack([rate, S, *(x - S for x in (*wide, *states)), np.zeros(len(rate))])
 
     def values(self, a: int, terms: Array) -> Mapping[str, float]:
         """Coefficients, (k,), of the terms of joint or motor a as the values of the law "rounded"."""

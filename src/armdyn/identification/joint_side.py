@@ -27,7 +27,7 @@ def on_joint_side(found: Raw, robot: Robot, given: LogFormat) -> tuple[Raw, tupl
     efforts = ["current"] * robot.n if given.effort == "current" else kinds
     units = {quantity_named(name): unit for name, unit in (given.units or {}).items()}
     out = {
-        name: np.asarray(found[name], dtype=float) * factors(name, units.get(name), efforts if name == "tau" else kinds)
+        name: _in_si_units(found[name], factors(name, units.get(name), efforts if name == "tau" else kinds))
         for name in QUANTITIES[1:]
         if name in found
     }
@@ -44,6 +44,12 @@ def on_joint_side(found: Raw, robot: Robot, given: LogFormat) -> tuple[Raw, tupl
         out["tau"] = out["tau"] + _gravity(robot, out["q"])
         return out, (_GRAVITY_ADDED,)
     return out, ()
+
+
+def _in_si_units(x: Array, unit: Array) -> Array:
+    """x, (N, n), times the SI values of its units, (n,); x itself where there is nothing to convert."""
+    numbers: Array = np.asarray(x, dtype=float)
+    return numbers if (unit == 1).all() else numbers * unit
 
 
 def _carried(relation: Callable[..., Any], robot: Robot, x: Array) -> Array:
@@ -78,10 +84,9 @@ def _torques(effort: Array, robot: Robot, given: LogFormat) -> Array:
     """Joint torques of what was measured."""
     if given.effort == "current" and given.gains is None:
         return _carried(transmission.torques_from_currents, robot, effort)
-    gains = np.broadcast_to(np.asarray(1.0 if given.gains is None else given.gains, dtype=float), (robot.n,))
-    if given.side == "motor":
-        return _carried(transmission.joint_torques, robot, gains * effort)
-    return gains * effort
+    if given.gains is not None:
+        effort = effort * np.broadcast_to(np.asarray(given.gains, dtype=float), (robot.n,))
+    return _carried(transmission.joint_torques, robot, effort) if given.side == "motor" else effort
 
 
 def _gravity(robot: Robot, q: Array) -> Array:

@@ -35,10 +35,6 @@ CHUNK = 20_000
 """Samples whose regressor is held at a time: 7 joints, 70 parameters, 80 MB."""
 HALO = 12
 """Decimated samples by which neighbouring chunks overlap: the window of `decimated` reaches over 10."""
-BLOCK = 16
-"""Decimated samples that are filtered by one product."""
-LARGEST_BLOCK = 100
-"""Decimation factor up to which this is done: the matrix of the filter grows with its square."""
 KEPT = 200e6
 """Bytes of regressor that are kept for later use; beyond, it is computed again."""
 
@@ -74,6 +70,7 @@ class Observation:
     factors: (n, p + 1, p + 1) upper triangles, F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j] over the samples that count
     counts: (n,) number of samples that count, by joint
     length: number of samples after decimation
+    prior: (r, p + 1) rows [R | y] that are known beside the log, R pi = y with errors of standard deviation 1
     """
 
     base: BaseParameters
@@ -81,6 +78,7 @@ class Observation:
     factors: Array
     counts: Array
     length: int
+    prior: Array | None = None
     _rows: tuple[Rows, ...] | None = field(default=None, repr=False)
 
     @property
@@ -157,7 +155,7 @@ def condensed(
         raise ArmdynError("no sample of the log counts", where=f"robot {base.robot.name!r}",
                           expected="joints that move faster than their dead band",
                           advice="Log a motion in which the joints move, or process it with dead_band=0.")  # fmt: skip
-    return Observation(base, samples, factors, counts, length, None if kept is None else tuple(kept))
+    return Observation(base, samples, factors, counts, length, _rows=None if kept is None else tuple(kept))
 
 
 def extended(factor: Array, rows: Array) -> Array:
@@ -174,9 +172,9 @@ def extended(factor: Array, rows: Array) -> Array:
 
 
 def stacked(observation: Observation, weights: Array) -> Array:
-    """(m, p + 1) rows equivalent to all samples of all joints, those of joint j times weights[j]."""
+    """(m, p + 1) rows equivalent to all samples of all joints, those of joint j times weights[j], and to the prior."""
     parts = [w * factor[factor.any(axis=1)] for w, factor in zip(weights, observation.factors, strict=True)]
-    return np.vstack(parts)
+    return np.vstack(parts if observation.prior is None else [*parts, observation.prior])
 
 
 # Chunks -------------------------------------------------------------------------------------------------------------
@@ -206,36 +204,8 @@ def rows_of(
         found = np.hstack([kernel(samples.q[part], samples.qd[part], samples.qdd[part]), samples.tau[part]])
         t = samples.t[start : start + step : factor]
         before, first = (start - low) // factor, start // factor
-        inside = before == HALO and high == start + step + margin
-        kept_rows = _decimated_inside(found, factor) if inside else decimated(found, factor)[before : before + len(t)]
+        kept_rows = decimated(found, factor)[before : before + len(t)]
         yield Rows(t, placed(kept_rows[:, :-n]), kept_rows[:, -n:], keep[first : first + len(t)])
-
-
-def _decimated_inside(x: Array, factor: int) -> Array:
-    """`decimated` but for the first and last HALO samples, as products with blocks of its matrix: several times faster.
-
-    The filter is the same for every sample that is far enough from the ends.
-    """
-    if factor == 1 or factor > LARGEST_BLOCK:
-        return decimated(x, factor)[HALO:-HALO] if factor > 1 else x
-    window = _window(factor)
-    count = len(x) // factor - 2 * HALO
-    matrix = np.zeros((BLOCK, (BLOCK - 1) * factor + len(window)))
-    for i in range(BLOCK):
-        matrix[i, i * factor : i * factor + len(window)] = window
-    parts = []
-    for i in range(0, count, BLOCK):
-        rows = min(BLOCK, count - i)
-        width = (rows - 1) * factor + len(window)
-        parts.append(matrix[:rows, :width] @ x[i * factor : i * factor + width])
-    return np.concatenate(parts)
-
-
-@lru_cache(maxsize=4)
-def _window(factor: int) -> Array:
-    """((2 HALO + 1) factor,) weights with which `decimated` averages around a sample far from the ends."""
-    window: Array = decimated(np.eye((2 * HALO + 1) * factor), factor)[HALO]
-    return window
 
 
 class Entries(NamedTuple):

@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import signal
 
 from armdyn.errors import ShapeError
 from armdyn.findings import Finding
+from armdyn.identification.filters import averaged
 from armdyn.identification.log import Log
 from armdyn.typing import Array
 
@@ -80,7 +80,9 @@ def _far(x: Array) -> Array:
     if not len(x):
         return np.zeros(0, dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers may be as large as they can be
-        away = np.abs(x - np.median(x[:: max(1, len(x) // PROBED)], axis=0)).max(axis=1)
+        away = np.zeros(len(x))
+        for column, middle in zip(x.T, np.median(x[:: max(1, len(x) // PROBED)], axis=0), strict=True):
+            np.maximum(away, np.abs(column - middle), out=away)
     last = max(math.ceil((1 - RARE) * len(x)) - 1, 0)
     if away.max() / FAR <= np.partition(away, last)[last]:
         return np.zeros(len(x), dtype=bool)
@@ -219,19 +221,20 @@ def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:
     """
     scale = np.where(np.ptp(q, axis=0) > STILL, np.ptp(q, axis=0), np.inf)
     there = np.concatenate([[True], np.diff(ticks) > 0])
-    grid = np.arange(ticks[0], ticks[-1] + 1)
-    even = np.column_stack([np.interp(grid, ticks[there], column[there]) for column in (q / scale).T])
+    grid, middle, known = np.arange(ticks[0], ticks[-1] + 1), (ticks[1:] + ticks[:-1]) / 2, ticks[there]
     window = np.hanning(2 * width + 1)
-    padded = np.pad(even, ((width, width), (0, 0)), mode="reflect", reflect_type="odd")
-    smooth = signal.oaconvolve(padded, (window / window.sum())[:, None], mode="valid", axes=0)
-    rate = np.gradient(smooth, axis=0)
-    middle = (ticks[1:] + ticks[:-1]) / 2
-    v = np.column_stack([np.interp(middle, grid, column) for column in rate.T])
-    power = (v**2).sum(axis=1)
+    slope = np.convolve(window / window.sum(), (-0.5, 0.0, 0.5))  # of the smoothed positions
+    power, advance = np.zeros((2, len(middle)))
+    for j in range(q.shape[1]):
+        x = q[:, j] / scale[j]
+        even = np.interp(grid, known, x[there])
+        padded = np.pad(even, width + 1, mode="reflect", reflect_type="odd")
+        v = np.interp(middle, grid, averaged(padded, slope))
+        power += v**2
+        advance += np.diff(x) * v
     fast = power > MOVES * power.max()
     fast[:SMOOTHED] = fast[len(fast) - SMOOTHED :] = False  # the velocity at the ends leans on one side
-    k = (np.diff(q / scale, axis=0) * v).sum(axis=1) / np.where(fast, power, 1.0)
-    return k, fast
+    return advance / np.where(fast, power, 1.0), fast
 
 
 def _spread(x: Array, fast: Array) -> float:

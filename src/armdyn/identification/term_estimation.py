@@ -8,16 +8,17 @@ class of speed and a Student distribution, so that neither standstill nor outlie
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 from scipy.special import gammaln
 
+from armdyn.identification.body_prior import body_prior, weight_of
 from armdyn.identification.filters import decimated
 from armdyn.identification.friction_terms import Bank
 from armdyn.identification.observation import observe
@@ -44,6 +45,13 @@ SPEEDS = 3
 
 
 # Data ---------------------------------------------------------------------------------------------------------------
+
+
+class Design(NamedTuple):
+    """Columns, (m, c), on which the torque of a joint depends, and their places, (c,), among values and own."""
+
+    columns: Array
+    places: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +105,11 @@ class TermData:
         return columns
 
     @cached_property
+    def prior(self) -> Array:
+        """(r, p + 1) what is known of bodies."""
+        return body_prior(self.base)
+
+    @cached_property
     def active(self) -> list[Array]:
         """By joint: the parameters on which its torque depends."""
         return [np.flatnonzero(self.Y[:, j].any(axis=0)) for j in range(self.tau.shape[1])]
@@ -113,12 +126,19 @@ class TermData:
         ends[-1] += 1.0
         return list(pairwise(ends.tolist()))
 
-    def design(self, X: Array, use: Array, j: int) -> tuple[Array, Array]:
-        """(columns of joint j at some samples, their places among values and own)."""
-        p, k, active, surfaces = self.Y.shape[2], X.shape[2], self.active[j], self.surfaces[j]
-        own = [self.bank.rows[a, j] * X[use, a] for a in surfaces]
-        places = np.concatenate([active, *(p + a * k + np.arange(k) for a in surfaces)])
-        return np.hstack([self.Y[use, j][:, active], *own]), places
+    def designs(self, X: Array, wanted: Array) -> list[Design]:
+        """By joint: the columns of its torque.
+
+        X: (m, n + s, 2 + k) viscous, Coulomb and terms
+        wanted: (n + s, 2 + k) bool, those that take part
+        """
+        p, k = self.Y.shape[2], X.shape[2]
+        designs = []
+        for j, (active, surfaces) in enumerate(zip(self.active, self.surfaces, strict=True)):
+            own = [self.bank.rows[a, j] * X[:, a, wanted[a]] for a in surfaces]
+            places = np.concatenate([active, *(p + a * k + np.flatnonzero(wanted[a]) for a in surfaces)])
+            designs.append(Design(np.hstack([self.Y[:, j, active], *own]), places))
+        return designs
 
 
 # Estimation ---------------------------------------------------------------------------------------------------------
@@ -130,6 +150,8 @@ class Solution:
 
     sigma: (n, 3) by class of speed; freedom: (n,) degrees of the errors' Student distributions
     alpha: (n + s, 2 + k) scales of the priors; penalty: of own, flat
+    share: of its information that the prior of bodies keeps; expected: (p, p) that information
+    information: by joint, discounted, of the columns of its design
     """
 
     values: Array
@@ -139,17 +161,19 @@ class Solution:
     sigma: Array
     freedom: Array
     alpha: Array
+    share: float
     information: tuple[Array, ...]
     penalty: Array
+    expected: Array
 
 
 def solved(
-    data: TermData, X: Array, use: Array, discount: Array, prior: Array, groups: Sequence[str],
+    data: TermData, designs: Sequence[Design], use: Array, discount: Array, prior: Array, groups: Sequence[str],
     near: Solution | None = None,
 ) -> Solution:  # fmt: skip
     """Parameters and terms of largest posterior probability, iterated with weights and scales.
 
-    X: (m, n + s, 2 + k) viscous, Coulomb and terms
+    designs: by joint, without the columns whose prior is 0
     use: (m,) bool
     discount: (n,) by which information is divided
     prior: (n + s, 2 + k) standard deviations; infinite: free, 0: left out
@@ -157,9 +181,10 @@ def solved(
     """
     tau, speed = data.tau[use], data.speed[use]
     (m, n), p, (surfaces, k) = tau.shape, data.Y.shape[2], prior.shape
+    inside = np.stack([speed == s for s in range(SPEEDS)]).astype(float)
     labels = np.array([*groups])
     kinds = [labels == g for g in dict.fromkeys(groups)]
-    columns, places = zip(*(data.design(X, use, j) for j in range(n)), strict=True)
+    columns, places = [design.columns[use] for design in designs], [design.places for design in designs]
     spread = np.sqrt((tau**2).mean(axis=0))
     least = 1e-9 * max(float(spread.max()), 1e-300)
     alpha = np.ones((surfaces, k)) if near is None else near.alpha
@@ -169,9 +194,9 @@ def solved(
         theta = np.concatenate([near.values, near.own.ravel()])
         weight, _ = _weights(tau - _predicted(columns, places, theta), sigma, speed)
     finite = (prior > 0) & np.isfinite(prior)
-    out = np.concatenate([np.zeros(p, dtype=bool), (prior == 0).ravel()])
+    R, known_before, share = data.prior[:, :-1], data.prior[:, -1], 1.0 if near is None else near.share
     for _ in range(PASSES if near is None else FEWER):
-        H, b, information = np.zeros((len(out), len(out))), np.zeros(len(out)), []
+        H, b, information = np.zeros((p + prior.size, p + prior.size)), np.zeros(p + prior.size), []
         for j, (place, A) in enumerate(zip(places, columns, strict=True)):
             root = np.sqrt(weight[:, j] / discount[j]) / sigma[j, speed[:, j]]
             rows = A * root[:, None]
@@ -180,12 +205,15 @@ def solved(
             b[place] += rows.T @ (root * tau[:, j])
         penalty = np.where(finite, alpha / np.where(finite, prior, 1.0) ** 2, 0.0)
         H[np.arange(p, len(H)), np.arange(p, len(H))] += penalty.ravel()
-        C = _inverse(H, out)
+        H[:p, :p] += share * R.T @ R
+        b[:p] += share * R.T @ known_before
+        C = _inverse(H)
         theta = C @ b
         own = theta[p:].reshape(surfaces, k)
         residuals = tau - _predicted(columns, places, theta)
-        sigma = np.maximum(by_speed(np.sqrt(weight) * residuals, speed), least)
+        sigma = np.maximum(by_speed(weight * residuals**2, inside), least)
         weight, freedom = _weights(residuals, sigma, speed)
+        share, prior_share = weight_of(data.prior, share, theta[:p], C[:p, :p]), share
         variance = np.diag(C)[p:].reshape(surfaces, k)
         alpha = alpha.copy()
         for kind in kinds:
@@ -194,7 +222,10 @@ def solved(
             known = (some * (1 - alpha[:, kind] * variance[:, kind] / sd**2)).sum(axis=1)
             size = (some * (own[:, kind] / sd) ** 2).sum(axis=1)
             alpha[:, kind] = np.clip(np.maximum(known, 0) / np.maximum(size, 1e-12), 1, 1e4)[:, None]
-    return Solution(theta[:p], own, C, residuals, sigma, freedom, alpha, tuple(information), penalty.ravel())
+    return Solution(
+        theta[:p], own, C, residuals, sigma, freedom, alpha, share, tuple(information), penalty.ravel(),
+        prior_share * R.T @ R,
+    )  # fmt: skip
 
 
 def _predicted(columns: Sequence[Array], places: Sequence[Array], theta: Array) -> Array:
@@ -206,16 +237,22 @@ def _weights(residuals: Array, sigma: Array, speed: Array) -> tuple[Array, Array
     squares = (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2
     nu = np.array(FREEDOM)[:, None]
     norm = gammaln((nu + 1) / 2) - gammaln(nu / 2) - np.log(nu) / 2
-    likelihood = [
-        n - (f + 1) / 2 * np.log1p(squares / f).mean(axis=0) for n, f in zip(norm[:, 0], FREEDOM, strict=True)
-    ]
+    likelihood = [n - (f + 1) / 2 * _mean_logarithm(1 + squares / f) for n, f in zip(norm[:, 0], FREEDOM, strict=True)]
     best = nu[np.argmax(likelihood, axis=0), 0]
     return (best + 1) / (best + squares), best
 
 
-def _inverse(H: Array, out: Array) -> Array:
+def _mean_logarithm(x: Array) -> Array:
+    """(n,) means of log(x), (m, n) and far from overflow, by products of eight: a logarithm takes as long as many."""
+    whole = len(x) // 8 * 8
+    products = x[:whole].reshape(8, -1, x.shape[1]).prod(axis=0)
+    sums = np.log(products).sum(axis=0) + np.log(x[whole:]).sum(axis=0)
+    return np.asarray(sums / len(x))
+
+
+def _inverse(H: Array) -> Array:
     """Inverse of the information; what is left out or not determined has zeros."""
-    some = np.flatnonzero((np.diag(H) > 0) & ~out)
+    some = np.flatnonzero(np.diag(H) > 0)
     scale = np.sqrt(np.diag(H)[some])
     scaled = H[np.ix_(some, some)] / np.outer(scale, scale)
     inverse = np.zeros_like(H)
@@ -236,16 +273,14 @@ def _pseudo_inverse(A: Array) -> Array:
     return inverse
 
 
-def by_speed(residuals: Array, speed: Array) -> Array:
-    """(n, 3) rms of residuals, (m, n), by class of speed; that of all where a class has few samples."""
-    n = residuals.shape[1]
-    sigma = np.tile(np.sqrt((residuals**2).mean(axis=0))[:, None], (1, SPEEDS))
-    for j in range(n):
-        for s in range(SPEEDS):
-            inside = speed[:, j] == s
-            if inside.sum() > 10:
-                sigma[j, s] = math.sqrt(float((residuals[inside, j] ** 2).mean()))
-    return sigma
+def by_speed(squares: Array, inside: Array) -> Array:
+    """(n, 3) roots of the means of squares, (m, n), by class of speed; that of all where a class has few samples.
+
+    inside: (3, m, n) 1 for samples of a class, else 0
+    """
+    count, every = inside.sum(axis=1).T, np.sqrt(squares.mean(axis=0))[:, None]
+    own = np.sqrt(np.einsum("mn,smn->ns", squares, inside) / np.maximum(count, 1))
+    return np.asarray(np.where(count > 10, own, every))
 
 
 __all__ = ["Solution", "TermData", "by_speed", "solved"]

@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 from armdyn.identification.estimation import autocorrelation_time, narrowed, root_of
 from armdyn.identification.friction_terms import GROUPS
 from armdyn.identification.samples import Samples
-from armdyn.identification.term_estimation import BLOCKS, FREEDOM, SPEEDS, Solution, TermData, solved
+from armdyn.identification.term_estimation import BLOCKS, FREEDOM, SPEEDS, Design, Solution, TermData, solved
 from armdyn.identification.torque_model import TorqueModel
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
@@ -66,20 +66,26 @@ class _Problem:
     def of(data: TermData) -> _Problem:
         n, (_, surfaces, k) = data.tau.shape[1], data.columns.shape
         free = np.full((surfaces, 2), np.inf)
-        plain = solved(data, data.columns[:, :, :2], data.keep, np.ones(n), free, ("free", "free"))
+        few = data.designs(data.columns[:, :, :2], free > 0)
+        plain = solved(data, few, data.keep, np.ones(n), free, ("free", "free"))
         discount = np.minimum(_times(data, plain.residuals), DISCOUNT)
         size = np.sqrt((data.tau**2).mean(axis=0)) @ np.abs(np.linalg.pinv(data.bank.rows))
         prior = np.tile(np.maximum(np.abs(plain.own[:, 1]), 1e-3 * size)[:, None], (1, k - 2))
         prior[:, -1] = np.where(np.arange(surfaces) < n, LOAD, 0.0)
         values, prior = plain.values, np.hstack([free, np.where(prior > 0, np.maximum(prior, 1e-12), 0.0)])
         for _ in range(REFRESHED):
-            found = solved(data, data.loaded(values), data.keep, discount, prior, _Problem.groups)
+            designs = data.designs(data.loaded(values), prior > 0)
+            found = solved(data, designs, data.keep, discount, prior, _Problem.groups)
             values, discount = found.values, np.minimum(_times(data, found.residuals), DISCOUNT)
         return _Problem(data, data.loaded(values), discount, prior)
 
     @cached_property
+    def designs(self) -> list[Design]:
+        return self.data.designs(self.X, self.prior > 0)
+
+    @cached_property
     def solution(self) -> Solution:
-        return solved(self.data, self.X, self.data.keep, self.discount, self.prior, self.groups)
+        return solved(self.data, self.designs, self.data.keep, self.discount, self.prior, self.groups)
 
     def without(self, joints: Array | None = None, groups: Sequence[str] = GROUPS) -> _Problem:
         """The problem in which some joints (and motors), (n + s,) bool (default: all), have no terms of some groups."""
@@ -100,7 +106,7 @@ class _Problem:
         data, t, folds = self.data, self.data.t, []
         for low, high in data.blocks:
             others = data.keep & ~((t >= low - GUARD) & (t < high + GUARD))
-            found = solved(data, self.X, others, self.discount, self.prior, self.groups, self.solution)
+            found = solved(data, self.designs, others, self.discount, self.prior, self.groups, self.solution)
             folds.append(((t >= low) & (t < high) & data.keep, found))
         return folds
 
@@ -110,9 +116,8 @@ class _Problem:
         data, left = self.data, np.full(self.data.tau.shape, np.nan)
         for block, found in self.folds:
             theta = np.concatenate([found.values, found.own.ravel()])
-            for j in range(data.bank.n):
-                phi, places = data.design(self.X, block, j)
-                left[block, j] = data.tau[block, j] - phi @ theta[places]
+            for j, (columns, places) in enumerate(self.designs):
+                left[block, j] = data.tau[block, j] - columns[block] @ theta[places]
         return left
 
     def held_out_variance(self, times: Array) -> Array:
@@ -120,12 +125,11 @@ class _Problem:
 
         times: (n,) autocorrelation times of the residuals
         """
-        data, variance = self.data, np.full(self.data.tau.shape, np.nan)
+        variance = np.full(self.data.tau.shape, np.nan)
         for block, found in self.folds:
             root = self.root(found, times)
-            for j in range(data.bank.n):
-                phi, places = data.design(self.X, block, j)
-                variance[block, j] = ((phi @ narrowed(root[places])) ** 2).sum(axis=1)
+            for j, (columns, places) in enumerate(self.designs):
+                variance[block, j] = ((columns[block] @ narrowed(root[places])) ** 2).sum(axis=1)
         return variance
 
     @cached_property
@@ -171,17 +175,17 @@ class _Problem:
     def root(self, found: Solution, times: Array) -> Array:
         """Root of the covariance of the solution for residuals with these autocorrelation times, (n,).
 
-        C (sum_j f_j H_j + penalty) C,   f_j = time_j / discount_j (nu_j + 3) / (nu_j + 1) m / (m - tr(C H_j))
+        C (sum_j f_j H_j + priors) C,   f_j = time_j / discount_j (nu_j + 3) / (nu_j + 1) m / (m - tr(C H_j))
 
         with H_j the discounted information of joint j: a Student distribution has (nu + 1) / (nu + 3) of the weights'
         information (Lange, Little, Taylor 1989), and of m residuals m - tr(C H_j) degrees of freedom are left.
         """
-        data, C = self.data, found.covariance
+        C = found.covariance
         middle = np.zeros_like(C)
         p = len(found.values)
         middle[np.arange(p, len(C)), np.arange(p, len(C))] = found.penalty
-        for j, H in enumerate(found.information):
-            places = data.design(self.X, np.zeros(len(data.t), dtype=bool), j)[1]
+        middle[:p, :p] = found.expected
+        for j, ((_, places), H) in enumerate(zip(self.designs, found.information, strict=True)):
             m = len(found.residuals)
             left = max(m - (C[np.ix_(places, places)] * H).sum(), 1) / m
             student = (found.freedom[j] + 3) / (found.freedom[j] + 1)

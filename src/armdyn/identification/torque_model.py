@@ -142,7 +142,8 @@ class TorqueModel:
         surfaces = [np.flatnonzero(self.bank.rows[:, j]) for j in range(n)]
         places = [np.concatenate([np.arange(p), *(p + a * k + np.arange(k) for a in each)]) for each in surfaces]
         roots = [narrowed(self.root[x]) for x in places]
-        columns = [self.bank.columns(q, qd, a)[::every] for a in range(len(self.own))]
+        used = np.asarray(self.root[p:].any(axis=1)).reshape(self.own.shape)
+        columns = [self.bank.columns(q, qd, a, every, used[a]) for a in range(len(self.own))]
         step = CHUNK * every
         for start in range(0, N, step):
             fine, part = slice(start, start + step, every), slice(start // every, start // every + CHUNK)

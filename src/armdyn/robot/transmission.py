@@ -6,6 +6,7 @@ J is the robot's `coupling`, gears included; without one it is diagonal with 1/r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from armdyn.algebra import Scalar, elimination
 from armdyn.algebra.ops import div
@@ -23,9 +24,18 @@ def coupling_rows(robot: Robot) -> Rows:
 
 def inverse_rows(robot: Robot) -> Rows:
     """Return the rows of J^-1, (n, n): motor rates from joint rates."""
-    if robot.coupling:
-        return elimination.inverse(robot.coupling, f"robot {robot.name!r}, coupling")
-    return _diagonal(_ratios(robot))
+    if not robot.coupling:
+        return _diagonal(_ratios(robot))
+    where = f"robot {robot.name!r}, coupling"
+    if all(type(x) is float for row in robot.coupling for x in row):
+        return [list(row) for row in _inverse_of_floats(robot.coupling, where)]
+    return elimination.inverse(robot.coupling, where)
+
+
+@lru_cache(maxsize=64)
+def _inverse_of_floats(coupling: Sequence[Sequence[float]], where: str) -> Rows:
+    """The inverse, made once: a regressor asks for it once per motor. Of floats alone, since 1 and 1.0 are equal."""
+    return elimination.inverse(coupling, where)
 
 
 def _ratios(robot: Robot) -> list[Scalar]:
