@@ -2,8 +2,8 @@
 
 The program of a kernel is `@single` (one sample) and, made when the first batch comes, `@rows` (blocks of samples).
 They execute the same plan with the same fused operations, so a sample's result does not depend on the batch it came in.
-What calls them is in modules of its own: `@loop` for NumPy, which kernels with arrays of the same shapes share; `@fast`
-for the single call from Python and `@many` for plain batches, which need as many axes only. No address of the running
+What calls them is in modules of its own, which kernels with arrays of as many axes share: `@fast` for the single call
+from Python; `@loop` for NumPy and `@many` for plain batches. No address of the running
 process is in the text: what lies outside is an external symbol, bound when the code is loaded.
 """
 
@@ -67,15 +67,14 @@ def modules(
 
 
 def _frames(ports: Ports, lanes: int, *, batches: bool) -> list[str]:
-    """Modules of what calls a program: all but that of `@loop` depend on the number of axes of arrays only."""
+    """Modules of what calls a program: they depend on the number of axes of arrays only, mostly (see `shared`)."""
     shapes = Loaded(ports) if shared(ports) else Fixed(ports)
     if not batches:
         return [completed([fast(ports, shapes, batches=False), _external(ports)])]
     copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
     used = [_external(ports), copy, *(["declare void @rows(ptr, i64)\n"] if lanes > 1 else [])]
-    there = "declare double @total(ptr, i64)\ndeclare void @loop(ptr, ptr, ptr, ptr)\n"
-    there += "@extents = external global i64\n" if shared(ports) else ""
-    return [completed([loop(ports, lanes), *used]), completed([many(ports, shapes), there]), completed([total(), COPY])]
+    used += ["declare double @total(ptr, i64)\n", "@extents = external global i64\n" if shared(ports) else ""]
+    return [completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), completed([total(), COPY])]
 
 
 def _external(ports: Ports) -> str:
