@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
 from armdyn.errors import PerformanceWarning
+from armdyn.graph.structure import Port
 from armdyn.kernels import assembly
 from armdyn.kernels.batch_call import many, total
 from armdyn.kernels.batch_loop import COPY, loop
@@ -44,7 +46,7 @@ def modules(
     lanes: samples to a block of a batch; 1 means no blocks. fused: whether the machine has fused multiply-adds.
     registers: vector registers of a processor whose assembly is written here (see `assembly`); 0: LLVM's choice.
     """
-    common = _frames(ports, lanes, batches=batches)
+    common = list(_frames(_outline(ports), lanes, batches=batches))
     width = lanes if batches else 1
     if batches and lanes == 1:
         return common
@@ -55,8 +57,7 @@ def modules(
             warnings.warn(f"LLVM generates the code, which takes longer, because of the line {str(error)!r}",
                           PerformanceWarning, stacklevel=2)  # fmt: skip
         else:
-            sine = [completed((all_sines if batches else sines)(FUSED))] if program.angles else []
-            return [own, *common, *sine]
+            return [own, *common, *([_sines(batches=batches)] if program.angles else [])]
     reduction, constants = FUSED if fused else PLAIN, Constants()
     if batches:
         parts = [rows(ports, program, lanes, reduction, constants), _external(ports)]
@@ -66,15 +67,30 @@ def modules(
     return [completed([*parts, constants.text]), *common]
 
 
-def _frames(ports: Ports, lanes: int, *, batches: bool) -> list[str]:
-    """Modules of what calls a program: they depend on the number of axes of arrays only, mostly (see `shared`)."""
+def _outline(ports: Ports) -> Ports:
+    """What the code that calls a program knows of its arrays: shapes, or the number of axes if that is enough."""
+    known = not shared(ports)
+    sides = ([Port("", port.shape if known else (2,) * len(port.shape)) for port in side]
+             for side in (ports.inputs, ports.outputs))  # fmt: skip
+    return Ports(*map(tuple, sides))
+
+
+@lru_cache(256)
+def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
+    """Modules of what calls a program."""
     shapes = Loaded(ports) if shared(ports) else Fixed(ports)
     if not batches:
-        return [completed([fast(ports, shapes, batches=False), _external(ports)])]
+        return (completed([fast(ports, shapes, batches=False), _external(ports)]),)
     copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
     used = [_external(ports), copy, *(["declare void @rows(ptr, i64)\n"] if lanes > 1 else [])]
     used += ["declare double @total(ptr, i64)\n", "@extents = external global i64\n" if shared(ports) else ""]
-    return [completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), completed([total(), COPY])]
+    return completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), completed([total(), COPY])
+
+
+@cache
+def _sines(*, batches: bool) -> str:
+    """The module of sines and cosines that our assembly calls."""
+    return completed((all_sines if batches else sines)(FUSED))
 
 
 def _external(ports: Ports) -> str:
