@@ -21,7 +21,7 @@ from armdyn.bench.peak import peak
 from armdyn.bench.result import OWN, Report
 from armdyn.bench.stopwatch import interleaved, one_core
 from armdyn.bench.targets import judged
-from armdyn.errors import ArmdynError, MissingExtra, NotApplicable, RobotError
+from armdyn.errors import ArmdynError, MissingExtra, NotApplicable, RobotError, UnknownName
 from armdyn.robot import Robot
 
 TINY = replace(QUICK, sizes=(16, 64), rounds=2, turn=1e-5, most=0.01, compared=4)
@@ -160,6 +160,8 @@ def test_robots_by_name() -> None:
     assert robots.chosen("chain5").tree == chain.tree
     with pytest.raises(RobotError, match="chain of 0 joints"):
         robots.chosen("chain0")
+    with pytest.raises(UnknownName, match="chainN for a chain of N joints"):
+        robots.chosen("chain3x")
     with pytest.raises(ArmdynError):
         robots.chosen("no such robot")
     bare, gone = robots.comparable(robots.chosen("pendulum"))

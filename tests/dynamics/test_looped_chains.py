@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armdyn.algebra import Pose, rot_z
+from armdyn.algebra import Pose, Vec3, rot_z
 from armdyn.dynamics.looped_chains import along_normals, is_chain
 from armdyn.dynamics.looped_programs import ALIGNED, looped, recipe_and_tables
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.kernels.looped_kernel import build_looped
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.robot import Robot
-from armdyn.robot.parts import Friction, ModifiedDH, Rotor, Spring
+from armdyn.robot.parts import FreeTransform, Friction, Placement, Rotor, Spring
 from armdyn.robot.random import random_robot
 from support import pinocchio_model
 
 
-def chain(seed: int, n: int, *alphas: float) -> Robot:
-    """A random chain whose axes have these angles between them, one after the other."""
+def chain(seed: int, n: int, *alphas: float, size: float = 1.0) -> Robot:
+    """A random chain whose axes have these angles between them, one after the other; origins are anywhere on them."""
     robot = random_robot(seed, n, prismatic=0.0, any_gravity=True)
     rng = np.random.default_rng(seed)
     tree = []
     for k, joint in enumerate(robot.tree):
-        theta, d, a = rng.uniform(-1, 1, 3).tolist()
-        geometry = ModifiedDH(theta, d, a, alphas[k % len(alphas)]) if alphas else joint.geometry
+        xyz, yaw = Vec3(*rng.uniform(-size, size, 3).tolist()), float(rng.uniform(-3, 3))
+        geometry = FreeTransform(Placement(xyz, Vec3(alphas[k % len(alphas)], 0.0, yaw))) if alphas else joint.geometry
         tree.append(replace(joint, geometry=geometry))
     return replace(robot, tree=tuple(tree), expressions=None)
 
@@ -45,6 +45,8 @@ CHAINS = {
     "antiparallel": chain(3, 6, np.pi, 0.0),
     "at right angles": chain(4, 9, np.pi / 2, -np.pi / 2, 0.0),
     "nearly parallel": chain(5, 8, 1e-9, 1e-5, 1e-16, np.pi - 1e-8),
+    "parallel within degrees": chain(7, 8, 0.07, 0.1, -0.08, np.pi - 0.09),
+    "about one point": chain(8, 6, np.pi / 2, 1.0, size=0.0),
     "with joint terms": with_terms(chain(6, 8)),
 }
 
@@ -54,20 +56,42 @@ def inputs(robot: Robot, name: str, count: int) -> list[Any]:
     return [rng.uniform(-3, 3, (count, robot.n)) for _ in QUANTITIES[name].inputs]
 
 
-@pytest.mark.parametrize("which", CHAINS)
+@pytest.mark.parametrize("which", [name for name in CHAINS if name != "nearly parallel"])
 def test_joint_axes_stay_where_they_are(which: str) -> None:
+    """Points on them and directions, seen from the first axis: torques do not tell where the world's origin is."""
     robot = CHAINS[which]
     made = along_normals(robot.links)
-    ours, theirs = Pose(made.base, robot.links[0].placement.p * 0), Pose.identity()
-    for link, moved, ahead, q in zip(
-        robot.links, made.links, made.ahead, np.random.default_rng(0).uniform(-3, 3, robot.n), strict=True
+    assert made is not None
+    none = Vec3(0.0, 0.0, 0.0)
+    ours, theirs = Pose(made.base, none), Pose.identity()
+    axes = []
+    for link, moved, (along, _), ahead, q in zip(
+        robot.links, made.links, made.steps, made.ahead, np.random.default_rng(0).uniform(-3, 3, robot.n), strict=True
     ):
-        assert moved.placement.R.column(0).x == 1, "a turn about x"
+        R, p = moved.placement
+        assert R.column(0).x == 1 and p == Vec3(p.x, 0.0, 0.0) + along * R.column(2), "along x, then along its own axis"
         turn = rot_z(float(q)) @ rot_z(AnglePair(*ahead))
-        ours = ours @ moved.placement @ Pose(turn, moved.placement.p * 0)
+        ours = ours @ moved.placement @ Pose(turn, none)
         theirs = theirs @ link.pose(float(q))
-        for a, b in ((ours.p, theirs.p), (ours.R.column(2), theirs.R.column(2))):
-            np.testing.assert_allclose(np.array([*a], float), np.array([*b], float), rtol=0, atol=1e-13)
+        axes.append([np.array([*v], float) for v in (ours.p, ours.R.column(2), theirs.p, theirs.R.column(2))])
+    between = axes[0][0] - axes[0][2]  # how far the world has been moved
+    for point, direction, point_there, direction_there in axes:
+        np.testing.assert_allclose(direction, direction_there, rtol=0, atol=1e-13)
+        apart = point - point_there - between
+        first = axes[0][3]
+        # the origin of the first frame may have moved along its axis, all others along theirs besides
+        basis = np.stack([first, direction_there], axis=1)
+        left = apart - basis @ np.linalg.lstsq(basis, apart, rcond=None)[0]
+        np.testing.assert_allclose(left, 0, rtol=0, atol=1e-12)
+
+
+def test_axes_that_are_nearly_parallel() -> None:
+    """Their common normal is far away, and inertias about its feet would lose digits."""
+    assert along_normals(CHAINS["nearly parallel"].links) is None
+    for which in ("parallel", "parallel within degrees"):
+        assert along_normals(CHAINS[which].links) is not None
+    found = recipe_and_tables(CHAINS["nearly parallel"], "inverse_dynamics")
+    assert found is not None and "R00" in found[0].numbers
 
 
 def test_what_is_a_chain() -> None:
@@ -101,11 +125,14 @@ def test_agrees_with_pinocchio(which: str) -> None:
     assert there is not None and back is not None
     tau = np.array([pinocchio_model.inverse_dynamics(robot, *state) for state in zip(q, qd, qdd, strict=True)])
     np.testing.assert_allclose(there(q, qd, qdd), tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+    matrices, found = [pinocchio_model.mass_matrix(robot, each) for each in q], looped(robot, "mass_matrix")
+    assert found is not None
+    np.testing.assert_allclose(found(q), matrices, rtol=0, atol=1e-13 * np.abs(matrices).max())
     condition = max(np.linalg.cond(pinocchio_model.mass_matrix(robot, each)) for each in q)
     np.testing.assert_allclose(back(q, qd, tau), qdd, rtol=0, atol=1e-14 * condition)
 
 
-@pytest.mark.parametrize("name", ALIGNED)
+@pytest.mark.parametrize("name", [name for name in ALIGNED if name != "mass_matrix"])
 def test_vectors_of_samples_in_turns(name: str) -> None:
     """However many samples are left for the last of them."""
     robot = CHAINS["skew"]

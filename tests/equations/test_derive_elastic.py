@@ -58,9 +58,11 @@ def springy(seed: int) -> Robot:
     return replace(robot, tree=tuple(tree))
 
 
-@pytest.mark.parametrize("coriolis", ["christoffel", "own"])
-@pytest.mark.parametrize("formulation", ["newton_euler", "lagrange_euler"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("seed", "formulation", "coriolis"),
+    [(0, "newton_euler", "christoffel"), (0, "newton_euler", "own"), (0, "lagrange_euler", "christoffel"),
+     (0, "lagrange_euler", "own"), (1, "newton_euler", "christoffel"), (1, "lagrange_euler", "own")],
+)  # fmt: skip
 def test_against_the_doubled_model(seed: int, formulation: str, coriolis: str) -> None:
     robot = springy(seed)
     equations, dyn = armdyn.derive(robot, formulation, coriolis=coriolis), armdyn.compile(robot)

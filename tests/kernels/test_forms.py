@@ -17,6 +17,7 @@ from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
 from armdyn.kernels import assembly, build, forms, ir, jit
 from armdyn.kernels.kernel import program as planned
+from armdyn.kernels.row_assembly import Rows
 from support.random_programs import SIZES, inputs, program
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="no LLVM")
@@ -147,7 +148,7 @@ def test_a_line_of_another_form_is_not_given_to_llvm(monkeypatch: pytest.MonkeyP
     graph = trace(lambda q: [q[0].sin() * q[1], q[0] / q[1]], {"q": 2})
     q = np.random.default_rng(0).normal(size=(9, 2))
     expected = build(graph, cache=False)(q)
-    for kind in (assembly._Single, assembly._Rows):
+    for kind in (assembly.Single, Rows):
         monkeypatch.setattr(kind, "before", lambda self, written=kind.before: [*written(self), "vdance %xmm0"])
     with pytest.warns(PerformanceWarning, match="vdance"):
         found = build(graph, cache=False)(q)

@@ -309,7 +309,7 @@ def test_findings_are_frozen() -> None:
 
 def test_a_link_of_many_bodies_is_checked_in_linear_time() -> None:
     """Comparing every body with all pairs of frames of its link took minutes and gigabytes for a file of 1 MB."""
-    half, whole = wide_robot(500), wide_robot(1000)
+    half, whole = wide_robot(200), wide_robot(400)
     growth = memory_growth()
     assert calls(whole.checkup) < 2.2 * calls(half.checkup)
     assert growth() < 0.3

@@ -10,7 +10,7 @@ from importlib import metadata
 
 import numpy as np
 
-from armdyn.errors import RobotError
+from armdyn.errors import RobotError, UnknownName
 from armdyn.formats import ModelWarning, load
 from armdyn.robot import Robot
 from armdyn.robot.links import Link
@@ -56,7 +56,7 @@ def chosen(name: str) -> Robot:
     file = _wheel(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        robot = load(name) if file is None else load(file, free_root=True if name.endswith("+free") else None)
+        robot = _of_catalog(name) if file is None else load(file, free_root=True if name.endswith("+free") else None)
     if file is not None:
         robot = replace(robot.opened, name=name)
     if not robot.n:
@@ -64,6 +64,15 @@ def chosen(name: str) -> Robot:
             "the robot has no movable joint", where=f"robot {robot.name!r}", expected="a revolute or prismatic joint"
         )
     return robot
+
+
+def _of_catalog(name: str) -> Robot:
+    """Of the catalog, or of a file."""
+    try:
+        return load(name)
+    except UnknownName as error:
+        more = f"Or a file, chainN for a chain of N joints, {', '.join(WHEEL)}, and these with +free."
+        raise UnknownName(error.what, where="bench", expected=error.expected, advice=more) from None
 
 
 def comparable(robot: Robot) -> tuple[Robot, tuple[str, ...]]:

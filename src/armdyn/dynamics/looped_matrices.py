@@ -11,6 +11,7 @@ from typing import Any
 
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Screw, cross, momentum, ops
 from armdyn.algebra.ops import sub
+from armdyn.dynamics import looped_chains
 from armdyn.dynamics.looped_steps import (
     POSING,
     SIGMA,
@@ -109,9 +110,10 @@ def mass_matrix(shape: Shape) -> Recipe:
         Stage("each", paired),
     )
     product = Product((("s", "F"), ("z", "N")), (), "Ia" if shape.terms else None)
-    return _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
+    made = _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
                      results=("Ia",) if shape.terms else (),
                      pairs=dict.fromkeys(("s", "z", "F", "N"), "vector"))  # fmt: skip
+    return looped_chains.mass_matrix(made) if shape.aligned else made
 
 
 RATES: dict[str, Kind] = {"v": "vector", "w": "vector", "sd": "vector", "zd": "vector", "l": "vector", "A": "matrix"}

@@ -12,7 +12,7 @@ import numpy as np
 from armdyn.algebra import Pose, Vec3, rot_z
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.dynamics.graphs import some_configuration
-from armdyn.dynamics.looped_chains import along_normals, is_chain
+from armdyn.dynamics.looped_chains import Chain, along_normals, is_chain
 from armdyn.dynamics.looped_places import FRAME, MASS, PATH
 from armdyn.dynamics.looped_recipes import RECIPES
 from armdyn.dynamics.looped_steps import GROUPED, INERTIA, Shape
@@ -79,8 +79,8 @@ MEASURED = {
 TORQUES = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix", "coriolis_matrix",
            "inverse_dynamics_derivatives")  # fmt: skip
 """Quantities that are the same for grouped parameters."""
-ALIGNED = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics")
-"""Quantities that chains have faster code for: of others only a small part depends on how links are placed."""
+ALIGNED = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix")
+"""Quantities that chains have faster code for."""
 FRAMES = ("pose", "jacobian", "jacobian_dot_qd")
 """Quantities of a frame."""
 FIXED_BASE = (*FRAMES, "kinetic_energy", "potential_energy", "center_of_mass", "centroidal_momentum", "joint_reactions")
@@ -160,11 +160,11 @@ def recipe_and_tables(
         return None
     if name == "forward_dynamics":
         _require_inertia(robot)
-    links, gravity, ahead = robot.links, robot.gravity, None
+    links, gravity = robot.links, robot.gravity
     shape = Shape(any(not link.revolute for link in links), bool(terms.any()), bool(robot.compounds))
-    if name in ALIGNED and aligned and not plain and is_chain(links):
-        links, ahead, base = along_normals(links)
-        gravity, shape = base.T @ gravity, shape._replace(aligned=True)
+    chain = along_normals(links) if name in ALIGNED and aligned and not plain and is_chain(links) else None
+    if chain is not None:
+        links, gravity, shape = chain.links, chain.base.T @ gravity, shape._replace(aligned=True)
     if name in TORQUES and not plain and not shape.mixed:
         links = tuple(replace(link, inertia=body) for link, body in zip(links, without_axes(links), strict=True))
         shape = shape._replace(grouped=True)
@@ -173,7 +173,7 @@ def recipe_and_tables(
     chosen = robot.frame(frame).link if FRAME[0] in recipe.robot else WORLD
     path = [np.isin(np.arange(robot.n), robot.path(chosen))[:, None]] if PATH in recipe.numbers else []
     numbers = [
-        _link_numbers(links, shape, ahead),
+        _link_numbers(links, shape, chain),
         *([terms] if shape.terms else []),
         *_carried(robot, recipe.numbers),
         *path,
@@ -225,19 +225,16 @@ def _stands(robot: Robot) -> Pose:
     return first.placement @ first.compound.inverse()
 
 
-def _link_numbers(links: Sequence[Link], shape: Shape, ahead: Sequence[tuple[float, float]] | None) -> Array:
-    """(n, k) placements, inertias, kinds; a constant offset of the joint's position is part of the placement.
-
-    ahead: of links along common normals, see `looped_chains`.
-    """
+def _link_numbers(links: Sequence[Link], shape: Shape, chain: Chain | None) -> Array:
+    """(n, k) placements, inertias, kinds; a constant offset of the joint's position is part of the placement."""
     rows = []
     for link in links:
         body = dict(zip(INERTIA, link.inertia.parameters(), strict=True))
         R, p = _placed(link)
-        if ahead is None:
+        if chain is None:
             numbers = [*(entry for row in R.rows for entry in row), *p]
         else:
-            numbers = [R.rows[1][1], R.rows[2][1], *p, *ahead[link.index]]
+            numbers = [R.rows[1][1], R.rows[2][1], *p, *chain.steps[link.index], *chain.ahead[link.index]]
         numbers += [body[name] for name in (GROUPED if shape.grouped else INERTIA)]
         rows.append(numbers + [int(link.revolute), int(not link.revolute)] * shape.mixed)
     return np.array(rows, dtype=float)

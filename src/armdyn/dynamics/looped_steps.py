@@ -24,8 +24,10 @@ from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
 from armdyn.robot.links import WORLD, Link
 
 PLACEMENT = ("R00", "R01", "R02", "R10", "R11", "R12", "R20", "R21", "R22", "Px", "Py", "Pz")
-ALIGNED = ("ca", "sa", "Px", "Py", "Pz")
-"""The same where links are placed by a turn about x, see `looped_chains`."""
+ALIGNED = ("ca", "sa", "Px", "Py", "Pz", "d", "reach")
+"""The same where links are placed by a turn about x, see `looped_chains`.
+
+d: from the common normal with the axis before along the joint's axis. reach: from there along x to the next axis."""
 AHEAD = ("cg", "sg")
 """Cosine and sine of what is added to the joint's angle there."""
 INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")

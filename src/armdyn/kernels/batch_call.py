@@ -128,9 +128,7 @@ def _make(w: LoopWriter, extents: Sequence[Sequence[str]], inputs: int, samples:
     for j, own in enumerate(extents[inputs:]):
         for axis, size in enumerate(own, 1):
             w.store("i64", size, w.offset("%shape", 8 * axis))
-        w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
-        rest = f"i32 {len(own) + 1}, ptr %shape, ptr null, ptr null, i32 0, ptr null"
-        new = w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
+        new = w.put(f"call ptr @result_array(i32 {len(own) + 1}, ptr %shape)")
         w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %made{j}")
         w.label(f"none{j}")
         w.do("call void @PyErr_Clear()")

@@ -46,6 +46,7 @@ EXTERNALS = {
     "float": "@float = external global i8",
     "out": "@out = external global i8",
     "tuple": "@tuple = external global i8",
+    "remembered": "@remembered = external global i8",
     "new_array": "declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     "as_scalar": "declare ptr @as_scalar(ptr)",
     "Py_IncRef": "declare void @Py_IncRef(ptr)",

@@ -24,6 +24,7 @@ from armdyn.kernels.fastcall import EXTERNALS, Fixed, Loaded, fast, shared
 from armdyn.kernels.forms import UnknownForm
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
+from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
 from armdyn.kernels.single import single
@@ -83,8 +84,10 @@ def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
         return (completed([fast(ports, shapes, batches=False), _external(ports)]),)
     copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
     used = [_external(ports), copy, *(["declare void @rows(ptr, i64)\n"] if lanes > 1 else [])]
-    used += ["declare double @total(ptr, i64)\n", "@extents = external global i64\n" if shared(ports) else ""]
-    return completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), completed([total(), COPY])
+    used += ["declare double @total(ptr, i64)\n", "declare ptr @result_array(i32, ptr)\n"]
+    used += ["@extents = external global i64\n"] if shared(ports) else []
+    last = completed([total(), result_array(), COPY])
+    return completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), last
 
 
 @cache

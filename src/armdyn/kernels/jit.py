@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import PerformanceWarning
+from armdyn.kernels import result_memory
 from armdyn.kernels.fastcall import EXTERNALS, NEW_FROM_DESCR, RETURN, MethodRecord, retire
 from armdyn.kernels.ufunc import table
 
@@ -210,6 +211,7 @@ def _outside() -> dict[str, int]:
         "out": id(_OUT),
         "tuple": id(tuple),
         "new_array": table("_ARRAY_API")[NEW_FROM_DESCR],
+        "remembered": result_memory.address(),
         "as_scalar": table("_ARRAY_API")[RETURN],
     }
     for name in EXTERNALS:

@@ -19,18 +19,19 @@ from armdyn.kernels.ir import completed
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
+from armdyn.kernels.looped_batch import abreast, batch_loop, copied, grid_sizes, grid_steps, products
 from armdyn.kernels.looped_memory import Cursor, Layout
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
+from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.sample_turns import told_apart
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched, put_rows
+from armdyn.kernels.streaming import Order, Target, put_rows
 from armdyn.kernels.strip_ir import strips
 from armdyn.kernels.symmetric_ir import symmetric_pairs
 
-Steps = tuple[str, str, str]
 NUMBERS = ("n", "chosen", "batch_bytes", "streamed")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carries", *NUMBERS)
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
@@ -48,10 +49,11 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
     parts = [
         _single(recipe.one_call or recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
-        _loop(recipe, ports, samples),
+        batch_loop(recipe, ports, samples),
         fast(ports, Loaded(ports)),
         many(ports, Loaded(ports)),
         total(),
+        result_array(),
         exact_lanes(reduction.limit),
         COPY,
         row_copies(samples),
@@ -318,56 +320,17 @@ def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, const
     if recipe.ending:
         _ended(layout, reduction, constants, f"%p{inputs}")
     if recipe.grid:
-        rows, columns = _grid_sizes(recipe, layout)
-        source = _grid_steps(recipe, layout.row, "8")
-        _copied(
+        rows, columns = grid_sizes(recipe, layout)
+        source = grid_steps(recipe, layout.row, "8")
+        copied(
             w, f"%p{inputs}", layout.results[0], ("0", w.times(columns, 8), "8"), ("0", *source), ("1", rows, columns)
         )
     row = w.times(layout.n, 8 * recipe.columns)
     targets = [Target(f"%p{inputs + recipe.outputs + i}", row, "8") for i in range(recipe.matrices)]
-    _products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, Order())
+    products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, Order())
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
     return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
-
-
-def _grid_sizes(recipe: Recipe, layout: Layout) -> tuple[str, str]:
-    sizes = str(len(recipe.results)), layout.n
-    return sizes if recipe.grid == "rows" else sizes[::-1]
-
-
-def _grid_steps(recipe: Recipe, result: str, joint: str) -> tuple[str, str]:
-    """Distances in memory of rows and of columns, from those of results and of joints."""
-    return (result, joint) if recipe.grid == "rows" else (joint, result)
-
-
-def _copied(w: LoopWriter, target: str, source: str, to: Steps, of: Steps, sizes: Steps) -> None:
-    """A copy of an array of three axes."""
-    w.do(f"call void @copy(ptr {target}, ptr {source}, {', '.join(f'i64 {x}' for x in (*to, *of, *sizes))})")
-
-
-def _products(
-    w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int,
-    targets: Sequence[Target], order: Order,
-) -> None:  # fmt: skip
-    """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on.
-
-    where: what pairs and strips read.
-    """
-
-    def result(name: str) -> str:
-        return f"ptr {w.offset(layout.results[recipe.results.index(name)], lane)}"
-
-    given = []
-    for target, product in zip(targets, recipe.products, strict=False):
-        given.append("ptr {}, i64 {}, i64 {}".format(*target))
-        given += [result(product.diagonal)] if product.diagonal else []
-    rest = f"ptr {layout.rows}, {', '.join(f'i1 {x}' for x in order)}, i64 {step}"
-    if recipe.products:
-        w.do(f"call void @pairs(ptr {where[0]}, {', '.join([rest, *given])})")
-    if recipe.strip:
-        given = ["ptr {}, i64 {}, i64 {}".format(*targets[-1]), *map(result, recipe.strip.diagonal)]
-        w.do(f"call void @strips(ptr {where[0]}, ptr {where[1]}, {', '.join([rest, *given])})")
 
 
 def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Constants) -> str:
@@ -375,7 +338,7 @@ def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Consta
     w = LoopWriter()
     w.label("entry")
     w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
-    layouts = _abreast(w, recipe, samples, "%scratch")
+    layouts = abreast(w, recipe, samples, "%scratch")
     for k, layout in enumerate(layouts):
         _beginning(layout, reduction, constants)
         _angles(layout, reduction, constants, f"angle{k}")
@@ -385,108 +348,3 @@ def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Consta
         _ended(layouts[0], reduction, constants, layouts[0].ending)
     w.do("ret void")
     return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'
-
-
-def _abreast(w: LoopWriter, recipe: Recipe, samples: int, scratch: str) -> list[Layout]:
-    """Memory for each of the vectors of samples that are computed in turns."""
-    assert recipe.abreast == 1 or not (recipe.matrices or recipe.ending or recipe.grid), "vectors of results alone"
-    size = w.fixed("batch_bytes")
-    return [Layout(w, recipe, samples, w.offset(scratch, w.times(size, k)), samples) for k in range(recipe.abreast)]
-
-
-def _brought(
-    w: LoopWriter, recipe: Recipe, layout: Layout, here: Sequence[str], steps: Sequence[str],
-    strides: Sequence[Sequence[str]], taken: str,
-) -> None:  # fmt: skip
-    """Inputs of so many samples, side by side."""
-    for i, name in enumerate(recipe.inputs):
-        of_base, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
-        rows, given, size = w.offset(layout.inputs[i], layout.step * skipped), here[i], w.plus(layout.n, -skipped)
-        steps_of = f"i64 {steps[i]}, i64 {strides[i][0]}"
-        if of_base:
-            w.do(f"call void @gather(ptr {layout.base[i]}, ptr {given}, {steps_of}, i64 {of_base}, i64 {taken})")
-            given = w.offset(given, w.times(strides[i][0], of_base))
-        w.do(f"call void @gather(ptr {rows}, ptr {given}, {steps_of}, i64 {size}, i64 {taken})")
-
-
-def _fetched_if(w: LoopWriter, large: str, name: str, target: str, count: str, *, written: bool) -> None:
-    """Lines of so many results, fetched before they are computed, or of arguments of the samples that follow."""
-    lines = w.put(f"udiv i64 {count}, {LINE * LINE}")
-    with w.when(large, f"large{name}"), w.counting(f"ahead{name}", lines) as k:
-        fetched(w, w.offset(target, w.times(k, 8 * LINE * LINE)), 8 * LINE * LINE, written=written)
-
-
-def _loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
-    """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc."""
-    w = LoopWriter()
-    count = range(len(ports.all))
-    inputs, vectors = len(ports.inputs), recipe.outputs
-    w.label("entry")
-    samples = w.load("i64", "%dims")
-    args = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
-    steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
-    strides, place = [], len(ports.all)
-    for port in ports.all:
-        strides.append([w.load("i64", w.offset("%steps", 8 * (place + axis))) for axis in range(len(port.shape))])
-        place += len(port.shape)
-    n = w.fixed("n")
-    size = w.fixed("batch_bytes")
-    memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(w.times(size, recipe.abreast), 64)}, i64 1)")
-    address = w.put(f"ptrtoint ptr {memory} to i64")
-    to_line = w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63")
-    scratch = w.offset(memory, to_line)
-    layouts = _abreast(w, recipe, side_by_side, scratch)
-    layout = layouts[0]
-    matrix = w.times(w.times(n, n), 8 * recipe.columns)
-    past = w.put(f"icmp sgt i64 {w.times(w.times(matrix, recipe.matrices), samples)}, {w.fixed('streamed')}")
-    made = range(inputs + vectors, inputs + vectors + recipe.matrices)
-    dense = "true"
-    for i in made:
-        dense = w.put(f"and i1 {dense}, {w.put(f'icmp eq i64 {steps[i]}, {matrix}')}")
-    large = w.put(f"icmp sgt i64 {w.times(w.times(n, samples), 8)}, {FETCHED}")
-    together = side_by_side * recipe.abreast
-    blocks = w.put(f"sdiv i64 {w.plus(samples, together - 1)}, {together}")
-    with w.counting("block", blocks) as block:
-        parts = []
-        for k, each in enumerate(layouts):
-            # what is beyond the last sample repeats it
-            wanted, last = w.plus(w.times(block, together), side_by_side * k), w.plus(samples, -1)
-            first = w.put(f"call i64 @llvm.smin.i64(i64 {wanted}, i64 {last})")
-            left = w.put(f"sub i64 {samples}, {first}")
-            taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {side_by_side})")
-            here = [w.offset(args[i], w.times(first, steps[i])) for i in count]
-            _brought(w, recipe, each, here, steps, strides, taken)
-            for i in range(inputs + vectors):
-                following = here[i] if i >= inputs else w.offset(here[i], w.times(steps[i], together))
-                _fetched_if(w, large, f"{i}.{k}", following, w.times(taken, n), written=i >= inputs)
-            parts.append((first, taken, here))
-        w.do(f"call void @block(ptr {scratch})")
-        for each, (_, taken, here) in zip(layouts, parts, strict=True):
-            for i, results in enumerate(each.results[:vectors], inputs):
-                sizes = f"i64 {steps[i]}, i64 {strides[i][0]}, i64 {n}, i64 {taken}"
-                w.do(f"call void @scatter(ptr {here[i]}, ptr {results}, {sizes})")
-        first, taken, here = parts[0]
-        if recipe.ending:
-            shape = ("1", "1", *map(str, recipe.ending.shape))[-2:]
-            theirs = ("0", "0", *strides[inputs])[-2:]
-            _copied(w, here[inputs], layout.ending, (steps[inputs], theirs[0], theirs[1]),
-                    ("8", str(layout.step * int(shape[1])), str(layout.step)), (taken, shape[0], shape[1]))  # fmt: skip
-        if recipe.grid:
-            rows, columns = _grid_sizes(recipe, layout)
-            _copied(w, here[inputs], layout.results[0], (steps[inputs], strides[inputs][0], strides[inputs][1]),
-                    ("8", *_grid_steps(recipe, layout.row, str(layout.step))), (taken, rows, columns))  # fmt: skip
-        if recipe.matrices:
-            with w.counting("sample", taken) as sample:
-                where = (
-                    w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
-                    w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
-                )
-                targets = [Target(w.offset(here[i], w.times(sample, steps[i])), *strides[i]) for i in made]
-                number = w.plus(first, sample)
-                after = w.put(f"and i1 {dense}, {w.put(f'icmp sgt i64 {number}, 0')}")
-                ending = w.put(f"icmp eq i64 {w.plus(number, 1)}, {samples}")
-                order = Order(past, after, w.put(f"or i1 {ending}, {w.put(f'xor i1 {dense}, true')}"))
-                _products(w, recipe, layout, where, w.times(sample, 8), layout.step, targets, order)
-    w.do(f"call void @PyMem_RawFree(ptr {memory})")
-    w.do("ret void")
-    return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"

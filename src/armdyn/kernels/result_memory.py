@@ -1,0 +1,103 @@
+"""Memory of large results, used again.
+
+The system clears every page of new memory and maps it: for results of some MB that takes as long as computing them, or
+several times as long. So the last large results are remembered, in all kernels together, and one that nobody else holds
+any more is given out again instead of a new one of the same shape, as `fastcall` does with small ones.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from armdyn.kernels.fastcall import (
+    ALIGNED,
+    BASE,
+    CONTIGUOUS,
+    COUNT,
+    DESCR,
+    DIMS,
+    FLAGS,
+    FORTRAN,
+    NDIM,
+    OWNED,
+    WEAK,
+    WRITEABLE,
+)
+from armdyn.kernels.loop_writer import LoopWriter
+
+SMALLEST, LARGEST = 2**20, 2**26
+"""Bytes of a result that is remembered: a loop that takes several of a step in turns leaves at most 256 MB behind."""
+REMEMBERED = 4
+"""Results, of all kernels."""
+_remembered = (ctypes.c_int64 * (REMEMBERED + 1))()
+"""Their addresses, and which of them is the next to be forgotten."""
+
+
+def address() -> int:
+    """Where they are, for all code."""
+    return ctypes.addressof(_remembered)
+
+
+def result_array() -> str:
+    """`ptr @result_array(i32 rank, ptr shape)`: an array of doubles for a result; null if there is no memory."""
+    w = LoopWriter()
+    w.label("entry")
+    w.do("%bytes = alloca i64, align 8")
+    w.store("i64", "8", "%bytes")
+    rank = w.put("zext i32 %rank to i64")
+    with w.counting("axis", rank) as axis:
+        size = w.load("i64", w.offset("%shape", w.times(axis, 8)))
+        w.store("i64", w.times(w.load("i64", "%bytes"), size), "%bytes")
+    size = w.load("i64", "%bytes")
+    within = [w.put(f"icmp {test}") for test in (f"uge i64 {size}, {SMALLEST}", f"ule i64 {size}, {LARGEST}")]
+    w.do(f"br i1 {w.put(f'and i1 {within[0]}, {within[1]}')}, label %large, label %other")
+    w.label("large")
+    with w.counting("k", str(REMEMBERED)) as k:
+        old = w.load("ptr", w.offset("@remembered", w.times(k, 8)))
+        _require(w, w.put(f"icmp ne ptr {old}, null"))
+        _require_free(w, old)
+        dims = w.load("ptr", w.offset(old, DIMS))
+        with w.counting("same", rank) as axis:
+            there, here = (w.load("i64", w.offset(shape, w.times(axis, 8))) for shape in (dims, "%shape"))
+            _require(w, w.put(f"icmp eq i64 {there}, {here}"))
+        w.do(f"call void @Py_IncRef(ptr {old})")
+        w.do(f"ret ptr {old}")
+        w.label("not")
+    array = _new(w)
+    with w.when(w.put(f"icmp ne ptr {array}, null"), "keep"):
+        w.do(f"call void @Py_IncRef(ptr {array})")
+        turn = w.load("i64", w.offset("@remembered", 8 * REMEMBERED))
+        following = w.put(f"urem i64 {w.plus(turn, 1)}, {REMEMBERED}")
+        w.store("i64", following, w.offset("@remembered", 8 * REMEMBERED))
+        place = w.offset("@remembered", w.times(turn, 8))
+        forgotten = w.load("ptr", place)
+        w.store("ptr", array, place)
+        with w.when(w.put(f"icmp ne ptr {forgotten}, null"), "forget"):
+            w.do(f"call void @Py_DecRef(ptr {forgotten})")
+    w.do(f"ret ptr {array}")
+    w.label("other")
+    w.do(f"ret ptr {_new(w)}")
+    return f"define ptr @result_array(i32 %rank, ptr %shape) {{\n{w.text}\n}}\n"
+
+
+def _new(w: LoopWriter) -> str:
+    w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
+    rest = "i32 %rank, ptr %shape, ptr null, ptr null, i32 0, ptr null"
+    return w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
+
+
+def _require(w: LoopWriter, holds: str) -> None:
+    label = f"good{w.name()[1:]}"
+    w.do(f"br i1 {holds}, label %{label}, label %not")
+    w.label(label)
+
+
+def _require_free(w: LoopWriter, array: str) -> None:
+    """It is nobody's but ours, and as it was made."""
+    flags = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {~FORTRAN & 0xFFFFFFFF}")  # both of a column
+    _require(w, w.put(f"icmp eq i32 {w.load('i32', w.offset(array, COUNT), 4)}, 1"))
+    _require(w, w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, WEAK))}, null"))
+    _require(w, w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, BASE))}, null"))
+    _require(w, w.put(f"icmp eq i32 {flags}, {CONTIGUOUS | OWNED | ALIGNED | WRITEABLE}"))
+    _require(w, w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, %rank"))
+    _require(w, w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64"))
