@@ -148,7 +148,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, and files of the package that nobody edits meanwhile."""
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path))
     monkeypatch.setattr(sources, "version", lambda *folders: "this one")
-    monkeypatch.setattr(sources, "settled", lambda *folders: True)
+    monkeypatch.setattr(sources, "still_settled", lambda *folders: True)
     return tmp_path
 
 
@@ -291,7 +291,7 @@ def test_a_law_of_friction_may_change(folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_no_notes_while_files_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "settled", lambda *folders: False)
+    monkeypatch.setattr(sources, "still_settled", lambda *folders: False)
     armdyn.compile(armdyn.random_robot(7, 2)).gravity([0.5, 1.0])
     assert notes(folder) == []
 
@@ -335,6 +335,16 @@ def test_files_that_changed_after_the_import_tell_nothing(package: Path, monkeyp
     assert not sources.settled("part")
     monkeypatch.setattr(sources, "HOME", package / "nowhere")
     assert not sources.settled("part")
+
+
+def test_files_are_looked_at_again_when_a_module_was_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [True, False]
+    monkeypatch.setattr(sources, "settled", lambda *folders: answers.pop(0))
+    sources._settled_with.cache_clear()
+    assert sources.still_settled("part") and sources.still_settled("part")
+    monkeypatch.setitem(sys.modules, "armdyn.imported_later", sys)
+    assert not sources.still_settled("part")
+    sources._settled_with.cache_clear()
 
 
 LOADED = """

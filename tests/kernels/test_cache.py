@@ -273,17 +273,26 @@ def test_where_folders_have_no_descriptors(folder: Path, monkeypatch: pytest.Mon
     assert again.from_cache
     check(again)
     monkeypatch.setattr(cache, "MOST_FILES", 1)
+    monkeypatch.setattr(cache, "LOOKED", 1)
     build(graph(3.5))
     assert len(files(folder)) == 1
 
 
 def test_the_oldest_go_when_there_are_too_many(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MOST_FILES", 4)
+    monkeypatch.setattr(cache, "LOOKED", 1)
     for i in range(12):
         cache.save(f"{i:02}", b"image")
         os.utime(folder / f"{i:02}.o", (i, i))
     names = [file.stem for file in files(folder)]
     assert "11" in names and len(names) <= 4
+
+
+def test_files_are_counted_now_and_then(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MOST_FILES", 2 * cache.LOOKED)
+    for i in range(4 * cache.LOOKED):
+        cache.save(f"{i:03}", b"image")
+        assert len(files(folder)) <= cache.MOST_FILES + cache.LOOKED
 
 
 def test_usual_places(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
-from armdyn.kernels import Kernel, build
+from armdyn.kernels import Kernel, build, jit
+from armdyn.kernels.kernel import _texts
 
 N = 5
 
@@ -122,6 +123,24 @@ def test_given_output(kernel: Kernel, name: str, size: int) -> None:
     np.testing.assert_array_equal(out, kernel(a, b).astype(out.dtype))
 
 
+@pytest.mark.parametrize("side", [2, 40, 60])
+def test_matrices_with_gaps(side: int) -> None:
+    """Blocks of the larger ones, copied together, would take more of the stack than they may."""
+    kernel = build(trace(lambda q: [[q[i] + (j + 1) * q[j] for j in range(side)] for i in range(side)], {"q": side}))
+    q = draw(11, 2 * side)[:, ::2]
+    out = np.zeros((11, side, 2 * side))[:, :, 1::2]
+    kernel(q, out=out)
+    np.testing.assert_array_equal(out, kernel(q.copy()))
+    np.testing.assert_allclose(out, q[:, :, None] + q[:, None, :] * np.arange(1, side + 1), rtol=1e-12, atol=1e-12)
+
+
+def test_strides_of_axes_with_one_entry_do_not_matter() -> None:
+    kernel = build(trace(lambda q: [2 * q[0]], {"q": 1}))
+    q = draw(9, 5)
+    np.testing.assert_array_equal(kernel(q[:, 2:3]), 2 * q[:, 2:3])
+    np.testing.assert_array_equal(kernel(np.lib.stride_tricks.as_strided(q, (9, 1), (40, 8888))), 2 * q[:, :1])
+
+
 @pytest.mark.parametrize("size", [1, 5, 8, 21])
 def test_aliasing(kernel: Kernel, size: int) -> None:
     a, b = draw(size, N), draw(size, N, seed=1)
@@ -222,3 +241,14 @@ def test_numpy_knows_one_loop_of_doubles() -> None:
     ufunc = build(trace(lambda a, s: {"x": [a[0] * s, a[1]], "y": s}, {"a": 2, "s": None}), cache=False).ufunc
     assert (ufunc.nin, ufunc.nout, ufunc.ntypes, ufunc.types) == (2, 2, 1, ["dd->dd"])
     assert ufunc.identity is None and ufunc.signature == "(2),()->(2),()"
+
+
+@pytest.mark.skipif(not jit.available(), reason="machine code only")
+@pytest.mark.parametrize("batches", [False, True])
+def test_functions_with_as_many_axes_share_the_code_that_calls_them(batches: bool) -> None:
+    graphs = [
+        trace(lambda a, b, n=n: [[a[i].sin() * b[j] for j in range(n)] for i in range(n)], {"a": n, "b": n})
+        for n in (2, 3)
+    ]
+    texts = [_texts(graph, 4, batches=batches) for graph in graphs]
+    assert texts[0][0] != texts[1][0] and texts[0][1:] == texts[1][1:]

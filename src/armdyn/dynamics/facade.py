@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from math import isfinite, prod
@@ -35,6 +33,7 @@ from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantit
 from armdyn.errors import ArmdynError, FeatureError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel
+from armdyn.kernels.collector import collector_paused
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.moving_axes import coordinates_of
 from armdyn.notebook_view import Shown, View, rows_of
@@ -54,18 +53,6 @@ ANOTHER_MODE = 1e-6
 """A joint this far from where it should be, rad or m, belongs to another assembly mode."""
 _MAKING = threading.RLock()
 """Held while a graph is traced or compiled: threads that use a function for the first time together make it once."""
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """The cycle collector would look at tens of thousands of new nodes again and again, and find them all in use."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 class Dynamics(Shown, Quantities):
@@ -193,7 +180,7 @@ class Dynamics(Shown, Quantities):
             label += f"({other})" if isinstance(other, str) else f"(wrench on {', '.join(other)})"
         with _MAKING:
             if label not in self._programs:
-                with _collector_paused():
+                with collector_paused():
                     self._programs[label] = self._made(name, variant, label)
         return self._programs[label]
 

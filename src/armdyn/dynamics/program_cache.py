@@ -55,7 +55,7 @@ class ProgramCache:
     def keep(self, function: str, variant: object, made: Program) -> None:
         """A note for the next time, on programs that are machine code."""
         key = self._key(function, variant)
-        if key is None or not isinstance(made, Kernel | Split) or not sources.settled(*FOLDERS):
+        if key is None or not isinstance(made, Kernel | Split) or not sources.still_settled(*FOLDERS):
             return
         kernels = made.kernels if isinstance(made, Split) else (made,)
         outputs = made.outputs if isinstance(made, Split) else len(made.record.outputs)
@@ -70,7 +70,7 @@ class ProgramCache:
     def keep_looped(self, function: str, frame: str) -> None:
         """A note that looped code is the choice for a function, and a frame if it is one of a frame."""
         key = self._key("looped", (function, frame))
-        if key is not None and sources.settled(*FOLDERS):
+        if key is not None and sources.still_settled(*FOLDERS):
             cache.save(key, b"{}", "note")
 
     def _key(self, function: str, variant: object) -> str | None:

@@ -8,6 +8,8 @@ take, and what gives a result that is not finite, it leaves to the Python functi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from armdyn.graph.structure import Port
 from armdyn.kernels.fastcall import ALIGNED, CONTIGUOUS, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE, Fixed
 from armdyn.kernels.ir_writer import ONCE
@@ -21,189 +23,204 @@ SUMS = 4
 def many(ports: Ports, shapes: Fixed) -> str:
     """`ptr @many(ptr args, i64 count, ptr names)`: the result, or null if the call is not one of the usual kind.
 
-    It may be called from another module.
+    It may be called from another module. Tests stand together and branches are few: with little effort LLVM keeps no
+    value in a register from one block to the next.
     """
     w = LoopWriter()
     inputs, count = len(ports.inputs), len(ports.all)
     w.label("entry")
     cores = sum(len(port.shape) for port in ports.all)
-    for name, size in (("pointers", count), ("steps", count + cores), ("dims", 1), ("shape", 3)):
+    for name, size in (("made", count), ("pointers", count), ("steps", count + cores), ("dims", 1), ("shape", 3)):
         w.do(f"%{name} = alloca [{size} x i64], align 8")
-    _require(w, w.put(f"icmp eq i64 %count, {inputs}"))
+    _require(w, [w.put(f"icmp eq i64 %count, {inputs}")])
     given = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(inputs)]
-    for i in range(inputs):
-        _require_usual(w, ports.inputs[i], given[i])
+    _require_usual(w, ports.inputs, given)
+    extents = [[shapes.extent(w, i, axis) for axis in range(len(port.shape))] for i, port in enumerate(ports.all)]
     samples = w.load("i64", w.load("ptr", w.offset(given[0], DIMS)))
-    _require(w, w.put(f"icmp sgt i64 {samples}, 0"))
-    sizes = [_size(w, port, shapes, i) for i, port in enumerate(ports.all)]
-    for i, array in enumerate(given):
-        _require_shape(w, ports.inputs[i], shapes, i, array, samples)
+    _require(w, [w.put(f"icmp sgt i64 {samples}, 0"), *_shaped(w, extents[:inputs], given, samples)])
+    sizes = _filled_steps(w, extents)
     w.store("i64", samples, "%dims")
-    _fill_steps(w, ports, shapes, sizes)
-    plain = w.put("icmp eq ptr %names, null")
-    w.do(f"br i1 {plain}, label %new, label %out")
-    made = _made(w, ports, shapes, samples)
-    _computed(w, ports, given, made, sizes, samples, made)
-    result = _packed(w, made)
-    w.do(f"ret ptr {result}")
-    target, arrays = _given(w, ports, shapes, samples)
-    for k, array in enumerate(arrays):
-        for other, i in [(other, i) for i, other in enumerate(given)] + [(arrays[j], inputs + j) for j in range(k)]:
-            _require_apart(w, (array, sizes[inputs + k]), (other, sizes[i]), samples)
-    _computed(w, ports, given, arrays, sizes, samples, [])
-    w.do(f"call void @Py_IncRef(ptr {target})")
-    w.do(f"ret ptr {target}")
-    w.label("no")
-    w.do("ret ptr null")
+    _point_to(w, given, 0)
+    w.do(f"br i1 {w.put('icmp eq ptr %names, null')}, label %new, label %out")
+    _make(w, extents, inputs, samples)
+    arrays = _given(w, ports)
+    _require(w, _shaped(w, extents[inputs:], arrays, samples))
+    spans = [_span(w, array, w.times(samples, size)) for array, size in zip([*given, *arrays], sizes, strict=True)]
+    _require(w, [_apart(w, spans[i], spans[k]) for k in range(inputs, count) for i in range(k)])
+    _point_to(w, arrays, inputs)
+    w.do("br label %compute")
+    _compute(w, sizes, inputs, samples)
     head = f"define ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}"
     return f"{head} {{\n{w.text}\n}}\n"
 
 
-def _require(w: LoopWriter, holds: str) -> None:
-    """Go on if it holds; else the call is left to Python."""
+def _require(w: LoopWriter, tests: Sequence[str]) -> None:
+    """Go on if all hold; else the call is left to Python."""
+    first, *others = tests
+    for test in others:
+        first = w.put(f"and i1 {first}, {test}")
     label = f"good{w.name()[1:]}"
-    w.do(f"br i1 {holds}, label %{label}, label %no")
+    w.do(f"br i1 {first}, label %{label}, label %no")
     w.label(label)
 
 
-def _require_usual(w: LoopWriter, port: Port, array: str, written: bool = False) -> None:
-    """An array of exactly NumPy's type, of doubles, without gaps, with one axis for samples."""
-    _require(w, w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, TYPE))}, @ndarray"))
-    wanted = CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0)
-    bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
-    _require(w, w.put(f"icmp eq i32 {bits}, {wanted}"))
-    _require(w, w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64"))
-    _require(w, w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape) + 1}"))
+def _require_usual(w: LoopWriter, ports: Sequence[Port], arrays: Sequence[str], written: bool = False) -> None:
+    """Arrays of exactly NumPy's type, of doubles, without gaps, with one axis for samples."""
+    _require(w, [w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, TYPE))}, @ndarray") for array in arrays])
+    wanted, tests = CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0), []
+    for port, array in zip(ports, arrays, strict=True):
+        bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
+        tests.append(w.put(f"icmp eq i32 {bits}, {wanted}"))
+        tests.append(w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64"))
+        tests.append(w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape) + 1}"))
+    _require(w, tests)
 
 
-def _require_shape(w: LoopWriter, port: Port, shapes: Fixed, i: int, array: str, samples: str) -> None:
-    dims = w.load("ptr", w.offset(array, DIMS))
-    wanted = [samples, *(shapes.extent(w, i, axis) for axis in range(len(port.shape)))]
-    for axis, size in enumerate(wanted):
-        _require(w, w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}"))
+def _shaped(w: LoopWriter, extents: Sequence[Sequence[str]], arrays: Sequence[str], samples: str) -> list[str]:
+    """Tests that usual arrays have so many samples of these sizes."""
+    tests = []
+    for own, array in zip(extents, arrays, strict=True):
+        dims = w.load("ptr", w.offset(array, DIMS))
+        for axis, size in enumerate((samples, *own)):
+            tests.append(w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}"))
+    return tests
 
 
-def _require_apart(w: LoopWriter, a: tuple[str, str], b: tuple[str, str], samples: str) -> None:
-    """Two arrays that share no memory; of others NumPy knows which copies are needed."""
-    starts = [w.put(f"ptrtoint ptr {w.load('ptr', w.offset(array, DATA))} to i64") for array, _ in (a, b)]
-    stops = [w.plus(start, w.times(samples, size)) for start, (_, size) in zip(starts, (a, b), strict=True)]
-    below, above = (w.put(f"icmp ule i64 {stops[k]}, {starts[1 - k]}") for k in range(2))
-    _require(w, w.put(f"or i1 {below}, {above}"))
+def _span(w: LoopWriter, array: str, size: str) -> tuple[str, str]:
+    """Where the memory of an array begins and ends."""
+    start = w.put(f"ptrtoint ptr {w.load('ptr', w.offset(array, DATA))} to i64")
+    return start, w.plus(start, size)
 
 
-def _size(w: LoopWriter, port: Port, shapes: Fixed, i: int) -> str:
-    """Bytes of one sample."""
-    size = "8"
-    for axis in range(len(port.shape)):
-        size = w.times(size, shapes.extent(w, i, axis))
-    return size
+def _apart(w: LoopWriter, a: tuple[str, str], b: tuple[str, str]) -> str:
+    """Whether two arrays share no memory; of others NumPy knows which copies are needed."""
+    below, above = w.put(f"icmp ule i64 {a[1]}, {b[0]}"), w.put(f"icmp ule i64 {b[1]}, {a[0]}")
+    return w.put(f"or i1 {below}, {above}")
 
 
-def _fill_steps(w: LoopWriter, ports: Ports, shapes: Fixed, sizes: list[str]) -> None:
-    """Distances from sample to sample of all arrays, then from row to row and column to column."""
-    place = 8 * len(ports.all)
-    for i, port in enumerate(ports.all):
-        w.store("i64", sizes[i], w.offset("%steps", 8 * i))
-        strides = ["8"]
-        for axis in reversed(range(1, len(port.shape))):
-            strides.insert(0, w.times(strides[0], shapes.extent(w, i, axis)))
-        for stride in strides[: len(port.shape)]:
-            w.store("i64", stride, w.offset("%steps", place))
+def _filled_steps(w: LoopWriter, extents: Sequence[Sequence[str]]) -> list[str]:
+    """Distances from sample to sample of all arrays, which are returned, then from row to row and column to column."""
+    place, sizes = 8 * len(extents), []
+    for i, own in enumerate(extents):
+        stride, strides = "8", []
+        for size in reversed(own):
+            strides.append(stride)
+            stride = w.times(stride, size)
+        w.store("i64", stride, w.offset("%steps", 8 * i))
+        for each in reversed(strides):
+            w.store("i64", each, w.offset("%steps", place))
             place += 8
+        sizes.append(stride)
+    return sizes
 
 
-def _made(w: LoopWriter, ports: Ports, shapes: Fixed, samples: str) -> list[str]:
+def _point_to(w: LoopWriter, arrays: Sequence[str], first: int) -> None:
+    """The memory of arrays is that of arguments of the loop from `first` on."""
+    for i, array in enumerate(arrays, first):
+        w.store("ptr", w.load("ptr", w.offset(array, DATA)), w.offset("%pointers", 8 * i))
+
+
+def _make(w: LoopWriter, extents: Sequence[Sequence[str]], inputs: int, samples: str) -> None:
     """New arrays for the results; without memory the call is left to Python, which says so."""
     made: list[str] = []
     w.label("new")
     w.store("i64", samples, "%shape")
-    for j, port in enumerate(ports.outputs):
-        for axis in range(len(port.shape)):
-            w.store("i64", shapes.extent(w, len(ports.inputs) + j, axis), w.offset("%shape", 8 * (axis + 1)))
-        new = w.put(f"call ptr @result_array(i32 {len(port.shape) + 1}, ptr %shape)")
+    for j, own in enumerate(extents[inputs:]):
+        for axis, size in enumerate(own, 1):
+            w.store("i64", size, w.offset("%shape", 8 * axis))
+        new = w.put(f"call ptr @result_array(i32 {len(own) + 1}, ptr %shape)")
         w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %made{j}")
         w.label(f"none{j}")
         w.do("call void @PyErr_Clear()")
-        _dropped(w, made)
+        _drop(w, made)
         w.label(f"made{j}")
+        w.store("ptr", new, w.offset("%made", 8 * j))
         made.append(new)
-    return made
+    _point_to(w, made, inputs)
+    w.do("br label %compute")
 
 
-def _dropped(w: LoopWriter, arrays: list[str]) -> None:
+def _drop(w: LoopWriter, arrays: Sequence[str]) -> None:
     for array in arrays:
         w.do(f"call void @Py_DecRef(ptr {array})")
     w.do("ret ptr null")
 
 
-def _computed(
-    w: LoopWriter, ports: Ports, given: list[str], results: list[str], sizes: list[str], samples: str, own: list[str]
-) -> None:
-    """The loop, with Python's lock released, then a look at inputs or results, whichever are fewer. own: dropped."""
-    arrays = [*given, *results]
-    label = "own" if own else "given"
-    data = [w.load("ptr", w.offset(array, DATA)) for array in arrays]
-    for i, pointer in enumerate(data):
-        w.store("ptr", pointer, w.offset("%pointers", 8 * i))
+def _compute(w: LoopWriter, sizes: Sequence[str], inputs: int, samples: str) -> None:
+    """The loop, with Python's lock released, then a look at inputs or results, whichever are fewer."""
+    w.label("compute")
     state = w.put("call ptr @PyEval_SaveThread()")
     w.do("call void @loop(ptr %pointers, ptr %dims, ptr %steps, ptr null)")
-    inputs = len(given)
-    numbers = [w.put(f"lshr i64 {w.times(size, samples)}, 3") for size in sizes]
+    numbers = [w.put(f"lshr i64 {w.times(samples, size)}, 3") for size in sizes]
     entries = ["0", "0"]
     for i, number in enumerate(numbers):
         entries[i >= inputs] = w.plus(entries[i >= inputs], number)
     fewer = w.put(f"icmp slt i64 {entries[0]}, {entries[1]}")
-    w.do(f"br i1 {fewer}, label %{label}.inputs, label %{label}.results")
+    w.do(f"br i1 {fewer}, label %inputs, label %results")
     sums = []
-    for name, places in (("inputs", range(inputs)), ("results", range(inputs, len(arrays)))):
-        w.label(f"{label}.{name}")
+    for name, places in (("inputs", range(inputs)), ("results", range(inputs, len(sizes)))):
+        w.label(name)
         total = "0.0"
         for i in places:
-            part = w.put(f"call double @total(ptr {data[i]}, i64 {numbers[i]})")
+            data = w.load("ptr", w.offset("%pointers", 8 * i))
+            part = w.put(f"call double @total(ptr {data}, i64 {numbers[i]})")
             total = w.put(f"fadd double {total}, {part}")
-        w.do(f"br label %{label}.summed")
-        sums.append(f"[ {total}, %{label}.{name} ]")
-    w.label(f"{label}.summed")
+        w.do("br label %summed")
+        sums.append(f"[ {total}, %{name} ]")
+    w.label("summed")
     total = w.put(f"phi double {', '.join(sums)}")
     w.do(f"call void @PyEval_RestoreThread(ptr {state})")
     bits = w.put(f"and i64 {w.put(f'bitcast double {total} to i64')}, {0x7FF0000000000000}")
     finite = w.put(f"icmp ne i64 {bits}, {0x7FF0000000000000}")
-    w.do(f"br i1 {finite}, label %{label}.finite, label %{label}.not")
-    w.label(f"{label}.not")
-    _dropped(w, own)
-    w.label(f"{label}.finite")
-
-
-def _packed(w: LoopWriter, made: list[str]) -> str:
-    if len(made) == 1:
-        return made[0]
-    pack = w.put(f"call ptr @PyTuple_New(i64 {len(made)})")
-    w.do(f"br i1 {w.put(f'icmp eq ptr {pack}, null')}, label %lost, label %filled")
-    w.label("lost")
-    w.do("call void @PyErr_Clear()")
-    _dropped(w, made)
-    w.label("filled")
-    for i, array in enumerate(made):
-        w.put(f"call i32 @PyTuple_SetItem(ptr {pack}, i64 {i}, ptr {array})")
-    return pack
-
-
-def _given(w: LoopWriter, ports: Ports, shapes: Fixed, samples: str) -> tuple[str, list[str]]:
-    """What `out=` is, and the arrays of it."""
-    w.label("out")
-    _require(w, w.put(f"icmp eq i64 {w.put('call i64 @PyTuple_Size(ptr %names)')}, 1"))
-    _require(w, w.put(f"icmp eq ptr {w.put('call ptr @PyTuple_GetItem(ptr %names, i64 0)')}, @out"))
-    inputs, count = len(ports.inputs), len(ports.outputs)
+    new = w.put("icmp eq ptr %names, null")
+    w.do(f"br i1 {finite}, label %finite, label %spoilt")
+    w.label("spoilt")
+    w.do(f"br i1 {new}, label %drop, label %no")
+    w.label("finite")
+    w.do(f"br i1 {new}, label %pack, label %give")
+    w.label("give")
     target = w.load("ptr", w.offset("%args", 8 * inputs))
+    w.do(f"call void @Py_IncRef(ptr {target})")
+    w.do(f"ret ptr {target}")
+    _pack(w, len(sizes) - inputs)
+    w.label("no")
+    w.do("ret ptr null")
+
+
+def _pack(w: LoopWriter, count: int) -> None:
+    """Return the arrays that were made, or let them go."""
+    w.label("pack")
+    made = [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count)]
+    if count == 1:
+        w.do(f"ret ptr {made[0]}")
+    else:
+        pack = w.put(f"call ptr @PyTuple_New(i64 {count})")
+        w.do(f"br i1 {w.put(f'icmp eq ptr {pack}, null')}, label %lost, label %filled")
+        w.label("filled")
+        for k, array in enumerate(made):
+            w.put(f"call i32 @PyTuple_SetItem(ptr {pack}, i64 {k}, ptr {array})")
+        w.do(f"ret ptr {pack}")
+        w.label("lost")
+        w.do("call void @PyErr_Clear()")
+        w.do("br label %drop")
+    w.label("drop")
+    _drop(w, [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count)])
+
+
+def _given(w: LoopWriter, ports: Ports) -> list[str]:
+    """The arrays of `out=`."""
+    w.label("out")
+    _require(w, [w.put(f"icmp eq i64 {w.put('call i64 @PyTuple_Size(ptr %names)')}, 1")])
+    _require(w, [w.put(f"icmp eq ptr {w.put('call ptr @PyTuple_GetItem(ptr %names, i64 0)')}, @out")])
+    count = len(ports.outputs)
+    target = w.load("ptr", w.offset("%args", 8 * len(ports.inputs)))
     arrays = [target]
     if count > 1:
-        _require(w, w.put(f"icmp eq ptr {w.load('ptr', w.offset(target, TYPE))}, @tuple"))
-        _require(w, w.put(f"icmp eq i64 {w.put(f'call i64 @PyTuple_Size(ptr {target})')}, {count}"))
+        _require(w, [w.put(f"icmp eq ptr {w.load('ptr', w.offset(target, TYPE))}, @tuple")])
+        _require(w, [w.put(f"icmp eq i64 {w.put(f'call i64 @PyTuple_Size(ptr {target})')}, {count}")])
         arrays = [w.put(f"call ptr @PyTuple_GetItem(ptr {target}, i64 {k})") for k in range(count)]
-    for k, array in enumerate(arrays):
-        _require_usual(w, ports.outputs[k], array, written=True)
-        _require_shape(w, ports.outputs[k], shapes, inputs + k, array, samples)
-    return target, arrays
+    _require_usual(w, ports.outputs, arrays, written=True)
+    return arrays
 
 
 def total() -> str:

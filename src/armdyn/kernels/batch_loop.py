@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from armdyn.graph.structure import Port
-from armdyn.kernels.ir_writer import ONCE, Writer
+from dataclasses import dataclass
+
+from armdyn.kernels.fastcall import Fixed
+from armdyn.kernels.ir_writer import ONCE
+from armdyn.kernels.loop_writer import LoopWriter
 from armdyn.kernels.ports import Ports
 
 STACK = 64 * 1024
 """Bytes of stack that a block copied together may take; larger ones are done sample by sample."""
 
 
-def loop(ports: Ports, lanes: int) -> str:
-    """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc."""
+def loop(ports: Ports, lanes: int, shapes: Fixed) -> str:
+    """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc.
+
+    It may be called from another module. lanes: samples to a block.
+    """
     count = range(len(ports.all))
-    w = Writer()
+    w = LoopWriter()
     w.label("entry")
     n = w.load("i64", "%dims")
-    args = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
-    steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
-    strides = _core_strides(w, ports)
-    inner = [_without_gaps(w, port, own) for port, own in zip(ports.all, strides, strict=True)]
+    args, arrays = _arguments(w, ports, shapes)
+    inner = [array.without_gaps(w) for array in arrays]
     whole = [
-        w.put(f"and i1 {inner[i]}, {w.put(f'icmp eq i64 {steps[i]}, {8 * port.size}')}")
-        for i, port in enumerate(ports.all)
+        w.put(f"and i1 {inner[i]}, {w.put(f'icmp eq i64 {array.step}, {array.bytes}')}")
+        for i, array in enumerate(arrays)
     ]
     if lanes > 1:
         w.do(f"br i1 {_all(w, whole)}, label %plain, label %gaps")
         w.label("plain")
         blocks = w.put(f"sdiv i64 {n}, {lanes}")
-        w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %many, label %rest")
-        w.label("many")
+        w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %blocks, label %rest")
+        w.label("blocks")
         w.do(f"call void @rows(ptr %args, i64 {blocks})")
         w.do("br label %rest")
         w.label("rest")
@@ -44,7 +48,7 @@ def loop(ports: Ports, lanes: int) -> str:
     w.do(f"%unfinished = icmp slt i64 %i, {n}")
     w.do("br i1 %unfinished, label %oneof, label %done")
     w.label("oneof")
-    pointers = [w.offset(args[i], w.put(f"mul i64 %i, {steps[i]}")) for i in count]
+    pointers = [w.offset(args[i], w.times("%i", arrays[i].step)) for i in count]
     w.do(f"call void @single({', '.join(f'ptr {p}' for p in pointers)})")
     w.do("%j = add i64 %i, 1")
     w.do("br label %one")
@@ -54,23 +58,25 @@ def loop(ports: Ports, lanes: int) -> str:
     w.label("done")
     w.do("ret void")
     head = f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {ONCE}"
-    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes)
+    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes, shapes)
 
 
-def _scattered(ports: Ports, lanes: int) -> str:
+def _scattered(ports: Ports, lanes: int, shapes: Fixed) -> str:
     """`@scattered`: arrays with gaps are copied block by block, those without are used where they lie.
 
     What is the same for all samples is copied once.
     """
     count, inputs = range(len(ports.all)), len(ports.inputs)
-    block = lanes if 8 * lanes * sum(port.size for port in ports.all) <= STACK else 1
-    w = Writer()
+    w = LoopWriter()
     w.label("entry")
     w.do(f"%here = alloca [{len(ports.all)} x ptr], align 8")
-    buffers = [w.put(f"alloca [{block * port.size} x double], align 64") for port in ports.all]
-    args = [w.load("ptr", w.offset("%args", 8 * i)) for i in count]
-    steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in count]
-    strides = [(steps[i], *own) for i, own in enumerate(_core_strides(w, ports))]
+    args, arrays = _arguments(w, ports, shapes)
+    total = "0"
+    for array in arrays:
+        total = w.plus(total, array.bytes)
+    fits = w.put(f"icmp ule i64 {w.times(total, lanes)}, {STACK}")
+    block = w.put(f"select i1 {fits}, i64 {lanes}, i64 1")
+    buffers = [w.put(f"alloca i8, i64 {w.times(block, array.bytes)}, align 64") for array in arrays]
     w.do("br label %chunk")
     w.label("chunk")
     w.do("%k = phi i64 [ 0, %entry ], [ %l, %finished ]")
@@ -79,20 +85,17 @@ def _scattered(ports: Ports, lanes: int) -> str:
     w.label("take")
     full = w.put(f"icmp sge i64 {left}, {block}")
     taken = w.put(f"select i1 {full}, i64 {block}, i64 1")
-    outside = [w.offset(args[i], w.put(f"mul i64 %k, {steps[i]}")) for i in count]
+    outside = [w.offset(args[i], w.times("%k", arrays[i].step)) for i in count]
     here = [w.put(f"select i1 %whole{i}, ptr {outside[i]}, ptr {buffers[i]}") for i in count]
     first = w.put("icmp eq i64 %k, 0")
-    for i, port in enumerate(ports.inputs):
-        moves = w.put(f"or i1 {first}, {w.put(f'icmp ne i64 {steps[i]}, 0')}")
+    for i, array in enumerate(arrays[:inputs]):
+        moves = w.put(f"or i1 {first}, {w.put(f'icmp ne i64 {array.step}, 0')}")
         needed = w.put(f"select i1 %whole{i}, i1 false, i1 {moves}")
-        w.do(f"br i1 {needed}, label %bring{i}, label %there{i}")
-        w.label(f"bring{i}")
-        _copy(w, port, taken, buffers[i], None, outside[i], strides[i])
-        w.do(f"br label %there{i}")
-        w.label(f"there{i}")
-    w.do(f"br i1 {full}, label %asblock, label %assingle")
-    w.label("asblock")
-    if block > 1:
+        with w.when(needed, f"bring{i}"):
+            _copy(w, array, taken, (buffers[i], array.packed(w)), (outside[i], array.strides))
+    if lanes > 1:
+        w.do(f"br i1 {w.put(f'icmp sgt i64 {taken}, 1')}, label %asblock, label %assingle")
+        w.label("asblock")
         for i in count:
             w.store("ptr", here[i], w.offset("%here", 8 * i))
         w.do("call void @rows(ptr %here, i64 1)")
@@ -103,12 +106,9 @@ def _scattered(ports: Ports, lanes: int) -> str:
     w.do(f"call void @single({', '.join(f'ptr {p}' for p in here)})")
     w.do("br label %computed")
     w.label("computed")
-    for i, port in enumerate(ports.outputs, inputs):
-        w.do(f"br i1 %whole{i}, label %there{i}, label %bring{i}")
-        w.label(f"bring{i}")
-        _copy(w, port, taken, outside[i], strides[i], buffers[i], None)
-        w.do(f"br label %there{i}")
-        w.label(f"there{i}")
+    for i, array in enumerate(arrays[inputs:], inputs):
+        with w.when(w.put(f"xor i1 %whole{i}, true"), f"bring{i}"):
+            _copy(w, array, taken, (outside[i], array.strides), (buffers[i], array.packed(w)))
     w.do(f"%l = add i64 %k, {taken}")
     w.do("br label %finished")
     w.label("finished")
@@ -119,56 +119,71 @@ def _scattered(ports: Ports, lanes: int) -> str:
     return f'define internal void @scattered({arguments}) {ONCE} "stackrealign" {{\n{w.text}\n}}\n'
 
 
-def _core_strides(w: Writer, ports: Ports) -> list[tuple[str, str]]:
-    """(row, column) strides of each array's own axes; 0 for axes that are not there."""
-    place, found = len(ports.all), []
-    for port in ports.all:
-        own = []
-        for _ in port.shape:
-            own.append(w.load("i64", w.offset("%steps", 8 * place)))
-            place += 1
-        row, column = ["0"] * (2 - len(own)) + own
-        found.append((row, column))
-    return found
+@dataclass(frozen=True)
+class _Array:
+    """An argument or result of the loop as values of the code.
+
+    step: bytes from sample to sample. row, column: from row to row and column to column, 0 for axes that are not there.
+    rows, columns: a vector is one row. bytes: of one sample.
+    """
+
+    step: str
+    row: str
+    column: str
+    rows: str
+    columns: str
+    bytes: str
+
+    @property
+    def strides(self) -> tuple[str, str, str]:
+        return self.step, self.row, self.column
+
+    def packed(self, w: LoopWriter) -> tuple[str, str, str]:
+        """The strides of a copy without gaps."""
+        return self.bytes, w.times(self.columns, 8), "8"
+
+    def without_gaps(self, w: LoopWriter) -> str:
+        """Whether one sample lies in one piece. The stride of an axis with one entry does not matter."""
+        tests = [
+            w.put(f"or i1 {w.put(f'icmp eq i64 {stride}, {natural}')}, {w.put(f'icmp eq i64 {size}, 1')}")
+            for size, stride, natural in (
+                (self.rows, self.row, w.times(self.columns, 8)),
+                (self.columns, self.column, "8"),
+            )
+            if size != "1"
+        ]
+        return _all(w, tests)
 
 
-def _extent(port: Port) -> tuple[int, int]:
-    """(rows, columns): a vector is one row."""
-    rows, columns = (1,) * (2 - len(port.shape)) + port.shape
-    return rows, columns
+def _arguments(w: LoopWriter, ports: Ports, shapes: Fixed) -> tuple[list[str], list[_Array]]:
+    """Where arrays begin, and what they look like, from `%args`, `%steps` and their shapes."""
+    place, args, found = len(ports.all), [], []
+    for i, port in enumerate(ports.all):
+        args.append(w.load("ptr", w.offset("%args", 8 * i)))
+        rank = len(port.shape)
+        strides = [w.load("i64", w.offset("%steps", 8 * (place + axis))) for axis in range(rank)]
+        place += rank
+        row, column = ["0"] * (2 - rank) + strides
+        rows, columns = ["1"] * (2 - rank) + [shapes.extent(w, i, axis) for axis in range(rank)]
+        step = w.load("i64", w.offset("%steps", 8 * i))
+        found.append(_Array(step, row, column, rows, columns, w.times(w.times(rows, columns), 8)))
+    return args, found
 
 
-def _without_gaps(w: Writer, port: Port, strides: tuple[str, str]) -> str:
-    """Whether one sample of this array lies in one piece."""
-    rows, columns = _extent(port)
-    tests = [
-        w.put(f"icmp eq i64 {stride}, {natural}")
-        for size, stride, natural in zip((rows, columns), strides, (8 * columns, 8), strict=True)
-        if size > 1
-    ]
-    return _all(w, tests)
-
-
-def _all(w: Writer, tests: list[str]) -> str:
+def _all(w: LoopWriter, tests: list[str]) -> str:
     result = "true"
     for test in tests:
         result = w.put(f"and i1 {result}, {test}")
     return result
 
 
-def _copy(
-    w: Writer,
-    port: Port,
-    samples: str,
-    to: str,
-    to_strides: tuple[str, str, str] | None,
-    source: str,
-    source_strides: tuple[str, str, str] | None,
-) -> None:
-    rows, columns = _extent(port)
-    packed = (str(8 * port.size), str(8 * columns), "8")
-    numbers = (*(to_strides or packed), *(source_strides or packed), samples, str(rows), str(columns))
-    w.do(f"call void @copy(ptr {to}, ptr {source}, {', '.join(f'i64 {x}' for x in numbers)})")
+Place = tuple[str, tuple[str, str, str]]
+"""Where samples begin, and their strides."""
+
+
+def _copy(w: LoopWriter, array: _Array, samples: str, to: Place, source: Place) -> None:
+    numbers = (*to[1], *source[1], samples, array.rows, array.columns)
+    w.do(f"call void @copy(ptr {to[0]}, ptr {source[0]}, {', '.join(f'i64 {x}' for x in numbers)})")
 
 
 COPY = """

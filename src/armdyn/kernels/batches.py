@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.kernels import jit
+from armdyn.kernels.collector import collector_paused
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.ufunc import generalised_ufunc
 
@@ -41,7 +42,8 @@ class Batches:
         with self._lock:
             if self._ufunc is None:
                 assert self._made is not None
-                self._code = self._made()
+                with collector_paused():
+                    self._code = self._made()
                 name, doc, inputs, outputs, signature = self._facts
                 at = self._code.address("loop")
                 self._ufunc = generalised_ufunc(at, name, doc, inputs, outputs, signature, self._code)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import secrets
 import stat
@@ -34,7 +35,10 @@ LARGEST = 64 * 2**20
 """Bytes of a file; the code of a kernel has a few MB at most."""
 MOST_FILES = 4000
 """Beyond this number the oldest half goes."""
+LOOKED = 64
+"""Files that a process writes until it counts them again, which takes milliseconds where there are thousands."""
 POSIX = os.name == "posix"
+_written = itertools.count()
 
 
 def folder() -> Path | None:
@@ -80,7 +84,8 @@ def save(name: str, image: bytes, kind: str = "o") -> None:
     with contextlib.suppress(OSError), _opened_folder(create=True) as place:
         if place is not None:
             _write(place, f"{name}.{kind}", sealed(image, *_bound(name, kind)))
-            _thin_out(place)
+            if next(_written) % LOOKED == 0:
+                _thin_out(place)
 
 
 def _bound(name: str, kind: str) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 The program of a kernel is `@single` (one sample) and, made when the first batch comes, `@rows` (blocks of samples).
 They execute the same plan with the same fused operations, so a sample's result does not depend on the batch it came in.
-What calls them is in modules of its own: `@loop` for NumPy, which kernels with arrays of the same shapes share; `@fast`
-for the single call from Python and `@many` for plain batches, which need as many axes only. No address of the running
+What calls them is in modules of its own, which kernels with arrays of as many axes share: `@fast` for the single call
+from Python; `@loop` for NumPy and `@many` for plain batches. No address of the running
 process is in the text: what lies outside is an external symbol, bound when the code is loaded.
 """
 
@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
 from armdyn.errors import PerformanceWarning
+from armdyn.graph.structure import Port
 from armdyn.kernels import assembly
 from armdyn.kernels.batch_call import many, total
 from armdyn.kernels.batch_loop import COPY, loop
@@ -45,7 +47,7 @@ def modules(
     lanes: samples to a block of a batch; 1 means no blocks. fused: whether the machine has fused multiply-adds.
     registers: vector registers of a processor whose assembly is written here (see `assembly`); 0: LLVM's choice.
     """
-    common = _frames(ports, lanes, batches=batches)
+    common = list(_frames(_outline(ports), lanes, batches=batches))
     width = lanes if batches else 1
     if batches and lanes == 1:
         return common
@@ -56,8 +58,7 @@ def modules(
             warnings.warn(f"LLVM generates the code, which takes longer, because of the line {str(error)!r}",
                           PerformanceWarning, stacklevel=2)  # fmt: skip
         else:
-            sine = [completed((all_sines if batches else sines)(FUSED))] if program.angles else []
-            return [own, *common, *sine]
+            return [own, *common, *([_sines(batches=batches)] if program.angles else [])]
     reduction, constants = FUSED if fused else PLAIN, Constants()
     if batches:
         parts = [rows(ports, program, lanes, reduction, constants), _external(ports)]
@@ -67,18 +68,32 @@ def modules(
     return [completed([*parts, constants.text]), *common]
 
 
-def _frames(ports: Ports, lanes: int, *, batches: bool) -> list[str]:
-    """Modules of what calls a program: all but that of `@loop` depend on the number of axes of arrays only."""
+def _outline(ports: Ports) -> Ports:
+    """What the code that calls a program knows of its arrays: shapes, or the number of axes if that is enough."""
+    known = not shared(ports)
+    sides = ([Port("", port.shape if known else (2,) * len(port.shape)) for port in side]
+             for side in (ports.inputs, ports.outputs))  # fmt: skip
+    return Ports(*map(tuple, sides))
+
+
+@lru_cache(256)
+def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
+    """Modules of what calls a program."""
     shapes = Loaded(ports) if shared(ports) else Fixed(ports)
     if not batches:
-        return [completed([fast(ports, shapes, batches=False), _external(ports)])]
+        return (completed([fast(ports, shapes, batches=False), _external(ports)]),)
     copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
     used = [_external(ports), copy, *(["declare void @rows(ptr, i64)\n"] if lanes > 1 else [])]
-    there = "declare double @total(ptr, i64)\ndeclare ptr @result_array(i32, ptr)\n"
-    there += "declare void @loop(ptr, ptr, ptr, ptr)\n"
-    there += "@extents = external global i64\n" if shared(ports) else ""
+    used += ["declare double @total(ptr, i64)\n", "declare ptr @result_array(i32, ptr)\n"]
+    used += ["@extents = external global i64\n"] if shared(ports) else []
     last = completed([total(), result_array(), COPY])
-    return [completed([loop(ports, lanes), *used]), completed([many(ports, shapes), there]), last]
+    return completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), last
+
+
+@cache
+def _sines(*, batches: bool) -> str:
+    """The module of sines and cosines that our assembly calls."""
+    return completed((all_sines if batches else sines)(FUSED))
 
 
 def _external(ports: Ports) -> str:

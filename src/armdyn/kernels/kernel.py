@@ -147,13 +147,18 @@ def program(graph: Graph) -> tuple[Ports, Plan]:
 
 def _images(graph: Graph, lanes: int, *, batches: bool) -> list[bytes]:
     own, *common = _texts(graph, lanes, batches=batches)
-    return [jit.compiled(own), *map(_common, common)]
+    return [_compiled(own), *map(_common, common)]
 
 
 @lru_cache(256)
 def _common(text: str) -> bytes:
-    """Object code of a module that other kernels have too. `@loop` gains nothing by more than LLVM's least effort."""
-    return jit.compiled(text, effort=0 if "define void @loop(" in text else 1)
+    """Object code of a module that other kernels have too."""
+    return _compiled(text)
+
+
+def _compiled(text: str) -> bytes:
+    """Object code of a module, with LLVM's least effort where more gains nothing: for `@loop` and for our assembly."""
+    return jit.compiled(text, effort=0 if text.startswith("module asm") or "define void @loop(" in text else 1)
 
 
 def _source(graph: Graph, lanes: int) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 
 from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Node
 from armdyn.graph.structure import Port, ports
+
+_OPERATION, _OPERANDS = attrgetter("op"), attrgetter("args")
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,10 @@ def ports_of(graph: Graph) -> Ports:
 
 def digest(ports: Ports, nodes: tuple[Node, ...]) -> str:
     """A hash of the program: operations, constants and shapes, whatever the symbols are called."""
-    index = {node: i for i, node in enumerate(nodes)}
+    index = dict(zip(nodes, range(len(nodes)), strict=True))
     place = {node: (i, j) for i, port in enumerate(ports.inputs) for j, node in enumerate(port.nodes)}
-    program = [
-        (node.op, *[index[arg] for arg in node.args]) if node.args else place.get(node) or (node.op, node.value)
-        for node in nodes
-    ]
+    operations = " ".join(map(_OPERATION, nodes))  # which tell how many operands each has
+    operands = [*map(index.__getitem__, chain.from_iterable(map(_OPERANDS, nodes)))]
+    leaves = [place.get(node) or node.value for node in nodes if not node.args]
     results = [[index[node] for node in port.nodes] for port in ports.outputs]
-    return hashlib.sha256(repr((ports.signature, program, results)).encode()).hexdigest()
+    return hashlib.sha256(repr((ports.signature, operations, operands, leaves, results)).encode()).hexdigest()

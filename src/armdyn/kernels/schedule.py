@@ -187,11 +187,14 @@ def _fusions(live: Sequence[Node], outputs: Sequence[Node]) -> tuple[dict[Node, 
     kept = set(outputs)
     fused: dict[Node, int] = {}
     gone: set[Node] = set()
-    for product in sorted(users, key=lambda node: len(users[node])):
-        sums = users[product]
+    for product, sums in sorted(users.items(), key=lambda item: len(item[1])):
         if product in kept or len(set(sums)) < len(sums):
             continue
-        if all(node.op in (ADD, SUB) and node not in fused for node in sums):
+        for node in sums:
+            if node in fused or node.op not in (ADD, SUB):
+                break
+        else:
             gone.add(product)
-            fused.update((node, node.args.index(product)) for node in sums)
+            for node in sums:
+                fused[node] = node.args.index(product)
     return fused, gone

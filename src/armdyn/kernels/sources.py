@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import armdyn
@@ -38,8 +39,21 @@ def settled(*folders: str) -> bool:
     return bool(changes) and max(changes) < armdyn.IMPORTED - SLACK
 
 
+def still_settled(*folders: str) -> bool:
+    """`settled` when the last module was imported: files that change later are not those that run.
+
+    It is asked for with every program that is kept, and looking at all files takes a millisecond or two.
+    """
+    return _settled_with(frozenset(name for name in sys.modules if name.startswith("armdyn.")), folders)
+
+
+@lru_cache(1)
+def _settled_with(modules: frozenset[str], folders: tuple[str, ...]) -> bool:
+    return settled(*folders)
+
+
 def files(*folders: str) -> Iterator[os.DirEntry[str]]:
-    """The modules at the top of the package and in these folders. It is asked for with every program that is kept."""
+    """The modules at the top of the package and in these folders."""
     for folder in ("", *folders):
         with os.scandir(HOME / folder) as entries:
             yield from (entry for entry in entries if entry.name.endswith(".py"))

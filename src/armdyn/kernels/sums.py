@@ -33,10 +33,12 @@ def by_arrival(graph: Graph) -> Graph:
         if node in sums:
             terms = [(sign, new[term], uses[term] == 1) for sign, term in terms_of_sum(node, parts)]
             new[node] = _chain(terms, ready)
-        else:
+        elif node.args and node.online:
             new[node] = made = _renewed(node, new)
-            started = max([ready[arg] for arg in made.args], default=0)
-            ready[made] = started + CYCLES.get(node.op, AHEAD) if node.args and node.online else 0
+            ready[made] = max([ready[arg] for arg in made.args]) + CYCLES.get(node.op, AHEAD)
+        else:  # given, or known before the call
+            new[node] = node
+            ready[node] = 0
     return graph.mapped(lambda outputs: rebuilt(outputs, new.__getitem__))
 
 
