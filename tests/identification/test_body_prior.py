@@ -50,17 +50,16 @@ def test_a_poor_log_gives_no_wild_values(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.log(error(fit.robot, true) / error(wild.robot, true)).mean() < np.log(0.7)
 
 
-@pytest.mark.parametrize("factor", [0.01, 1.0, 1.5])
-def test_parameters_of_an_exciting_log_stay_within_their_bars(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parameters_of_an_exciting_log_stay_within_their_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the log alone, whatever the masses of the model, also if they are placeholders; and the truth does too."""
     true = rubbing("puma560")
-    with_prior = identify(scaled(true, factor), simulated(true), friction="plain", check=False)
+    fits = [identify(scaled(true, x), simulated(true), friction="plain", check=False) for x in (0.01, 1.5)]
     monkeypatch.setattr("armdyn.identification.fit.body_prior", lambda base: np.zeros((0, base.count + 1)))
-    without = identify(scaled(true, factor), simulated(true), friction="plain", check=False)
-    moved = np.abs(with_prior.estimate.values - without.estimate.values) / without.estimate.std
-    assert moved.max() < 1.0
-    truth = with_prior.base.from_standard(standard_parameters(true, with_prior.base.include))
-    assert (np.abs(with_prior.estimate.values - truth) < 2 * with_prior.estimate.std).mean() > 0.9
+    without = identify(true, simulated(true), friction="plain", check=False).estimate
+    for fit in fits:
+        assert (np.abs(fit.estimate.values - without.values) < without.std).all()
+        truth = fit.base.from_standard(standard_parameters(true, fit.base.include))
+        assert (np.abs(fit.estimate.values - truth) < 2 * fit.estimate.std).mean() > 0.9
 
 
 def test_the_prior_has_the_size_of_the_links() -> None:
@@ -80,12 +79,15 @@ def test_the_prior_has_the_size_of_the_links() -> None:
 def test_the_weight_of_a_prior_is_the_most_probable_one() -> None:
     """Values that scatter by a known multiple of the prior's deviation, exactly measured; and it never exceeds 1."""
     rng = np.random.default_rng(0)
-    prior = np.column_stack([np.eye(4000), np.zeros(4000)])
-    exactly = np.zeros((4000, 4000))
-    assert weight_of(prior, 1.0, 5 * rng.standard_normal(4000), exactly) == pytest.approx(1 / 25, rel=0.1)
-    assert weight_of(prior, 1.0, 0.1 * rng.standard_normal(4000), exactly) == 1.0
+    prior = np.column_stack([np.eye(400), np.zeros(400)])
+    exactly = np.zeros((400, 400))  # a mean square of 400 values scatters by 7 %
+    assert weight_of(prior, 1.0, 5 * rng.standard_normal(400), exactly) == pytest.approx(
+        1 / 25, rel=0.3
+    )  # 7 % by chance
+    assert weight_of(prior, 1.0, 0.1 * rng.standard_normal(400), exactly) == 1.0
 
 
 def test_other_methods_use_the_log_alone() -> None:
-    robot = rubbing("puma560")
+    robot = rubbing("planar2r")
+    assert "prior" in identify(robot, simulated(robot), check=False).steps
     assert "prior" not in identify(robot, simulated(robot), method=Robust(), check=False).steps
