@@ -27,7 +27,7 @@ def dynamics() -> armdyn.Dynamics:
 
 @pytest.fixture(autouse=True)
 def _forgotten(dynamics: armdyn.Dynamics) -> Iterator[None]:
-    """Results of other tests are forgotten, being fewer than are remembered."""
+    """Results of other tests are forgotten: as many others, which no test asks for again, take their places."""
     kept = [dynamics.mass_matrix(positions(SAMPLES + 7 + k)) for k in range(result_memory.REMEMBERED)]
     yield
     del kept

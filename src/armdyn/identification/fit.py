@@ -49,8 +49,8 @@ from armdyn.typing import Array, Progress, quiet
 
 FrictionChoice = Literal["auto", "plain"]
 PRIOR = (
-    f"inertial parameters are expected about those of the model, with a standard deviation of {WIDE:g} times their "
-    "size: of use where the log hardly determines them"
+    f"inertial parameters are assumed to lie around those of the model, with a standard deviation of {WIDE:g} times "
+    "their size; this matters only where the log hardly determines them"
 )
 
 
