@@ -20,6 +20,7 @@ from armdyn.kernels.registers import Machine, Registers
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import GROUP, HALF
 from armdyn.kernels.single import angle_stages
+from armdyn.kernels.spreading import distinct
 
 SAVED = ("%rbx", "%r12", "%r13", "%r14", "%r15")
 """Registers that belong to the caller."""
@@ -40,7 +41,7 @@ class Angles:
 class Result:
     """Neighbouring entries of a result, complete; of an odd number the last two overlap those before.
 
-    Where there are more than two, they are the same number.
+    Where there are more than two, they are the same number. Of a result that is spread: one number of it.
     """
 
     port: int
@@ -52,8 +53,14 @@ Event = Node | Angles | Result
 """A node stands for its operation."""
 
 
-def _events(ports: Ports, plan: Plan, lanes: int, ahead: Collection[Node]) -> Iterator[Event]:
-    """The program in order. lanes: samples at a time. ahead: angles whose sines and cosines are known."""
+def _events(
+    ports: Ports, plan: Plan, lanes: int, ahead: Collection[Node], spread: Collection[int]
+) -> Iterator[Event]:
+    """The program in order.
+
+    lanes: samples at a time. ahead: angles whose sines and cosines are known. spread: results of which each number that
+    is not known now is stored once.
+    """
     executed = _executed(ports, plan) if ahead else {node for node in plan.order if node.op not in (SIN, COS)}
     done: set[Node] = set()
     for angles in () if ahead else angle_stages(plan):
@@ -65,8 +72,11 @@ def _events(ports: Ports, plan: Plan, lanes: int, ahead: Collection[Node]) -> It
     waiting: dict[Node, list[Result]] = {}
     missing: dict[Result, int] = {}
     for i, port in enumerate(ports.outputs, len(ports.inputs)):
-        for first, stop in _stored_together(port.nodes, lanes):
-            result = Result(i, first, port.nodes[first:stop])
+        if i in spread:
+            listed = [Result(i, k, (node,)) for node, k in distinct(port.nodes).items() if node.online]
+        else:
+            listed = [Result(i, first, port.nodes[first:stop]) for first, stop in _stored_together(port.nodes, lanes)]
+        for result in listed:
             late = {node for node in result.nodes if node in executed and node not in done}
             missing[result] = len(late)
             for node in late:
@@ -106,17 +116,19 @@ class Function:
     """One function: its lines, its memory.
 
     lanes: samples at a time. wide: with AVX-512. ahead: angles whose sines and cosines are known when the body begins.
+    spread: results whose numbers are stored one by one.
     """
 
     def __init__(
-        self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool, ahead: Collection[Node] = ()
-    ) -> None:
+        self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool, ahead: Collection[Node] = (),
+        spread: Collection[int] = (),
+    ) -> None:  # fmt: skip
         self.name, self.ports, self.plan = name, ports, plan
         self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)
         self.lines: list[str] = []
         self.unread = {node for port in ports.inputs for node in port.nodes}
         self.frame = Frame(self.machine, len(ports.all) + 2 * bool(ahead))
-        self.events = list(_events(ports, plan, lanes, ahead))
+        self.events = list(_events(ports, plan, lanes, ahead, spread))
         self.registers = self.given_out(self.events)
 
     def given_out(self, events: Sequence[Event]) -> Registers:
@@ -207,6 +219,10 @@ class Function:
         """What stands in front of the body."""
         raise NotImplementedError
 
+    def tables(self) -> list[str]:
+        """Data besides constants."""
+        return []
+
     def text(self) -> str:
         """The whole function, as a module. Raises UnknownForm."""
         before = self.before()
@@ -224,5 +240,5 @@ class Function:
         data = [".section .rodata", ".p2align 6", ".Lconstants:"]
         times = 1 if self.machine.broadcast else self.machine.lanes
         data += [f".quad {', '.join([bits] * times)}" for bits in constants]
-        data += [".p2align 6", ".Lmask:", f".quad {', '.join(['-1'] * HALF + ['0'] * HALF)}"]
+        data += [".p2align 6", ".Lmask:", f".quad {', '.join(['-1'] * HALF + ['0'] * HALF)}", *self.tables()]
         return f'module asm "{NEXT.join((code, *data))}"\n'

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from armdyn.kernels.fastcall import Fixed
 from armdyn.kernels.ir_writer import ONCE
 from armdyn.kernels.loop_writer import LoopWriter
 from armdyn.kernels.ports import Ports
+from armdyn.kernels.streaming import STREAMED
 
 STACK = 64 * 1024
 """Bytes of stack that a block copied together may take; larger ones are done sample by sample."""
@@ -34,7 +36,9 @@ def loop(ports: Ports, lanes: int, shapes: Fixed) -> str:
         blocks = w.put(f"sdiv i64 {n}, {lanes}")
         w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %blocks, label %rest")
         w.label("blocks")
-        w.do(f"call void @rows(ptr %args, i64 {blocks})")
+        size = _total(w, arrays[len(ports.inputs) :])
+        past = w.put(f"zext i1 {w.put(f'icmp sgt i64 {w.times(size, n)}, {STREAMED}')} to i64")
+        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {past})")
         w.do("br label %rest")
         w.label("rest")
         start, origin = w.put(f"mul i64 {blocks}, {lanes}"), "rest"
@@ -71,10 +75,7 @@ def _scattered(ports: Ports, lanes: int, shapes: Fixed) -> str:
     w.label("entry")
     w.do(f"%here = alloca [{len(ports.all)} x ptr], align 8")
     args, arrays = _arguments(w, ports, shapes)
-    total = "0"
-    for array in arrays:
-        total = w.plus(total, array.bytes)
-    fits = w.put(f"icmp ule i64 {w.times(total, lanes)}, {STACK}")
+    fits = w.put(f"icmp ule i64 {w.times(_total(w, arrays), lanes)}, {STACK}")
     block = w.put(f"select i1 {fits}, i64 {lanes}, i64 1")
     buffers = [w.put(f"alloca i8, i64 {w.times(block, array.bytes)}, align 64") for array in arrays]
     w.do("br label %chunk")
@@ -98,7 +99,7 @@ def _scattered(ports: Ports, lanes: int, shapes: Fixed) -> str:
         w.label("asblock")
         for i in count:
             w.store("ptr", here[i], w.offset("%here", 8 * i))
-        w.do("call void @rows(ptr %here, i64 1)")
+        w.do("call void @rows(ptr %here, i64 1, i64 0)")
         w.do("br label %computed")
     else:
         w.do("br label %assingle")
@@ -168,6 +169,14 @@ def _arguments(w: LoopWriter, ports: Ports, shapes: Fixed) -> tuple[list[str], l
         step = w.load("i64", w.offset("%steps", 8 * i))
         found.append(_Array(step, row, column, rows, columns, w.times(w.times(rows, columns), 8)))
     return args, found
+
+
+def _total(w: LoopWriter, arrays: Sequence[_Array]) -> str:
+    """Bytes of a sample of all arrays."""
+    total = "0"
+    for array in arrays:
+        total = w.plus(total, array.bytes)
+    return total
 
 
 def _all(w: LoopWriter, tests: list[str]) -> str:

@@ -15,7 +15,7 @@ from armdyn.kernels.sincos import Reduction
 
 
 def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction, constants: Constants) -> str:
-    """`void @rows(ptr args, i64 blocks)`: that many blocks of samples, of arrays without gaps that start at `args`.
+    """`void @rows(ptr args, i64 blocks, i64 past)`: that many blocks of samples, of arrays without gaps that start at `args`.
 
     Results must not overlap arguments. Blocks with an angle beyond the range of the fast sine are computed again,
     sample by sample.
@@ -55,7 +55,7 @@ def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction, constants: 
     w.do("br i1 %more, label %block, label %done")
     w.label("done")
     w.do("ret void")
-    head = 'define void @rows(ptr %args, i64 %blocks) "stackrealign"'
+    head = 'define void @rows(ptr %args, i64 %blocks, i64 %past) "stackrealign"'
     return f"{head} {{\n{w.text}\n}}\n"
 
 

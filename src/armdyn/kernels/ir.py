@@ -28,7 +28,11 @@ from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
 from armdyn.kernels.single import single
+from armdyn.kernels.spreading import spread
+from armdyn.kernels.streaming import put_rows
 
+COPIED = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
+"""Defined in another module."""
 FAST, SLOW = 2**20, 1
 """Weights of the rare branch for the compiler."""
 
@@ -58,7 +62,8 @@ def modules(
             warnings.warn(f"LLVM generates the code, which takes longer, because of the line {str(error)!r}",
                           PerformanceWarning, stacklevel=2)  # fmt: skip
         else:
-            return [own, *common, *([_sines(batches=batches)] if program.angles else [])]
+            sines = [_sines(batches=batches)] if program.angles else []
+            return [own, *common, *sines, *([_spread(width)] if batches and "call spread@PLT" in own else [])]
     reduction, constants = FUSED if fused else PLAIN, Constants()
     if batches:
         parts = [rows(ports, program, lanes, reduction, constants), _external(ports)]
@@ -82,8 +87,7 @@ def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
     shapes = Loaded(ports) if shared(ports) else Fixed(ports)
     if not batches:
         return (completed([fast(ports, shapes, batches=False), _external(ports)]),)
-    copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
-    used = [_external(ports), copy, *(["declare void @rows(ptr, i64)\n"] if lanes > 1 else [])]
+    used = [_external(ports), COPIED, *(["declare void @rows(ptr, i64, i64)\n"] if lanes > 1 else [])]
     used += ["declare double @total(ptr, i64)\n", "declare ptr @result_array(i32, ptr)\n"]
     used += ["@extents = external global i64\n"] if shared(ports) else []
     last = completed([total(), result_array(), COPY])
@@ -94,6 +98,12 @@ def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
 def _sines(*, batches: bool) -> str:
     """The module of sines and cosines that our assembly calls."""
     return completed((all_sines if batches else sines)(FUSED))
+
+
+@cache
+def _spread(lanes: int) -> str:
+    """The module that brings large results of our assembly to their places."""
+    return completed([spread(lanes), put_rows(), COPIED])
 
 
 def _external(ports: Ports) -> str:

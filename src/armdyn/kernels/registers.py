@@ -172,6 +172,10 @@ class Registers:
             self._free.append(self._place.pop(victim))
         self.loaded(node)
 
+    def load_constant(self, node: Node, register: int) -> None:
+        """A number that is known now, before anything is in registers."""
+        self._load(node, register)
+
     def _load(self, node: Node, register: int) -> None:
         text = self._operand(node)
         move = "vmovapd" if text[0] == "%" else self._move

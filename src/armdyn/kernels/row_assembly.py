@@ -13,6 +13,7 @@ from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import GROUP
 from armdyn.kernels.single import angle_stages
+from armdyn.kernels.spreading import FEWEST, distinct, places
 
 FETCHED, LINE = 4096, 64
 """Bytes of results whose memory is asked for before they are written, and those that come at a time."""
@@ -32,11 +33,15 @@ class Rows(Function):
     def __init__(self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool) -> None:
         stages, fits = angle_stages(plan), len(ports.all) + 2 <= len(BASES)
         self.angles = stages[0] if len(stages) == 1 and fits else []
-        super().__init__(name, ports, plan, lanes, wide, self.angles)
+        outputs = enumerate(ports.outputs, len(ports.inputs))
+        self.spread = {i: distinct(port.nodes) for i, port in outputs if port.size >= FEWEST}
+        super().__init__(name, ports, plan, lanes, wide, self.angles, self.spread)
+        size = self.machine.bytes
+        self.numbers = {i: self.frame.room(size * len(known), 64) for i, known in self.spread.items()}
 
     def before(self) -> list[str]:
-        self.left = at(self.frame.room(8))
-        lines = [f"mov %rsi, {self.left}"]
+        self.left, self.past = (at(self.frame.room(8)) for _ in range(2))
+        lines = [f"mov %rsi, {self.left}", f"mov %rdx, {self.past}"]
         for i, place in enumerate(self.frame.bases[: len(self.ports.all)]):
             lines += [f"mov {8 * i}(%rdi), %rax", f"mov %rax, {at(place)}"]
         return lines
@@ -46,8 +51,10 @@ class Rows(Function):
         if self.angles:
             self.chunks(sizes)
             return
+        self.known_numbers()
         self.lines.append(".Lblock:")
         super().body()
+        self.spread_results()
         self.lines += [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.frame.bases, strict=True)]
         self.lines += [f"decq {self.left}", "jg .Lblock"]
 
@@ -59,9 +66,11 @@ class Rows(Function):
         places = [frame.room(room + -room % (8 * GROUP), 64) for _ in range(3)]
         count, turns = (at(frame.room(8)) for _ in range(2))
         sines, cosines = BASES[len(sizes) : len(sizes) + 2]
+        self.known_numbers()
+        lines += [".Lchunk:"]
         for kept, place in zip(frame.bases[-2:], places[1:], strict=True):
             lines += [f"lea {at(place + MIDDLE)}, %rax", f"mov %rax, {at(kept)}"]
-        lines += [".Lchunk:", f"mov {self.left}, %rax", f"mov ${most}, %ecx", "cmp %rcx, %rax", "cmovg %rcx, %rax"]
+        lines += [f"mov {self.left}, %rax", f"mov ${most}, %ecx", "cmp %rcx, %rax", "cmovg %rcx, %rax"]
         lines += [f"mov %rax, {count}", f"mov %rax, {turns}"]
         self.load_bases()
         lines += [f"lea {at(places[0] + MIDDLE)}, {sines}", ".Lfirst:"]
@@ -75,9 +84,40 @@ class Rows(Function):
             for line in range(0, size, LINE):
                 self.put("prefetcht0", f"{most * size + line}({base})")  # arguments of a block of the next chunk
         self.second_pass(sines, cosines)
+        if self.spread:
+            lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases, strict=False)]
+            self.spread_results()
+            self.load_bases()
         self.next_block(zip((*sizes, step, step), BASES, strict=False), turns, ".Lblock")
         lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases[: len(sizes)], strict=False)]
         lines += [f"mov {count}, %rax", f"sub %rax, {self.left}", "jg .Lchunk"]
+
+    def known_numbers(self) -> None:
+        """Numbers of results that are the same for all samples."""
+        if self.spread:
+            self.load_bases()
+        for i, known in self.spread.items():
+            for node, k in known.items():
+                if not node.online:
+                    self.registers.load_constant(node, 0)
+                    self.put("vmovapd", self.machine.name(0), at(self.numbers[i] + self.machine.bytes * k))
+
+    def spread_results(self) -> None:
+        """Results of a block to their places."""
+        for i in self.spread:
+            self.put("mov", at(self.frame.bases[i]), "%rdi")
+            self.put("lea", at(self.numbers[i]), "%rsi")
+            self.put("lea", f".Lplaces{i}(%rip)", "%rdx")
+            self.put("mov", f"${self.ports.all[i].size}", "%ecx")
+            self.put("mov", self.past, "%r8")
+            self.put("call", "spread@PLT")
+
+    def tables(self) -> list[str]:
+        lines = []
+        for i in self.spread:
+            listed = map(str, places(self.ports.all[i].nodes, self.machine.lanes))
+            lines += [".p2align 6", f".Lplaces{i}:", f".short {', '.join(listed)}"]
+        return lines
 
     def next_block(self, steps: Iterable[tuple[int, str]], turns: str, label: str) -> None:
         """Registers move on; if turns are left, another one begins."""
@@ -163,6 +203,10 @@ class Rows(Function):
                 r.give_back(register)
 
     def store(self, result: Result) -> None:
+        if result.port in self.spread:
+            place = self.numbers[result.port] + self.machine.bytes * result.first
+            self.put("vmovapd", self.machine.name(self.registers.loaded(result.nodes[0])), at(place))
+            return
         for entry in range(result.first, result.first + len(result.nodes)):
             if 8 * entry % LINE == 0:
                 self.fetch(result.port, entry)
