@@ -95,7 +95,7 @@ def _copied(register: str, place: int, count: int) -> list[str]:
 
 
 def core(ports: Ports, plan: Plan, lanes: int, *, wide: bool) -> str:
-    """`void @single(ptr in..., ptr out...)` for one lane, else `void @rows(ptr args, i64 blocks)`, as a module.
+    """`void @single(ptr in..., ptr out...)` for one lane, else `void @rows(ptr args, i64 blocks, i64)`, as a module.
 
     lanes: samples to a block. wide: the machine has AVX-512. Raises UnknownForm for lines LLVM might not assemble.
     """

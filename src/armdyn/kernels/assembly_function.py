@@ -6,8 +6,9 @@ brought into registers and written from them is a matter of `assembly` and `row_
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from armdyn.graph import Node
 from armdyn.graph.node import COS, SIN
@@ -20,7 +21,6 @@ from armdyn.kernels.registers import Machine, Registers
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import GROUP, HALF
 from armdyn.kernels.single import angle_stages
-from armdyn.kernels.spreading import distinct
 
 SAVED = ("%rbx", "%r12", "%r13", "%r14", "%r15")
 """Registers that belong to the caller."""
@@ -54,12 +54,11 @@ Event = Node | Angles | Result
 
 
 def _events(
-    ports: Ports, plan: Plan, lanes: int, ahead: Collection[Node], spread: Collection[int]
+    ports: Ports, plan: Plan, lanes: int, ahead: Collection[Node], spread: Mapping[int, Mapping[Node, int]]
 ) -> Iterator[Event]:
     """The program in order.
 
-    lanes: samples at a time. ahead: angles whose sines and cosines are known. spread: results of which each number that
-    is not known now is stored once.
+    lanes: samples at a time. ahead: angles whose sines and cosines are known. spread: see `Function`.
     """
     executed = _executed(ports, plan) if ahead else {node for node in plan.order if node.op not in (SIN, COS)}
     done: set[Node] = set()
@@ -73,7 +72,7 @@ def _events(
     missing: dict[Result, int] = {}
     for i, port in enumerate(ports.outputs, len(ports.inputs)):
         if i in spread:
-            listed = [Result(i, k, (node,)) for node, k in distinct(port.nodes).items() if node.online]
+            listed = [Result(i, k, (node,)) for node, k in spread[i].items() if node.online]
         else:
             listed = [Result(i, first, port.nodes[first:stop]) for first, stop in _stored_together(port.nodes, lanes)]
         for result in listed:
@@ -116,12 +115,12 @@ class Function:
     """One function: its lines, its memory.
 
     lanes: samples at a time. wide: with AVX-512. ahead: angles whose sines and cosines are known when the body begins.
-    spread: results whose numbers are stored one by one.
+    spread: results of which every number that is not known now is stored once, and the numbers.
     """
 
     def __init__(
         self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool, ahead: Collection[Node] = (),
-        spread: Collection[int] = (),
+        spread: Mapping[int, Mapping[Node, int]] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         self.name, self.ports, self.plan = name, ports, plan
         self.machine = Machine(lanes, 32 if wide else 16, broadcast=wide and lanes > 1)

@@ -15,8 +15,9 @@ from armdyn.kernels.sincos import Reduction
 
 
 def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction, constants: Constants) -> str:
-    """`void @rows(ptr args, i64 blocks, i64 past)`: that many blocks of samples, of arrays without gaps that start at `args`.
+    """`void @rows(ptr args, i64 blocks, i64 past)`: that many blocks of samples, of arrays without gaps.
 
+    args: where they start. past: whether large results go past the caches, which is a matter of our assembly alone.
     Results must not overlap arguments. Blocks with an angle beyond the range of the fast sine are computed again,
     sample by sample.
     """

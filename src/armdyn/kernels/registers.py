@@ -153,7 +153,7 @@ class Registers:
         register = self._place.get(node)
         if register is None:
             register = self.take(keep)
-            self._load(node, register)
+            self.load(node, register)
             self._place[node] = register
         return register
 
@@ -172,11 +172,8 @@ class Registers:
             self._free.append(self._place.pop(victim))
         self.loaded(node)
 
-    def load_constant(self, node: Node, register: int) -> None:
-        """A number that is known now, before anything is in registers."""
-        self._load(node, register)
-
-    def _load(self, node: Node, register: int) -> None:
+    def load(self, node: Node, register: int) -> None:
+        """Bring a value from where it is into a register, whatever is in that."""
         text = self._operand(node)
         move = "vmovapd" if text[0] == "%" else self._move
         if text[-1] == "}":
@@ -254,7 +251,7 @@ class Registers:
             name, ending = self.machine.name, self.machine.ending
             if node.op == SIGN:
                 for value, kind in ((ONE, POSITIVE), (MINUS, NEGATIVE)):
-                    self._load(value, other)
+                    self.load(value, other)
                     self._replace(result, other, keep[0], kind, keep)
             else:
                 self.put(f"vmul{ending}", self._constant(MINUS), name(keep[0]), name(other))
@@ -290,7 +287,7 @@ class Registers:
             if lost in place:
                 self.put("vmovapd", self._names[place[lost]], self._names[result])
             else:
-                self._load(lost, result)
+                self.load(lost, result)
         x, y = (a, b) if lost is c else (b if lost is a else a, c)
         if x not in place and y not in place and x is not lost and y is not lost:
             self.loaded(x, [result, *(place[each] for each in used if each in place)])

@@ -13,7 +13,7 @@ from armdyn.kernels.ports import Ports
 from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import GROUP
 from armdyn.kernels.single import angle_stages
-from armdyn.kernels.spreading import FEWEST, distinct, places
+from armdyn.kernels.spreading import places, spread_results
 
 FETCHED, LINE = 4096, 64
 """Bytes of results whose memory is asked for before they are written, and those that come at a time."""
@@ -33,11 +33,10 @@ class Rows(Function):
     def __init__(self, name: str, ports: Ports, plan: Plan, lanes: int, wide: bool) -> None:
         stages, fits = angle_stages(plan), len(ports.all) + 2 <= len(BASES)
         self.angles = stages[0] if len(stages) == 1 and fits else []
-        outputs = enumerate(ports.outputs, len(ports.inputs))
-        self.spread = {i: distinct(port.nodes) for i, port in outputs if port.size >= FEWEST}
+        self.spread = spread_results(ports)
         super().__init__(name, ports, plan, lanes, wide, self.angles, self.spread)
         size = self.machine.bytes
-        self.numbers = {i: self.frame.room(size * len(known), 64) for i, known in self.spread.items()}
+        self.numbers = {i: self.frame.room(size * len(numbers), 64) for i, numbers in self.spread.items()}
 
     def before(self) -> list[str]:
         self.left, self.past = (at(self.frame.room(8)) for _ in range(2))
@@ -54,7 +53,7 @@ class Rows(Function):
         self.known_numbers()
         self.lines.append(".Lblock:")
         super().body()
-        self.spread_results()
+        self.put_spread()
         self.lines += [f"addq ${size}, {at(place)}" for size, place in zip(sizes, self.frame.bases, strict=True)]
         self.lines += [f"decq {self.left}", "jg .Lblock"]
 
@@ -86,24 +85,24 @@ class Rows(Function):
         self.second_pass(sines, cosines)
         if self.spread:
             lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases, strict=False)]
-            self.spread_results()
+            self.put_spread()
             self.load_bases()
         self.next_block(zip((*sizes, step, step), BASES, strict=False), turns, ".Lblock")
         lines += [f"mov {base}, {at(place)}" for base, place in zip(BASES, frame.bases[: len(sizes)], strict=False)]
         lines += [f"mov {count}, %rax", f"sub %rax, {self.left}", "jg .Lchunk"]
 
     def known_numbers(self) -> None:
-        """Numbers of results that are the same for all samples."""
+        """Numbers of spread results that are the same for all samples."""
         if self.spread:
             self.load_bases()
-        for i, known in self.spread.items():
-            for node, k in known.items():
+        for i, numbers in self.spread.items():
+            for node, k in numbers.items():
                 if not node.online:
-                    self.registers.load_constant(node, 0)
+                    self.registers.load(node, 0)
                     self.put("vmovapd", self.machine.name(0), at(self.numbers[i] + self.machine.bytes * k))
 
-    def spread_results(self) -> None:
-        """Results of a block to their places."""
+    def put_spread(self) -> None:
+        """Spread results of a block, in their places."""
         for i in self.spread:
             self.put("mov", at(self.frame.bases[i]), "%rdi")
             self.put("lea", at(self.numbers[i]), "%rsi")
@@ -114,8 +113,8 @@ class Rows(Function):
 
     def tables(self) -> list[str]:
         lines = []
-        for i in self.spread:
-            listed = map(str, places(self.ports.all[i].nodes, self.machine.lanes))
+        for i, numbers in self.spread.items():
+            listed = map(str, places(self.ports.all[i].nodes, numbers, self.machine.lanes))
             lines += [".p2align 6", f".Lplaces{i}:", f".short {', '.join(listed)}"]
         return lines
 

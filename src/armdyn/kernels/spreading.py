@@ -1,8 +1,7 @@
 """Large results of straight-line code: from one vector for every number to the rows of samples.
 
-Straight-line code leaves each number of a large result once, samples side by side, in the nearest cache; a table says
-which of them stands where. Here entries are brought into the order of memory and written line by line, large results
-past the caches.
+Straight-line code leaves each number of a large result once, samples side by side, in the nearest cache. A table says
+which of them stands where; by it rows are made and written in order, line by line, past the caches if there are many.
 """
 
 from __future__ import annotations
@@ -13,119 +12,125 @@ from armdyn.graph import Node
 from armdyn.graph.node import ZERO
 from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import LINE, fetched
 
-FEWEST = 256
-"""Entries of a result from which it is written this way."""
+FEWEST, MOST = 256, 4096
+"""Entries of a result from which it is written this way, and numbers in it up to which."""
 TOGETHER = 32
-"""Lines of entries that are made before they are written."""
+"""Lines of each sample that are made before they are written."""
 
 
-def distinct(nodes: Sequence[Node]) -> dict[Node, int]:
-    """The numbers of a result, in order, each once."""
-    found: dict[Node, int] = {}
-    for node in nodes:
-        found.setdefault(node, len(found))
+def spread_results(ports: Ports) -> dict[int, dict[Node, int]]:
+    """Results that are written this way, by their place among all arrays: their numbers, each once."""
+    found = {}
+    for i, port in enumerate(ports.outputs, len(ports.inputs)):
+        numbers = {node: k for k, node in enumerate(dict.fromkeys(port.nodes))}
+        if port.size >= FEWEST and len(numbers) <= MOST:
+            found[i] = numbers
     return found
 
 
-def places(nodes: Sequence[Node], lanes: int) -> list[int]:
+def places(nodes: Sequence[Node], numbers: dict[Node, int], lanes: int) -> list[int]:
     """Which number stands where: the table that `@spread` reads.
 
-    Lines of entries come in parts of `TOGETHER`. A part begins with its number of runs, a run with the numbers of its
-    lines of zeros and of its other lines, of which the places of all numbers follow, in doubles from the first one on.
-    Then come, if there are entries left, those of the last line and a half or less in vectors of four, the last of
-    which may overlap the one before it.
+    Whole lines come in parts of `TOGETHER`. A part begins with its number of runs, a run with its numbers of lines of
+    zeros and of other lines, for which the places of all entries follow, in doubles. At the end come those of the
+    entries that are left, in vectors of four; the last of these may overlap what is before it.
     """
-    known = distinct(nodes)
-    listed = [lanes * known[node] for node in nodes]
-    lines = [range(k, k + LINE) for k in range(0, len(nodes) // LINE * LINE, LINE)]
+    listed = [lanes * numbers[node] for node in nodes]
+    starts = range(0, len(nodes) // LINE * LINE, LINE)
     found = []
-    for first in range(0, len(lines), TOGETHER):
-        runs: list[tuple[list[range], list[range]]] = []
-        for line in lines[first : first + TOGETHER]:
-            zero = all(nodes[k] is ZERO for k in line)
-            if not runs or (zero and runs[-1][1]):
+    for part in (starts[k : k + TOGETHER] for k in range(0, len(starts), TOGETHER)):
+        runs: list[tuple[list[int], list[int]]] = []
+        for start in part:
+            other = any(node is not ZERO for node in nodes[start : start + LINE])
+            if not runs or (runs[-1][1] and not other):
                 runs.append(([], []))
-            runs[-1][not zero].append(line)
+            runs[-1][other].append(start)
         found.append(len(runs))
         for zeros, others in runs:
-            found += [len(zeros), len(others), *(listed[k] for line in others for k in line)]
-    rest = len(nodes) % LINE
-    fours = [len(nodes) - rest, len(nodes) - LANES][: -(-rest // LANES)] if rest >= LANES else [len(nodes) - LANES]
-    return found + [listed[start + k] for start in (fours if rest else []) for k in range(LANES)]
+            found += [len(zeros), len(others), *(listed[start + k] for start in others for k in range(LINE))]
+    for start in range(len(starts) * LINE, len(nodes), LANES):
+        first = min(start, len(nodes) - LANES)
+        found += listed[first : first + LANES]
+    return found
 
 
 def spread(lanes: int) -> str:
     """`void @spread(ptr to, ptr values, ptr places, i64 count, i64 past)`: one result of a block of samples.
 
-    values: numbers, samples side by side. places: of `count` entries in `values`. past: not 0 for past the caches.
+    to: `count` entries of each sample. values: numbers, samples side by side. places: a table. past: not 0 for past the
+    caches.
     """
     w = LoopWriter()
     w.label("entry")
-    room = 8 * LINE * (TOGETHER + 4)
+    room = 8 * LINE * (TOGETHER + 2)
     w.do(f"%made = alloca [{lanes * room} x i8], align 64")
     w.do("%next = alloca ptr, align 8")
+    w.do("%size = alloca i64, align 8")
     w.store("ptr", "%places", "%next")
-    row = w.times("%count", 8)
+    past, row, lines = w.put("icmp ne i64 %past, 0"), w.times("%count", 8), w.put("lshr i64 %count, 3")
     rows = [w.offset("%to", w.times(row, k)) for k in range(lanes)]
     buffers = [w.offset("%made", room * k + 8 * LINE) for k in range(lanes)]
-    past = w.put("icmp ne i64 %past, 0")
-    lines = w.put("lshr i64 %count, 3")
+    for each in rows:  # lines that samples share, of the next block: only whole ones go past the caches
+        fetched(w, w.offset(each, w.times(row, lanes)), 8 * LINE)
     parts = w.put(f"udiv i64 {w.plus(lines, TOGETHER - 1)}, {TOGETHER}")
-    for k in range(lanes):  # lines that two samples share, of the next block
-        fetched(w, w.offset(rows[k], w.times(row, lanes)), 8 * LINE)
     with w.counting("part", parts) as part:
-        place = w.times(part, 8 * LINE * TOGETHER)
-        here = [w.offset(each, place) for each in rows]
-        targets = [w.put(f"select i1 {past}, ptr {a}, ptr {b}") for a, b in zip(buffers, here, strict=True)]
-        runs = _number(w)
-        w.store("i64", "0", "%made")
-        with w.counting("run", runs) as run:
-            zeros, others = _number(w), _number(w)
-            start = w.load("i64", "%made")
-            with w.counting("zero", zeros) as k:
-                at = w.plus(start, w.times(k, 8 * LINE))
-                for target in targets:
-                    for half in range(2):
-                        w.store(V4, "zeroinitializer", w.offset(w.offset(target, at), WIDE * half))
-            start = w.plus(start, w.times(zeros, 8 * LINE))
-            listed = w.load("ptr", "%next")
-            with w.counting("other", others) as k:
-                at, table = w.plus(start, w.times(k, 8 * LINE)), w.offset(listed, w.times(k, 2 * LINE))
-                for half in range(2):
-                    _four(w, w.offset(table, 2 * LANES * half), [w.offset(w.offset(t, at), WIDE * half) for t in targets])
-            w.store("ptr", w.offset(listed, w.times(others, 2 * LINE)), "%next")
-            w.store("i64", w.plus(start, w.times(others, 8 * LINE)), "%made")
+        here = [w.offset(each, w.times(part, 8 * LINE * TOGETHER)) for each in rows]
+        _made(w, [w.put(f"select i1 {past}, ptr {a}, ptr {b}") for a, b in zip(buffers, here, strict=True)])
         begun, ended = w.put(f"icmp sgt i64 {part}, 0"), w.put(f"icmp eq i64 {w.plus(part, 1)}, {parts}")
         with w.when(past, "written"):
-            size = w.put(f"lshr i64 {w.load('i64', '%made')}, 3")
-            order = f"i1 true, i1 {begun}, i1 {ended}"
-            for k in range(lanes):
-                w.do(f"call void @put_rows(ptr {here[k]}, i64 0, i64 8, ptr {buffers[k]}, i64 1, i64 {size}, {order})")
-    done, rest = w.times(lines, LINE), w.put(f"and i64 %count, {LINE - 1}")
-    listed = w.load("ptr", "%next")
-    with w.counting("last", w.put(f"lshr i64 {w.plus(rest, LANES - 1)}, 2")) as four:
-        start = w.plus(done, w.times(four, LANES))
-        at = w.put(f"call i64 @llvm.smin.i64(i64 {start}, i64 {w.plus('%count', -LANES)})")
-        _four(w, w.offset(listed, w.times(four, 2 * LANES)), [w.offset(each, w.times(at, 8)) for each in rows])
+            size = w.put(f"lshr i64 {w.load('i64', '%size')}, 3")
+            for to, made in zip(here, buffers, strict=True):
+                rest = f"ptr {made}, i64 1, i64 {size}, i1 true, i1 {begun}, i1 {ended}"
+                w.do(f"call void @put_rows(ptr {to}, i64 0, i64 8, {rest})")
+    done, listed = w.times(lines, LINE), w.load("ptr", "%next")
+    left = w.put(f"lshr i64 {w.plus(w.put(f'sub i64 %count, {done}'), LANES - 1)}, {LANES.bit_length() - 1}")
+    with w.counting("left", left) as four:
+        last, start = w.plus("%count", -LANES), w.plus(done, w.times(four, LANES))
+        place = w.times(w.put(f"call i64 @llvm.smin.i64(i64 {start}, i64 {last})"), 8)
+        _four(w, w.offset(listed, w.times(four, 2 * LANES)), [w.offset(each, place) for each in rows])
     w.do("ret void")
     arguments = "ptr %to, ptr %values, ptr %places, i64 %count, i64 %past"
     return f'define void @spread({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
+
+
+def _made(w: LoopWriter, targets: Sequence[str]) -> None:
+    """A part of the rows of all samples, at these places; `%size`: its bytes."""
+    w.store("i64", "0", "%size")
+    with w.counting("run", _number(w)):
+        zeros, others = _number(w), _number(w)
+        start = w.load("i64", "%size")
+        with w.counting("zero", zeros) as k:
+            place = w.plus(start, w.times(k, 8 * LINE))
+            for target in (w.offset(each, place) for each in targets):
+                for at in range(0, 8 * LINE, WIDE):
+                    w.store(V4, "zeroinitializer", w.offset(target, at))
+        start, listed = w.plus(start, w.times(zeros, 8 * LINE)), w.load("ptr", "%next")
+        with w.counting("other", others) as k:
+            table, place = w.offset(listed, w.times(k, 2 * LINE)), w.plus(start, w.times(k, 8 * LINE))
+            for at in range(0, LINE, LANES):
+                _four(w, w.offset(table, 2 * at), [w.offset(w.offset(each, place), 8 * at) for each in targets])
+        w.store("ptr", w.offset(listed, w.times(others, 2 * LINE)), "%next")
+        w.store("i64", w.plus(start, w.times(others, 8 * LINE)), "%size")
 
 
 def _number(w: LoopWriter) -> str:
     """The next number of the table."""
     at = w.load("ptr", "%next")
     w.store("ptr", w.offset(at, 2), "%next")
+    return _small(w, at)
+
+
+def _small(w: LoopWriter, at: str) -> str:
     return w.put(f"zext i16 {w.put(f'load i16, ptr {at}, align 2')} to i64")
 
 
 def _four(w: LoopWriter, at: str, targets: Sequence[str]) -> None:
-    """Four neighbouring entries of all samples."""
-    lanes, values = len(targets), []
-    for k in range(LANES):
-        place = w.put(f"zext i16 {w.put(f'load i16, ptr {w.offset(at, 2 * k)}, align 2')} to i64")
-        values.append(w.load(vector(lanes), w.put(f"getelementptr double, ptr %values, i64 {place}"), 8 * lanes))
-    for target, entries in zip(targets, transposed(w, values, lanes), strict=True):
-        w.store(V4, entries, target)
+    """Four neighbouring entries of all samples, whose places are in the table there."""
+    lanes = len(targets)
+    entries = [w.put(f"getelementptr double, ptr %values, i64 {_small(w, w.offset(at, 2 * k))}") for k in range(LANES)]
+    values = [w.load(vector(lanes), entry, 8 * lanes) for entry in entries]
+    for target, row in zip(targets, transposed(w, values, lanes), strict=True):
+        w.store(V4, row, target)
