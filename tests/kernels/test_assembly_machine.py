@@ -24,6 +24,7 @@ PROGRAMS = {
     "long": program(700, 700),
     "zeros": trace(lambda q: [q[0], *[0] * 19, q[1] * q[2], 1, 1], {"q": 3}),
     "torques of panda": armdyn.compile(armdyn.load("panda"), cache=False).graph("inverse_dynamics"),
+    "regressor of scara5": armdyn.compile(armdyn.load("scara5"), cache=False).graph("regressor"),
     "derivatives of panda": armdyn.compile(armdyn.load("panda"), cache=False).graph("inverse_dynamics_derivatives"),
 }
 
@@ -31,14 +32,14 @@ PROGRAMS = {
 def computed(graph: Graph, values: list[Any], lanes: int, wide: bool) -> list[Any]:
     """Results of the assembly for a block of samples each."""
     ports = ports_of(graph)
-    machine = Machine(assembly.core(*planned(graph), lanes, wide=wide))
+    machine = Machine(assembly.core(*planned(graph), lanes, wide=wide), lanes)
     samples = len(values[0])
     sizes = [port.size for port in ports.outputs]
     places = [machine.placed(each) for each in (*values, *(np.zeros(samples * size) for size in sizes))]
     if lanes == 1:
         machine.call(*places)
     else:
-        machine.call(machine.placed(np.array(places, dtype=np.int64).view(float)), samples // lanes)
+        machine.call(machine.placed(np.array(places, dtype=np.int64).view(float)), samples // lanes, 0)
     found = places[len(values) :]
     return [machine.doubles(at, samples * size).reshape(samples, size) for at, size in zip(found, sizes, strict=True)]
 
@@ -68,6 +69,19 @@ def test_angles_that_need_sines(lanes: int, wide: bool) -> None:
     graph = trace(lambda q: [(q[0].sin() + q[1]).cos(), q[1].cos()], {"q": 2})
     assert ".Lchunk" not in assembly.core(*planned(graph), lanes, wide=wide)
     agrees(graph, BLOCKS * lanes, lanes, wide)
+
+
+@pytest.mark.parametrize(("lanes", "wide"), [(4, False), (8, True)])
+def test_large_and_small_results(lanes: int, wide: bool) -> None:
+    """Of a large one each number is stored once; several blocks, after each of which a function is called."""
+
+    def some(q: Any) -> dict[str, list[Any]]:
+        numbers = [q[0].sin() * q[1], q[2].cos() + 1, q[1], 0, 2.5]
+        return {"large": [numbers[k // 7 % 5] for k in range(300)], "small": numbers[:3]}
+
+    graph = trace(some, {"q": 3})
+    assert "call spread" in assembly.core(*planned(graph), lanes, wide=wide)
+    agrees(graph, CHUNKS * lanes, lanes, wide)
 
 
 def agrees(graph: Graph, samples: int, lanes: int, wide: bool) -> None:

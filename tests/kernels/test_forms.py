@@ -66,7 +66,7 @@ def test_every_form_can_be_assembled(wide: bool, tmp_path: Path) -> None:
     """Those for AVX2 without a byte of AVX-512, whose instructions begin with EVEX."""
     listed = sorted(form for form in set(forms.forms(wide)) if form[0] != "." and form[-1] != ":")
     lines = [filled(form, largest, wide) for form in listed for largest in (False, True)]
-    labels = [".Lblock:", ".Lfirst:", ".Lchunk:", ".Lconstants:", ".Lmask:"]
+    labels = [".Lblock:", ".Lfirst:", ".Lchunk:", ".Lconstants:", ".Lmask:", ".Lplaces:"]
     done = assembled([module([*labels, *(f".p2align {SPACE}{forms.NEXT}{line}" for line in lines)])], X86, tmp_path)
     assert done.returncode == 0, done.stderr
     first = bytes.fromhex(done.stdout)[:: 2**SPACE]

@@ -125,6 +125,16 @@ def test_small_and_huge_results_are_not_remembered(dynamics: armdyn.Dynamics) ->
     assert huge.nbytes > result_memory.LARGEST and sys.getrefcount(huge) == sys.getrefcount(small)
 
 
+def test_together_they_are_not_too_large(dynamics: armdyn.Dynamics) -> None:
+    """Of a large result and older ones, those are remembered that fit beside it."""
+    third = result_memory.LARGEST // (8 * 36 * 3) + 1
+    older = [dynamics.mass_matrix(np.zeros((third + k, 6))) for k in range(2)]
+    before = [sys.getrefcount(array) for array in older]
+    results = [*older, dynamics.mass_matrix(np.zeros((third, 6)))]
+    del older
+    assert [sys.getrefcount(array) - before[0] for array in results] == [-1, 0, 0]
+
+
 def test_nothing_of_a_batch_that_is_refused_stays(dynamics: armdyn.Dynamics) -> None:
     """It is computed before its NaN is found."""
     q = positions()

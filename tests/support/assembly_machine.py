@@ -24,7 +24,8 @@ COMPARED = {17: np.less, 29: np.greater_equal, 30: np.greater}
 class Machine:
     """Registers and memory, in which arrays lie one after the other."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, lanes: int = 1) -> None:
+        self.lanes = lanes
         lines = text.removeprefix('module asm "').rstrip().removesuffix('"').split(NEXT)
         start = lines.index(".section .rodata")
         self.code = lines[:start]
@@ -35,11 +36,12 @@ class Machine:
             if line.endswith(":"):
                 place += -place % 64
                 self.symbols[line[:-1]] = place
-            elif line.startswith(".quad"):
-                for number in line.removeprefix(".quad ").split(", "):
-                    value = int(number, 0)
-                    self.memory[place : place + 8].view(np.uint64)[0] = value % (1 << 64)
-                    place += 8
+            elif line.startswith((".quad", ".short")):
+                kind, _, numbers = line.partition(" ")
+                size, view = (8, np.uint64) if kind == ".quad" else (2, np.uint16)
+                for number in numbers.split(", "):
+                    self.memory[place : place + size].view(view)[0] = int(number, 0) % (1 << 8 * size)
+                    place += size
         self.free = 64
         self.whole: dict[str, int] = {"%rsp": STACK, "%rbp": 0}
         self.vectors = np.full((32, 8), np.nan)
@@ -118,6 +120,8 @@ class Machine:
             self.positive = self.whole[operands[1]] > self.whole[operands[0]]
         elif name == "cmovg":
             self.whole[operands[1]] = self.whole[operands[0]] if self.positive else self.whole[operands[1]]
+        elif name == "call" and operands[0] == "spread@PLT":
+            self._spread()
         elif name == "call":
             self._sines(operands[0] == "all_sines@PLT")
         else:
@@ -142,12 +146,30 @@ class Machine:
             halves = [*np.sin(x).reshape(2, 4), *np.cos(x).reshape(2, 4)]
             for k, half in enumerate(halves):
                 self._write(f"%ymm{k}", half)
+        self._called(0 if many else 4)
+
+    def _called(self, kept: int = 0) -> None:
+        """After a function, which may change registers for numbers and all vectors but the first ones."""
         for name in ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", *(f"%r{k}" for k in range(8, 12))):
-            self.whole[name] = -(1 << 40)  # registers that a function may change
-        if many:
-            self.vectors[:] = np.nan
-        else:
-            self.vectors[4:] = np.nan
+            self.whole[name] = -(1 << 40)
+        self.vectors[kept:] = np.nan
+
+    def _spread(self) -> None:
+        """Rows of samples by a table of runs of lines, as many samples as the code has lanes."""
+        to, values, at, count = (self.whole[name] for name in ("%rdi", "%rsi", "%rdx", "%rcx"))
+        table = iter(self.memory[at:].view(np.uint16).tolist())
+        found: list[int | None] = []
+        while len(found) < count // 8 * 8:
+            for _ in range(next(table)):
+                zeros, others = next(table), next(table)
+                found += [None] * (8 * zeros)
+                found += [next(table) for _ in range(8 * others)]
+        for start in range(len(found), count, 4):
+            found[min(start, count - 4) :] = [next(table) for _ in range(4)]
+        rows = self.doubles(to, self.lanes * count).reshape(self.lanes, count)
+        for k, place in enumerate(found):
+            rows[:, k] = 0.0 if place is None else self.doubles(values + 8 * place, self.lanes)
+        self._called()
 
     def _vector(self, name: str, operands: list[str]) -> None:
         if name == "vzeroupper":

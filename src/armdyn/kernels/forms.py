@@ -21,7 +21,7 @@ _FRAME = (".text", ".p2align #", ".Lblock:", "push %rbp", "pop %rbp", "mov %rsp,
           "lea #(%rbp), %rsp", "mov $#, %ecx", "mov #(%rbp), %rax", "mov #(%rdi), %rax",
           "call sines@PLT", "call all_sines@PLT", "addq $#, #(%rsp)", "decq #(%rsp)", "jg .Lblock", "vzeroupper",
           "ret", ".Lchunk:", ".Lfirst:", "jg .Lchunk", "jg .Lfirst", "cmp %rcx, %rax", "cmovg %rcx, %rax",
-          "imul $#, %rcx, %rcx", "shr $1, %rcx", "sub %rax, #(%rsp)", "lea .Lplaces#(%rip), %rdx",
+          "imul $#, %rcx, %rcx", "shr $1, %rcx", "sub %rax, #(%rsp)", "lea .Lplaces+#(%rip), %rdx",
           "call spread@PLT")  # fmt: skip
 LOW_ONLY = ("vinsertf128", "vextractf128", "vblendvpd", "vmaskmovpd")
 """Instructions that know the first sixteen registers only."""

@@ -25,12 +25,15 @@ from armdyn.kernels.fastcall import (
 )
 from armdyn.kernels.loop_writer import LoopWriter
 
-SMALLEST, LARGEST = 2**20, 2**26
-"""Bytes of a result that is remembered: a loop that takes several of a step in turns leaves at most 256 MB behind."""
+SMALLEST, LARGEST = 2**20, 2**28
+"""Bytes of a result that is remembered, and of all of them together."""
 REMEMBERED = 4
-"""Results, of all kernels."""
-_remembered = (ctypes.c_int64 * (REMEMBERED + 1))()
-"""Their addresses, and which of them is the next to be forgotten."""
+"""Results, of all kernels, at most."""
+_remembered = (ctypes.c_int64 * (2 * REMEMBERED + 1))()
+"""Their addresses, their bytes, and which of them is the next to be forgotten."""
+
+
+TURN = 16 * REMEMBERED
 
 
 def address() -> int:
@@ -66,18 +69,35 @@ def result_array() -> str:
     array = _new(w)
     with w.when(w.put(f"icmp ne ptr {array}, null"), "keep"):
         w.do(f"call void @Py_IncRef(ptr {array})")
-        turn = w.load("i64", w.offset("@remembered", 8 * REMEMBERED))
-        following = w.put(f"urem i64 {w.plus(turn, 1)}, {REMEMBERED}")
-        w.store("i64", following, w.offset("@remembered", 8 * REMEMBERED))
-        place = w.offset("@remembered", w.times(turn, 8))
-        forgotten = w.load("ptr", place)
-        w.store("ptr", array, place)
-        with w.when(w.put(f"icmp ne ptr {forgotten}, null"), "forget"):
-            w.do(f"call void @Py_DecRef(ptr {forgotten})")
+        turn = w.load("i64", w.offset("@remembered", TURN))
+        _forget(w, turn)
+        _remember(w, turn, array, size)
+        w.store("i64", w.put(f"urem i64 {w.plus(turn, 1)}, {REMEMBERED}"), w.offset("@remembered", TURN))
     w.do(f"ret ptr {array}")
     w.label("other")
     w.do(f"ret ptr {_new(w)}")
     return f"define ptr @result_array(i32 %rank, ptr %shape) {{\n{w.text}\n}}\n"
+
+
+def _remember(w: LoopWriter, k: str, array: str, size: str) -> None:
+    place = w.offset("@remembered", w.times(k, 8))
+    w.store("ptr", array, place)
+    w.store("i64", size, w.offset(place, 8 * REMEMBERED))
+
+
+def _forget(w: LoopWriter, turn: str) -> None:
+    """The result whose turn it is, and of the others those that are too much beside newer ones."""
+    with w.counting("age", str(REMEMBERED)) as age:
+        k = w.put(f"urem i64 {w.put(f'sub i64 {w.plus(turn, REMEMBERED - 1)}, {age}')}, {REMEMBERED}")
+        place = w.offset("@remembered", w.times(k, 8))
+        total = w.plus(w.load("i64", "%bytes"), w.load("i64", w.offset(place, 8 * REMEMBERED)))
+        w.store("i64", total, "%bytes")
+        last = w.put(f"icmp eq i64 {k}, {turn}")
+        gone = w.put(f"or i1 {last}, {w.put(f'icmp ugt i64 {total}, {LARGEST}')}")
+        old = w.load("ptr", place)
+        with w.when(w.put(f"and i1 {gone}, {w.put(f'icmp ne ptr {old}, null')}"), "forget"):
+            _remember(w, k, "null", "0")
+            w.do(f"call void @Py_DecRef(ptr {old})")
 
 
 def _new(w: LoopWriter) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from armdyn.graph import Node
 from armdyn.graph.node import COS, SIN
@@ -37,6 +38,9 @@ class Rows(Function):
         super().__init__(name, ports, plan, lanes, wide, self.angles, self.spread)
         size = self.machine.bytes
         self.numbers = {i: self.frame.room(size * len(numbers), 64) for i, numbers in self.spread.items()}
+        self.listed = {i: places(ports.all[i].nodes, numbers, lanes) for i, numbers in self.spread.items()}
+        starts = accumulate((2 * len(table) for table in self.listed.values()), initial=0)
+        self.table_at = dict(zip(self.listed, starts, strict=False))
 
     def before(self) -> list[str]:
         self.left, self.past = (at(self.frame.room(8)) for _ in range(2))
@@ -106,17 +110,13 @@ class Rows(Function):
         for i in self.spread:
             self.put("mov", at(self.frame.bases[i]), "%rdi")
             self.put("lea", at(self.numbers[i]), "%rsi")
-            self.put("lea", f".Lplaces{i}(%rip)", "%rdx")
+            self.put("lea", f".Lplaces+{self.table_at[i]}(%rip)", "%rdx")
             self.put("mov", f"${self.ports.all[i].size}", "%ecx")
             self.put("mov", self.past, "%r8")
             self.put("call", "spread@PLT")
 
     def tables(self) -> list[str]:
-        lines = []
-        for i, numbers in self.spread.items():
-            listed = map(str, places(self.ports.all[i].nodes, numbers, self.machine.lanes))
-            lines += [".p2align 6", f".Lplaces{i}:", f".short {', '.join(listed)}"]
-        return lines
+        return [".p2align 6", ".Lplaces:", *(f".short {', '.join(map(str, table))}" for table in self.listed.values())]
 
     def next_block(self, steps: Iterable[tuple[int, str]], turns: str, label: str) -> None:
         """Registers move on; if turns are left, another one begins."""
