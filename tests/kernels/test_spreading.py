@@ -12,10 +12,9 @@ import pytest
 from armdyn.graph import Node, symbol, trace
 from armdyn.graph.node import ZERO, constant
 from armdyn.kernels import Kernel, build, jit
-from armdyn.kernels.batch_loop import COPY
 from armdyn.kernels.ir import completed
 from armdyn.kernels.spreading import FEWEST, MOST, TOGETHER, places, spread
-from armdyn.kernels.streaming import LINE, STREAMED, put_rows
+from armdyn.kernels.streaming import LINE, STREAMED, put_lines
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="no machine code")
 PART = LINE * TOGETHER
@@ -38,7 +37,7 @@ def entries(size: int, seed: int) -> list[Node]:
 def test_entries_are_in_their_places(size: int, lanes: int, past: int) -> None:
     nodes = entries(size, size)
     numbers = {node: k for k, node in enumerate(dict.fromkeys(nodes))}
-    code = jit.Code(jit.compiled(completed([spread(lanes), put_rows(), COPY])), ("spread",))
+    code = jit.Code(jit.compiled(completed([spread(lanes), put_lines()])), ("spread",))
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)(code.address("spread"))
     raw = np.empty(8 * lanes * (len(numbers) + 8), dtype=np.uint8)
     start = -raw.ctypes.data % 64

@@ -29,10 +29,8 @@ from armdyn.kernels.schedule import Plan
 from armdyn.kernels.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
 from armdyn.kernels.single import single
 from armdyn.kernels.spreading import spread
-from armdyn.kernels.streaming import put_rows
+from armdyn.kernels.streaming import put_lines
 
-COPIED = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
-"""Defined in another module."""
 FAST, SLOW = 2**20, 1
 """Weights of the rare branch for the compiler."""
 
@@ -87,7 +85,8 @@ def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
     shapes = Loaded(ports) if shared(ports) else Fixed(ports)
     if not batches:
         return (completed([fast(ports, shapes, batches=False), _external(ports)]),)
-    used = [_external(ports), COPIED, *(["declare void @rows(ptr, i64, i64)\n"] if lanes > 1 else [])]
+    copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
+    used = [_external(ports), copy, *(["declare void @rows(ptr, i64, i64)\n"] if lanes > 1 else [])]
     used += ["declare double @total(ptr, i64)\n", "declare ptr @result_array(i32, ptr)\n"]
     used += ["@extents = external global i64\n"] if shared(ports) else []
     last = completed([total(), result_array(), COPY])
@@ -103,7 +102,7 @@ def _sines(*, batches: bool) -> str:
 @cache
 def _spread(lanes: int) -> str:
     """The module that brings large results of our assembly to their places."""
-    return completed([spread(lanes), put_rows(), COPIED])
+    return completed([spread(lanes), put_lines()])
 
 
 def _external(ports: Ports) -> str:

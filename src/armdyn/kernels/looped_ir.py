@@ -28,7 +28,7 @@ from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.sample_turns import told_apart
 from armdyn.kernels.schedule import plan
 from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import Order, Target, put_rows
+from armdyn.kernels.streaming import Order, Target, put_lines, put_rows
 from armdyn.kernels.strip_ir import strips
 from armdyn.kernels.symmetric_ir import symmetric_pairs
 
@@ -63,7 +63,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
     if recipe.strip:
         parts.append(strips(recipe, recipe.strip, samples))
     if recipe.matrices:
-        parts.append(put_rows())
+        parts += [put_rows(), put_lines()]
     for name in GLOBALS:
         kind = "i64" if name in NUMBERS else "ptr"
         parts.append(f"@{name} = global {kind} {'0' if kind == 'i64' else 'null'}\n")

@@ -83,8 +83,7 @@ def spread(lanes: int) -> str:
         with w.when(past, "written"):
             size = w.put(f"lshr i64 {w.load('i64', '%size')}, 3")
             for to, made in zip(here, buffers, strict=True):
-                rest = f"ptr {made}, i64 1, i64 {size}, i1 true, i1 {begun}, i1 {ended}"
-                w.do(f"call void @put_rows(ptr {to}, i64 0, i64 8, {rest})")
+                w.do(f"call void @put_lines(ptr {to}, ptr {made}, i64 {size}, i1 {begun}, i1 {ended})")
     done, listed = w.times(lines, LINE), w.load("ptr", "%next")
     left = w.put(f"lshr i64 {w.plus(w.put(f'sub i64 %count, {done}'), LANES - 1)}, {LANES.bit_length() - 1}")
     with w.counting("left", left) as four:

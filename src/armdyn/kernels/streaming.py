@@ -44,12 +44,7 @@ def fetched(w: LoopWriter, following: str, size: int, *, written: bool = True) -
 
 
 def put_rows() -> str:
-    """`@put_rows`: rows of doubles to where the caller wants them, `down` and `along` bytes apart.
-
-    Past the caches go whole lines alone: a part of a line would have to be fetched, and whatever is stored later would
-    wait for it. The beginning of a line, at the end of these rows, is kept before their buffer, for the rows that come
-    right after them.
-    """
+    """`@put_rows`: rows of doubles to where the caller wants them, `down` and `along` bytes apart. Needs `@put_lines`."""
     w = LoopWriter()
     w.label("entry")
     row_bytes = w.times("%columns", 8)
@@ -66,9 +61,24 @@ def put_rows() -> str:
     w.label("near")
     _near(w, count)
     w.label("beyond")
-    _beyond(w, count)
+    w.do(f"call void @put_lines(ptr %to, ptr %from, i64 {count}, i1 %after, i1 %last)")
+    w.do("ret void")
     arguments = "ptr %to, i64 %down, i64 %along, ptr %from, i64 %rows, i64 %columns"
     return f"define internal void @put_rows({arguments}, {ORDERED}) noinline {{\n{w.text}\n}}\n"
+
+
+def put_lines() -> str:
+    """`@put_lines`: so many doubles past the caches, right after others or not, the last ones or not.
+
+    Past the caches go whole lines alone: a part of a line would have to be fetched, and whatever is stored later would
+    wait for it. The beginning of a line, at the end of these doubles, is kept before their buffer, for those that come
+    right after them.
+    """
+    w = LoopWriter()
+    w.label("entry")
+    _beyond(w, "%count")
+    arguments = "ptr %to, ptr %from, i64 %count, i1 %after, i1 %last"
+    return f"define internal void @put_lines({arguments}) noinline {{\n{w.text}\n}}\n"
 
 
 def _near(w: LoopWriter, count: str) -> None:

@@ -27,8 +27,9 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
     w.label("entry")
     n, carries = w.fixed("n"), w.table("carries")
     blocks, made = blocks_of(w, n, FEW), w.offset("%row", 8 * LINE)
-    w.do("%used = alloca i1")
-    w.do("store i1 true, ptr %used")
+    w.do(f"%used = alloca i1, i64 {blocks}")
+    with w.counting("any", blocks) as few:
+        w.do(f"store i1 true, ptr {w.offset('%used', few)}")
     dense = w.put(f"icmp eq i64 %down, {w.times(n, 8 * width)}")
     sparse = w.put(f"xor i1 {dense}, true")
     with w.counting("i", n) as i:
@@ -50,21 +51,17 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
                 following = w.offset(row, w.plus("%down", w.times(first, 8 * width)))
                 fetched(w, following, FEW * 8 * width)
             related = w.offset(carries, w.times(w.plus(w.times(i, blocks), few), FEW))
-            some = _is(w, w.load("i64", related), "ne", "0")
-            changes = w.put(f"or i1 {some}, {w.put('load i1, ptr %used')}")  # else there are zeros already
-            w.do(f"store i1 {some}, ptr %used")
-            with w.when(changes, "made"), w.counting("k", str(FEW)) as k:
+            some, used = _is(w, w.load("i64", related), "ne", "0"), w.offset("%used", few)
+            changes = w.put(f"or i1 {some}, {w.put(f'load i1, ptr {used}')}")  # else there are zeros already
+            w.do(f"store i1 {some}, ptr {used}")
+            with w.when(changes, "made"), w.counting("k", w.put(f"sub i64 {stop}, {first}")) as k:
                 j = w.plus(first, k)
                 carried = w.put(f"load i8, ptr {w.offset(related, k)}, align 1")
                 numbers = w.offset("%numbers", w.times(j, 8 * strip.size))
-                target = w.offset(made, w.times(k, 8 * width))
+                target = w.offset(made, w.times(j, 8 * width))
                 _strip(w, strip, known, own, (carried, _is(w, i, "eq", j)), numbers, target)
-            after = w.put(f"or i1 {begun}, {_is(w, few, 'sgt', '0')}")
-            last = w.put(f"and i1 {final}, {_is(w, stop, 'eq', n)}")
-            out = w.offset(row, w.times(first, w.times("%along", width)))
-            columns = w.times(w.put(f"sub i64 {stop}, {first}"), width)
-            taken = f"ptr {made}, i64 1, i64 {columns}, i1 %past, i1 {after}, i1 {last}"
-            w.do(f"call void @put_rows(ptr {out}, i64 %down, i64 %along, {taken})")
+        taken = f"ptr {made}, i64 1, i64 {w.times(n, width)}, i1 %past, i1 {begun}, i1 {final}"
+        w.do(f"call void @put_rows(ptr {row}, i64 %down, i64 %along, {taken})")
     w.do("ret void")
     sources = "".join(f", ptr %diagonal{k}" for k in range(len(strip.diagonal)))
     target = f"{ORDERED}, i64 %step, ptr %out, i64 %down, i64 %along"
