@@ -15,7 +15,7 @@ from typing import NamedTuple
 from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.link_loops import Place, Recipe
 from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
-from armdyn.kernels.pair_ir import at_link, blocks_of, rows_bytes
+from armdyn.kernels.pair_ir import at_link, blocks_of, rows_bytes, rows_made
 from armdyn.kernels.streaming import LINE
 from armdyn.kernels.symmetric_ir import matrix_bytes
 
@@ -169,7 +169,7 @@ def scratch_bytes(recipe: Recipe, n: int, samples: int, wide: int, passed: int =
     records = WIDE * samples * (blocks * vectors + (blocks + SPARE) * own)
     pairs = 8 * samples * recipe.pair_size * wide * -(-n // wide)
     first = BASE * samples * len(recipe.inputs) + 8 * ENDING * samples
-    lines = -(-n * (n + LANES) // LINE) if recipe.symmetric else -(-n // LINE) * max(LANES, recipe.columns)
+    lines = -(-n * (n + LANES) // LINE) if recipe.symmetric else -(-n // LINE) * rows_made(recipe.columns)
     rows = 8 * LINE * (lines + 2) * recipe.matrices
     return pairs + first + records + unturned_bytes(recipe, samples, wide) + rows + passed
 

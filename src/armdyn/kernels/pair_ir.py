@@ -23,6 +23,9 @@ KINDS = 8
 EMPTY, RIGHT, LEFT, SOME_RIGHT, SOME_LEFT, BOTH = range(6)
 """Kinds of tiles: no pairs, all right or left of the diagonal, some of them, both."""
 
+TOGETHER = 4
+"""Tiles below each other whose rows are made before they go past the caches, where longer pieces are written faster."""
+
 Terms = list[tuple[int, int]]
 Rows = list[str]
 
@@ -30,7 +33,7 @@ Rows = list[str]
 def pairs(recipe: Recipe, wide: int) -> str:
     """`void @pairs(ptr quantities, ptr rows, i1..., i64 step, {ptr out, i64 down, i64 along[, ptr diagonal]}...)`.
 
-    quantities: of links, [block][quantity][link]. rows: memory for four rows of every matrix. i1...: an `Order`.
+    quantities: of links, [block][quantity][link]. rows: memory for rows of every matrix. i1...: an `Order`.
     out, down, along: a `Target`. diagonal: numbers to add, `step` bytes apart.
     """
     w = LoopWriter()
@@ -40,15 +43,17 @@ def pairs(recipe: Recipe, wide: int) -> str:
     row_bytes = w.times(n, 8)
     buffers = [w.offset("%rows", w.plus(w.times(rows_bytes(w, n, 1), k), 8 * LINE)) for k in range(count)]
     blocks = blocks_of(w, n, wide)
+    several = w.put(f"select i1 %past, i64 {TOGETHER - 1}, i64 0")
     with w.counting("i", blocks_of(w, n, LANES)) as i:
-        first = w.times(i, LANES)
+        first, waiting = w.times(i, LANES), w.put(f"and i64 {i}, {several}")
+        places = [w.offset(buffer, w.times(w.times(waiting, LANES), row_bytes)) for buffer in buffers]
         near = at_link(w, "%quantities", first, wide, recipe.pair_size)
         with w.counting("j", blocks) as j:
             tile = w.offset(tiles, w.times(w.plus(w.times(i, blocks), j), 8 * TILE))
             what, bits = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))
             column = w.times(w.put(f"udiv i64 {what}, {KINDS}"), wide)
             far = at_link(w, "%quantities", column, wide, recipe.pair_size)
-            targets = [w.offset(buffer, w.times(column, 8)) for buffer in buffers]
+            targets = [w.offset(place, w.times(column, 8)) for place in places]
             with w.when(w.put("xor i1 %past, true"), "near"):
                 for k in range(count):
                     following = w.offset(f"%out{k}", w.times(w.plus(first, LANES), f"%down{k}"))
@@ -61,15 +66,19 @@ def pairs(recipe: Recipe, wide: int) -> str:
                 w.do("br label %tiled")
             w.label("tiled")
         left = w.put(f"call i64 @llvm.smin.i64(i64 {LANES}, i64 {w.put(f'sub i64 {n}, {first}')})")
-        after = w.put(f"or i1 %after, {w.put(f'icmp sgt i64 {i}, 0')}")
-        last = w.put(f"and i1 %last, {w.put(f'icmp sge i64 {w.plus(first, LANES)}, {n}')}")
         for k, product in enumerate(recipe.products):
             if product.diagonal is not None:
-                added_diagonal(w, buffers[k], k, first, left, row_bytes)
-            out = w.offset(f"%out{k}", w.times(first, f"%down{k}"))
-            made = f"ptr {buffers[k]}, i64 {left}, i64 {n}"
-            order = f"i1 %past, i1 {after}, i1 {last}"
-            w.do(f"call void @put_rows(ptr {out}, i64 %down{k}, i64 %along{k}, {made}, {order})")
+                added_diagonal(w, places[k], k, first, left, row_bytes)
+        end = w.put(f"icmp sge i64 {w.plus(first, LANES)}, {n}")
+        with w.when(w.put(f"or i1 {end}, {w.put(f'icmp eq i64 {waiting}, {several}')}"), "put"):
+            made = w.times(waiting, LANES)
+            start, rows = w.put(f"sub i64 {first}, {made}"), w.plus(made, left)
+            after = w.put(f"or i1 %after, {w.put(f'icmp sgt i64 {start}, 0')}")
+            order = f"i1 %past, i1 {after}, i1 {w.put(f'and i1 %last, {end}')}"
+            for k, buffer in enumerate(buffers):
+                out = w.offset(f"%out{k}", w.times(start, f"%down{k}"))
+                taken = f"ptr {buffer}, i64 {rows}, i64 {n}, {order}"
+                w.do(f"call void @put_rows(ptr {out}, i64 %down{k}, i64 %along{k}, {taken})")
     w.do("ret void")
     head = f"define internal void @pairs({', '.join(arguments(recipe))})"
     return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
@@ -97,8 +106,13 @@ def blocks_of(w: LoopWriter, n: str, size: int) -> str:
 
 
 def rows_bytes(w: LoopWriter, n: str, columns: int) -> str:
-    """Memory for four rows of n entries, or one with more columns per joint, with a line before and one after them."""
-    return w.plus(w.times(blocks_of(w, n, LINE), 8 * LINE * max(LANES, columns)), 2 * 8 * LINE)
+    """Memory for rows of n entries, or one with more columns per joint, with a line before and one after them."""
+    return w.plus(w.times(blocks_of(w, n, LINE), 8 * LINE * rows_made(columns)), 2 * 8 * LINE)
+
+
+def rows_made(columns: int) -> int:
+    """Rows of n entries that are made before they are written; columns: per joint."""
+    return max(TOGETHER * LANES, columns)
 
 
 def _tile(w: LoopWriter, recipe: Recipe, wide: int, kind: int, near: str, far: str, bits: str) -> list[Rows]:

@@ -44,7 +44,7 @@ def fetched(w: LoopWriter, following: str, size: int, *, written: bool = True) -
 
 
 def put_rows() -> str:
-    """`@put_rows`: rows of doubles to where the caller wants them, `down` and `along` bytes apart. Needs `@put_lines`."""
+    """`@put_rows`: rows of doubles to where the caller wants them, `down` and `along` bytes apart."""
     w = LoopWriter()
     w.label("entry")
     row_bytes = w.times("%columns", 8)
