@@ -61,7 +61,7 @@ def test_parts_of_memory_fill_it_without_overlap(name: str, n: int, samples: int
         parts += [(layout.pairs, one * wide * recipe.pair_size), (layout.strips, one * recipe.strip_size)]
         assert unturned_bytes(recipe, samples, wide) == parts[-1][1] + parts[-2][1]
     eights = -(-n // LINE) * LINE
-    rows = DOUBLE * (eights * max(recipe.columns, LINKS) + 2 * LINE)  # four, or strips of all links, with room around
+    rows = DOUBLE * (eights * max(recipe.columns, 4 * LINKS) + 2 * LINE)  # sixteen, or strips of all links
     if name == "mass_matrix":  # all, and what tiles have below them
         rows = DOUBLE * (-(-n * (n + LINKS) // LINE) * LINE + 2 * LINE)
     parts += [(layout.rows, rows * recipe.matrices), (layout.passed, passed)]
