@@ -2,7 +2,7 @@
 
 Right of the diagonal a row belongs to the link that carries, left of it to the carried one, so every tile of four rows
 is computed as it is written: nothing is turned. What a tile has is a matter of a table of the robot, with bits for its
-pairs. Four rows are made in a buffer in the nearest cache, then copied out from end to end: the caller's memory is
+pairs. A few rows are made in a buffer in the nearest cache, then copied out from end to end: the caller's memory is
 written in order, which is what fetches its lines ahead. Tiles reach beyond the ends of rows; the last ones are computed
 first, so that the beginnings of the next rows come after them.
 """

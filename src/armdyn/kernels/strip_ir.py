@@ -1,8 +1,8 @@
 """Matrices with a strip of columns per link: the regressor.
 
 A row belongs to a joint. The strip of a link that it carries is a sum of products: quantities of the joint, broadcast,
-with numbers of the link, four columns at a time. A few strips are made from left to right in a buffer, since the last
-four columns of a strip may reach beyond it, then copied out while the next ones are computed.
+with numbers of the link, four columns at a time. A row is made from left to right in a buffer, since the last four
+columns of a strip may reach beyond it, then copied out: past the caches long pieces are written faster.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from armdyn.kernels.pair_ir import at_link, blocks_of
 from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
 FEW = 8
-"""Strips that are copied out together; the last of a row are filled up with zeros."""
+"""Strips of a row that are zero or not together."""
 
 
 def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
