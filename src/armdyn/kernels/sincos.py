@@ -10,8 +10,10 @@ pi/2 are not enough, infinity and NaN are set to zero here and left to the calle
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
+from armdyn.kernels.loop_writer import Carried, LoopWriter
 
 TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
 ROUND = 1.5 * 2.0**52
@@ -38,6 +40,8 @@ COS = (
 """cos(r) = 1 - r^2/2 + r^4 C(r^2)"""
 
 
+PASS = 64
+"""Groups of angles that are reduced before any is evaluated."""
 GROUP, HALF = 8, 4
 """Angles that are taken at a time, and those of a register of AVX2."""
 _BOTH = f"{{ {', '.join([vector(HALF)] * 4)} }}"
@@ -62,35 +66,54 @@ PLAIN = Reduction(
 """Without fused multiply-adds: parts of 33 bits, whose products with k are exact."""
 
 
+class Reduced(NamedTuple):
+    """An angle without its quarter turns.
+
+    r: what is left. z: its square. turns: their number, in the last bits. beyond: lanes whose angle is too large.
+    """
+
+    r: str
+    z: str
+    turns: str
+    beyond: str
+
+
 def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Constants) -> tuple[str, str, str]:
     """(sine, cosine, beyond) of an angle; `beyond` marks lanes whose angle is too large for this code."""
+    reduced = without_turns(w, x, lanes, reduction, constants)
+    return (*of_reduced(w, reduced, lanes, constants), reduced.beyond)
+
+
+def without_turns(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Constants) -> Reduced:
+    """An angle in [-pi/4, pi/4]."""
     kind, ints = vector(lanes), integers(lanes)
 
     def c(value: float) -> str:
         return constants.load(w, value, lanes)
 
-    def fma(a: str, b: str, d: str) -> str:
-        return w.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {d})")
-
-    def mul(a: str, b: str) -> str:
-        return w.put(f"fmul {kind} {a}, {b}")
-
-    def as_bits(value: str) -> str:
-        return w.put(f"bitcast {kind} {value} to {ints}")
-
     # Compared as integers: the order is the same, NaN counts as beyond, and no comparison with NaN is reported.
-    size = w.put(f"and {ints} {as_bits(x)}, {whole(2**63 - 1, lanes)}")
+    size = w.put(f"and {ints} {_bits(w, x, lanes)}, {whole(2**63 - 1, lanes)}")
     beyond = w.put(f"icmp sgt {ints} {size}, {whole(int(literal(reduction.limit), 16), lanes)}")
     x = w.put(f"select {flags(lanes)} {beyond}, {kind} {splat(0.0, lanes)}, {kind} {x}")
-
-    shifted = fma(x, c(TWO_OVER_PI), c(ROUND))
-    k = w.put(f"fsub {kind} {shifted}, {c(ROUND)}")
+    turns = _fma(w, lanes, x, c(TWO_OVER_PI), c(ROUND))
+    k = w.put(f"fsub {kind} {turns}, {c(ROUND)}")
     r = x
     for part in reduction.parts[:-1]:
-        r = fma(k, c(-part), r)
-    z = mul(r, r)  # the last part, at most 1e-23, is nothing in a square that is added to 1
-    r = fma(k, c(-reduction.parts[-1]), r)
-    square = mul(z, z)
+        r = _fma(w, lanes, k, c(-part), r)
+    z = w.put(f"fmul {kind} {r}, {r}")  # the last part, at most 1e-23, is nothing in a square that is added to 1
+    return Reduced(_fma(w, lanes, k, c(-reduction.parts[-1]), r), z, turns, beyond)
+
+
+def of_reduced(w: Writer, angle: Reduced, lanes: int, constants: Constants) -> tuple[str, str]:
+    """(sine, cosine)."""
+    kind, ints, r, z = vector(lanes), integers(lanes), angle.r, angle.z
+    square = w.put(f"fmul {kind} {z}, {z}")
+
+    def c(value: float) -> str:
+        return constants.load(w, value, lanes)
+
+    def fma(a: str, b: str, d: str) -> str:
+        return _fma(w, lanes, a, b, d)
 
     def polynomial(coefficients: tuple[float, ...]) -> str:
         """Pairs of terms side by side, then a polynomial in z^2: as many operations as Horner's, fewer in a row."""
@@ -101,23 +124,32 @@ def sincos(w: Writer, x: str, lanes: int, reduction: Reduction, constants: Const
         return result
 
     minus = whole(-(2**63), lanes)
-    odd_part = as_bits(fma(mul(z, r), polynomial(SIN), r))
-    signed_part = w.put(f"or {ints} {odd_part}, {w.put(f'and {ints} {as_bits(r)}, {minus}')}")  # sin(-0.0) is -0.0
-    sine = w.put(f"bitcast {ints} {signed_part} to {kind}")
+    odd_part = _bits(w, fma(w.put(f"fmul {kind} {z}, {r}"), polynomial(SIN), r), lanes)
+    sign = w.put(f"and {ints} {_bits(w, r, lanes)}, {minus}")  # sin(-0.0) is -0.0
+    sine = w.put(f"bitcast {ints} {w.put(f'or {ints} {odd_part}, {sign}')} to {kind}")
     cosine = fma(square, polynomial(COS), fma(z, c(-0.5), c(1.0)))
 
     # The last two bits of k: odd k swaps the two; bit 1 of k is the sign of the sine, bit 1 of k + 1 of the cosine.
-    bits = as_bits(shifted)
+    bits = _bits(w, angle.turns, lanes)
     odd = w.put(f"shl {ints} {bits}, {whole(63, lanes)}")
     swap = w.put(f"icmp slt {ints} {odd}, {whole(0, lanes)}")
     flipped = w.put(f"and {ints} {w.put(f'shl {ints} {bits}, {whole(62, lanes)}')}, {minus}")
 
     def signed(value: str, sign: str) -> str:
-        return w.put(f"bitcast {ints} {w.put(f'xor {ints} {as_bits(value)}, {sign}')} to {kind}")
+        return w.put(f"bitcast {ints} {w.put(f'xor {ints} {_bits(w, value, lanes)}, {sign}')} to {kind}")
 
     s = w.put(f"select {flags(lanes)} {swap}, {kind} {cosine}, {kind} {sine}")
     co = w.put(f"select {flags(lanes)} {swap}, {kind} {sine}, {kind} {cosine}")
-    return signed(s, flipped), signed(co, w.put(f"xor {ints} {flipped}, {odd}")), beyond
+    return signed(s, flipped), signed(co, w.put(f"xor {ints} {flipped}, {odd}"))
+
+
+def _fma(w: Writer, lanes: int, a: str, b: str, d: str) -> str:
+    kind = vector(lanes)
+    return w.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {d})")
+
+
+def _bits(w: Writer, value: str, lanes: int) -> str:
+    return w.put(f"bitcast {vector(lanes)} {value} to {integers(lanes)}")
 
 
 def sines(reduction: Reduction) -> list[str]:
@@ -159,26 +191,34 @@ def _return_both(w: Writer, *values: str) -> None:
 
 
 def all_sines(reduction: Reduction) -> list[str]:
-    """`@all_sines(ptr x, ptr s, ptr c, i64 groups)`: groups of eight angles in memory, for blocks of samples."""
-    w, kind, constants = Writer(), vector(GROUP), Constants()
+    """`@all_sines(ptr x, ptr s, ptr c, i64 groups)`: groups of eight angles in memory, for blocks of samples.
+
+    In two passes: of operations that wait for each other a processor keeps about a hundred in view, and all those of a
+    sine and a cosine in a row take too many of them.
+    """
+    w, kind, constants, size = LoopWriter(), vector(GROUP), Constants(), 8 * GROUP
     w.label("entry")
-    w.do("br label %group")
-    w.label("group")
-    w.do("%k = phi i64 [ 0, %entry ], [ %next, %known ]")
-    place = w.put(f"mul i64 %k, {8 * GROUP}")
-    px, ps, pc = (w.offset(f"%{role}", place) for role in "xsc")
-    s, c, beyond = sincos(w, w.load(kind, px, 64), GROUP, reduction, constants)
-    w.store(kind, s, ps, 64)
-    w.store(kind, c, pc, 64)
-    anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} {beyond})")
-    w.do(f"br i1 {anywhere}, label %rare, label %known, !prof !0")
-    w.label("rare")
-    w.do(f"call void @exact_lanes(ptr {px}, ptr {ps}, ptr {pc}, i64 {GROUP})")
-    w.do("br label %known")
-    w.label("known")
-    w.do("%next = add i64 %k, 1")
-    w.do(f"br i1 {w.put('icmp slt i64 %next, %groups')}, label %group, label %done")
-    w.label("done")
+    w.do(f"%turns = alloca [{PASS} x {kind}], align 64")
+    passes = w.put(f"udiv i64 {w.plus('%groups', PASS - 1)}, {PASS}")
+    with w.counting("pass", passes) as number:
+        first = w.times(number, PASS)
+        count = w.put(f"call i64 @llvm.smin.i64(i64 {PASS}, i64 {w.put(f'sub i64 %groups, {first}')})")
+        x, s, c = (w.offset(f"%{role}", w.times(first, size)) for role in "xsc")
+        none = Carried(flags(GROUP), "%found", "zeroinitializer")
+        with w.counting("reduce", count, carried=[none]) as k:
+            place = w.times(k, size)
+            angle = without_turns(w, w.load(kind, w.offset(x, place), 64), GROUP, reduction, constants)
+            for value, target in ((angle.r, s), (angle.z, c), (angle.turns, "%turns")):
+                w.store(kind, value, w.offset(target, place), 64)
+            none.following = w.put(f"or {flags(GROUP)} %found, {angle.beyond}")
+        with w.counting("evaluate", count) as k:
+            place = w.times(k, size)
+            r, z, turns = (w.load(kind, w.offset(source, place), 64) for source in (s, c, "%turns"))
+            for value, target in zip(of_reduced(w, Reduced(r, z, turns, ""), GROUP, constants), (s, c), strict=True):
+                w.store(kind, value, w.offset(target, place), 64)
+        anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} %found)")
+        with w.when(anywhere, "rare", rare=True):
+            w.do(f"call void @exact_lanes(ptr {x}, ptr {s}, ptr {c}, i64 {w.times(count, GROUP)})")
     w.do("ret void")
     hot = f"define void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups) {{\n{w.text}\n}}\n"
     return [hot, exact_lanes(reduction.limit), constants.text]
