@@ -13,7 +13,7 @@ from armdyn.graph import Node, symbol, trace
 from armdyn.graph.node import ZERO, constant
 from armdyn.kernels import Kernel, build, jit
 from armdyn.kernels.ir import completed
-from armdyn.kernels.spreading import FEWEST, MOST, TOGETHER, places, spread
+from armdyn.kernels.spreading import FEWEST, NUMBERS, TOGETHER, places, spread
 from armdyn.kernels.streaming import LINE, STREAMED, put_lines
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="no machine code")
@@ -90,7 +90,7 @@ def test_kernels_with_large_results(outputs: list[int], large: bool) -> None:
 
 
 def test_results_of_very_many_numbers_are_written_directly() -> None:
-    kernel = build(trace(lambda q: [q[0] * k for k in range(MOST + 9)], {"q": 2}), cache=False)
+    kernel = build(trace(lambda q: [q[0] * k for k in range(NUMBERS + 9)], {"q": 2}), cache=False)
     q = np.random.default_rng(0).normal(size=(11, 2))
-    np.testing.assert_array_equal(kernel(q), q[:, :1] * np.arange(MOST + 9))
+    np.testing.assert_array_equal(kernel(q), q[:, :1] * np.arange(NUMBERS + 9))
     assert "spread" not in kernel.source()

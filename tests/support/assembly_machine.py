@@ -155,20 +155,15 @@ class Machine:
         self.vectors[kept:] = np.nan
 
     def _spread(self) -> None:
-        """Rows of samples by a table of runs of lines, as many samples as the code has lanes."""
+        """Rows of samples by a table, as many samples as the code has lanes; what it says of zeros must be true."""
         to, values, at, count = (self.whole[name] for name in ("%rdi", "%rsi", "%rdx", "%rcx"))
-        table = iter(self.memory[at:].view(np.uint16).tolist())
-        found: list[int | None] = []
-        while len(found) < count // 8 * 8:
-            for _ in range(next(table)):
-                zeros, others = next(table), next(table)
-                found += [None] * (8 * zeros)
-                found += [next(table) for _ in range(8 * others)]
-        for start in range(len(found), count, 4):
-            found[min(start, count - 4) :] = [next(table) for _ in range(4)]
+        table = self.memory[at:].view(np.uint16).astype(int)
         rows = self.doubles(to, self.lanes * count).reshape(self.lanes, count)
-        for k, place in enumerate(found):
-            rows[:, k] = 0.0 if place is None else self.doubles(values + 8 * place, self.lanes)
+        for k, place in enumerate(table[:count]):
+            rows[:, k] = self.doubles(values + 8 * place, self.lanes)
+        zeros = iter(table[(count + 15) // 8 * 8 :])
+        while (first := next(zeros)) < count:
+            assert not rows[:, first : next(zeros)].any()
         self._called()
 
     def _vector(self, name: str, operands: list[str]) -> None:

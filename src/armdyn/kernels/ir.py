@@ -124,6 +124,5 @@ def _declared(text: str) -> str:
         lines.add(f"declare {kind} @llvm.{name}.{ending}({', '.join([kind] * ARGUMENTS.get(name, 1))})")
     for lanes in set(re.findall(r"@llvm\.vector\.reduce\.or\.v(\d+)i1\(", text)):
         lines.add(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)")
-    if "@llvm.smin.i64(" in text:
-        lines.add("declare i64 @llvm.smin.i64(i64, i64)")
+    lines |= {f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("smin", "smax") if f"@llvm.{name}.i64(" in text}
     return "\n".join(sorted(lines))

@@ -37,8 +37,10 @@ class LoopWriter(Writer):
         self._here = name
 
     @contextmanager
-    def counting(self, name: str, count: str, start: str = "0", carried: Sequence[Carried] = ()) -> Iterator[str]:
-        """The body runs for `%name` from start to count - 1."""
+    def counting(
+        self, name: str, count: str, start: str = "0", step: int = 1, carried: Sequence[Carried] = ()
+    ) -> Iterator[str]:
+        """The body runs for `%name` from start on in steps up to, but without, count."""
         self.do(f"br label %{name}.head")
         before = self._here
         self.label(f"{name}.head")
@@ -50,7 +52,7 @@ class LoopWriter(Writer):
         yield f"%{name}"
         self.do(f"br label %{name}.latch")
         self.label(f"{name}.latch")
-        self.do(f"%{name}.next = add i64 %{name}, 1")
+        self.do(f"%{name}.next = add i64 %{name}, {step}")
         self.do(f"br label %{name}.head")
         self.label(f"{name}.done")
         self.lines[place:place] = [

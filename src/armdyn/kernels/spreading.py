@@ -7,6 +7,7 @@ which of them stands where; by it rows are made and written in order, line by li
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from armdyn.graph import Node
 from armdyn.graph.node import ZERO
@@ -15,10 +16,14 @@ from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import LINE, fetched
 
-FEWEST, MOST = 256, 4096
-"""Entries of a result from which it is written this way, and numbers in it up to which."""
+FEWEST, MOST = 256, 2**16 - 8
+"""Entries of a result that is written this way."""
+NUMBERS = 4096
+"""Different numbers among them, at most."""
 TOGETHER = 32
-"""Lines of each sample that are made before they are written."""
+"""Lines of each sample that are made before they are written, where they cannot go past the caches at once."""
+SHORTEST = 2 * LINE
+"""Zeros in a row that are worth a look."""
 
 
 def spread_results(ports: Ports) -> dict[int, dict[Node, int]]:
@@ -26,7 +31,7 @@ def spread_results(ports: Ports) -> dict[int, dict[Node, int]]:
     found = {}
     for i, port in enumerate(ports.outputs, len(ports.inputs)):
         numbers = {node: k for k, node in enumerate(dict.fromkeys(port.nodes))}
-        if port.size >= FEWEST and len(numbers) <= MOST:
+        if FEWEST <= port.size <= MOST and len(numbers) <= NUMBERS:
             found[i] = numbers
     return found
 
@@ -34,102 +39,142 @@ def spread_results(ports: Ports) -> dict[int, dict[Node, int]]:
 def places(nodes: Sequence[Node], numbers: dict[Node, int], lanes: int) -> list[int]:
     """Which number stands where: the table that `@spread` reads.
 
-    Whole lines come in parts of `TOGETHER`. A part begins with its number of runs, a run with its numbers of lines of
-    zeros and of other lines, for which the places of all entries follow, in doubles. At the end come those of the
-    entries that are left, in vectors of four; the last of these may overlap what is before it.
+    The places of all entries, in doubles, and room up to a whole line more; then the first entry of every row of zeros
+    and that after it, and at the end entries that do not exist.
     """
-    listed = [lanes * numbers[node] for node in nodes]
-    starts = range(0, len(nodes) // LINE * LINE, LINE)
-    found = []
-    for part in (starts[k : k + TOGETHER] for k in range(0, len(starts), TOGETHER)):
-        runs: list[tuple[list[int], list[int]]] = []
-        for start in part:
-            other = any(node is not ZERO for node in nodes[start : start + LINE])
-            if not runs or (runs[-1][1] and not other):
-                runs.append(([], []))
-            runs[-1][other].append(start)
-        found.append(len(runs))
-        for zeros, others in runs:
-            found += [len(zeros), len(others), *(listed[start + k] for start in others for k in range(LINE))]
-    for start in range(len(starts) * LINE, len(nodes), LANES):
-        first = min(start, len(nodes) - LANES)
-        found += listed[first : first + LANES]
-    return found
+    found = [lanes * numbers[node] for node in nodes]
+    found += [0] * (_room(len(nodes)) - len(nodes))
+    place = 0
+    for zero, run in groupby(node is ZERO for node in nodes):
+        size = len(list(run))
+        if zero and size >= SHORTEST:
+            found += [place, place + size]
+        place += size
+    return [*found, 2**16 - 1, 2**16 - 1]
+
+
+def _room(count: int) -> int:
+    """Places of so many entries in the table."""
+    return (count + 2 * LINE - 1) & -LINE
 
 
 def spread(lanes: int) -> str:
     """`void @spread(ptr to, ptr values, ptr places, i64 count, i64 past)`: one result of a block of samples.
 
     to: `count` entries of each sample. values: numbers, samples side by side. places: a table. past: not 0 for past the
-    caches.
+    caches. There vectors of four go at once if they are aligned in all samples; else a few lines are made first.
     """
     w = LoopWriter()
     w.label("entry")
     room = 8 * LINE * (TOGETHER + 2)
     w.do(f"%made = alloca [{lanes * room} x i8], align 64")
-    w.do("%next = alloca ptr, align 8")
-    w.do("%size = alloca i64, align 8")
-    w.store("ptr", "%places", "%next")
-    past, row, lines = w.put("icmp ne i64 %past, 0"), w.times("%count", 8), w.put("lshr i64 %count, 3")
+    w.do("%run = alloca ptr, align 8")
+    w.do("%here = alloca i64, align 8")
+    row = w.times("%count", 8)
     rows = [w.offset("%to", w.times(row, k)) for k in range(lanes)]
-    buffers = [w.offset("%made", room * k + 8 * LINE) for k in range(lanes)]
     for each in rows:  # lines that samples share, of the next block: only whole ones go past the caches
         fetched(w, w.offset(each, w.times(row, lanes)), 8 * LINE)
-    parts = w.put(f"udiv i64 {w.plus(lines, TOGETHER - 1)}, {TOGETHER}")
+    table = w.times(w.put(f"and i64 {w.plus('%count', 2 * LINE - 1)}, -{LINE}"), 2)
+    w.store("ptr", w.offset("%places", table), "%run")
+    past, uneven = w.put("icmp ne i64 %past, 0"), w.put(f"and i64 %count, {LANES - 1}")
+    w.do(f"br i1 {w.put(f'and i1 {past}, {_equal(w, uneven, 0)}')}, label %at_once, label %in_parts")
+    w.label("at_once")
+    begun = w.put(f"lshr i64 {w.put('ptrtoint ptr %to to i64')}, 3")
+    head = w.put(f"and i64 {w.put(f'sub i64 0, {begun}')}, {LINE - 1}")
+    stop = w.plus(head, w.put(f"and i64 {w.put(f'sub i64 %count, {head}')}, -{LINE}"))
+    _single(w, "head", rows, "0", head)
+    _lines(w, "direct", [w.offset(each, w.times(head, 8)) for each in rows], head, stop, past=True)
+    _single(w, "end", rows, stop, "%count")
+    w.do("ret void")
+    w.label("in_parts")
+    stop = w.put(f"and i64 %count, -{LINE}")
+    most = w.put(f"select i1 {past}, i64 {LINE * TOGETHER}, i64 {stop}")
+    parts = w.put(f"udiv i64 {w.plus(stop, w.plus(most, -1))}, {most}")
+    buffers = [w.offset("%made", room * k + 8 * LINE) for k in range(lanes)]
     with w.counting("part", parts) as part:
-        here = [w.offset(each, w.times(part, 8 * LINE * TOGETHER)) for each in rows]
-        _made(w, [w.put(f"select i1 {past}, ptr {a}, ptr {b}") for a, b in zip(buffers, here, strict=True)])
-        begun, ended = w.put(f"icmp sgt i64 {part}, 0"), w.put(f"icmp eq i64 {w.plus(part, 1)}, {parts}")
-        with w.when(past, "written"):
-            size = w.put(f"lshr i64 {w.load('i64', '%size')}, 3")
+        first = w.times(part, most)
+        until = w.put(f"call i64 @llvm.smin.i64(i64 {w.plus(first, most)}, i64 {stop})")
+        here = [w.offset(each, w.times(first, 8)) for each in rows]
+        targets = [w.put(f"select i1 {past}, ptr {a}, ptr {b}") for a, b in zip(buffers, here, strict=True)]
+        _lines(w, "near", targets, first, until)
+        with w.when(past, "put"):
+            size, after = w.put(f"sub i64 {until}, {first}"), w.put(f"icmp sgt i64 {part}, 0")
+            order = f"i64 {size}, i1 {after}, i1 {_equal(w, until, stop)}"
             for to, made in zip(here, buffers, strict=True):
-                w.do(f"call void @put_lines(ptr {to}, ptr {made}, i64 {size}, i1 {begun}, i1 {ended})")
-    done, listed = w.times(lines, LINE), w.load("ptr", "%next")
-    left = w.put(f"lshr i64 {w.plus(w.put(f'sub i64 %count, {done}'), LANES - 1)}, {LANES.bit_length() - 1}")
-    with w.counting("left", left) as four:
-        last, start = w.plus("%count", -LANES), w.plus(done, w.times(four, LANES))
-        place = w.times(w.put(f"call i64 @llvm.smin.i64(i64 {start}, i64 {last})"), 8)
-        _four(w, w.offset(listed, w.times(four, 2 * LANES)), [w.offset(each, place) for each in rows])
+                w.do(f"call void @put_lines(ptr {to}, ptr {made}, {order})")
+    _single(w, "rest", rows, stop, "%count")
     w.do("ret void")
     arguments = "ptr %to, ptr %values, ptr %places, i64 %count, i64 %past"
     return f'define void @spread({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
 
 
-def _made(w: LoopWriter, targets: Sequence[str]) -> None:
-    """A part of the rows of all samples, at these places; `%size`: its bytes."""
-    w.store("i64", "0", "%size")
-    with w.counting("run", _number(w)):
-        zeros, others = _number(w), _number(w)
-        start = w.load("i64", "%size")
-        with w.counting("zero", zeros) as k:
-            place = w.plus(start, w.times(k, 8 * LINE))
-            for target in (w.offset(each, place) for each in targets):
-                for at in range(0, 8 * LINE, WIDE):
-                    w.store(V4, "zeroinitializer", w.offset(target, at))
-        start, listed = w.plus(start, w.times(zeros, 8 * LINE)), w.load("ptr", "%next")
-        with w.counting("other", others) as k:
-            table, place = w.offset(listed, w.times(k, 2 * LINE)), w.plus(start, w.times(k, 8 * LINE))
-            for at in range(0, LINE, LANES):
-                _four(w, w.offset(table, 2 * at), [w.offset(w.offset(each, place), 8 * at) for each in targets])
-        w.store("ptr", w.offset(listed, w.times(others, 2 * LINE)), "%next")
-        w.store("i64", w.plus(start, w.times(others, 8 * LINE)), "%size")
+def _equal(w: LoopWriter, a: str, b: str | int) -> str:
+    return w.put(f"icmp eq i64 {a}, {b}")
 
 
-def _number(w: LoopWriter) -> str:
-    """The next number of the table."""
-    at = w.load("ptr", "%next")
-    w.store("ptr", w.offset(at, 2), "%next")
-    return _small(w, at)
+def _lines(w: LoopWriter, name: str, targets: Sequence[str], start: str, stop: str, *, past: bool = False) -> None:
+    """Lines of all samples from entry `start` on, which goes to these places; zeros without looking at them."""
+    w.store("i64", start, "%here")
+    w.do(f"br label %{name}.turn")
+    w.label(f"{name}.turn")
+    here, run = w.load("i64", "%here"), w.load("ptr", "%run")
+    w.do(f"br i1 {w.put(f'icmp slt i64 {here}, {stop}')}, label %{name}.go, label %{name}.end")
+    w.label(f"{name}.go")
+    from_start = [w.put(f"sub i64 {_number(w, w.offset(run, at))}, {start}") for at in (0, 2)]
+    inner = [w.put(f"and i64 {value}, -{LINE}") for value in (w.plus(from_start[0], LINE - 1), from_start[1])]
+    zeros = _within(w, w.plus(inner[0], start), here, stop)
+    ended = w.plus(inner[1], start)
+    others = _within(w, ended, zeros, stop)
+    with w.counting(f"{name}.other", zeros, here, LINE) as entry:
+        place = w.times(w.put(f"sub i64 {entry}, {start}"), 8)
+        at = w.offset("%places", w.times(entry, 2))
+        for k in range(0, LINE, LANES):
+            _four(w, w.offset(at, 2 * k), [w.offset(w.offset(each, place), 8 * k) for each in targets], past)
+    with w.counting(f"{name}.zero", others, zeros, LINE) as entry:
+        place = w.times(w.put(f"sub i64 {entry}, {start}"), 8)
+        for target in (w.offset(each, place) for each in targets):
+            for at in range(0, 8 * LINE, WIDE):
+                _put(w, "zeroinitializer", w.offset(target, at), past)
+    left = w.put(f"select i1 {w.put(f'icmp slt i64 {ended}, {stop}')}, i64 4, i64 0")  # behind it, if it ends here
+    w.store("ptr", w.offset(run, left), "%run")
+    w.store("i64", others, "%here")
+    w.do(f"br label %{name}.turn")
+    w.label(f"{name}.end")
 
 
-def _small(w: LoopWriter, at: str) -> str:
+def _within(w: LoopWriter, value: str, least: str, most: str) -> str:
+    value = w.put(f"call i64 @llvm.smax.i64(i64 {value}, i64 {least})")
+    return w.put(f"call i64 @llvm.smin.i64(i64 {value}, i64 {most})")
+
+
+def _number(w: LoopWriter, at: str) -> str:
+    """Of the table."""
     return w.put(f"zext i16 {w.put(f'load i16, ptr {at}, align 2')} to i64")
 
 
-def _four(w: LoopWriter, at: str, targets: Sequence[str]) -> None:
-    """Four neighbouring entries of all samples, whose places are in the table there."""
+def _place(w: LoopWriter, at: str) -> str:
+    """Of the numbers of an entry, whose place is in the table there."""
+    return w.put(f"getelementptr double, ptr %values, i64 {_number(w, at)}")
+
+
+def _four(w: LoopWriter, at: str, targets: Sequence[str], past: bool) -> None:
+    """Four neighbouring entries of all samples."""
     lanes = len(targets)
-    entries = [w.put(f"getelementptr double, ptr %values, i64 {_small(w, w.offset(at, 2 * k))}") for k in range(LANES)]
-    values = [w.load(vector(lanes), entry, 8 * lanes) for entry in entries]
+    values = [w.load(vector(lanes), _place(w, w.offset(at, 2 * k)), 8 * lanes) for k in range(LANES)]
     for target, row in zip(targets, transposed(w, values, lanes), strict=True):
-        w.store(V4, row, target)
+        _put(w, row, target, past)
+
+
+def _put(w: LoopWriter, value: str, target: str, past: bool) -> None:
+    if past:
+        w.do(f"store {V4} {value}, ptr {target}, align {WIDE}, !nontemporal !2")
+    else:
+        w.store(V4, value, target)
+
+
+def _single(w: LoopWriter, name: str, rows: Sequence[str], start: str, stop: str) -> None:
+    """A few entries of all samples, one by one."""
+    with w.counting(name, stop, start) as entry:
+        values = _place(w, w.offset("%places", w.times(entry, 2)))
+        for k, row in enumerate(rows):
+            w.store("double", w.load("double", w.offset(values, 8 * k)), w.offset(row, w.times(entry, 8)))
