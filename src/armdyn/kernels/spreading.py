@@ -133,8 +133,8 @@ def _lines(w: LoopWriter, name: str, targets: Sequence[str], start: str, stop: s
     with w.counting(f"{name}.zero", others, zeros, LINE) as entry:
         place = w.times(w.put(f"sub i64 {entry}, {start}"), 8)
         for target in (w.offset(each, place) for each in targets):
-            for at in range(0, 8 * LINE, WIDE):
-                _put(w, "zeroinitializer", w.offset(target, at), past)
+            for half in range(0, 8 * LINE, WIDE):
+                _put(w, "zeroinitializer", w.offset(target, half), past)
     left = w.put(f"select i1 {w.put(f'icmp slt i64 {ended}, {stop}')}, i64 4, i64 0")  # behind it, if it ends here
     w.store("ptr", w.offset(run, left), "%run")
     w.store("i64", others, "%here")
