@@ -9,7 +9,7 @@ from armdyn.kernels.fastcall import Fixed
 from armdyn.kernels.ir_writer import ONCE
 from armdyn.kernels.loop_writer import LoopWriter
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.streaming import STREAMED
+from armdyn.kernels.streaming import STREAMED, ordered
 
 STACK = 64 * 1024
 """Bytes of stack that a block copied together may take; larger ones are done sample by sample."""
@@ -37,8 +37,9 @@ def loop(ports: Ports, lanes: int, shapes: Fixed) -> str:
         w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %blocks, label %rest")
         w.label("blocks")
         size = _total(w, arrays[len(ports.inputs) :])
-        past = w.put(f"zext i1 {w.put(f'icmp sgt i64 {w.times(size, n)}, {STREAMED}')} to i64")
-        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {past})")
+        past = w.put(f"icmp sgt i64 {w.times(size, n)}, {STREAMED}")
+        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {w.put(f'zext i1 {past} to i64')})")
+        ordered(w, past)
         w.do("br label %rest")
         w.label("rest")
         start, origin = w.put(f"mul i64 {blocks}, {lanes}"), "rest"

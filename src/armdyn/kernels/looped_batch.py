@@ -13,7 +13,7 @@ from armdyn.kernels.link_loops import FREE, Recipe
 from armdyn.kernels.loop_writer import LoopWriter
 from armdyn.kernels.looped_memory import Layout
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched
+from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched, ordered
 
 Steps = tuple[str, str, str]
 
@@ -45,6 +45,7 @@ def batch_loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
             batch.put_grid(layouts[0], parts[0])
         if recipe.matrices:
             batch.put_matrices(layouts[0], parts[0])
+    ordered(w, batch.past)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
     return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"

@@ -43,6 +43,12 @@ def fetched(w: LoopWriter, following: str, size: int, *, written: bool = True) -
         w.do(f"call void @llvm.prefetch.p0(ptr {w.offset(following, place)}, i32 {int(written)}, i32 3, i32 1)")
 
 
+def ordered(w: LoopWriter, past: str) -> None:
+    """What went past the caches is there before anything that is written later, as other threads see it."""
+    with w.when(past, "ordered"):
+        w.do("fence seq_cst")
+
+
 def put_rows() -> str:
     """`@put_rows`: rows of doubles to where the caller wants them, `down` and `along` bytes apart."""
     w = LoopWriter()
