@@ -56,7 +56,7 @@ class Settings:
     """
 
     sizes: tuple[int, ...] = (1_000, 100_000)
-    rounds: int = 20
+    rounds: int = 50
     turn: float = 4e-3
     most: float = 1.5
     warm: int = 3
