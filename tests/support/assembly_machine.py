@@ -161,7 +161,7 @@ class Machine:
         rows = self.doubles(to, self.lanes * count).reshape(self.lanes, count)
         for k, place in enumerate(table[:count]):
             rows[:, k] = self.doubles(values + 8 * place, self.lanes)
-        zeros = iter(table[(count + 15) // 8 * 8 :])
+        zeros = iter(table[count:])
         while (first := next(zeros)) < count:
             assert not rows[:, first : next(zeros)].any()
         self._called()

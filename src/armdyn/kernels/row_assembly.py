@@ -44,7 +44,7 @@ class Rows(Function):
 
     def before(self) -> list[str]:
         self.left, self.past = (at(self.frame.room(8)) for _ in range(2))
-        lines = [f"mov %rsi, {self.left}", f"mov %rdx, {self.past}"]
+        lines = [f"mov %rsi, {self.left}", *([f"mov %rdx, {self.past}"] if self.spread else [])]
         for i, place in enumerate(self.frame.bases[: len(self.ports.all)]):
             lines += [f"mov {8 * i}(%rdi), %rax", f"mov %rax, {at(place)}"]
         return lines
@@ -116,6 +116,7 @@ class Rows(Function):
             self.put("call", "spread@PLT")
 
     def tables(self) -> list[str]:
+        """Those of spread results, one after the other."""
         return [".p2align 6", ".Lplaces:", *(f".short {', '.join(map(str, table))}" for table in self.listed.values())]
 
     def next_block(self, steps: Iterable[tuple[int, str]], turns: str, label: str) -> None:

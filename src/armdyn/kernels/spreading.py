@@ -39,11 +39,10 @@ def spread_results(ports: Ports) -> dict[int, dict[Node, int]]:
 def places(nodes: Sequence[Node], numbers: dict[Node, int], lanes: int) -> list[int]:
     """Which number stands where: the table that `@spread` reads.
 
-    The places of all entries, in doubles, and room up to a whole line more; then the first entry of every row of zeros
-    and that after it, and at the end entries that do not exist.
+    The places of all entries, in doubles; then the first entry of every row of zeros and that after it, and at the end
+    entries that do not exist.
     """
     found = [lanes * numbers[node] for node in nodes]
-    found += [0] * (_room(len(nodes)) - len(nodes))
     place = 0
     for zero, run in groupby(node is ZERO for node in nodes):
         size = len(list(run))
@@ -51,11 +50,6 @@ def places(nodes: Sequence[Node], numbers: dict[Node, int], lanes: int) -> list[
             found += [place, place + size]
         place += size
     return [*found, 2**16 - 1, 2**16 - 1]
-
-
-def _room(count: int) -> int:
-    """Places of so many entries in the table."""
-    return (count + 2 * LINE - 1) & -LINE
 
 
 def spread(lanes: int) -> str:
@@ -74,8 +68,7 @@ def spread(lanes: int) -> str:
     rows = [w.offset("%to", w.times(row, k)) for k in range(lanes)]
     for each in rows:  # lines that samples share, of the next block: only whole ones go past the caches
         fetched(w, w.offset(each, w.times(row, lanes)), 8 * LINE)
-    table = w.times(w.put(f"and i64 {w.plus('%count', 2 * LINE - 1)}, -{LINE}"), 2)
-    w.store("ptr", w.offset("%places", table), "%run")
+    w.store("ptr", w.offset("%places", w.times("%count", 2)), "%run")
     past, uneven = w.put("icmp ne i64 %past, 0"), w.put(f"and i64 %count, {LANES - 1}")
     w.do(f"br i1 {w.put(f'and i1 {past}, {_equal(w, uneven, 0)}')}, label %at_once, label %in_parts")
     w.label("at_once")
