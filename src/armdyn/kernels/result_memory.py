@@ -31,9 +31,8 @@ REMEMBERED = 4
 """Results, of all kernels, at most."""
 _remembered = (ctypes.c_int64 * (2 * REMEMBERED + 1))()
 """Their addresses, their bytes, and which of them is the next to be forgotten."""
-
-
-TURN = 16 * REMEMBERED
+TURN = 8 * 2 * REMEMBERED
+"""Where that last number is."""
 
 
 def address() -> int:
@@ -70,9 +69,11 @@ def result_array() -> str:
     with w.when(w.put(f"icmp ne ptr {array}, null"), "keep"):
         w.do(f"call void @Py_IncRef(ptr {array})")
         turn = w.load("i64", w.offset("@remembered", TURN))
-        _forget(w, turn)
+        oldest = w.load("ptr", w.offset("@remembered", w.times(turn, 8)))
         _remember(w, turn, array, size)
         w.store("i64", w.put(f"urem i64 {w.plus(turn, 1)}, {REMEMBERED}"), w.offset("@remembered", TURN))
+        _forget_too_much(w, turn)
+        _let_go(w, "oldest", oldest)
     w.do(f"ret ptr {array}")
     w.label("other")
     w.do(f"ret ptr {_new(w)}")
@@ -85,19 +86,22 @@ def _remember(w: LoopWriter, k: str, array: str, size: str) -> None:
     w.store("i64", size, w.offset(place, 8 * REMEMBERED))
 
 
-def _forget(w: LoopWriter, turn: str) -> None:
-    """The result whose turn it is, and of the others those that are too much beside newer ones."""
-    with w.counting("age", str(REMEMBERED)) as age:
-        k = w.put(f"urem i64 {w.put(f'sub i64 {w.plus(turn, REMEMBERED - 1)}, {age}')}, {REMEMBERED}")
+def _forget_too_much(w: LoopWriter, newest: str) -> None:
+    """Older results that are too large beside the newer ones. What lets go of them may call a kernel itself."""
+    with w.counting("age", str(REMEMBERED), "1") as age:
+        k = w.put(f"urem i64 {w.put(f'sub i64 {w.plus(newest, REMEMBERED)}, {age}')}, {REMEMBERED}")
         place = w.offset("@remembered", w.times(k, 8))
         total = w.plus(w.load("i64", "%bytes"), w.load("i64", w.offset(place, 8 * REMEMBERED)))
         w.store("i64", total, "%bytes")
-        last = w.put(f"icmp eq i64 {k}, {turn}")
-        gone = w.put(f"or i1 {last}, {w.put(f'icmp ugt i64 {total}, {LARGEST}')}")
         old = w.load("ptr", place)
-        with w.when(w.put(f"and i1 {gone}, {w.put(f'icmp ne ptr {old}, null')}"), "forget"):
+        with w.when(w.put(f"icmp ugt i64 {total}, {LARGEST}"), "much"):
             _remember(w, k, "null", "0")
-            w.do(f"call void @Py_DecRef(ptr {old})")
+            _let_go(w, "older", old)
+
+
+def _let_go(w: LoopWriter, name: str, array: str) -> None:
+    with w.when(w.put(f"icmp ne ptr {array}, null"), name):
+        w.do(f"call void @Py_DecRef(ptr {array})")
 
 
 def _new(w: LoopWriter) -> str:
