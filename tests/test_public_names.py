@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import armdyn
 from armdyn.cli import app
+from armdyn.public import homes
 
 PROMISED: dict[str, tuple[str, ...]] = {
     "load": ("robot", "tip", "lock"),
@@ -62,9 +68,46 @@ def test_the_function_is_there_with_its_arguments(name: str) -> None:
 
 
 def test_everything_listed_can_be_imported() -> None:
-    for name in armdyn.__all__:
+    for name in homes():
         assert getattr(armdyn, name) is not None
-    assert set(armdyn.__all__) <= set(dir(armdyn))
+
+
+def test_the_list_is_one_name_per_line_in_the_form_that_type_checkers_re_export() -> None:
+    """`armdyn.public` reads the lines with a pattern; a line of another form would be seen by only one of the two."""
+    tree = ast.parse(Path(armdyn.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    listed = {alias.name: node.module for node in imports for alias in node.names if alias.asname == alias.name}
+    assert listed == homes() and len(imports) == len(listed)
+
+
+def test_dir_shows_public_names_only() -> None:
+    import armdyn.robot.links  # makes `robot` an attribute of the module
+
+    assert set(dir(armdyn)) == {*homes(), "__version__"}
+
+
+def test_a_misspelt_name_gets_the_nearest_one() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'lod'\. Did you mean 'load'\?$"):
+        armdyn.lod  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'xyzzy'$"):
+        armdyn.xyzzy  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_map_at_the_top_of_help_names_what_exists() -> None:
+    rows = [line.split(None, 1)[1] for line in (armdyn.__doc__ or "").strip().splitlines()[2:]]
+    assert len(rows) == 10
+    for row in rows:
+        for name in re.sub(r"\(.*?\)", "", row).split(","):
+            assert name.strip() in homes(), name
+
+
+def test_a_function_is_not_hidden_by_the_package_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(homes(), "share", "armdyn.share")
+    vars(armdyn).pop("share", None)
+    vars(armdyn)["share"] = before = object()
+    setattr(armdyn, "share", sys)  # noqa: B010  (what importing the package armdyn.share does)
+    assert vars(armdyn).pop("share") is before
+    assert armdyn.share is import_module("armdyn.share").share  # type: ignore[attr-defined]
 
 
 def test_dynamics_tells_its_parameters() -> None:

@@ -1,85 +1,49 @@
-"""The public names of `armdyn` and the modules they live in.
+"""Finds the public names of `armdyn`, which `__init__.pyi` lists, and imports each on first use.
 
-Names are imported on first use, so that `import armdyn` and the command line start at once.
+So `import armdyn` and the command line start at once, and the type checker and the run time read the same list.
 """
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-PACKAGES = (
-    "analysis",
-    "casadi",
-    "catalog",
-    "control",
-    "diagnosis",
-    "export",
-    "identification",
-    "jax",
-    "mechanics",
-    "motion",
-    "parameters",
-    "simulation",
-    "sweeps",
-    "torch",
-    "trajectory",
-)
-"""Packages that are attributes of `armdyn`."""
-HOME = {
-    "armdyn.analysis": ("prune",),
-    "armdyn.control": (
-        "Admittance",
-        "ComputedTorque",
-        "Feedforward",
-        "Impedance",
-        "MomentumObserver",
-        "OperationalSpace",
-        "PDGravity",
-        "PID",
-        "ResolvedAcceleration",
-        "RobustPassivity",
-        "SlidingMode",
-        "SlotineLi",
-        "TaskPID",
-        "VelocityObserver",
-        "analyse_gains",
-    ),
-    "armdyn.diagnosis": ("explain", "fix"),
-    "armdyn.dynamics": ("Dynamics", "compile"),
-    "armdyn.equations": ("certify", "compare", "derive"),
-    "armdyn.errors": ("ArmdynError",),
-    "armdyn.formats": ("ModelWarning", "load", "save"),
-    "armdyn.identification": ("excite", "identify", "read_log"),
-    "armdyn.mechanics.registry": ("formulations",),
-    "armdyn.motion": (
-        "feasibility",
-        "largest_payload",
-        "scale_to_torque",
-        "shortest_cycle",
-        "sizing",
-        "time_optimal",
-        "torque_breakdown",
-    ),
-    "armdyn.parameters": ("base_parameters", "convert_parameters"),
-    "armdyn.progress": ("ProgressBar",),
-    "armdyn.robot": ("Robot",),
-    "armdyn.robot.random": ("random_robot",),
-    "armdyn.share": ("view",),
-    "armdyn.simulation": ("Actuation", "Plant", "Run", "Sensors", "Solver", "simulate"),
-    "armdyn.simulation.studies": ("imperfect_models", "monte_carlo"),
-    "armdyn.sweeps": ("sweep",),
-    "armdyn.trajectory": ("inverse_kinematics", "point_to_point", "read_trajectory", "via_points"),
-}
-"""Module -> the public names that it defines."""
-NAMES = tuple(sorted([*PACKAGES, *(name for names in HOME.values() for name in names)]))
-_MODULES = {name: module for module, names in HOME.items() for name in names}
+
+@cache
+def homes() -> dict[str, str]:
+    """Public names, sorted, each with the module that it comes from (its parent if it is a module)."""
+    lines = Path(__file__).with_name("__init__.pyi").read_text(encoding="utf-8")
+    return dict(sorted((name, home) for home, name in re.findall(r"^from (\S+) import (\w+) as", lines, re.M)))
 
 
 def find(name: str) -> Any:
-    """The public object of that name; AttributeError if there is none."""
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
-    if name in PACKAGES:
-        return import_module(f"armdyn.{name}")
-    raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
+    """The public object of that name; AttributeError, with the nearest name, if there is none."""
+    home = homes().get(name)
+    if home is None:
+        near = get_close_matches(name, homes(), n=1)
+        hint = f". Did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'armdyn' has no attribute {name!r}{hint}", name=name)
+    return import_module(f"armdyn.{name}") if home == "armdyn" else getattr(import_module(home), name)
+
+
+class PublicModule(ModuleType):
+    """The class of the module `armdyn`: public names are found on first use, and functions win over packages.
+
+    A verb and the package that does its work may share a name (`armdyn.share` is defined in the package
+    `armdyn.share`). Importing a package makes Python set it as an attribute of `armdyn`, which would hide the function.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return [*homes()] if name == "__all__" else find(name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and homes().get(name, "armdyn") != "armdyn"):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return [*homes(), "__version__"]
