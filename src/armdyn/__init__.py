@@ -12,13 +12,12 @@ view         view, torque_breakdown, ProgressBar
 meaning      conventions (units, frames, signs, orders), ArmdynError
 """
 
-import sys
 from time import time
 
-from armdyn.public import PublicModule
+from armdyn.public import attach
 
 __version__ = "0.1.0"
 IMPORTED = time()
 """When this process imported the package: source files that changed later are not what runs."""
 
-sys.modules[__name__].__class__ = PublicModule  # public names, listed in __init__.pyi, are imported on first use
+attach(__name__)

@@ -1,7 +1,4 @@
-"""The public names of `armdyn`, listed once: type checkers and editors read this file, and so does `armdyn.public`.
-
-One name per line, always `from module import name as name`; a name is imported when it is first used.
-"""
+"""The public names of `armdyn`: one per line, each imported when it is first used (see `armdyn.public`)."""
 
 from armdyn import analysis as analysis
 from armdyn import casadi as casadi

@@ -1,11 +1,13 @@
-"""Finds the public names of `armdyn`, which `__init__.pyi` lists, and imports each on first use.
+"""Packages whose public names are imported on first use: `armdyn` itself, and those that would load much for little.
 
-So `import armdyn` and the command line start at once, and the type checker and the run time read the same list.
+The names stand in the package's `__init__.pyi`, one per line, as `from module import name as name`. Type checkers and
+editors read that file, and so does this module: there is no second list. `attach(__name__)` in `__init__.py` does it.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -15,35 +17,39 @@ from typing import Any
 
 
 @cache
-def homes() -> dict[str, str]:
-    """Public names, sorted, each with the module that it comes from (its parent if it is a module)."""
-    lines = Path(__file__).with_name("__init__.pyi").read_text(encoding="utf-8")
+def homes(package: str) -> dict[str, str]:
+    """Public names of a package, sorted, each with the module that it comes from (its parent if it is a module)."""
+    lines = Path(str(sys.modules[package].__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
     return dict(sorted((name, home) for home, name in re.findall(r"^from (\S+) import (\w+) as", lines, re.M)))
 
 
-def find(name: str) -> Any:
-    """The public object of that name; AttributeError, with the nearest name, if there is none."""
-    home = homes().get(name)
-    if home is None:
-        near = get_close_matches(name, homes(), n=1)
-        hint = f". Did you mean {near[0]!r}?" if near else ""
-        raise AttributeError(f"module 'armdyn' has no attribute {name!r}{hint}", name=name)
-    return import_module(f"armdyn.{name}") if home == "armdyn" else getattr(import_module(home), name)
+def attach(package: str) -> None:
+    """Have the public names of a package imported on first use."""
+    sys.modules[package].__class__ = LazyPackage
 
 
-class PublicModule(ModuleType):
-    """The class of the module `armdyn`: public names are found on first use, and functions win over packages.
+class LazyPackage(ModuleType):
+    """A package whose public names are imported on first use, and where functions win over modules.
 
-    A verb and the package that does its work may share a name (`armdyn.share` is defined in the package
-    `armdyn.share`). Importing a package makes Python set it as an attribute of `armdyn`, which would hide the function.
+    A function and the module that defines it may share a name: `armdyn.graph.trace` is defined in the module
+    `armdyn.graph.trace`. When a module is imported, Python sets it as an attribute of its package, which would hide
+    the function, depending on what else was imported before.
     """
 
     def __getattr__(self, name: str) -> Any:
-        return [*homes()] if name == "__all__" else find(name)
+        names = homes(self.__name__)
+        if name == "__all__":
+            return [*names]
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}", name=name)
+        home = names[name]
+        return import_module(f"{home}.{name}") if home == self.__name__ else getattr(import_module(home), name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and homes().get(name, "armdyn") != "armdyn"):
+        if not (isinstance(value, ModuleType) and homes(self.__name__).get(name, self.__name__) != self.__name__):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return [*homes(), "__version__"]
+        return [*homes(self.__name__), *(["__version__"] if "__version__" in vars(self) else [])]

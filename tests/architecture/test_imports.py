@@ -69,7 +69,7 @@ HEAVY = {
     "llvmlite": ("kernels/",),
 }
 """Library -> the only places that may import it."""
-MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
+MODULES = sorted(path for path in SOURCE.rglob("*.py*") if path.suffix in (".py", ".pyi") and path.parent != SOURCE)
 
 
 class Import(NamedTuple):
@@ -83,7 +83,7 @@ def name_of(path: Path) -> str:
 
 
 def package_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return path.relative_to(SOURCE).parts[0].split(".")[0]
 
 
 @cache
