@@ -12,10 +12,10 @@ HEAVY = ("flint", "llvmlite", "matplotlib", "rich", "scipy", "sympy", "typer")
 TORQUE = "dyn = armdyn.compile(armdyn.load('panda')); dyn.inverse_dynamics([0.0] * 7, [0.0] * 7, [0.0] * 7)"
 JOBS = {
     "import": ("pass", 2, ()),
-    "load": ("armdyn.load('panda')", 60, ()),
+    "load": ("armdyn.load('panda')", 50, ()),
     "point_to_point": ("armdyn.point_to_point([0.0], [1.0], duration=1.0)", 40, ()),
     "certify": ("armdyn.certify(armdyn.load('planar2r'))", 150, ("flint",)),
-    "first torque": (TORQUE, 150, ("llvmlite",)),
+    "first torque": (TORQUE, 160, ("llvmlite",)),
 }
 """Job -> statement, most modules of armdyn, libraries it uses."""
 
