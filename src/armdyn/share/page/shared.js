@@ -27,12 +27,12 @@ function scene(at) {
   const [link, T] = ROBOT.tool, origin = point(link, T.map((row) => row[3]));
   const columns = [0, 1, 2].map((k) => { const tip = point(link, T.map((row) => row[3] + row[k])); return tip.map((x, i) => x - origin[i]); });
   const tool = [0, 1, 2].map((i) => [columns[0][i], columns[1][i], columns[2][i], origin[i]]);
-  const joints = ROBOT.kinds.map((kind, k) => {
-    const place = point(k, [0, 0, 0]), tip = point(k, [0, 0, 1]);
+  const joints = ROBOT.joints.map(([kind, k, p, axis]) => {
+    const place = point(k, p), tip = point(k, p.map((x, i) => x + axis[i]));
     return { kind, at: place, axis: tip.map((x, i) => x - place[i]) };
   });
   const segments = ROBOT.segments.map(([a, p, b, r]) => [point(a, p), point(b, r)]);
-  return { arm: { joints, segments, tool }, ...sphere([origin, ...segments.flat()]), floor: turned(ROBOT.base)[2] };
+  return { arm: { joints, segments, tool }, palette: ROBOT.palette, ...sphere([origin, ...segments.flat()]), floor: turned(ROBOT.base)[2] };
 }
 
 // A sphere around all that was shown so far: the camera moves back for an arm that leaves it, and stays.
