@@ -155,3 +155,12 @@ def test_what_the_page_does_not_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArmdynError, match="exists"), protecting_existing():
         share(armdyn.load("planar2r"), path)
     assert path.read_text() == "mine"
+
+
+def test_a_platform_on_struts_has_a_page(tmp_path: Path) -> None:
+    """Angles of its struts are whole programs: named after their text, they would be written without end."""
+    robot = armdyn.load("stewart")
+    text = share(robot, tmp_path / "stewart.html").read_text(encoding="utf-8")
+    drawn = re.search(r'"joints": (\[\[.*?\]\]), "segments"', text)
+    assert drawn is not None
+    assert [kind for kind, *_ in json.loads(drawn[1])][-len(robot.loops) :] == [loop.kind for loop in robot.loops]
