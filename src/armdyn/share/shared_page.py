@@ -134,7 +134,7 @@ def _facts(robot: Robot, made: Model, poses: Code) -> dict[str, Any]:
         "axes": joints,
         "start": start(robot),
         "gravity": [float(x) for x in robot.gravity],
-        **_scene(robot),
+        "scene": _scene(robot),
     }
 
 
