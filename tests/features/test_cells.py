@@ -15,9 +15,10 @@ from armdyn import formats
 from armdyn.cli.command import app
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
-from armdyn.robot.features import FEATURES, SUPPORT, support
+from armdyn.robot.features import FEATURES, SUPPORT
 from armdyn.share import share, view
 from support.cells import CELLS, Case
+from support.declarations import declarations
 from support.feature_robots import ROBOTS
 from support.free_model import FreeCase
 
@@ -55,7 +56,7 @@ BUILT_FROM = {
 """Functions that hand the robot to others, and these: they declare no more than all of them."""
 DESCRIBING = {"cli.check", "cli.show", "cli.plan"}
 """Verbs that describe a robot, or plan positions for joints and, where they can be computed, torques."""
-ROWS = set(support())
+ROWS = set(declarations())
 
 
 @cache
