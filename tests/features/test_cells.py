@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from armdyn import formats
 from armdyn.cli.command import app
+from armdyn.cli.declarations import MOVED
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
 from armdyn.robot.features import FEATURES, SUPPORT, support
@@ -85,7 +86,7 @@ def test_what_is_declared_is_right_and_the_rest_is_refused(what: str) -> None:
             CELLS[what](right(feature))
         else:
             refusing = "|".join(alone(feature).robot.features)  # what a feature implies may be refused before it
-            with pytest.raises(FeatureError, match=f"--without ({refusing})"):
+            with pytest.raises(FeatureError, match=f"--load without=({refusing})"):
                 CELLS[what](alone(feature))
 
 
@@ -106,7 +107,7 @@ def test_a_deleted_declaration_is_noticed(what: str, monkeypatch: pytest.MonkeyP
         case = copy(right(feature))
         vars(case).pop("dyn", None)  # nothing compiled yet
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
-        with pytest.raises(FeatureError, match=f"--without {feature}"):
+        with pytest.raises(FeatureError, match=f"--load without={feature}"):
             CELLS[what](case)
     monkeypatch.setitem(SUPPORT, what, declared)
 
@@ -130,11 +131,11 @@ def test_verbs_refuse_what_they_do_not_declare(feature: str, tmp_path: Path, mon
             monkeypatch.setattr(formats, name, lambda *args, **options: robot)
     for what in sorted(set(BUILT_FROM) | DESCRIBING):
         verb = what.removeprefix("cli.")
-        if what.startswith("cli.") and what not in GATED_INSIDE:
+        if what.startswith("cli.") and what not in GATED_INSIDE and verb not in MOVED:
             monkeypatch.setitem(SUPPORT, what, SUPPORT[what] - {feature})
             outcome = CliRunner().invoke(app, [verb, str(path), *VERB_ARGUMENTS.get(verb, ())])
             shown = " ".join((outcome.output + outcome.stderr).replace("│", " ").split())
-            assert isinstance(outcome.exception, FeatureError) or f"--without {feature}" in shown, (verb, shown)
+            assert isinstance(outcome.exception, FeatureError) or f"--load without={feature}" in shown, (verb, shown)
 
 
 @pytest.mark.parametrize("what", sorted(name for name in BUILT_FROM if not name.startswith("cli.")))
@@ -146,5 +147,5 @@ def test_functions_built_from_others_refuse_what_they_do_not_declare(
     declared = SUPPORT[what]
     for feature in FEATURES:
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
-        with pytest.raises(FeatureError, match=f"--without {feature}"):
+        with pytest.raises(FeatureError, match=f"--load without={feature}"):
             function(alone(feature).robot, tmp_path / "page")
