@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         analysis as analysis,
         casadi as casadi,
         catalog as catalog,
+        codegen as codegen,
         control as control,
         diagnosis as diagnosis,
-        export as export,
         identification as identification,
         jax as jax,
         mechanics as mechanics,
@@ -72,7 +72,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
     from armdyn.progress import ProgressBar as ProgressBar
     from armdyn.robot import Robot as Robot
     from armdyn.robot.random import random_robot as random_robot
-    from armdyn.share import view as view
+    from armdyn.webpage import view as view
     from armdyn.simulation import (
         Actuation as Actuation,
         Plant as Plant,

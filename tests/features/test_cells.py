@@ -17,7 +17,7 @@ from armdyn.cli.declarations import MOVED
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
 from armdyn.robot.features import FEATURES, SUPPORT, support
-from armdyn.share import share, view
+from armdyn.webpage import share, view
 from support.cells import CELLS, Case
 from support.feature_robots import ROBOTS
 from support.free_model import FreeCase
@@ -37,20 +37,20 @@ BUILT_FROM = {
     "cli.derive": ("equations.derive",),
     "cli.excite": ("identification.excite",),
     "cli.explain": ("diagnosis.explain",),
-    "cli.export": ("export.write",),
+    "cli.export": ("codegen.write",),
     "cli.fix": ("diagnosis.fix",),
     "cli.identifiable": ("identification.identifiable",),
     "cli.identify": ("identification.identify",),
     "cli.prune": ("analysis.prune", "analysis.significance"),
     "cli.payload": ("identification.identify_payload",),
-    "cli.share": ("share.share",),
+    "cli.share": ("webpage.share",),
     "cli.stiffness": ("identification.identify_stiffness",),
     "cli.simulate": ("simulation.simulate",),
-    "cli.studio": ("studio.serve",),
+    "cli.studio": ("browser.serve",),
     "cli.study": ("report.study",),
     "cli.sweep": ("sweeps.sweep",),
-    "share.share": ("export.write", "equations.derive"),
-    "share.view": ("share.share",),
+    "webpage.share": ("codegen.write", "equations.derive"),
+    "webpage.view": ("webpage.share",),
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
 }
 """Functions that hand the robot to others, and these: they declare no more than all of them."""
@@ -142,7 +142,7 @@ def test_verbs_refuse_what_they_do_not_declare(feature: str, tmp_path: Path, mon
 def test_functions_built_from_others_refuse_what_they_do_not_declare(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    functions: dict[str, Any] = {"share.share": share, "share.view": view, "report.study": study}
+    functions: dict[str, Any] = {"webpage.share": share, "webpage.view": view, "report.study": study}
     function = functions[what]
     declared = SUPPORT[what]
     for feature in FEATURES:

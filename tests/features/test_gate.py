@@ -13,19 +13,19 @@ import pytest
 
 import armdyn
 from armdyn.cli.command import VERBS
+from armdyn.codegen.export_files import texts
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.equations import typesetting
 from armdyn.errors import ArmdynError, FeatureError, UnknownName
-from armdyn.export.export_files import texts
 from armdyn.mechanics.registry import AROUND, FORMULATIONS
 from armdyn.robot import Robot
 from armdyn.robot.features import FEATURES, MODELS, SUPPORT, model_line, require, support, takes
 from support.feature_robots import ROBOTS
 
 MATRIX = Path(__file__).with_name("matrix.txt")
-PACKAGES = ("analysis", "casadi", "control", "dynamics", "equations", "export",
+PACKAGES = ("analysis", "casadi", "control", "dynamics", "equations", "codegen",
             "identification", "jax", "kinematics", "motion",
-            "parameters", "simulation", "share", "simulation.studies", "studio", "sweeps", "torch", "trajectory",
+            "parameters", "simulation", "webpage", "simulation.studies", "browser", "sweeps", "torch", "trajectory",
             "report.pages.study_page")  # fmt: skip
 DESCRIPTIONS = {
     "analysis.box_around": "reads ranges of a motion",
@@ -199,7 +199,7 @@ def test_an_unknown_feature_is_an_error() -> None:
 
 
 def test_exported_code_says_what_its_model_includes() -> None:
-    model = armdyn.export.model(ROBOTS["static_friction"]().without("gravity"), ("gravity",))
+    model = armdyn.codegen.model(ROBOTS["static_friction"]().without("gravity"), ("gravity",))
     for target in ("c", "python", "jax", "latex", *(["casadi"] if find_spec("casadi") else [])):
         text = " ".join("\n".join(texts(model, target).values()).replace("*", " ").replace("\\_", "_").split())
         assert (
