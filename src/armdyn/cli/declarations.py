@@ -10,9 +10,5 @@ from armdyn.robot.features import CLOSED, FRICTIONLESS, LOSSY, TREE, TRIGONOMETR
 
 assert command.VERBS  # all verbs are imported, so all have declared
 GROUPS = {"tree": TREE, "lossy": LOSSY, "frictionless": FRICTIONLESS, "trigonometric": TRIGONOMETRIC, "closed": CLOSED}
-MOVED = {
-    "certify": ("closed", "tree", "free_joints"),
-}
-"""Verbs under `@verb`: the gate is that of the function they call."""
-for name, names in (verb.TAKES | MOVED).items():
+for name, names in verb.TAKES.items():
     declare(f"cli.{name}", (feature for group in names for feature in GROUPS.get(group, (group,))))
