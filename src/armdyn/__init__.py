@@ -2,7 +2,7 @@
 
 robot        load, save, Robot, fix, explain, random_robot, catalog
 equations    derive, certify, compare, formulations, mechanics
-code         compile, Dynamics, export, casadi, jax, torch
+code         compile, Dynamics, codegen, casadi, jax, torch
 motion       point_to_point, via_points, scale_to_torque, time_optimal, inverse_kinematics
 control      ComputedTorque, PDGravity, PID, Impedance, analyse_gains
 simulation   simulate, Plant, Sensors, Solver, monte_carlo

@@ -3,10 +3,10 @@
 from armdyn import analysis as analysis
 from armdyn import casadi as casadi
 from armdyn import catalog as catalog
+from armdyn import codegen as codegen
 from armdyn import control as control
 from armdyn import conventions as conventions
 from armdyn import diagnosis as diagnosis
-from armdyn import export as export
 from armdyn import identification as identification
 from armdyn import jax as jax
 from armdyn import mechanics as mechanics
@@ -59,7 +59,7 @@ from armdyn.parameters import convert_parameters as convert_parameters
 from armdyn.progress import ProgressBar as ProgressBar
 from armdyn.robot import Robot as Robot
 from armdyn.robot.random import random_robot as random_robot
-from armdyn.share import view as view
+from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation
 from armdyn.simulation import Plant as Plant
 from armdyn.simulation import Run as Run

@@ -19,12 +19,13 @@ def declarations() -> Mapping[str, frozenset[str]]:
         text = path.read_text(encoding="utf-8")
         if "takes(" in text or "declare(" in text:
             import_module(".".join(("armdyn", *path.relative_to(PACKAGE).with_suffix("").parts)))
-    return features.SUPPORT
+    return {what: taken for what, taken in features.SUPPORT.items() if not what.startswith("cli.")}
 
 
 def table() -> str:
     """What `features.txt` must contain: a letter for each feature, then a line for each function with its letters."""
-    declared, letters = declarations(), dict(zip(features.FEATURES, ascii_lowercase, strict=False))
+    declared = declarations()
+    letters = dict(zip(features.FEATURES, ascii_lowercase, strict=False))
     width = max(map(len, declared))
     lines = [f"{letter} {name}" for name, letter in letters.items()]
     for what, taken in sorted(declared.items()):
