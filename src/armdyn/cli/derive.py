@@ -101,9 +101,10 @@ def derive(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to a file: .txt, .tex, .md, .py, .json.")
     ] = None,
+    wrench: Annotated[bool, typer.Option("--wrench", help="Include a wrench at the tool in tau.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Print everything, however long.")] = False,
 ) -> None:
-    """Derive the equations of motion: M, C, g in explicit form.
+    """Derive the equations of motion: M, C, g, springs and friction in explicit form.
 
     FORMAT is text, latex, markdown, json, program (the torques as a list of assignments) or python (a function).
     """
@@ -117,7 +118,7 @@ def derive(
     with working("deriving") as say:
         from armdyn.equations import derive as run
 
-        equations = run(robot, by, symbols=symbols, progress=say)
+        equations = run(robot, by, symbols=symbols, wrench=wrench, progress=say)
         short = out is None and not everything and (to_screen or sys.stdout.isatty())
         large = _large(equations, style) if short and not entry else ()
         parts = Parts(tuple(entry or ()), terms and not large, bodies and not large)
@@ -132,8 +133,6 @@ def derive(
         print(text.rstrip("\n"))
     else:
         _print(console(), equations, symbols, blocks, large, bool(entry))
-        if any(joint.friction is not None for joint in robot.joints):
-            console().print("These equations do not include friction.", style="dim")
 
 
 def _style_of(out: Path) -> Format:
@@ -167,11 +166,15 @@ def _written(
     say("writing")
     if style is Format.latex:
         page = paper.layout(*layout)
-        return paper.document(equations, blocks, page) if page.paper else paper.fragment(blocks, page.room) + "\n"
+        return (
+            paper.document(equations, blocks, page)
+            if page.paper
+            else paper.fragment(equations, blocks, page.room) + "\n"
+        )
     if style is Format.markdown:
         return typesetting.markdown(equations, blocks)
     title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
-    lines = [title, typesetting.motion(equations), typesetting.SHORT, typesetting.UNWRITTEN]
+    lines = [title, *typesetting.statement(equations), typesetting.SHORT, typesetting.UNWRITTEN]
     for block in blocks:
         lines += ["", block.heading, *(typesetting.plain_lines(block, text) or ["all zero"])]
     return "\n".join(lines) + "\n"
@@ -201,11 +204,16 @@ def _blocks(equations: Equations, parts: Parts, without: tuple[str, ...], say: C
 
 def _python(equations: Equations, robot: Robot) -> str:
     """A Python module: the function and, if they are known, the values of its parameters."""
+    from armdyn.equations import typesetting
+
     names = [str(node.value) for node in equations.graph.parameters]
     values = {name: robot.parameters[name] for name in names if name in robot.parameters}
+    inputs = ", ".join(equations.graph.inputs)
+    statement = "".join(f"{line}\n" for line in typesetting.statement(equations))
     head = (
         f"Inverse dynamics of {equations.robot.name}, by {equations.formulation}: the torques of a motion.\n\n"
-        "function(q, qd, qdd, **PARAMETERS) returns {'tau': (tau1, ...)}; q, qd, qdd have one entry per joint.\n"
+        f"{statement}\n"
+        f"function({inputs}, **PARAMETERS) returns {{'tau': (tau1, ...)}}; q, qd, qdd have one entry per joint.\n"
     )
     table = [f'    "{name}": {value!r},\n' for name, value in values.items()]
     known = f"\nPARAMETERS = {{\n{''.join(table)}}}\n" if len(values) == len(names) else ""
@@ -216,7 +224,7 @@ def _python(equations: Equations, robot: Robot) -> str:
 
 
 def _terms(equations: Equations, name: str) -> int:
-    return equations.size["christoffel" if name == "C" else name]
+    return equations.size.get("christoffel" if name == "C" else name, 0)  # friction is short
 
 
 def _large(equations: Equations, style: Format) -> tuple[str, ...]:
@@ -262,6 +270,7 @@ def _print_head(out: Console, equations: Equations, symbols: str) -> None:
     motors = len(equations.raw["g"]) > equations.robot.n
     facts = (
         ("equation", typesetting.motion(equations)),
+        ("", typesetting.statement(equations)[-1]),
         *([("coordinates", typesetting.coordinates(equations))] if motors else []),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("parameters", parameters),
@@ -297,7 +306,7 @@ def _print_sizes(out: Console, equations: Equations, large: tuple[str, ...]) -> 
 
     for name in (name for name in large if name in typesetting.QUANTITIES):
         entries = normal_form(equations.raw[name]).entries
-        rows = [[entry] for entry in entries] if name == "g" else entries
+        rows = entries if name in ("M", "C") else [[entry] for entry in entries]
         heads = (Column(""), *(Column(str(j + 1)) for j in range(len(rows[0]))))
         counts = tuple((f"{name}{i + 1}", *(str(len(x)) for x in row)) for i, row in enumerate(rows))
         show(out, Section(f"{typesetting.QUANTITIES[name]}: terms of each entry", heads, counts))

@@ -30,7 +30,7 @@ class Latex(PaperStyle):
         self.labels = labels
 
     def number(self, value: Number) -> str:
-        return super().number(f"{float(value):.6g}")
+        return super().number(float(value))
 
     def name(self, name: str) -> str:
         if name not in self.labels:
