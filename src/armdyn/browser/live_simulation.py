@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.browser.answers import HEAVIEST, Answers, within
+from armdyn.browser.robot_queries import HEAVIEST, RobotQueries, within
 from armdyn.control import ComputedTorque, PDGravity
 from armdyn.control.computed_torque import NoControl
 from armdyn.control.law import Desired, Law
@@ -48,7 +48,7 @@ class Setting:
     payload: float = 0.0
     heavier: float = 0.0
 
-    def plant(self, answers: Answers) -> Dynamics:
+    def plant(self, answers: RobotQueries) -> Dynamics:
         """The dynamics of the true arm."""
         share, mass = within(self.heavier, "heavier", 1.0, -0.5), within(self.payload, "payload", HEAVIEST, 0.0)
         if not share and not mass:
@@ -56,7 +56,7 @@ class Setting:
         robot = scaled_masses(answers.robot, 1.0 + share) if share else answers.robot
         return compiled(robot.with_payload(mass) if mass else robot)
 
-    def law(self, answers: Answers) -> Law:
+    def law(self, answers: RobotQueries) -> Law:
         """The control law, with the model of the robot as it is described."""
         kp, kd = within(self.kp, "kp", 1e5, 0.0), within(self.kd, "kd", 1e4, 0.0)
         inertia = np.diagonal(answers.dyn.mass_matrix(answers.start))
@@ -77,7 +77,7 @@ class LiveSimulation:
     q, qd: (n,) now. goal: (n,) what the law holds. pull: (3,) where the tool is pulled to, or None.
     """
 
-    answers: Answers
+    answers: RobotQueries
     setting: Setting
     q: Array
     qd: Array

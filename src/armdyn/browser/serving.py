@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from armdyn import catalog
-from armdyn.browser.answers import HEAVIEST, Answers
+from armdyn.browser.access_control import HOST, AccessControl, guarded
 from armdyn.browser.films import MOST_POINTS, Film
-from armdyn.browser.gate import HOST, Gate, guarded
 from armdyn.browser.panel_pages import STYLE, error_page, text_page
 from armdyn.browser.panels import EquationsPanel, ModelPanel, MovePanel, PlanPanel, SimulatePanel
 from armdyn.browser.panels.panel import Panel
+from armdyn.browser.robot_queries import HEAVIEST, RobotQueries
 from armdyn.browser.saved_state import State, read_address
 from armdyn.browser.solids import rotation
 from armdyn.browser.stage import Stage
@@ -48,7 +48,7 @@ class Studio:
 
     def __init__(self, robot: Robot, port: int = 0, *, dark: bool = False) -> None:
         viser = _viser()
-        self.gate = Gate()
+        self.gate = AccessControl()
         with guarded(self.gate), redirect_stdout(io.StringIO()):  # viser prints an address without token
             self.server = viser.ViserServer(host=HOST, port=port, label="armdyn studio", verbose=False)
         self.gate.port = self.server.get_port()
@@ -111,7 +111,7 @@ class Studio:
     def open(self, robot: Robot, q: Any = None, payload: float = 0.0, points: tuple[Any, ...] = ()) -> None:
         """Put a robot on the stage; what was shown before goes."""
         require(robot, "browser.serve", frozenset((*CLOSED, *TREE)))
-        answers = Answers(robot)
+        answers = RobotQueries(robot)
         begin = answers.start if q is None else answers.kept(q)
         kept = [answers.kept(point) for point in points[:MOST_POINTS]]
         with self.lock:

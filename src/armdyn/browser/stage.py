@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.browser.answers import Answers
+from armdyn.browser.robot_queries import RobotQueries
 from armdyn.browser.solids import (
     Solid,
     Surroundings,
@@ -54,7 +54,7 @@ class Stage:
     scene of the next robot has another root.
     """
 
-    def __init__(self, server: Any, answers: Answers, q: Array, dragged: Dragged, root: str) -> None:
+    def __init__(self, server: Any, answers: RobotQueries, q: Array, dragged: Dragged, root: str) -> None:
         self.server, self.answers, self.scene, self.root = server, answers, server.scene, root
         tool = answers.dyn.pose(q)
         self.set = surroundings(answers.dyn, q)

@@ -105,7 +105,7 @@ class Load(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class RobotQueries:
     """One robot and its compiled dynamics."""
 
     robot: Robot

@@ -1,4 +1,4 @@
-"""The equation microscope: one entry of M, C or g with its value, range, cost and code."""
+"""The equation inspector: one entry of M, C or g with its value, range, cost and code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.browser.answers import Answers
+from armdyn.browser.robot_queries import RobotQueries
 from armdyn.equations import Equations, derive
 from armdyn.equations.typesetting import index, left_side, one_entry
 from armdyn.graph import trace
@@ -76,7 +76,7 @@ def entry_names(robot: Robot) -> dict[str, tuple[str, ...]]:
     }
 
 
-def entry(answers: Answers, name: str) -> Entry:
+def entry(answers: RobotQueries, name: str) -> Entry:
     """One entry of M, C or g, as in "M12"."""
     equations, n = equations_of(answers.robot), answers.robot.n
     block = one_entry(equations, name)
@@ -107,13 +107,13 @@ def entry(answers: Answers, name: str) -> Entry:
     )
 
 
-def value_now(answers: Answers, entry: Entry, q: Array, qd: Any) -> float:
+def value_now(answers: RobotQueries, entry: Entry, q: Array, qd: Any) -> float:
     """The value of an entry at (q, qd), (n,) each; only entries of C depend on qd."""
     value = float(_matrix(answers, entry.symbol, q, np.asarray(qd, dtype=float))[entry.place])
     return float(without_rounding([value], entry.scale)[0])
 
 
-def _some(answers: Answers, symbol: str) -> Array:
+def _some(answers: RobotQueries, symbol: str) -> Array:
     """The whole matrix at random configurations within the ranges, (SAMPLES, ...)."""
     rng, n = np.random.default_rng(0), answers.robot.n
     at = rng.uniform(*answers.bounds, (SAMPLES, n))
@@ -122,7 +122,7 @@ def _some(answers: Answers, symbol: str) -> Array:
     return _matrix(answers, symbol, at, rng.uniform(-RATE, RATE, at.shape))
 
 
-def _matrix(answers: Answers, symbol: str, q: Array, qd: Array) -> Array:
+def _matrix(answers: RobotQueries, symbol: str, q: Array, qd: Array) -> Array:
     dyn = answers.dyn
     found: Array = {
         "M": lambda: dyn.mass_matrix(q),
@@ -132,7 +132,7 @@ def _matrix(answers: Answers, symbol: str, q: Array, qd: Array) -> Array:
     return found
 
 
-def _unit(answers: Answers, symbol: str, place: tuple[int, ...]) -> str:
+def _unit(answers: RobotQueries, symbol: str, place: tuple[int, ...]) -> str:
     if symbol == "g":
         return answers.joints[place[0]].torque_unit
     slides = sum(not answers.joints[i].revolute for i in place)

@@ -31,7 +31,7 @@ _LETTERS = "[A-Za-z0-9_-]"
 
 
 @dataclass
-class Gate:
+class AccessControl:
     """The check of all requests to one port.
 
     opened: called with the `state` of the address when the page is opened with one.
@@ -106,7 +106,7 @@ class Gate:
 
 
 @contextmanager
-def guarded(gate: Gate) -> Iterator[None]:
+def guarded(gate: AccessControl) -> Iterator[None]:
     """While this holds, a websocket server that is started asks the gate before it answers anything."""
     from websockets.asyncio import server
 
