@@ -11,6 +11,7 @@ import pytest
 import armdyn
 from armdyn.analysis import payload_capability
 from support.command import Run, plain
+from support.pictures import colors_in
 
 ARM = armdyn.compile(armdyn.load("planar3r"))
 
@@ -24,10 +25,10 @@ def test_analyse_prints_draws_and_maps(run: Run, tmp_path: Path) -> None:
     expected = float(payload_capability(ARM, np.radians([30, 40, 50]), tau_max=[120, 60, 20]))
     assert f"Largest payload held at rest: {expected:.4g} kg" in text
     assert "Jacobian of the tool" in text and "effective mass" in text
-    assert "velocity" in picture.read_text(encoding="utf-8") or picture.stat().st_size > 10000
+    assert "velocity" in picture.read_text(encoding="utf-8")
     with (tmp_path / "maps" / "payload.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 25 and (tmp_path / "maps" / "payload.png").stat().st_size > 5000
+    assert len(rows) == 25 and len(colors_in(tmp_path / "maps" / "payload.png")) >= 5
     one = rows[7]
     q = [float(one[f"q_{joint}"]) for joint in ("shoulder", "elbow", "wrist")]
     assert float(one["payload"]) == pytest.approx(float(payload_capability(ARM, q, tau_max=[120, 60, 20])), rel=1e-8)

@@ -30,7 +30,7 @@ def test_prune_proves_and_writes_a_reduced_model(run: Run, tmp_path: Path) -> No
         q, qd, qdd = rng.uniform(-1, 1, (3, 3)) * [[1], [2], [3]]
         error = np.abs(dyn.inverse_dynamics(q, qd, qdd) - np.array(names["function"](q, qd, qdd)["tau"]))  # type: ignore[operator]
         assert (error <= found["bound"]).all()
-    assert picture.stat().st_size > 5000
+    assert picture.read_text(encoding="utf-8").count("<path") > 20
 
 
 def test_prune_prints_tables_and_equations(run: Run, tmp_path: Path) -> None:
