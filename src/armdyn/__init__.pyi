@@ -43,6 +43,7 @@ from armdyn.errors import ArmdynError as ArmdynError
 from armdyn.formats import load as load
 from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
+from armdyn.formats.robots import robots as robots
 from armdyn.identification import excite as excite
 from armdyn.identification import identify as identify
 from armdyn.identification import read_log as read_log
@@ -57,7 +58,9 @@ from armdyn.motion import torque_breakdown as torque_breakdown
 from armdyn.parameters import base_parameters as base_parameters
 from armdyn.parameters import convert_parameters as convert_parameters
 from armdyn.progress import ProgressBar as ProgressBar
+from armdyn.references import cite as cite
 from armdyn.robot import Robot as Robot
+from armdyn.robot.description import show as show
 from armdyn.robot.random import random_robot as random_robot
 from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation
