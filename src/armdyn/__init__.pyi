@@ -47,7 +47,7 @@ from armdyn.formats.robots import robots as robots
 from armdyn.identification import excite as excite
 from armdyn.identification import identify as identify
 from armdyn.identification import read_log as read_log
-from armdyn.mechanics.registry import formulations as formulations
+from armdyn.mechanics.formulations import formulations as formulations
 from armdyn.motion import feasibility as feasibility
 from armdyn.motion import largest_payload as largest_payload
 from armdyn.motion import scale_to_torque as scale_to_torque

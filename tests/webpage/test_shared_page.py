@@ -65,12 +65,7 @@ def test_numbers_of_the_page_are_those_of_the_library(name: str, tmp_path: Path)
           const total = simulate("none", s.q[0], s.q[0], {{ duration: 1, dt }}).energy.map((row) => row[2]);
           return Math.abs(total[total.length - 1] - total[0]);
         }});
-        const speeds = [1, 2, 3, 4, 5].map(() => {{
-          const begun = performance.now();
-          simulate("computed", ROBOT.start, s.q[0], {{ duration: 1 }});
-          return 1e3 / (performance.now() - begun);
-        }});
-        return {{ tau, qdd, places, upright, drift, speed: Math.max(...speeds) }};"""
+        return {{ tau, qdd, places, upright, drift }};"""
     found = answered(page, program, tmp_path)
     for key, expected in (
         ("tau", dyn.inverse_dynamics(state["q"], state["qd"], state["qdd"])),
@@ -80,7 +75,6 @@ def test_numbers_of_the_page_are_those_of_the_library(name: str, tmp_path: Path)
         np.testing.assert_allclose(found[key], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     coarse, fine = found["drift"]  # neither robot has friction; order 4: a sixteenth of the error, or rounding
     assert fine < coarse / 8 or coarse < 1e-9
-    assert found["speed"] > 10, "times faster than real time"  # some 50 for panda on a loaded machine
 
 
 @needs_browser
@@ -155,3 +149,12 @@ def test_what_the_page_does_not_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArmdynError, match="exists"), protecting_existing():
         share(armdyn.load("planar2r"), path)
     assert path.read_text() == "mine"
+
+
+def test_a_platform_on_struts_has_a_page(tmp_path: Path) -> None:
+    """Angles of its struts are whole programs: named after their text, they would be written without end."""
+    robot = armdyn.load("stewart")
+    text = share(robot, tmp_path / "stewart.html").read_text(encoding="utf-8")
+    drawn = re.search(r'"joints": (\[\[.*?\]\]\]), "segments"', text)
+    assert drawn is not None
+    assert [kind for kind, *_ in json.loads(drawn[1])][-len(robot.loops) :] == [loop.kind for loop in robot.loops]

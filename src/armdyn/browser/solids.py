@@ -14,21 +14,15 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.files import regular_size
 from armdyn.formats.visuals import Visual, visuals
-from armdyn.mechanics.kinematics import link_poses
+from armdyn.kinematics.scene import GROUND, PALETTE, poses_of_links, scene
 from armdyn.robot import Robot
 from armdyn.robot.limits import total_length
 from armdyn.robot.links import WORLD
 from armdyn.typing import Array
 
 Color = tuple[int, int, int]
-LINK, REVOLUTE, PRISMATIC, BASE, PLAIN = (
-    (111, 143, 192),
-    (229, 138, 60),
-    (42, 157, 143),
-    (138, 147, 163),
-    (190, 196, 204),
-)
-GROUND = -1
+PLAIN: Color = (190, 196, 204)
+"""Colour of shapes whose file names none."""
 MOST_MESH = 50_000_000
 """Bytes of a mesh file that is drawn."""
 MOST_TRIANGLES = 16_000
@@ -91,9 +85,7 @@ class Surroundings(NamedTuple):
 
 def poses(dyn: Dynamics, q: Array) -> Array:
     """(links, 4, 4) of all moving links in the world, at the positions q (n,) of the independent joints."""
-    robot = dyn.robot
-    full = [float(x) for x in (dyn.closed(q) if robot.constrained else q)]
-    return np.array([pose.array() for pose in link_poses(robot.opened, full)], dtype=float).reshape(-1, 4, 4)
+    return poses_of_links(dyn.robot, dyn.closed(q) if dyn.robot.constrained else q)
 
 
 def solids(robot: Robot, size: float) -> tuple[Solid, ...]:
@@ -236,27 +228,28 @@ def _shaded(mesh: Any) -> Any:
 
 
 def _links(robot: Robot, thick: float) -> list[Solid]:
-    """Cylinders for revolute joints, boxes for prismatic ones, and links between them."""
-    links = robot.opened.links
-    ends: dict[int, list[Array]] = {k: [] for k in range(GROUND, len(links))}
+    """Cylinders for revolute joints, boxes for prismatic ones, balls for those that close loops, and rigid links."""
+    drawn = scene(robot)
     found = []
-    base = np.array([float(x) for x in robot.base.xyz])
-    for k, link in enumerate(links):
-        if link.kind == "revolute":
-            found.append(Solid(k, "cylinder", (1.4 * thick, 3.8 * thick), np.eye(4), REVOLUTE))
-        else:
-            found.append(Solid(k, "box", (2.4 * thick, 2.4 * thick, 3.8 * thick), np.eye(4), PRISMATIC))
-        foot = np.array([float(x) for x in link.placement.p])
-        ends[GROUND if link.parent == WORLD else link.parent].append(foot)
-    tool = robot.opened.frame("tool")
-    if tool.link != WORLD:
-        ends[tool.link].append(np.asarray(tool.pose.array(), dtype=float)[:3, 3])
-    for k, places in ends.items():
-        start = base if k == GROUND else np.zeros(3)
-        for end in places:
-            tube = _tube(k, start, end, 0.7 * thick, BASE if k == GROUND else LINK)
+    for kind, link, point, axis in drawn.joints:
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = frame_along(axis), point
+        shape: tuple[Literal["box", "ball", "cylinder"], tuple[float, ...]] = ("ball", (1.3 * thick,) * 3)
+        if kind == "revolute":
+            shape = "cylinder", (1.4 * thick, 3.8 * thick)
+        elif kind == "prismatic":
+            shape = "box", (2.4 * thick, 2.4 * thick, 3.8 * thick)
+        found.append(Solid(link, *shape, T, rgb(PALETTE[kind])))
+    for first, start, second, end in drawn.segments:
+        if first == second:
+            tube = _tube(first, start, end, 0.7 * thick, rgb(PALETTE["base" if first == GROUND else "link"]))
             found += [tube] if tube is not None else []
     return found
+
+
+def rgb(color: str) -> Color:
+    """The three numbers of a colour such as "#6f8fc0"."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 def _tube(link: int, start: Array, end: Array, radius: float, color: Color) -> Solid | None:
@@ -269,13 +262,14 @@ def _tube(link: int, start: Array, end: Array, radius: float, color: Color) -> S
 
 
 def slides(robot: Robot, where: Array) -> Array:
-    """(k, 2, 3) the ways of prismatic joints from their zero to where they are, in the world. where: `poses`."""
-    found = []
-    for link, T in zip(robot.opened.links, where, strict=True):
-        if link.kind == "prismatic":
-            start = np.eye(4) if link.parent == WORLD else where[link.parent]
-            found.append([(start @ np.array([*(float(x) for x in link.placement.p), 1.0]))[:3], T[:3, 3]])
-    return np.array(found, dtype=float).reshape(-1, 2, 3)
+    """(k, 2, 3) the travel of prismatic joints from their zero to where they are, in the world. where: `poses`."""
+    moving = [segment for segment in scene(robot).segments if segment.first != segment.second]
+    ends = [[_placed(where, a, p), _placed(where, b, r)] for a, p, b, r in moving]
+    return np.array(ends, dtype=float).reshape(-1, 2, 3)
+
+
+def _placed(where: Array, link: int, point: Array) -> Array:
+    return point if link == GROUND else np.asarray(where[link, :3, :3] @ point + where[link, :3, 3])
 
 
 def _away(up: Array, where: Array) -> Array:

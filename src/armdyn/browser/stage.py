@@ -10,21 +10,21 @@ import numpy as np
 
 from armdyn.browser.answers import Answers
 from armdyn.browser.solids import (
-    GROUND,
     Solid,
     Surroundings,
     across,
     poses,
     quaternion,
+    rgb,
     slides,
     solids,
     surroundings,
     weights,
 )
+from armdyn.kinematics.scene import GROUND, PALETTE
 from armdyn.typing import Array
 
-GRAVITY, ELLIPSOID, FINDING, MASS, PULL, PATH = (
-    (138, 92, 194),
+ELLIPSOID, FINDING, MASS, PULL, PATH = (
     (194, 82, 139),
     (209, 73, 91),
     (43, 48, 56),
@@ -63,14 +63,15 @@ class Stage:
         self.scene.reset()
         self._set_scene()
         self.links = [
-            self.scene.add_frame(self._node(k), show_axes=False, axes_length=0.13 * self.set.size,
-                                 axes_radius=0.006 * self.set.size)
+            self.scene.add_frame(
+                self._node(k), show_axes=False, axes_length=0.13 * self.set.size, axes_radius=0.006 * self.set.size
+            )
             for k in range(len(answers.robot.opened.links))
-        ]  # fmt: skip
+        ]
         for k, solid in enumerate(solids(answers.robot, self.set.size)):
             self._add(f"{self._node(solid.link)}/solid{k}", solid)
         self.slides = self._line(
-            f"{self.root}/slides", slides(answers.robot, poses(answers.dyn, q)), (111, 143, 192), 0.03
+            f"{self.root}/slides", slides(answers.robot, poses(answers.dyn, q)), rgb(PALETTE["link"]), 0.03
         )
         self.gizmo = self.scene.add_transform_controls(
             f"{self.root}/tool",
@@ -99,9 +100,15 @@ class Stage:
         turned = np.column_stack([*across(where.up), where.up])
         floor = where.middle - where.up * (float(where.middle @ where.up) - where.floor + 0.03 * where.size)
         self.floor = scene.add_grid(
-            f"{self.root}/floor", width=3.0 * where.size, height=3.0 * where.size, cell_size=0.15 * where.size,
-            section_size=0.75 * where.size, plane="xy", position=floor, wxyz=quaternion(turned),
-        )  # fmt: skip
+            f"{self.root}/floor",
+            width=3.0 * where.size,
+            height=3.0 * where.size,
+            cell_size=0.15 * where.size,
+            section_size=0.75 * where.size,
+            plane="xy",
+            position=floor,
+            wxyz=quaternion(turned),
+        )
         if where.gravity:
             self._add_gravity(where)
         camera, (position, target) = self.server.initial_camera, self._view(FIRST)
@@ -113,8 +120,10 @@ class Stage:
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(hdri=None)
         scene.add_light_hemisphere(f"{self.root}/sky", ground_color=(176, 180, 190), intensity=1.9, position=where.up)
-        for name, direction, strength in (("key", where.away + 0.8 * left + 1.2 * where.up, 1.8),
-                                          ("fill", where.away - 1.5 * left, 0.5)):  # fmt: skip
+        for name, direction, strength in (
+            ("key", where.away + 0.8 * left + 1.2 * where.up, 1.8),
+            ("fill", where.away - 1.5 * left, 0.5),
+        ):
             scene.add_light_directional(f"{self.root}/{name}", intensity=strength, position=10 * where.size * direction)
 
     def _add_gravity(self, where: Surroundings) -> None:
@@ -122,13 +131,19 @@ class Stage:
         top = where.middle + (where.sides[0] + BESIDE * where.size) * where.left + 0.45 * where.size * where.up
         thick = 0.012 * where.size
         self.scene.add_arrows(
-            f"{self.root}/gravity", np.array([[top, top - 0.32 * where.size * where.up]]), GRAVITY, shaft_radius=thick,
-            head_radius=3 * thick, head_length=6 * thick,
-        )  # fmt: skip
+            f"{self.root}/gravity",
+            np.array([[top, top - 0.32 * where.size * where.up]]),
+            rgb(PALETTE["gravity"]),
+            shaft_radius=thick,
+            head_radius=3 * thick,
+            head_length=6 * thick,
+        )
         self.scene.add_label(
-            f"{self.root}/gravity/label", f"gravity {where.gravity:.3g} m/s²", anchor="bottom-center",
+            f"{self.root}/gravity/label",
+            f"gravity {where.gravity:.3g} m/s²",
+            anchor="bottom-center",
             position=top + 0.03 * where.size * where.up,
-        )  # fmt: skip
+        )
 
     def themed(self, dark: bool) -> None:
         """The floor's lines for light or dark colours."""
@@ -223,25 +238,42 @@ class Stage:
             found = body.body in wrong
             radius = 0.04 * self.set.size * max(0.3, (body.mass / heaviest) ** (1 / 3))
             if centres or found:
-                self.masses.append(self.scene.add_icosphere(
-                    f"{self._node(body.link)}/mass{k}", radius=radius, color=FINDING if found else MASS,
-                    position=body.com,
-                ))  # fmt: skip
+                self.masses.append(
+                    self.scene.add_icosphere(
+                        f"{self._node(body.link)}/mass{k}",
+                        radius=radius,
+                        color=FINDING if found else MASS,
+                        position=body.com,
+                    )
+                )
             if ellipsoids and body.semi_axes is not None:
                 axes = body.axes * np.sign(np.linalg.det(body.axes))
                 semi_axes = np.maximum(body.semi_axes, 2e-3 * self.set.size)
-                self.inertias.append(self.scene.add_icosphere(
-                    f"{self._node(body.link)}/inertia{k}", radius=1.0, scale=semi_axes,
-                    color=FINDING if found else PULL, opacity=0.4, position=body.com, wxyz=quaternion(axes),
-                ))  # fmt: skip
+                self.inertias.append(
+                    self.scene.add_icosphere(
+                        f"{self._node(body.link)}/inertia{k}",
+                        radius=1.0,
+                        scale=semi_axes,
+                        color=FINDING if found else PULL,
+                        opacity=0.4,
+                        position=body.com,
+                        wxyz=quaternion(axes),
+                    )
+                )
 
     def _show_pull(self, tool: Array, target: Array | None) -> None:
         """Draw the line from the tool to where it is pulled."""
         self.pull = _without(self.pull)
         if target is not None and float(np.linalg.norm(target - tool)) > 1e-3 * self.set.size:
             thick = 0.008 * self.set.size
-            self.pull = self.scene.add_arrows(f"{self.root}/pull", np.array([[tool, target]]), PULL, shaft_radius=thick,
-                                              head_radius=3 * thick, head_length=5 * thick)  # fmt: skip
+            self.pull = self.scene.add_arrows(
+                f"{self.root}/pull",
+                np.array([[tool, target]]),
+                PULL,
+                shaft_radius=thick,
+                head_radius=3 * thick,
+                head_length=5 * thick,
+            )
 
     def show_path(self, tools: Array | None) -> None:
         """Draw the way of the tool, (k, 3), and remove the last one."""

@@ -10,7 +10,7 @@ from armdyn.codegen import wasm_module
 from armdyn.codegen.c_source import comment, head, purpose_of_test, words
 from armdyn.codegen.functions import PARAMETERS, Function, Model
 from armdyn.codegen.reference_vectors import TOLERANCE, vectors
-from armdyn.kernels.sincos import PLAIN
+from armdyn.kernels.straight.sincos import PLAIN
 from armdyn.markup import safe_text
 
 

@@ -10,8 +10,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from armdyn import __version__
 from armdyn.codegen import model
 from armdyn.codegen.functions import Model
@@ -24,6 +22,7 @@ from armdyn.findings import sentence as plain_sentence
 from armdyn.graph import trace
 from armdyn.graph.program import straight_line
 from armdyn.graph.structure import ports
+from armdyn.kinematics.scene import PALETTE, TOOL_AXES, scene
 from armdyn.markup import safe_text
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.kinematics import link_poses
@@ -31,7 +30,6 @@ from armdyn.report.pages.equations_block import equations_block
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, sentence, takes
 from armdyn.robot.limits import joint_units, start_position, torque_limits, working_range
-from armdyn.robot.links import WORLD
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "kinetic_energy", "potential_energy")
 MOST_JOINTS = 7
@@ -117,10 +115,17 @@ def _facts(robot: Robot, made: Model, poses: Code) -> dict[str, Any]:
     low, high = (values.tolist() for values in working_range(robot))
     limits = torque_limits(robot).tolist()
     joints = [
-        {"name": safe_text(joint.name), "kind": joint.kind, "unit": unit[0], "torque_unit": unit[3], "lower": lower,
-         "upper": upper, "torque": most if math.isfinite(most) else None}
+        {
+            "name": safe_text(joint.name),
+            "kind": joint.kind,
+            "unit": unit[0],
+            "torque_unit": unit[3],
+            "lower": lower,
+            "upper": upper,
+            "torque": most if math.isfinite(most) else None,
+        }
         for joint, unit, lower, upper, most in zip(robot.joints, joint_units(robot), low, high, limits, strict=True)
-    ]  # fmt: skip
+    ]
     return known | {
         "name": safe_text(robot.name),
         "source": safe_text(robot.source or "", 300),
@@ -129,10 +134,20 @@ def _facts(robot: Robot, made: Model, poses: Code) -> dict[str, Any]:
         "axes": joints,
         "start": start(robot),
         "gravity": [float(x) for x in robot.gravity],
-        "base": [float(x) for x in robot.base.xyz],
-        "kinds": [link.kind for link in tree.links],
-        "segments": _segments(tree),
-        "tool": _tool(tree),
+        "scene": _scene(robot),
+    }
+
+
+def _scene(robot: Robot) -> dict[str, Any]:
+    """The arm as the page draws it, and its colours."""
+    drawn = scene(robot)
+    link, tool = drawn.tool
+    return {
+        "base": drawn.base.tolist(),
+        "joints": [[kind, carrier, point.tolist(), axis.tolist()] for kind, carrier, point, axis in drawn.joints],
+        "segments": [[a, start.tolist(), b, end.tolist()] for a, start, b, end in drawn.segments],
+        "tool": [link, tool[:3].tolist()],
+        "palette": PALETTE | {"axes": TOOL_AXES},
     }
 
 
@@ -142,25 +157,3 @@ def start(robot: Robot) -> list[float]:
         return [float(x) for x in start_position(robot)]
     closed, joints = all_positions(robot, start_position(robot)), robot.opened.joints
     return [float(closed[joints.index(joint)]) for joint in robot.joints]
-
-
-def _segments(tree: Robot) -> list[Any]:
-    """Rigid parts between joints: [link, point, link, point], points in the frames of their links, -1 the world."""
-    base = [float(x) for x in tree.base.xyz]
-    made: list[Any] = []
-    for link in tree.links:
-        if link.parent == WORLD:
-            made.append([-1, base, link.index, [0.0, 0.0, 0.0]])
-        else:
-            foot = [float(x) for x in link.placement.p]
-            made.append([link.parent, [0.0, 0.0, 0.0], link.parent, foot])
-            made.append([link.parent, foot, link.index, [0.0, 0.0, 0.0]])
-    frame = tree.frame("tool")
-    if frame.link != WORLD:
-        made.append([frame.link, [0.0, 0.0, 0.0], frame.link, [float(x) for x in frame.pose.p]])
-    return made
-
-
-def _tool(tree: Robot) -> list[Any]:
-    frame = tree.frame("tool")
-    return [-1 if frame.link == WORLD else frame.link, np.asarray(frame.pose.array(), dtype=float)[:3].tolist()]

@@ -24,19 +24,19 @@ const turned = (p) => upright.map((row) => row[0] * p[0] + row[1] * p[1] + row[2
 function scene(at) {
   const all = arm.closed ? arm.closed(at) : at, poses = arm.link_poses(all);
   const point = (link, p) => turned(link < 0 ? p : [0, 1, 2].map((i) => poses[link][4 * i] * p[0] + poses[link][4 * i + 1] * p[1] + poses[link][4 * i + 2] * p[2] + poses[link][4 * i + 3]));
-  const [link, T] = ROBOT.tool, origin = point(link, T.map((row) => row[3]));
+  const [link, T] = ROBOT.scene.tool, origin = point(link, T.map((row) => row[3]));
   const columns = [0, 1, 2].map((k) => { const tip = point(link, T.map((row) => row[3] + row[k])); return tip.map((x, i) => x - origin[i]); });
   const tool = [0, 1, 2].map((i) => [columns[0][i], columns[1][i], columns[2][i], origin[i]]);
-  const joints = ROBOT.kinds.map((kind, k) => {
-    const place = point(k, [0, 0, 0]), tip = point(k, [0, 0, 1]);
+  const joints = ROBOT.scene.joints.map(([kind, k, p, axis]) => {
+    const place = point(k, p), tip = point(k, p.map((x, i) => x + axis[i]));
     return { kind, at: place, axis: tip.map((x, i) => x - place[i]) };
   });
-  const segments = ROBOT.segments.map(([a, p, b, r]) => [point(a, p), point(b, r)]);
-  return { arm: { joints, segments, tool }, ...sphere([origin, ...segments.flat()]), floor: turned(ROBOT.base)[2] };
+  const segments = ROBOT.scene.segments.map(([a, p, b, r]) => [point(a, p), point(b, r)]);
+  return { arm: { joints, segments, tool }, palette: ROBOT.scene.palette, ...sphere([origin, ...segments.flat()]), floor: turned(ROBOT.scene.base)[2] };
 }
 
 // A sphere around all that was shown so far: the camera moves back for an arm that leaves it, and stays.
-let lowest = turned(ROBOT.base), highest = lowest;
+let lowest = turned(ROBOT.scene.base), highest = lowest;
 function sphere(points) {
   lowest = lowest.map((x, i) => Math.min(x, ...points.map((p) => p[i])));
   highest = highest.map((x, i) => Math.max(x, ...points.map((p) => p[i])));

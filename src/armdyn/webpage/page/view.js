@@ -47,7 +47,7 @@ class View {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineCap = "round";
-    const { arm, size, centre } = this.scene;
+    const { arm, size, centre, palette } = this.scene;
     this.size = size; this.centre = centre;
     this.scale = this.zoom * 0.5 * Math.min(this.width, this.height) / (MARGIN * size);
     const ink = getComputedStyle(document.body).color;
@@ -58,14 +58,14 @@ class View {
       const [p, r] = [this.project(a), this.project(b)];
       parts.push({ p, r, color, width: width * (p[3] + r[3]) / 2, depth: (p[2] + r[2]) / 2 });
     };
-    for (const [a, b] of arm.segments) add(a, b, "#8d9bb0", thick);
+    for (const [a, b] of arm.segments) add(a, b, palette.link, thick);
     for (const joint of arm.joints) {
       const end = (sign) => joint.at.map((x, i) => x + sign * 1.3 * thick * joint.axis[i]);
-      add(end(-1), end(1), joint.kind === "revolute" ? "#2f6fd0" : "#e08a2e", 2 * thick);
+      add(end(-1), end(1), palette[joint.kind], 2 * thick);
     }
     parts.sort((a, b) => a.depth - b.depth);
     for (const { p, r, color, width } of parts) this.stroke(pen, p, r, color, width);
-    this.frame(pen, arm.tool, 0.16 * size);
+    this.frame(pen, arm.tool, 0.16 * size, palette.axes);
     if (this.scene.ellipsoid) this.ellipsoid(pen, arm.tool, this.scene.ellipsoid, 0.4 * size);
     if (this.scene.trace) this.path(pen, this.scene.trace);
   }
@@ -93,9 +93,9 @@ class View {
     pen.globalAlpha = 1;
   }
 
-  frame(pen, tool, length) {
+  frame(pen, tool, length, colors) {
     const at = [tool[0][3], tool[1][3], tool[2][3]], start = this.project(at);
-    ["#d64545", "#2a9d4a", "#3b6fd4"].forEach((color, axis) => {
+    colors.forEach((color, axis) => {
       const end = this.project(at.map((x, i) => x + length * tool[i][axis]));
       pen.strokeStyle = color; pen.lineWidth = 3;
       this.line(pen, start, end);
