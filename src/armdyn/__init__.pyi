@@ -16,6 +16,7 @@ from armdyn import simulation as simulation
 from armdyn import sweeps as sweeps
 from armdyn import torch as torch
 from armdyn import trajectory as trajectory
+from armdyn.analysis import analyse as analyse
 from armdyn.analysis import prune as prune
 from armdyn.control import Admittance as Admittance
 from armdyn.control import analyse_gains as analyse_gains
