@@ -26,7 +26,7 @@ def test_summary_against_an_engine() -> None:
     q_all = np.array(chain.continued(q.tolist()))
     G = np.array(chain.projection(q_all.tolist()), dtype=float)
     M = G.T @ np.asarray(pinocchio_model.mass_matrix(robot.opened, q_all)) @ G
-    found = analysis.summary(robot, q)
+    found = analysis.analyse(robot, q)
     J = armdyn.mechanics.kinematics.jacobian(robot.opened, q_all)[:2] @ G
     mobility = J @ np.linalg.inv(M) @ J.T
     assert found.effective_mass[:2] == pytest.approx(1 / np.diag(mobility), rel=1e-10)

@@ -60,6 +60,8 @@ LEVEL = {
 }
 LAZY = {
     "robot/robot.py": "armdyn.formats",  # robot.save
+    "analysis/analyse.py": "armdyn.report.figures",  # analysis.plot
+    "analysis/pruning.py": "armdyn.report.figures",  # pruned.plot
     "trajectory/trajectory.py": "armdyn.report.figures",  # trajectory.plot
     "motion/torques.py": "armdyn.report.figures",  # breakdown.plot
     "simulation/run.py": "armdyn.report.figures",  # run.plot

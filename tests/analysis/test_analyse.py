@@ -1,4 +1,4 @@
-"""The summary of an arm at a configuration."""
+"""The analysis of an arm at a configuration."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import pytest
 
 import armdyn
 from analysis.arms import compiled, foreign, states
-from armdyn.analysis import isotropic_acceleration, payload_capability, summary
+from armdyn.analysis import analyse, isotropic_acceleration, payload_capability
 from armdyn.tables import render
 
 
 def text_of(name: str, q: object, **options: object) -> str:
-    found = summary(compiled(name), q, **options)  # type: ignore[arg-type]
+    found = analyse(compiled(name), q, **options)  # type: ignore[arg-type]
     return "\n".join(map(render, found.sections()))
 
 
 def test_numbers_of_a_summary_by_pinocchio() -> None:
     q = states("panda")[0][0]
-    found = summary(compiled("panda"), q)
+    found = analyse(compiled("panda"), q)
     M, _, g, J, _ = foreign("panda", q, 0 * q)
     np.testing.assert_allclose(found.singular_values["linear"], np.linalg.svd(J[:3], compute_uv=False), rtol=1e-9)
     np.testing.assert_allclose(found.singular_values["angular"], np.linalg.svd(J[3:], compute_uv=False), rtol=1e-9)
@@ -32,7 +32,7 @@ def test_numbers_of_a_summary_by_pinocchio() -> None:
 
 
 def test_singular_and_weak_positions_are_told() -> None:
-    found = summary(compiled("planar2r"), [0.0, 0.0], tau_max=100.0)
+    found = analyse(compiled("planar2r"), [0.0, 0.0], tau_max=100.0)
     assert [warning.split(":")[0] for warning in found.warnings] == [
         "Singular configuration",
         "There is no model of operational space for x y",
@@ -40,11 +40,11 @@ def test_singular_and_weak_positions_are_told() -> None:
     ]
     assert found.moving == ("x", "y", "rz") and np.isinf(found.effective_mass[0])
     assert found.payload is not None and np.isnan(found.payload)
-    near = summary(compiled("planar2r"), [0.0, 0.02])
+    near = analyse(compiled("planar2r"), [0.0, 0.02])
     assert near.warnings[0].startswith("Close to a singular configuration")
     assert near.warnings[-1].startswith("No torque limits are known")
-    assert not summary(compiled("panda"), states("panda")[0][0] * [1, 1, 1, -1, 1, 1, 1]).warnings
-    assert "Joints out of their range: panda_joint4." in summary(compiled("panda"), np.full(7, 0.5)).warnings
+    assert not analyse(compiled("panda"), states("panda")[0][0] * [1, 1, 1, -1, 1, 1, 1]).warnings
+    assert "Joints out of their range: panda_joint4." in analyse(compiled("panda"), np.full(7, 0.5)).warnings
 
 
 def test_tables_read_well() -> None:
@@ -54,9 +54,9 @@ def test_tables_read_well() -> None:
     assert "inf" in singular and "inf" not in regular
     assert "nan" not in singular
     with pytest.raises(armdyn.ArmdynError, match="one position"):
-        summary(compiled("planar2r"), [[0.0, 1.0]])
+        analyse(compiled("planar2r"), [[0.0, 1.0]])
 
 
 def test_every_robot_of_the_catalog_has_a_summary() -> None:
     for name in ("pendulum", "cartesian2", "three_link", "rx90", "scara5"):
-        assert summary(compiled(name)).sections()
+        assert analyse(compiled(name)).sections()
