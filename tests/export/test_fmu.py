@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.law import Law
+from armdyn.control.base import Law
 from armdyn.export import c_source, write
 from armdyn.export.export_files import model_for
 from armdyn.export.fmu_source import PAYLOAD, prepared

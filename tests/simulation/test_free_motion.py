@@ -12,7 +12,7 @@ from scipy.special import ellipj
 import armdyn
 from armdyn.algebra import ZERO
 from armdyn.control import NoControl
-from armdyn.control.law import Desired, Law
+from armdyn.control.base import Desired, Law
 from armdyn.errors import NotApplicable
 from armdyn.robot import Robot
 from armdyn.robot.compounds import turned

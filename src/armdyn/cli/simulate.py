@@ -283,7 +283,7 @@ def _pushed(robot: Robot, texts: list[str] | None) -> Any:
 
 
 def _measure(text: str) -> Any:
-    from armdyn.simulation.sides import MEASURES
+    from armdyn.simulation.plant_coordinates import MEASURES
 
     if text not in MEASURES:
         raise typer.BadParameter(f"{text!r} is unknown; known: {', '.join(MEASURES)}", param_hint="--measured")

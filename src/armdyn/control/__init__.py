@@ -8,11 +8,11 @@ Poles and bandwidth of gains: `analyse_gains`. Errors of a model's parameters: `
 """
 
 from armdyn.control.adaptive import SlotineLi
+from armdyn.control.base import Desired, Law, SingularTask
 from armdyn.control.computed_torque import ComputedTorque, Feedforward, NoControl
 from armdyn.control.elastic_pd import ElasticPD, StabilityCondition
 from armdyn.control.extremes import acceleration_constants, largest_gravity_slope, largest_inertias
 from armdyn.control.gains import GainAnalysis, JointLoop, analyse_gains
-from armdyn.control.law import Desired, Law, SingularTask
 from armdyn.control.models import Formulated
 from armdyn.control.observer import MomentumObserver, VelocityObserver, first_contact
 from armdyn.control.open_loop import FunctionLaw, TorqueTable

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.extremes import largest_gravity_slope, largest_inertias
-from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.dynamics.holding import holding_torques

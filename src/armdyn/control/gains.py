@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import Law
 from armdyn.control.computed_torque import ComputedTorque
 from armdyn.control.extremes import largest_inertias
-from armdyn.control.law import Law
 from armdyn.control.pid import PID, viscous_friction
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, ndtri
 
-from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.passivity import friction_columns
 from armdyn.control.uncertainty import break_away, error_matrix, fewest
 from armdyn.dynamics import Dynamics

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law
+from armdyn.control.base import NOTHING, Desired, Law
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.typing import Array
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from armdyn.control.base import NOTHING, Desired, Law, gain_vector, settle
 from armdyn.control.extremes import largest_gravity_slope, largest_inertias
-from armdyn.control.law import NOTHING, Desired, Law, gain_vector, settle
 from armdyn.control.pointwise import clipped, where_not_negative
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques

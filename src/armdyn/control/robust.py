@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.passivity import PassivityLaw
 from armdyn.control.pointwise import clipped, incipient
 from armdyn.control.uncertainty import error_matrix, parameter_errors

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.control.extremes import largest_inertias
-from armdyn.control.law import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from armdyn.control.law import NOTHING, Desired, SingularTask
+from armdyn.control.base import NOTHING, Desired, SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.simulation.outcome import Outcome, range_detail
 from armdyn.simulation.problem import HUGE, Problem

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import Law
 from armdyn.control.computed_torque import NoControl
-from armdyn.control.law import Law
 from armdyn.control.open_loop import FunctionLaw
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from armdyn.control.law import Law
+from armdyn.control.base import Law
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.kernels import build
 from armdyn.kernels.kernel import Kernel
 from armdyn.simulation.compiled_loop import Loop, loops, obstacle, rows_of, stage_rows, step_graph
+from armdyn.simulation.plant_coordinates import initial
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
-from armdyn.simulation.sides import initial
 from armdyn.typing import Array
 
 BLOCK = 256

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.control.uncertainty import break_away
 from armdyn.simulation.integrators import METHODS
 from armdyn.simulation.outcome import Outcome
+from armdyn.simulation.plant_coordinates import initial
 from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Status
-from armdyn.simulation.sides import initial
 from armdyn.simulation.stiction import sticks
 from armdyn.simulation.stiffness import Mode, fastest, law_slopes, linear_part, told
 from armdyn.typing import Array

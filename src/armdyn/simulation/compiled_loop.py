@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from armdyn.algebra import ops
-from armdyn.control.law import Desired, Law
+from armdyn.control.base import Desired, Law
 from armdyn.control.uncertainty import break_away
 from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.quantities import QUANTITIES
@@ -26,10 +26,10 @@ from armdyn.kernels.kernel import LARGEST, Kernel
 from armdyn.parameters import standard_parameters, with_standard_parameters
 from armdyn.simulation.integrators import Linear, Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
+from armdyn.simulation.plant_coordinates import Measure, sides
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
 from armdyn.simulation.saturation import Saturation
-from armdyn.simulation.sides import Measure, sides
 from armdyn.simulation.stiction import Grip, Stiction, without_friction
 from armdyn.simulation.stiffness import moving, solve_symmetric, traced_part
 from armdyn.simulation.stops import StopForces

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.linalg.lapack import dgesv
 
-from armdyn.control.law import Desired, SingularTask
+from armdyn.control.base import Desired, SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.simulation.compiled_loop import Stages, loops, obstacle, rows_of, stages_of
 from armdyn.simulation.integrators import Linear, Rates, plus

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Law
+from armdyn.control.base import Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.presliding import Presliding
 from armdyn.errors import ShapeError
 from armdyn.robot import compounds
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Along, Method, itself
+from armdyn.simulation.plant_coordinates import Measure, Sides, initial, sides
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench, numbers
-from armdyn.simulation.sides import Measure, Sides, initial, sides
 from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
 

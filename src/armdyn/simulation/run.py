@@ -13,7 +13,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
-from armdyn.control.law import Desired
+from armdyn.control.base import Desired
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.files import writing

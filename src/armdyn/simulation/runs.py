@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from armdyn.control.law import Desired
+from armdyn.control.base import Desired
 from armdyn.dynamics import compile
 from armdyn.errors import NotApplicable
 from armdyn.parameters import with_standard_parameters

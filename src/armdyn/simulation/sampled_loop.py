@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law, SingularTask
+from armdyn.control.base import NOTHING, Desired, Law, SingularTask
 from armdyn.simulation.compiled_loop import loops, march_of, obstacle, stage_rows
 from armdyn.simulation.compiled_loop import pays as loop_pays
 from armdyn.simulation.outcome import Outcome, end_of_motion

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.control.law import NOTHING
+from armdyn.control.base import NOTHING
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot import Robot
 from armdyn.simulation.integrators import AUTO, Method, method
-from armdyn.simulation.sides import MEASURES, Measure
+from armdyn.simulation.plant_coordinates import MEASURES, Measure
 from armdyn.simulation.stops import Stops
 from armdyn.typing import Array
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Desired, Law
+from armdyn.control.base import Desired, Law
 from armdyn.control.open_loop import FunctionLaw, TorqueFunction
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics

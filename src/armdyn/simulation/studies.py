@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import CentralInertia, Inertia, ops
+from armdyn.control.base import Law
 from armdyn.control.computed_torque import PARTS, ComputedTorque
-from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable

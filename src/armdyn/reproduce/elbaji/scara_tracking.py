@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import Law
 from armdyn.control.computed_torque import ComputedTorque
-from armdyn.control.law import Law
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError
 from armdyn.formats import load
