@@ -8,19 +8,11 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.catalog.curves import SCARA_RATE, SCARA_START, ScaraCurve, Swing
 from armdyn.control import ComputedTorque, Formulated
-from armdyn.reproduce.elbaji.scara_tracking import (
-    SCARA_KD,
-    SCARA_KP,
-    SCARA_RATE,
-    SCARA_START,
-    ScaraCurve,
-    printed_model,
-    scara_tracking,
-)
+from armdyn.reproduce.elbaji.scara_tracking import SCARA_KD, SCARA_KP, printed_model, scara_tracking
 from armdyn.reproduce.khalil import chapter_9
 from armdyn.reproduce.other_model import OtherModel
-from armdyn.reproduce.truc.swing import Swing
 from armdyn.simulation.settings import Solver
 
 CURVE = ScaraCurve()

@@ -292,8 +292,7 @@ def _measure(text: str) -> Any:
 
 def _reference(robot: Robot, text: str | None, start: str | None, duration: float | None) -> tuple[Any, dict[str, Any]]:
     """The reference, and the start and duration of the simulation."""
-    from armdyn.reproduce.elbaji.scara_tracking import SCARA_RATE, SCARA_START, ScaraCurve
-    from armdyn.reproduce.truc.swing import Swing
+    from armdyn.catalog.curves import SCARA_RATE, SCARA_START, ScaraCurve, Swing
     from armdyn.robot.limits import start_position
     from armdyn.trajectory import point_to_point, read_trajectory
 

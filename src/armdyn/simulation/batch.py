@@ -89,7 +89,7 @@ class Results(NamedTuple):
 
 def march(problem: Problem, given: Samples, keep: int) -> Results:
     """Simulate all samples; every `keep`-th time step is stored."""
-    p, n, size, count = problem, problem.n, problem.sides.size, given.total
+    p, n, size, count = problem, problem.n, problem.coordinates.size, given.total
     reason = obstacle(p) or ("a change of the plant" if len(p.plants) > 1 else None)
     if reason is not None:
         raise NotApplicable(f"{reason} in a batch", where="simulate", expected="a closed loop that can be compiled",
@@ -127,7 +127,7 @@ def march(problem: Problem, given: Samples, keep: int) -> Results:
 def _march_block(
     p: Problem, kernel: Kernel, state: Array, given: Array, goals: Array | None, keep: int, found: list[Array]
 ) -> None:
-    n, size, stride, window = p.n, p.sides.size, p.method.grid, stage_rows(p.method)
+    n, size, stride, window = p.n, p.coordinates.size, p.method.grid, stage_rows(p.method)
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
     reference = rows_of(times, table)

@@ -36,7 +36,7 @@ def _modes(problem: Problem, t: float, *, law: bool = True) -> tuple[Mode, Mode]
 
     law: whether to ask the law; held torques do not act within a step, and a user's function may have a state.
     """
-    p, dyn, where = problem, problem.plants[0][1], problem.sides
+    p, dyn, where = problem, problem.plants[0][1], problem.coordinates
     desired = p.course.at(t)
     x, xd = p.start if t == 0 else initial(dyn, desired.q, desired.qd)
     M, D, K = linear_part(dyn, None, p.presliding)(x, xd)

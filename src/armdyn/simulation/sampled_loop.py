@@ -45,7 +45,7 @@ def pays(problem: Problem) -> bool:
 
 def sampled_steps(problem: Problem) -> Outcome:
     """Simulate with the law in Python and the plant in machine code."""
-    p, n, size, law = problem, problem.n, problem.sides.size, problem.law
+    p, n, size, law = problem, problem.n, problem.coordinates.size, problem.law
     table = p.course.table(p.times)
     measure = None if p.sensors is None else Measurement(p)
     z = law.start(p.q0, p.qd0)
@@ -54,7 +54,7 @@ def sampled_steps(problem: Problem) -> Outcome:
     state[0] = np.concatenate([*p.start, np.zeros(2 * size)])
     window, spare = np.zeros((stage_rows(p.method), 1 + 3 * n)), np.empty(n)
     plants = {start: march_of(loop).kernel.ufunc for (start, _), loop in zip(p.plants, loops(plant_of(p)), strict=True)}
-    held, value, seen = np.zeros(n), 0.0, p.sides
+    held, value, seen = np.zeros(n), 0.0, p.coordinates
 
     def outcome(k: int, status: Status, detail: str) -> Outcome:
         q, qd = (np.ascontiguousarray(state[:k, part : part + size]) for part in (0, size))

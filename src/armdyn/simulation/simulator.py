@@ -157,8 +157,8 @@ def _runs(problem: Problem, many: Samples, begin: float) -> Runs:
     """The results of a batch."""
     p, keep = problem, problem.solver.keep
     found = march(p, many, keep)
-    places = p.sides.motors
-    motors = None if p.sides.rigid else (found.q[..., places], found.qd[..., places])
+    places = p.coordinates.motors
+    motors = None if p.coordinates.rigid else (found.q[..., places], found.qd[..., places])
     q, qd = found.q[..., : p.nq], found.qd[..., : p.n]
     table = p.course.table(p.times[::keep])
     goal = found.desired
@@ -177,7 +177,7 @@ def _runs(problem: Problem, many: Samples, begin: float) -> Runs:
 def _solved(problem: Problem) -> tuple[Outcome, bool]:
     """The outcome, and whether machine code ran the loop."""
     compiled, name = problem.solver.compiled, problem.method.name
-    if problem.stiction and not problem.sides.rigid:
+    if problem.stiction and not problem.coordinates.rigid:
         raise NotApplicable(
             "elastic joints together with stiction", where="simulate", expected="one of the two",
             advice='robot.without("elastic") has rigid joints.',
@@ -203,8 +203,8 @@ def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float) -> R
     known = outcome.table
     desired = problem.course.table(t) if known is None else Desired(*(column[: len(t)] for column in known))
     law, n = problem.law, problem.n
-    places = problem.sides.motors
-    motors = None if problem.sides.rigid else (outcome.q[:, places], outcome.qd[:, places])
+    places = problem.coordinates.motors
+    motors = None if problem.coordinates.rigid else (outcome.q[:, places], outcome.qd[:, places])
     nq = problem.nq
     outcome = outcome._replace(q=np.ascontiguousarray(outcome.q[:, :nq]), qd=np.ascontiguousarray(outcome.qd[:, :n]))
     if law.in_task_space:

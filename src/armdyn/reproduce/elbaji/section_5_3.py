@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.catalog.curves import SCARA_RATE, SCARA_START, ScaraCurve
 from armdyn.control import ComputedTorque, Formulated
 from armdyn.equations import derive
 from armdyn.graph import evaluate, lambdified, trace
@@ -17,16 +18,7 @@ from armdyn.mechanics.registry import formulation
 from armdyn.report.figures.charts import Line, Panel, chart, series
 from armdyn.report.figures.style import GREY
 from armdyn.reproduce.elbaji import printed as text
-from armdyn.reproduce.elbaji.scara_tracking import (
-    PRINTED,
-    SCARA_KD,
-    SCARA_KP,
-    SCARA_RATE,
-    SCARA_START,
-    ScaraCurve,
-    printed_model,
-    scara_tracking,
-)
+from armdyn.reproduce.elbaji.scara_tracking import PRINTED, SCARA_KD, SCARA_KP, printed_model, scara_tracking
 from armdyn.reproduce.elbaji.sections_2_to_4 import G, dynamics, scara
 from armdyn.reproduce.elbaji.sections_5_1_and_5_2 import JOINTS, medians
 from armdyn.reproduce.item import Chapter, Check, Claim, Outcome, below, distance, equal, floats, near

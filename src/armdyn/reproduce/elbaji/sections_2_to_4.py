@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import derivative
+from armdyn.catalog.curves import SCARA_START, ScaraCurve
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.equations import derive
@@ -19,7 +20,6 @@ from armdyn.mechanics.kinematics import link_poses
 from armdyn.report.figures.robot_figures import robot_figure
 from armdyn.reproduce import dh
 from armdyn.reproduce.elbaji import printed as text
-from armdyn.reproduce.elbaji.scara_tracking import SCARA_START, ScaraCurve
 from armdyn.reproduce.item import Chapter, Check, Outcome, below, close, distance, floats, identity, misses
 from armdyn.robot.random import random_robot
 from armdyn.robot.robot import Robot

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from armdyn.bench.engines.pinocchio import PinocchioEngine
+from armdyn.catalog.curves import Swing
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import MissingExtra
 from armdyn.formats import load
@@ -18,7 +19,6 @@ from armdyn.kernels import build
 from armdyn.report.figures.charts import Panel, chart, series
 from armdyn.reproduce.item import Chapter, Claim, Outcome, below, distance, near
 from armdyn.reproduce.truc import printed as text
-from armdyn.reproduce.truc.swing import Swing
 from armdyn.typing import Array
 
 chapter = Chapter("truc")
