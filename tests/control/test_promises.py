@@ -35,7 +35,7 @@ from armdyn.control import (
     parameter_errors,
 )
 from armdyn.parameters import standard_parameters, with_standard_parameters
-from armdyn.simulation import simulate
+from armdyn.simulation import Solver, simulate
 from simulation.arms import Wave
 
 plants = pytest.importorskip("support.pinocchio_plant")
@@ -221,7 +221,7 @@ def test_torques_as_functions_move_the_engine_as_they_move_our_plant() -> None:
 
     for law in (NoControl(N), FunctionLaw(push, N)):
         theirs = plant().run(law, START, 0.5, START, rtol=1e-10, samples=51)
-        ours = simulate(truth(), law, START, 0.5, 1e-3, q0=START)  # functions are sampled: order 1
+        ours = simulate(truth(), law, START, 0.5, q0=START, solver=Solver(dt=1e-3))  # functions are sampled: order 1
         assert np.abs(ours.q[-1] - theirs.q[-1]).max() < (1e-7 if isinstance(law, NoControl) else 2e-3)
 
 

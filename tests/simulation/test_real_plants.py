@@ -33,9 +33,16 @@ def test_a_function_is_a_digital_controller(compiled: bool) -> None:
         times.append(t)
         return spring_damper(t, q, qd)
 
-    run = simulate(dyn, law, duration=0.5, q0=[0.0, 0.1], integrator="rk4", solver=Solver(compiled=compiled))
-    same = simulate(dyn, PID(KP, KD), [0.3, 0.3], 0.5, q0=[0.0, 0.1], integrator="rk4",
-                    actuation=Actuation(control_period=1e-3), solver=Solver(compiled=True))  # fmt: skip
+    run = simulate(dyn, law, duration=0.5, q0=[0.0, 0.1], solver=Solver(integrator="rk4", compiled=compiled))
+    same = simulate(
+        dyn,
+        PID(KP, KD),
+        [0.3, 0.3],
+        0.5,
+        q0=[0.0, 0.1],
+        actuation=Actuation(control_period=1e-3),
+        solver=Solver(integrator="rk4", compiled=True),
+    )
     assert run.ok
     assert run.compiled is compiled
     assert np.abs(run.q - same.q).max() < 1e-12
@@ -88,7 +95,7 @@ def test_wrong_torques_are_explained(tmp_path: Path) -> None:
 def test_events_by_functions() -> None:
     """A bob released at 0.3 rad from its lowest point passes it every half period."""
     robot = pendulum()
-    run = simulate(robot, NoControl(1), duration=6.0, dt=5e-3, q0=[-np.pi / 2 + 0.3], integrator="rk4")
+    run = simulate(robot, NoControl(1), duration=6.0, q0=[-np.pi / 2 + 0.3], solver=Solver(dt=5e-3, integrator="rk4"))
     passes = run.crossings(lambda t, q, qd: q[0] + np.pi / 2)
     half = np.pi * np.sqrt(0.5 / 9.81) * (1 + 0.3**2 / 16 + 11 * 0.3**4 / 3072 + 173 * 0.3**6 / 737280)
     assert passes == pytest.approx(half * (0.5 + np.arange(len(passes))), abs=1e-6)
@@ -107,7 +114,7 @@ def limited_pendulum(**more: Any) -> armdyn.Robot:
 def test_a_pendulum_comes_to_rest_on_its_stop(integrator: str, compiled: bool) -> None:
     """It hangs past the lower limit by weight over stiffness."""
     plant = Plant(limited_pendulum(), stops=Stops(stiffness=2000.0, damping=30.0))
-    run = simulate(plant, NoControl(1), duration=2.0, q0=[0.2], integrator=integrator, solver=Solver(compiled=compiled))
+    run = simulate(plant, NoControl(1), duration=2.0, q0=[0.2], solver=Solver(integrator=integrator, compiled=compiled))
     assert run.ok
     torque = 9.81 * 0.5 * np.cos(run.q[-1, 0])
     assert abs(run.qd[-1, 0]) < 1e-6
@@ -117,8 +124,14 @@ def test_a_pendulum_comes_to_rest_on_its_stop(integrator: str, compiled: bool) -
 def test_a_stop_never_pulls() -> None:
     """A mass is pushed back by a stop with damping; the force never changes its sign, so that it leaves the stop."""
     robot = slider(limits={"lower": -1.0, "upper": 0.1})
-    run = simulate(Plant(robot, stops=Stops(stiffness=5e3, damping=150.0)), NoControl(1), duration=1.0, dt=1e-4,
-                   q0=[0.0], qd0=[2.0])  # fmt: skip
+    run = simulate(
+        Plant(robot, stops=Stops(stiffness=5e3, damping=150.0)),
+        NoControl(1),
+        duration=1.0,
+        q0=[0.0],
+        qd0=[2.0],
+        solver=Solver(dt=1e-4),
+    )
     force = 2.0 * np.gradient(run.qd[:, 0], run.t)
     assert force.max() < 1e-6 * abs(force).max()
     assert run.qd[-1, 0] < -0.1
@@ -130,8 +143,10 @@ def test_stops_of_a_compiled_loop_are_those_of_python() -> None:
     law = PDGravity(dyn, np.array([200, 200, 200, 200, 20, 20, 10.0]), np.array([20, 20, 20, 20, 2, 2, 0.5]))
     goal = [2.5, 2.3, 2.5, -3.0, 2.5, 4.5, 2.5]  # joints 2 and 6 hit their stops on the way
     start: dict[str, Any] = {"q0": [2.0, 1.6, 0, -2.0, 0, 3.6, 0], "qd0": [0, 2, 0, 0, 0, 2, 0]}
-    runs = [simulate(Plant(dyn, stops=True), law, goal, 0.25, **start, integrator="rk4",
-                     solver=Solver(compiled=compiled)) for compiled in (False, True)]  # fmt: skip
+    runs = [
+        simulate(Plant(dyn, stops=True), law, goal, 0.25, **start, solver=Solver(integrator="rk4", compiled=compiled))
+        for compiled in (False, True)
+    ]
     assert [run.compiled for run in runs] == [False, True]
     high = np.array([joint.limits.upper for joint in robot.joints])
     assert 1e-4 < (runs[0].q - high).max() < 0.05
@@ -144,7 +159,9 @@ def test_stops_of_a_compiled_loop_are_those_of_python() -> None:
 def test_a_motor_at_constant_voltage_reaches_its_no_load_speed() -> None:
     """m v' = T (1 - v / v0): v = v0 (1 - exp(-T t / (m v0)))."""
     actuation = Actuation(torque_limits=6.0, no_load_speed=1.5)
-    run = simulate(slider(), PID(kp=1e6, kd=0.0), [1e3], 2.0, q0=[0.0], integrator="rk4", actuation=actuation)
+    run = simulate(
+        slider(), PID(kp=1e6, kd=0.0), [1e3], 2.0, q0=[0.0], actuation=actuation, solver=Solver(integrator="rk4")
+    )
     exact = 1.5 * (1 - np.exp(-6.0 * run.t / (2.0 * 1.5)))
     assert np.abs(run.qd[:, 0] - exact).max() < 1e-9
     assert np.abs(run.tau[:, 0] - 6.0 * (1 - exact / 1.5)).max() < 1e-7
@@ -189,8 +206,17 @@ def test_a_disturbance_at_any_frame() -> None:
 def test_stiction_in_machine_code_is_that_of_python(integrator: str) -> None:
     dyn = random_dynamics(3, 4, friction=True)
     law = PDGravity(dyn, 30.0, 3.0)
-    runs = [simulate(dyn, law, Hold(np.full(4, 0.2)), 0.6, q0=np.zeros(4), integrator=integrator,
-                     solver=Solver(compiled=compiled)) for compiled in (False, True)]  # fmt: skip
+    runs = [
+        simulate(
+            dyn,
+            law,
+            Hold(np.full(4, 0.2)),
+            0.6,
+            q0=np.zeros(4),
+            solver=Solver(integrator=integrator, compiled=compiled),
+        )
+        for compiled in (False, True)
+    ]
     assert [run.compiled for run in runs] == [False, True]
     assert (runs[0].qd[1:] == 0).any()
     assert ((runs[0].qd == 0) == (runs[1].qd == 0)).mean() > 0.99
@@ -245,7 +271,14 @@ def test_steps_in_parts_of_machine_code_are_those_of_python(integrator: str, mon
     for long in (10**9, 0):
         monkeypatch.setattr(fixed_step, "LONG", long)
         runs.append(
-            simulate(Plant(dyn, stops=True), law, Hold(np.full(4, 0.3)), 0.3, q0=np.zeros(4), integrator=integrator)
+            simulate(
+                Plant(dyn, stops=True),
+                law,
+                Hold(np.full(4, 0.3)),
+                0.3,
+                q0=np.zeros(4),
+                solver=Solver(integrator=integrator),
+            )
         )
     assert (runs[0].qd[1:] == 0).any()
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-6  # the law's slopes are differences in Python, exact in the code

@@ -8,7 +8,7 @@ import pytest
 import armdyn
 from armdyn.control import ComputedTorque, ResolvedAcceleration
 from armdyn.errors import ArmdynError, NotApplicable
-from armdyn.simulation import simulate
+from armdyn.simulation import Solver, simulate
 from armdyn.simulation.studies import comparison, imperfect_models, monte_carlo, scaled_masses
 from simulation.arms import Wave, dynamics
 
@@ -19,9 +19,19 @@ ARM = "three_link"
 def test_arms_like_the_model_do_as_the_model(integrator: str) -> None:
     dyn = dynamics(ARM)
     law = ComputedTorque(dyn, 100, 20, ki=10)
-    study = monte_carlo(dyn.robot, law, Wave(3), 0.3, 2e-3, samples=3, mass=0, com=0, friction=0, q0=[0.2, 0, 0.1],
-                        integrator=integrator)  # fmt: skip
-    run = simulate(dyn, law, Wave(3), 0.3, 2e-3, q0=[0.2, 0, 0.1], integrator=integrator)
+    study = monte_carlo(
+        dyn.robot,
+        law,
+        Wave(3),
+        0.3,
+        samples=3,
+        mass=0,
+        com=0,
+        friction=0,
+        q0=[0.2, 0, 0.1],
+        solver=Solver(dt=2e-3, integrator=integrator),
+    )
+    run = simulate(dyn, law, Wave(3), 0.3, q0=[0.2, 0, 0.1], solver=Solver(dt=2e-3, integrator=integrator))
     assert np.abs(study.largest_error - run.largest_error()).max() < 1e-12
     assert np.abs(study.rms_error - run.rms_error()).max() < 1e-12
     assert np.abs(study.largest_torque - np.abs(run.tau).max(axis=0)).max() < 1e-10
@@ -45,7 +55,7 @@ def test_each_sample_is_an_arm_of_its_own() -> None:
 def test_lost_arms_are_counted() -> None:
     robot = armdyn.load(ARM)
     law = ComputedTorque(armdyn.compile(robot), 1e7, 0)
-    study = monte_carlo(robot, law, Wave(3), 0.5, samples=4, q0=[0.1, 0, 0])
+    study = monte_carlo(robot, law, Wave(3), 0.5, samples=4, solver=Solver(integrator="rk4"), q0=[0.1, 0, 0])
     assert study.lost.all()
     assert np.isinf(study.largest_error).all()
     assert "4 unstable" in str(study)
@@ -57,7 +67,9 @@ def test_what_a_study_does_not_take() -> None:
     with pytest.raises(NotApplicable, match="ResolvedAcceleration"):
         monte_carlo(robot, law, [0.0, 0.0], 1.0)
     with pytest.raises(NotApplicable, match="dop853"):
-        monte_carlo(robot, ComputedTorque(armdyn.compile(robot), 1, 1), [0.0, 0.0], 1.0, integrator="dop853")
+        monte_carlo(
+            robot, ComputedTorque(armdyn.compile(robot), 1, 1), [0.0, 0.0], 1.0, solver=Solver(integrator="dop853")
+        )
     with pytest.raises(ArmdynError, match="no end"):
         monte_carlo(robot, ComputedTorque(armdyn.compile(robot), 1, 1), [0.0, 0.0])
 

@@ -166,7 +166,7 @@ def simulate(
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:
-        from armdyn.simulation import Actuation, Plant, Sensors
+        from armdyn.simulation import Actuation, Plant, Sensors, Solver
         from armdyn.simulation import simulate as run_simulation
 
         dyn = compiled(robot)
@@ -182,7 +182,7 @@ def simulate(
 
             law = VelocityObserver(law, known, observe_velocity)
         law = _observed(law, dyn, known, observe_contact, error)
-        options |= {"dt": dt, "integrator": integrator}
+        options |= {"solver": Solver(dt=dt, integrator=integrator)}
         curve = parse.torque_speed(no_load, corner, robot.n)
         limits = "robot" if saturate or curve else None
         actuation = Actuation(torque_limits=limits, control_period=control_period, **curve)
@@ -201,7 +201,7 @@ def simulate(
             from armdyn.simulation.studies import monte_carlo as many
 
             say(f"simulating {monte_carlo} arms")
-            study = many(robot, law, course, samples=monte_carlo, **options | {"integrator": run.integrator})
+            study = many(robot, law, course, samples=monte_carlo, **options)
     screen = console()
     _print_left_out(screen, robot, known.robot)
     _print_loops(screen, law, known)

@@ -54,11 +54,9 @@ def simulate(
     controller: Law | TorqueFunction | Sequence[Law],
     reference: Any = None,
     duration: float | None = None,
-    dt: float | None = None,
     *,
     q0: Any = None,
     qd0: Any = None,
-    integrator: str | None = None,
     solver: Solver = Solver(),  # noqa: B008 (frozen)
     actuation: Actuation = Actuation(),  # noqa: B008
     sensors: Sensors | None = None,
@@ -79,12 +77,10 @@ def simulate(
         reference:      callable ref(t), ref(t, 1), ref(t, 2), such as a trajectory, or a constant configuration
                         (default: none, for a function or table of torques; errors are then those from q0).
         duration:       s, rounded up to whole time steps (default: that of the reference or the table).
-        dt:             time step, s (default: that of the solver, 1e-3).
         q0:             (nq,) initial configuration, rad or m (default: on the reference; without one, joints at zero or
                         in the middle of ranges that do not hold zero).
         qd0:            (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator:     name of the integrator (default: that of the solver, auto).
-        solver:         tolerances, machine code or Python: see `Solver`.
+        solver:         integrator, time step, tolerances, machine code or Python: see `Solver`.
         actuation:      torque limits and control period: see `Actuation`.
         sensors:        noise, resolution and delay of the measurements (default: the exact state).
         stop:           function (t, q, qd) -> number, or truth value, whose change of sign ends the motion (default:
@@ -96,8 +92,6 @@ def simulate(
     """
     begin = time.perf_counter()
     body = plant if isinstance(plant, Plant) else Plant(plant)
-    step, name = solver.dt if dt is None else dt, solver.integrator if integrator is None else integrator
-    solver = replace(solver, dt=step, integrator=name)
     whole, parameters = true_arm(body)
     parts = Presliding.of(whole.robot)
     dyn = compiled_dynamics(sliding_part(whole.robot), cache=whole.cache) if len(parts) else whole
@@ -133,15 +127,15 @@ def simulate(
     )
     if len(parts):
         check_presliding(problem, body, many is not None)
-    if name == AUTO:
+    if solver.integrator == AUTO:
         problem = replace(problem, solver=replace(solver, integrator=automatic(problem)))
     if many is not None:
         runs = _runs(problem, many, begin)
-        if name == AUTO and not runs.ok and problem.method.name == "rk4":  # as below
+        if solver.integrator == AUTO and not runs.ok and problem.method.name == "rk4":  # as below
             runs = _runs(replace(problem, solver=replace(solver, integrator="implicit")), many, begin)
         return runs.required() if throw else runs
     outcome, in_code = _solved(problem)
-    if name == AUTO and outcome.status is Status.UNSTABLE and problem.method.name == "rk4":
+    if solver.integrator == AUTO and outcome.status is Status.UNSTABLE and problem.method.name == "rk4":
         # Somewhere on the way inertias were smaller than where the choice was made.
         problem = replace(problem, solver=replace(solver, integrator="implicit"))
         outcome, in_code = _solved(problem)

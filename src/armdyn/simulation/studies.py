@@ -49,13 +49,11 @@ def imperfect_models(
     law: ComputedTorque,
     reference: Any,
     duration: float | None = None,
-    dt: float | None = None,
     *,
     leave_out: Iterable[str] = PARTS,
     masses: float | None = 1.2,
     q0: Any = None,
     qd0: Any = None,
-    integrator: str | None = None,
     solver: Solver = Solver(),  # noqa: B008 (frozen)
     actuation: Actuation = Actuation(),  # noqa: B008
 ) -> dict[str, Run]:
@@ -66,13 +64,11 @@ def imperfect_models(
         law:       computed torque with the full model.
         reference: the desired motion, as in `simulate`.
         duration:  s (default: that of the reference).
-        dt:        time step, s (default: 1e-3).
         leave_out: terms left out of the controller's model, one at a time: coriolis, gravity, friction (default: all
                    that the arm has).
         masses:    factor on the masses of the controller's model (default: 1.2; None: not tried).
         q0:        (n,) initial configuration, rad or m (default: on the reference).
         qd0:       (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator: name of the integrator (default: that of the solver).
         solver:    as in `simulate`.
         actuation: as in `simulate`.
 
@@ -93,8 +89,7 @@ def imperfect_models(
         laws[f"masses times {masses:g}"] = replace(law, dyn=wrong)
     return {
         name: simulate(
-            body, each, reference, duration, dt, q0=q0, qd0=qd0, integrator=integrator, solver=solver,
-            actuation=actuation,
+            body, each, reference, duration, q0=q0, qd0=qd0, solver=solver, actuation=actuation
         )
         for name, each in laws.items()
     }  # fmt: skip
@@ -157,7 +152,6 @@ def monte_carlo(
     law: Law,
     reference: Any,
     duration: float | None = None,
-    dt: float = 1e-3,
     *,
     samples: int = 200,
     mass: float = 0.1,
@@ -166,7 +160,7 @@ def monte_carlo(
     after: float = 0.0,
     q0: Any = None,
     qd0: Any = None,
-    integrator: str = "rk4",
+    solver: Solver = Solver(),  # noqa: B008 (frozen)
     seed: int = 0,
     progress: Progress | None = None,
 ) -> MonteCarlo:
@@ -180,7 +174,6 @@ def monte_carlo(
         law:        control law in the joint space that can be compiled.
         reference:  the desired motion, as in `simulate`.
         duration:   s (default: that of the reference).
-        dt:         time step, s (default: 1e-3).
         samples:    number of arms (default: 200).
         mass:       standard deviation of the logarithm of the mass factor (default: 0.1).
         com:        standard deviation of the shift of the centre of mass, m (default: 0.02).
@@ -188,7 +181,7 @@ def monte_carlo(
         after:      time from which on errors count, s (default: 0).
         q0:         (n,) initial configuration, rad or m (default: on the reference).
         qd0:        (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator: rk4 (default), or another one with fixed steps.
+        solver:     as in `simulate`, with fixed steps.
         seed:       of the random numbers (default: 0).
         progress:   called with the step and the fraction done.
     """
@@ -205,7 +198,7 @@ def monte_carlo(
     for first in range(0, samples, TOGETHER):
         part = {name: values[first : first + TOGETHER] for name, values in drawn.items()}
         plant = Plant(dyn, stiction=False, parameters=part)
-        runs = simulate(plant, law, reference, duration, dt, q0=q0, qd0=qd0, integrator=integrator)
+        runs = simulate(plant, law, reference, duration, q0=q0, qd0=qd0, solver=solver)
         assert isinstance(runs, Runs)
         numbers = runs.largest_error(after), runs.rms_error(after), np.abs(runs.tau).max(axis=-2)
         lost = runs.statuses != Status.FINISHED
