@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control import PID, ComputedTorque, NoControl, PDGravity, TorqueTable
+from armdyn.control import PID, ComputedTorque, NoControl, PDGravity, TorqueTable, read_torques
 from armdyn.errors import ArmdynError, FileError
-from armdyn.simulation import Actuation, Hold, Plant, Solver, Status, Stops, read_torques, simulate
+from armdyn.simulation import Actuation, Hold, Plant, Solver, Status, Stops, simulate
 from simulation.arms import dynamics, pendulum, random_dynamics, slider
 from support.limits import calls
 
@@ -26,14 +26,21 @@ def spring_damper(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_function_is_a_digital_controller(compiled: bool) -> None:
+def test_a_function_with_a_control_period_is_a_digital_controller(compiled: bool) -> None:
     dyn, times = dynamics("planar2r"), []
 
     def law(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         times.append(t)
         return spring_damper(t, q, qd)
 
-    run = simulate(dyn, law, duration=0.5, q0=[0.0, 0.1], solver=Solver(integrator="rk4", compiled=compiled))
+    run = simulate(
+        dyn,
+        law,
+        duration=0.5,
+        q0=[0.0, 0.1],
+        actuation=Actuation(control_period=1e-3),
+        solver=Solver(integrator="rk4", compiled=compiled),
+    )
     same = simulate(
         dyn,
         PID(KP, KD),
@@ -58,7 +65,9 @@ def test_few_calls_a_step_with_a_law_in_python() -> None:
     gains = np.array([100, 100, 100, 100, 10, 10, 5.0])
 
     def run(duration: float) -> None:
-        assert simulate(dyn, lambda t, q, qd: gains * (0.3 - q - 0.1 * qd), duration=duration, q0=np.zeros(7)).ok
+        digital = Actuation(control_period=1e-3)
+        law = lambda t, q, qd: gains * (0.3 - q - 0.1 * qd)  # noqa: E731
+        assert simulate(dyn, law, duration=duration, q0=np.zeros(7), actuation=digital).ok
 
     for duration in (1.0, 2.0):
         run(duration)  # compiles
@@ -68,7 +77,7 @@ def test_few_calls_a_step_with_a_law_in_python() -> None:
 def test_torques_of_a_run_drive_the_same_run_again(tmp_path: Path) -> None:
     dyn = dynamics("planar2r")
     actuation = Actuation(control_period=1e-3)
-    first = simulate(dyn, spring_damper, duration=0.4, q0=[0.1, 0.2])
+    first = simulate(dyn, spring_damper, duration=0.4, q0=[0.1, 0.2], actuation=actuation)
     table = read_torques(first.save(tmp_path / "run.csv"))
     assert table.duration == pytest.approx(0.4)
     again = simulate(dyn, table, q0=[0.1, 0.2], actuation=actuation)

@@ -242,7 +242,7 @@ def _motion(
         return joint_law(known, controller, gains), motion, options
     if reference is not None or gain:
         raise typer.BadParameter("torques over time have no reference and no gains", param_hint="--torques")
-    from armdyn.simulation import read_torques
+    from armdyn.control import read_torques
 
     q0 = None if start is None else parse.configuration(start, robot, "--from")
     return read_torques(torques), None, {"q0": q0, "duration": duration}

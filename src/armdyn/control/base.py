@@ -102,7 +102,10 @@ def _listed(values: Array) -> str:
 
 def gain_vector(name: str, value: Any, n: int, *, positive: bool = False) -> Array:
     """(n,) gains, from one number for all joints or one per joint; raises ArmdynError for negative ones."""
-    gains = np.asarray(value, dtype=float)
+    try:
+        gains = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ArmdynError(f"{name} = {value!r}", where="control law", expected=f"one number or {n}") from None
     if gains.ndim == 0:
         gains = np.full(n, float(gains))
     if gains.shape != (n,):

@@ -62,8 +62,8 @@ class MomentumObserver(_Observer):
     law:          the law that computes the torques.
     dyn:          model of the arm.
     gain:         bandwidth of the filter, 1/s, (n,) or one number (default: 50).
-    errors:       standard deviations E of the parameters, (p, r): `parameter_errors(dyn, ...)`, or
-                  `identified_errors(dyn, fit)` (default: none, and no thresholds).
+    errors:       standard deviations E of the parameters, (p, r): `parameter_errors(dyn, ...)`, its arguments, as in
+                  {"mass": 0.03}, or `identified_errors(dyn, fit)` (default: none, and no thresholds).
     false_alarms: probability of a false alarm, of a joint at a time (default: 1e-4).
     always:       false_alarms is the probability for a robot, over all joints and all times; larger thresholds
                   (default: False).

@@ -8,7 +8,6 @@ holds the arguments, `integrators` the methods, `stiffness` what decides between
 
 from armdyn.simulation.course import Hold
 from armdyn.simulation.run import Run, SimulationError, Status
-from armdyn.simulation.run_files import read_torques
 from armdyn.simulation.runs import Runs
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver
 from armdyn.simulation.simulator import simulate
@@ -25,6 +24,5 @@ __all__ = [
     "Solver",
     "Status",
     "Stops",
-    "read_torques",
     "simulate",
 ]

@@ -109,7 +109,7 @@ class Actuation:
     corner_speed:   speed from which the torque falls, linearly, to zero at the no-load speed, (n,) or one number
                     (default: 0, a motor at constant voltage).
     control_period: the law is evaluated at these intervals, s, whole multiples of dt, and its torques are held in
-                    between (default: continuously; every dt with sensors, and for a function as law).
+                    between (default: continuously; every dt with sensors).
     """
 
     torque_limits: Literal["robot"] | Any = None

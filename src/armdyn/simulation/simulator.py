@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.control.base import Desired, Law
-from armdyn.control.open_loop import FunctionLaw, TorqueFunction
+from armdyn.control.open_loop import TorqueFunction
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.dynamics.presliding import Presliding, sliding_part
@@ -114,7 +114,7 @@ def simulate(
         steps=steps,
         q0=start[0],
         qd0=start[1],
-        hold=hold_steps(actuation.control_period, sensors is not None or isinstance(law, FunctionLaw), solver.dt),
+        hold=hold_steps(actuation.control_period, sensors is not None, solver.dt),
         sensors=checked_sensors(sensors, n),
         saturation=saturation_of(actuation, dyn.robot),
         wrench=body.wrench,
