@@ -125,12 +125,12 @@ def test_dop853_at_a_wall_of_infinite_stiffness_stalls() -> None:
         ({"reference": lambda t, k=0: np.full(2, np.nan if t > 0.05 else 0.0)}, ArmdynError, "not finite at t ="),
         ({"plant": 3}, ArmdynError, "a Robot or its Dynamics"),
         ({"plant": ["planar2r"]}, ArmdynError, "makes a batch"),
-        ({"controller": 3}, ArmdynError, "a law of armdyn.control, or a function"),
-        ({"controller": lambda *x: 0}, ShapeError, r"0 at t = 0 s. Expected: one finite torque per joint: \(2,\)"),
-        ({"controller": lambda *x: [0, np.nan]}, ShapeError, "nan] at t = 0 s"),
-        ({"controller": lambda *x: "x"}, ShapeError, "'x' at t = 0 s"),
-        ({"controller": lambda q, qd: [0, 0]}, ArmdynError, r"takes \(q, qd\)"),
-        ({"controller": np.zeros((9, 2))}, ArmdynError, "TorqueTable"),
+        ({"law": 3}, ArmdynError, "a law of armdyn.control, or a function"),
+        ({"law": lambda *x: 0}, ShapeError, r"0 at t = 0 s. Expected: one finite torque per joint: \(2,\)"),
+        ({"law": lambda *x: [0, np.nan]}, ShapeError, "nan] at t = 0 s"),
+        ({"law": lambda *x: "x"}, ShapeError, "'x' at t = 0 s"),
+        ({"law": lambda q, qd: [0, 0]}, ArmdynError, r"takes \(q, qd\)"),
+        ({"law": np.zeros((9, 2))}, ArmdynError, "TorqueTable"),
         ({"stop": lambda q: 0}, ArmdynError, r"stop takes \(q\). Expected: a function \(t, q, qd\)"),
         ({"stop": [UNSTABLE]}, ArmdynError, "stop is a list"),
         ({"stop": lambda t, q, qd: q}, ArmdynError, "a number or a truth value"),
@@ -138,7 +138,7 @@ def test_dop853_at_a_wall_of_infinite_stiffness_stalls() -> None:
         ({"plant": Plant(dynamics("planar2r"), wrench=lambda *x: [0, 0, 1])}, ShapeError, r"wrench of shape \(3,\)"),
         ({"plant": Plant(dynamics("planar2r"), parameters={"M9": 1})}, UnknownName, "unknown parameter 'M9'"),
         ({"plant": Plant(dynamics("planar2r"), parameters=[1, 2])}, ShapeError, "in the order of dyn.parameter_names"),
-        ({"controller": NoControl(3)}, ShapeError, "law is for 3 joints"),
+        ({"law": NoControl(3)}, ShapeError, "law is for 3 joints"),
         ({"reference": None}, ArmdynError, "no reference"),
         ({"actuation": Actuation(control_period=1.5e-3)}, ArmdynError, "whole number"),
         ({"actuation": Actuation(torque_limits="robot")}, ArmdynError, "no torque limits"),
@@ -152,7 +152,7 @@ def test_dop853_at_a_wall_of_infinite_stiffness_stalls() -> None:
     ],
 )
 def test_bad_input_is_explained(change: dict[str, object], kind: type[Exception], text: str) -> None:
-    good: dict[str, object] = {"plant": dynamics("planar2r"), "controller": UNSTABLE, "reference": Wave(2),
+    good: dict[str, object] = {"plant": dynamics("planar2r"), "law": UNSTABLE, "reference": Wave(2),
                                "duration": 0.1}  # fmt: skip
     with pytest.raises(kind, match=text):
         simulate(**(good | change))  # type: ignore[arg-type]

@@ -224,7 +224,7 @@ def test_slopes_of_the_closed_loop_are_those_of_differences() -> None:
     limited = arm(wrist_damping=1.0, first={"limits": {"lower": -0.8, "upper": 0.8}})
     dyn = armdyn.compile(limited)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(InterruptedError):
-        patch.setattr("armdyn.simulation.simulator.adaptive_steps", catch)
+        patch.setattr("armdyn.simulation.simulator.execute", catch)
         simulate(
             Plant(dyn, stops=True),
             PDGravity(dyn, 20.0, 2.0),

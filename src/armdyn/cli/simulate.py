@@ -209,10 +209,9 @@ def simulate(
     _print(screen, run, law)
     _print_contacts(screen, run, law)
     if others:
-        from armdyn.simulation.studies import comparison
+        from armdyn.simulation.run_view import comparison
 
-        screen.print()
-        screen.print(comparison({"full model": run, **others}, after=run.duration / 5), soft_wrap=True)
+        show(screen, comparison({"full model": run, **others}, after=run.duration / 5))
     if study is not None:
         screen.print()
         screen.print(str(study), soft_wrap=True)

@@ -51,6 +51,11 @@ class Law(ABC):
         return False
 
     @property
+    def innermost(self) -> Law:
+        """The law that computes the torques: this one, unless it is an observer around another."""
+        return self
+
+    @property
     def needs_reference(self) -> bool:
         """Whether its torques depend on a reference (default: True)."""
         return True

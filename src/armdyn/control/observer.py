@@ -34,6 +34,10 @@ class _Observer(Law):
     def in_task_space(self) -> bool:
         return self.law.in_task_space
 
+    @property
+    def innermost(self) -> Law:
+        return self.law.innermost
+
     def error(self, q: Array, desired: Desired) -> Array:
         return self.law.error(q, desired)
 

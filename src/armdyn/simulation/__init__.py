@@ -7,16 +7,22 @@ holds the arguments, `integrators` the methods, `stiffness` what decides between
 """
 
 from armdyn.simulation.course import Hold
+from armdyn.simulation.experiment import Experiment, LawChoice, Observers, Reference, Study
 from armdyn.simulation.run import Run, SimulationError, Status
 from armdyn.simulation.runs import Runs
-from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver
+from armdyn.simulation.settings import Actuation, Plant, Push, Sensors, Solver
 from armdyn.simulation.simulator import simulate
 from armdyn.simulation.stops import Stops
 
 __all__ = [
     "Actuation",
+    "Experiment",
     "Hold",
+    "LawChoice",
+    "Observers",
     "Plant",
+    "Push",
+    "Reference",
     "Run",
     "Runs",
     "Sensors",
@@ -24,5 +30,6 @@ __all__ = [
     "Solver",
     "Status",
     "Stops",
+    "Study",
     "simulate",
 ]

@@ -385,7 +385,7 @@ class March:
             )
         return build(self.graph, "step", lanes=1)
 
-    def pays(self, evaluations: int) -> bool:
+    def worth_compiling(self, evaluations: int) -> bool:
         """Whether to run this many evaluations in machine code.
 
         Building costs about 0.15 ms per operation the first time, an evaluation in Python about 0.03 ms. From one
@@ -430,10 +430,10 @@ def inner_loop(ufunc: Any) -> Any:
     return None if not address else ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
 
 
-def pays(problem: Problem) -> bool:
+def worth_compiling(problem: Problem) -> bool:
     """Whether machine code is the better choice, if nobody has decided it."""
     evaluations = problem.steps * problem.method.stages
-    return evaluations >= SHORT and all(march_of(loop).pays(evaluations) for loop in loops(problem))
+    return evaluations >= SHORT and all(march_of(loop).worth_compiling(evaluations) for loop in loops(problem))
 
 
 def compiled_steps(problem: Problem) -> Outcome:

@@ -44,7 +44,7 @@ class Runs(Run):
         motors = None if self.motors is None else (self.motors[0][where][:k], self.motors[1][where][:k])
         detail = "" if status is Status.FINISHED else f"at t = {self.t[k - 1] + (self.t[1] - self.t[0]):.6g} s"
         q, qd, tau, error, memory = (x[where][:k] for x in (self.q, self.qd, self.tau, self.error, self.memory))
-        how = self.integrator, self.dt, self.controller, self.compiled, self.seconds
+        how = self.integrator, self.dt, self.law, self.compiled, self.seconds
         plants = self.plants
         if self.parameters:
             own = {name: float(x[where]) for name, x in self._spread().items()}

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.control.base import NOTHING, Desired, Law, SingularTask
-from armdyn.simulation.compiled_loop import loops, march_of, obstacle, stage_rows
-from armdyn.simulation.compiled_loop import pays as loop_pays
+from armdyn.simulation import compiled_loop
+from armdyn.simulation.compiled_loop import loops, march_of, stage_rows
 from armdyn.simulation.outcome import Outcome, end_of_motion
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
@@ -33,14 +33,14 @@ def plant_of(problem: Problem) -> Problem:
     return replace(problem, law=_Given(), hold=1, sensors=None, stop=None, saturation=None)
 
 
-def applies(problem: Problem) -> bool:
-    """Whether the law is sampled and the plant can be compiled."""
-    return problem.hold > 0 and obstacle(plant_of(problem)) is None
+def obstacle(problem: Problem) -> str | None:
+    """What keeps the plant of a sampled law from being compiled; None if nothing does."""
+    return compiled_loop.obstacle(plant_of(problem)) if problem.hold else "a law that acts continuously"
 
 
-def pays(problem: Problem) -> bool:
+def worth_compiling(problem: Problem) -> bool:
     """Whether machine code for the plant is the better choice."""
-    return loop_pays(plant_of(problem))
+    return compiled_loop.worth_compiling(plant_of(problem))
 
 
 def sampled_steps(problem: Problem) -> Outcome:
