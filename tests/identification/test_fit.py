@@ -214,7 +214,9 @@ def test_instruments_from_the_simulated_closed_loop():
     wave, law = Wave(), armdyn.PID(kp=[6e4, 1.5e4], kd=[2e3, 5e2])
 
     def performed(dyn, t):
-        run = armdyn.simulate(dyn, law, wave, duration=12.0, dt=1e-3, q0=wave(0.0), qd0=wave(0.0, 1))
+        run = armdyn.simulate(
+            dyn, law, wave, duration=12.0, q0=wave(0.0), qd0=wave(0.0, 1), solver=armdyn.Solver(dt=1e-3)
+        )
         pick = np.rint(t / 1e-3).astype(int)
         q, qd, tau = run.q[pick], run.qd[pick], run.tau[pick]
         return q, qd, dyn.forward_dynamics(q, qd, tau), tau

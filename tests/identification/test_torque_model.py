@@ -109,10 +109,12 @@ def test_the_delivered_robot_has_the_friction_that_was_found(rich: Fit, tmp_path
         wanted = [np.array([np.interp(time, t, column) for column in x.T]) for x in (q, qd)]
         return np.asarray(forth + 1.0 * (wanted[0] - position) + 0.2 * (wanted[1] - rate))
 
-    run = armdyn.simulate(again, replayed, duration=2.5, dt=1e-3, q0=q[0], qd0=qd[0])
+    run = armdyn.simulate(again, replayed, duration=2.5, q0=q[0], qd0=qd[0], solver=armdyn.Solver(dt=1e-3))
     there = np.array([np.interp(run.t[-1], t, column) for column in q.T])
     assert np.abs(run.q[-1] - there).max() < 5e-3  # torques held for a step, and a motion that is sampled
-    sliding = armdyn.simulate(again.without("presliding"), replayed, duration=2.5, dt=1e-3, q0=q[0], qd0=qd[0])
+    sliding = armdyn.simulate(
+        again.without("presliding"), replayed, duration=2.5, q0=q[0], qd0=qd[0], solver=armdyn.Solver(dt=1e-3)
+    )
     assert np.abs(sliding.q[-1] - there).max() > 2 * np.abs(run.q[-1] - there).max()
     static = armdyn.compile(again.without("presliding"))
     assert np.abs(static.forward_dynamics(q, qd, static.inverse_dynamics(q, qd, qdd)) - qdd).max() < 1e-8

@@ -11,8 +11,8 @@ import numpy as np
 
 from armdyn.browser.robot_queries import HEAVIEST, RobotQueries, within
 from armdyn.control import ComputedTorque, PDGravity
+from armdyn.control.base import Desired, Law
 from armdyn.control.computed_torque import NoControl
-from armdyn.control.law import Desired, Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import unknown_name

@@ -13,7 +13,7 @@ Measure = Literal["motor", "link"]
 MEASURES = ("motor", "link")
 
 
-class Sides(NamedTuple):
+class PlantCoordinates(NamedTuple):
     """The coordinates x = (q, theta) of a plant, seen from its control law: n joints. Rigid arms have x = q.
 
     size:   number of coordinates.
@@ -24,6 +24,12 @@ class Sides(NamedTuple):
     size: int
     motors: Array
     seen: Array
+
+    @staticmethod
+    def of(dyn: Dynamics, measure: Measure) -> PlantCoordinates:
+        """The coordinates of a plant whose sensors are on its motors or on its links."""
+        motors = np.array(dyn.coordinates.motors)
+        return PlantCoordinates(dyn.n, motors, motors if measure == "motor" else np.arange(len(motors)))
 
     @property
     def rigid(self) -> bool:
@@ -41,12 +47,6 @@ class Sides(NamedTuple):
         torques = np.zeros(self.size, dtype=np.asarray(tau).dtype)
         torques[self.motors] = tau
         return torques
-
-
-def sides(dyn: Dynamics, measure: Measure) -> Sides:
-    """The sides of a plant whose sensors are on its motors or on its links."""
-    motors = np.array(dyn.coordinates.motors)
-    return Sides(dyn.n, motors, motors if measure == "motor" else np.arange(len(motors)))
 
 
 def initial(dyn: Dynamics, q: Array, qd: Array) -> tuple[Array, Array]:

@@ -51,6 +51,11 @@ class Law(ABC):
         return False
 
     @property
+    def innermost(self) -> Law:
+        """The law that computes the torques: this one, unless it is an observer around another."""
+        return self
+
+    @property
     def needs_reference(self) -> bool:
         """Whether its torques depend on a reference (default: True)."""
         return True
@@ -102,7 +107,10 @@ def _listed(values: Array) -> str:
 
 def gain_vector(name: str, value: Any, n: int, *, positive: bool = False) -> Array:
     """(n,) gains, from one number for all joints or one per joint; raises ArmdynError for negative ones."""
-    gains = np.asarray(value, dtype=float)
+    try:
+        gains = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ArmdynError(f"{name} = {value!r}", where="control law", expected=f"one number or {n}") from None
     if gains.ndim == 0:
         gains = np.full(n, float(gains))
     if gains.shape != (n,):
