@@ -208,8 +208,16 @@ def rows_of(
         yield Rows(t, placed(kept_rows[:, :-n]), kept_rows[:, -n:], keep[first : first + len(t)])
 
 
+def regressor_rows(robot: Robot, include: tuple[str, ...], samples: Samples) -> tuple[Array, Array, Array]:
+    """(t (m,), Y (m, n, p), tau (m, n)): the regressor of the standard parameters at decimated samples."""
+    entries = standard_entries(robot, include)
+    parts = list(rows_of(samples, entries.kernel, entries.placed, robot.n))
+    t, Y, tau = (np.concatenate([getattr(part, name) for part in parts]) for name in ("t", "Y", "tau"))
+    return t, Y, tau
+
+
 class Entries(NamedTuple):
-    """The entries of the base regressor that are not zero by structure.
+    """The entries of a regressor that are not zero by structure.
 
     kernel: q, qd, qdd, (m, n) each -> (m, k)
     places: (k,) in the flat (n, c) matrix of the chosen columns
@@ -233,20 +241,29 @@ class Entries(NamedTuple):
 @lru_cache(maxsize=8)
 def _entries(base: BaseParameters) -> Entries:
     """The compiled base regressor, made once for each `base`."""
-    robot, n = base.robot, base.robot.n
-    names = parameter_names(robot, base.include)
-    chosen = [names.index(name) for name in base.columns]
+    found = _compiled(base.robot, base.include, base.columns)
+    plain = np.array_equal(base.from_columns, np.eye(base.count))
+    return found if plain else found._replace(mixing=base.from_columns)
+
+
+def standard_entries(robot: Robot, include: tuple[str, ...]) -> Entries:
+    """The compiled regressor of the standard parameters."""
+    return _compiled(robot, include, parameter_names(robot, include))
+
+
+def _compiled(robot: Robot, include: tuple[str, ...], columns: tuple[str, ...]) -> Entries:
+    names = parameter_names(robot, include)
+    chosen = [names.index(name) for name in columns]
     places: list[int] = []
 
     def formula(q: Any, qd: Any, qdd: Any, near: Any = None) -> list[Any]:
-        Y = regressor.formula(robot, q, qd, qdd, base.include, near)
+        Y = regressor.formula(robot, q, qd, qdd, include, near)
         flat = [row[i] for row in Y for i in chosen]
         places[:] = [k for k, entry in enumerate(flat) if not ops.is_zero(entry)]
         return [flat[k] for k in places]
 
     kernel = closing(robot, build(trace(formula, state_sizes(robot), fold_angles=False), "base_regressor"))
-    plain = np.array_equal(base.from_columns, np.eye(base.count))
-    return Entries(kernel, np.array(places), (n, base.count), None if plain else base.from_columns)
+    return Entries(kernel, np.array(places), (robot.n, len(columns)), None)
 
 
 def state_sizes(robot: Robot) -> dict[str, int]:
