@@ -85,7 +85,7 @@ def test_friction_that_changes_is_not_taken_for_mass() -> None:
     robot = with_friction(armdyn.load("panda"), 1.0)
     carrying = with_friction(robot.with_payload(MASS, COM, INERTIA), 2.0)
     logs = [samples(carrying, 1, 0.01, np.random.default_rng(1)), samples(robot, 1, 0.01, np.random.default_rng(2))]
-    options: dict[str, Any] = {"include": ("inertial", "friction"), "method": Weighted(white=True)}
+    options: dict[str, Any] = {"include": ("inertial", "friction"), "estimator": Weighted(white=True)}
     free, same = (identify_payload(robot, *logs, friction_changes=x, **options) for x in (True, False))
     off = [np.abs(np.array(list(f.values.values())) - TRUTH) / list(f.std.values()) for f in (free, same)]
     assert off[0].max() < 5 < off[1].max()
@@ -97,7 +97,7 @@ def test_what_an_arm_cannot_tell_is_said() -> None:
     carrying = robot.with_payload(5.0, (0.2, 0.1, 0.0), (0.1, 0, 0, 0.1, 0, 0.3))
     rng = np.random.default_rng(3)
     found = identify_payload(robot, samples(carrying, 1, 0.5, rng), samples(robot, 2, 0.5, rng),
-                             include=("inertial",), method=Weighted(white=True))  # fmt: skip
+                             include=("inertial",), estimator=Weighted(white=True))  # fmt: skip
     assert {"cz", "Ixx", "Iyy", "Ixy"} <= set(found.undetermined) and not {"mass", "cx", "cy", "Izz"} & set(
         found.undetermined
     )

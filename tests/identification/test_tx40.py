@@ -213,8 +213,3 @@ def test_held_out_torques(robot, log):
     assert fit.validation.relative_error_of_all < 0.1
     assert (fit.validation.relative_error < [0.1, 0.1, 0.15, 0.15, 0.35, 0.3]).all()
     assert (fit.validation.relative_error < fit.validation.relative_error_before).all()
-    dyn = armdyn.compile(fit.plain)
-    samples = fit.observation.samples
-    tau = dyn.inverse_dynamics(samples.q[::500], samples.qd[::500], samples.qdd[::500])
-    Y = base_regressor(fit.base)(samples.q[::500], samples.qd[::500], samples.qdd[::500])
-    np.testing.assert_allclose(tau, Y @ fit.plain_estimate.values, atol=1e-8)

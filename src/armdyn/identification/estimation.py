@@ -5,9 +5,6 @@ Sources: Siciliano (7.86) and sec. 7.4, Khalil sec. 7.3.3 f; weights by joint af
     Ordinary      least squares, all samples weighted alike                                      Siciliano (7.86)
     Weighted      samples of joint j divided by the standard deviation sigma_j of its residuals, iterated
     Damped        for a motion that does not excite all parameters: the others stay at the prior  Siciliano sec. 7.4
-    Robust        weighted, and outliers count less, sample by sample (`robust_estimation`)
-    Sequential    joint by joint from the outermost to the base (`sequential_estimation`)        Siciliano sec. 7.4
-    Total         total least squares: the regressor is noisy as the torque is (`total_estimation`)
     Instrumental  instruments from a noise-free motion (`instrumental`)
 
 An estimator is a frozen object with its settings; called with an `Observation` it returns an `Estimate`.
@@ -31,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.body_prior import weight_of
 from armdyn.identification.observation import Observation, stacked
 from armdyn.typing import Array
 
@@ -43,8 +39,6 @@ MOST = 50
 """Iterations at most."""
 UNDETERMINED = 0.1
 """Share of a parameter in directions that the data do not determine, above which it counts as undetermined."""
-PRIOR_PASSES = 12
-"""Iterations of the weight of a prior."""
 DAMPING = 1e-6
 """Damping relative to the largest singular value."""
 
@@ -148,30 +142,13 @@ class Weighted(Estimator):
     """Least squares with the samples of each joint weighted by their residuals, until the weights settle.
 
     The weight of a joint whose torque is fitted exactly would grow without bound: sigma is kept above 1e-9 of the
-    largest torque. A prior of the observation takes part (`identify` gives the one of `body_prior`).
+    largest torque.
     """
 
     def __call__(self, observation: Observation) -> Estimate:
         weights, notes = settled_weights(observation, lambda weights: solved(observation, weights))
-        if observation.prior is not None:
-            observation, weights = self._weighed(observation, observation.prior, weights)
         estimate = self._estimate(observation, solved(observation, weights), weights, "weighted")
         return replace(estimate, notes=tuple(notes))
-
-    def _weighed(self, observation: Observation, prior: Array, weights: Array) -> tuple[Observation, Array]:
-        """The observation and weights in which a prior has the weight that makes the estimate most probable.
-
-        It is weighed against the information of independent samples, which are fewer than all. What the log alone does
-        not determine is an error, as without a prior.
-        """
-        solved(replace(observation, prior=None), weights)
-        weights = weights / np.sqrt(self.times(observation.residuals(solved(observation, weights))).mean())
-        weight = 1.0
-        for _ in range(PRIOR_PASSES):
-            inverse, y, _ = _inverse(observation, weights)
-            weight = weight_of(prior, weight, inverse @ y, inverse @ inverse.T)
-            observation = replace(observation, prior=np.sqrt(weight) * prior)
-        return observation, weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,8 +208,8 @@ def solved(observation: Observation, weights: Array) -> Array:
         raise ArmdynError(
             f"the motion does not determine all {observation.count} base parameters", where="identification",
             expected="a motion that excites all base parameters",
-            advice=f"{_undetermined(observation.base.names, lost)} Log a motion that excites them, or use "
-            "method='damped'.",
+            advice=f"{_undetermined(observation.base.names, lost)} Log a motion that excites them, or "
+            "leave out the free estimate.",
         )  # fmt: skip
     return inverse @ y
 
@@ -266,13 +243,6 @@ def _undetermined(names: Sequence[str], lost: Array) -> str:
 
 
 # How well they are known --------------------------------------------------------------------------------------------
-
-
-def information(observation: Observation, weights: Array) -> Array:
-    """Sum of w_j^2 Y_j^T Y_j."""
-    A = observation.factors[:, :, :-1] * weights[:, None, None]
-    total: Array = np.einsum("jki,jkl->il", A, A)
-    return total
 
 
 # A covariance is kept as a root R, covariance = R R^T. The product itself has the square of the condition: computed as

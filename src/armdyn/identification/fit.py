@@ -1,11 +1,11 @@
-"""`identify`: from a log to a robot with identified parameters."""
+"""`identify`: from a log to a robot with identified parameters, judged as it is delivered."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,83 +14,83 @@ import numpy as np
 
 from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.presliding import torques_along
-from armdyn.errors import ArmdynError, ShapeError, unknown_name
+from armdyn.errors import ArmdynError, FeatureError, ShapeError, unknown_name
 from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
-from armdyn.identification.advice import findings_on
-from armdyn.identification.body_prior import WIDE, body_prior
 from armdyn.identification.calibration import Calibrated, Calibration, calibrate
+from armdyn.identification.delivery import Delivery, delivered, inexpressible, refitted
 from armdyn.identification.essential_parameters import essential_parameters
-from armdyn.identification.estimation import Estimate, Estimator, Weighted
-from armdyn.identification.identifiability import Identifiability, contained, group, identifiability
+from armdyn.identification.estimation import Estimate, Estimator
+from armdyn.identification.fit_findings import findings_on_fit
+from armdyn.identification.fit_tables import (
+    base_section,
+    body_section,
+    calibration_notes,
+    drive_section,
+    error_section,
+    headline,
+    steps_section,
+    term_section,
+)
+from armdyn.identification.identifiability import Identifiability, group, identifiability
 from armdyn.identification.joint_side import with_coupling
 from armdyn.identification.log_format import LogFormat
-from armdyn.identification.methods import Method, estimator_of
-from armdyn.identification.observation import Observation, distinct_parameters, observe
+from armdyn.identification.observation import distinct_parameters, observe
 from armdyn.identification.processing import Processing
 from armdyn.identification.samples import Samples
-from armdyn.identification.term_selection import torque_model
-from armdyn.identification.torque_model import TorqueModel
+from armdyn.identification.torque_model import TorqueModel, fitted_model
+from armdyn.identification.torque_rows import ROWS, TorqueRows, row_samples
 from armdyn.identification.training_data import Preparation, split_log
-from armdyn.identification.validation import Validation, validate, validate_model
-from armdyn.notebook_view import Shown, View
-from armdyn.parameters import (
-    BaseParameters,
-    parameter_names,
-    standard_parameters,
-    with_standard_parameters,
-)
+from armdyn.identification.validation import Judged, Validation, validate
+from armdyn.notebook_view import View
+from armdyn.parameters import BaseParameters, parameter_names, standard_parameters, with_standard_parameters
 from armdyn.parameters.standard import FAMILIES
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FRICTIONLESS, ROUNDED, model_line, takes
 from armdyn.robot.parts import Friction, Joint
-from armdyn.tables import Column, Section, paragraph, render
 from armdyn.typing import Array, Progress, quiet
 
 FrictionChoice = Literal["auto", "plain"]
-PRIOR = (
-    f"inertial parameters are assumed to lie around those of the model, with a standard deviation of {WIDE:g} times "
-    "their size; this matters only where the log hardly determines them"
-)
 
 
-@dataclass(frozen=True, eq=False)
-class Fit(Shown):
-    """Identified parameters, how well they are known, and the robot that has them.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fit(Result):
+    """Identified parameters, how well they are known, and the robot that has them, judged as it is delivered.
 
-    base: the base parameters that were estimated
-    estimate: their values, covariance, and residuals by joint
-    robot: with these parameters and friction; what no torque depends on is as near to the robot before as they allow
-    validation: torques of this robot on held-out data, or on the data used for estimation
-    observation: the data used for estimation
+    start: the robot before identification
+    robot: the identified robot, as a .toml file holds it
+    base: base parameters; estimate: their values, covariance, and residuals by joint
+    model: the fit behind the robot; None: base parameters were estimated freely, without physical consistency
+    signal: the fit with terms of the torque signal and of joints at rest too; None: it predicts no better
+    validation: torques of the robot on held-out data, or on the data used for estimation
+    files: what a .toml and a .urdf file of the robot give back, and how well that predicts
+    training: the samples used for estimation
+    include: families of parameters that were identified
     steps: how the log was processed
     findings: what was noticed, the worst first
     source: name of the log
-    torques: further friction terms of the robot and why they are there; None: viscous and Coulomb friction predict as
-             well
-    plain: the robot of viscous and Coulomb friction alone, for formats and functions that know no other: `robot` itself
-             if there are no further terms
-    plain_estimate: its base parameters
     calibrated: zeros of joints and direction of gravity, if they were estimated; the robot includes them
-    consistent: (p,) base parameters of the robot, if it had to be physically consistent: other than `estimate` then
-    band: the model, `torques` or that of viscous and Coulomb friction, whose errors on held-out blocks give the band of
-          the torques; None: none was held out, because another method or law was asked for or the log is too short
+    verbose: show everything, not only what decides
     """
 
+    start: Robot
+    robot: Robot
     base: BaseParameters
     estimate: Estimate
-    robot: Robot
+    model: TorqueModel | None
+    signal: TorqueModel | None
     validation: Validation
-    observation: Observation
+    files: tuple[Delivery, ...]
+    training: Samples
+    include: tuple[str, ...]
     steps: Mapping[str, str]
     findings: tuple[Finding, ...]
     source: str
-    plain: Robot
-    plain_estimate: Estimate
-    torques: TorqueModel | None = None
     calibrated: Calibrated | None = None
-    consistent: Array | None = None
-    band: TorqueModel | None = None
+    verbose: bool = field(default=False, repr=False)
+
+    # Torques ----------------------------------------------------------------------------------------------------------
 
     def predict(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
         """(N, n) torques of the identified robot along a motion, N m or N, friction with a state included.
@@ -101,29 +101,47 @@ class Fit(Shown):
         t: (N,) s, increasing: consecutive samples, because presliding friction depends on the motion before
         q, qd, qdd: (N, n) rad or m, per s, per s^2
         """
-        return torques_along(self.robot, *self._motion(t, q, qd, qdd))
+        samples = self._motion(t, q, qd, qdd)
+        return torques_along(self.robot, samples.q, samples.qd, samples.qdd)
 
     def predict_std(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
         """(N, n) standard deviation of measured torques about `predict`, both low-passed at 10 Hz; arguments alike.
 
-        Two standard deviations are a 95 % band that includes the errors of the model, calibrated on data held out.
-        Without `band` they are those of the residuals of the fit, which are smaller than on other data.
+        Two standard deviations are a 95 % band that includes the errors of the model, calibrated on data held out; NaN
+        for joints of which the log does not tell one (see `findings`). A free fit has those of its residuals, which
+        are smaller than on other data.
         """
-        motion = self._motion(t, q, qd, qdd)
-        if self.band is not None:
-            return self.band.std(*motion)
-        return np.broadcast_to(self.estimate.sigma, motion[0].shape).copy()
+        return self._at(self.model, self._motion(t, q, qd, qdd))[1]
 
-    def _motion(self, t: Any, q: Any, qd: Any, qdd: Any) -> tuple[Array, Array, Array]:
+    def predict_signal(self, t: Any, q: Any, qd: Any, qdd: Any) -> Array:
+        """(N, n) torques as the log would report them, with lag and gain of the signal; low-passed at 10 Hz.
+
+        Arguments as for `predict`. The torques of the robot, low-passed, where there are no such terms.
+        """
+        return self._at(self.signal or self.model, self._motion(t, q, qd, qdd))[0]
+
+    def _at(self, model: TorqueModel | None, samples: Samples) -> tuple[Array, Array]:
+        """Torques and standard deviations of a model at all samples, from its rows."""
+        if model is None:
+            torques = torques_along(self.robot, samples.q, samples.qd, samples.qdd)
+            return torques, np.broadcast_to(self.estimate.sigma, torques.shape).copy()
+        rows, torques, std = model.along(samples)
+        std[:, list(model.band.missing)] = np.nan
+        found = [np.column_stack([np.interp(samples.t, rows, column) for column in x.T]) for x in (torques, std)]
+        return found[0], found[1]
+
+    def _motion(self, t: Any, q: Any, qd: Any, qdd: Any) -> Samples:
         stamps = np.asarray(t, dtype=float)
         arrays = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
         for name, x in zip(("q", "qd", "qdd"), arrays, strict=True):
             if x.shape != (len(stamps), self.robot.n):
                 raise ShapeError(f"{name} of shape {x.shape}", where="predict",
                                  expected=f"({len(stamps)}, {self.robot.n}), a row per time stamp")  # fmt: skip
-        if len(stamps) > 1 and not (np.diff(stamps) > 0).all():
+        if len(stamps) < 2 or not (np.diff(stamps) > 0).all():
             raise ArmdynError("time does not increase", where="predict", expected="consecutive samples of one motion")
-        return arrays[0], arrays[1], arrays[2]
+        return Samples(stamps, *arrays, np.zeros(arrays[0].shape), np.ones(arrays[0].shape, dtype=bool))
+
+    # Parameters -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def parameters(self) -> dict[str, float]:
@@ -151,70 +169,55 @@ class Fit(Shown):
         return self.estimate.root
 
     @cached_property
+    def standard_std(self) -> dict[str, float]:
+        """Standard parameter -> standard deviation, the model's share included; empty for a free fit."""
+        if self.model is None:
+            return {}
+        return dict(zip(self.model.rows.names, np.linalg.norm(self.model.standard_root, axis=1).tolist(), strict=True))
+
+    @property
+    def blocked_error(self) -> Array:
+        """(n,) relative error on blocks of time held out of the estimation; NaN where none were."""
+        if self.model is None or self.model.rows.keep.sum() < ROWS.fewest:
+            return np.full(self.robot.n, np.nan)
+        return self.model.problem.errors
+
+    @cached_property
     def identifiability(self) -> dict[str, Identifiability]:
         """Of every standard parameter: identifiable individually, only in combination with others, or not at all."""
         return identifiability(self.base)
 
-    def sections(self) -> tuple[Section, ...]:
-        """The parameters and the validation as tables."""
-        found, physical = self.estimate, self.consistent
-        delivered = () if physical is None else (Column("consistent"),)
-        columns = (Column("parameter"), Column("value"), *delivered, Column("std"), Column("relative std", "%"),
-                   Column("unit"), Column("contains"))  # fmt: skip
-        rows = [
-            (name, f"{found.values[i]:.5g}", *(() if physical is None else (f"{physical[i]:.5g}",)),
-             f"{found.std[i]:.2g}", _percent(found.relative_std[i]), unit, contained(self.base, name))
-            for i, (name, unit) in enumerate(zip(self.base.names, self.base.units, strict=True))
-            if name not in found.left_out
-        ]  # fmt: skip
-        title = f"{self.robot.name}: {len(rows)} base parameters (method: {found.method})"
-        count = Counter(self.identifiability.values())
-        kinds = ", ".join(f"{count[kind]} {kind}" for kind in get_args(Identifiability))
-        note = (
-            f"{int(found.samples.sum())} samples of all joints, from {self.source}. Standard parameters: {kinds}. "
-            "Link frames have z on the joint axis."
-        )
-        note += f" Set to zero: {', '.join(found.left_out)}." if found.left_out else ""
-        if physical is not None:
-            note += (" Value: what the torques tell best. Consistent: of the robot that is delivered, the nearest that "
-                     "is physically consistent.")  # fmt: skip
-        tables = [Section(title, columns, tuple(rows), note), self.validation.section()]
-        tables += [] if self.calibrated is None else [self.calibrated.section()]
-        if self.torques is not None:
-            tables.append(self.torques.section(self.validation.joints))
-        return tuple(tables)
+    # The result -------------------------------------------------------------------------------------------------------
+
+    @property
+    def fine(self) -> bool:
+        """Whether nothing is suspicious about the log or the fit, and nothing is invalid about the delivered robot."""
+        return all(finding.severity == "note" for finding in self.findings)
 
     def _view(self) -> View:
-        parameters, *others = self.sections()
-        worst = self.findings[0].severity if self.findings else "note"
-        verdict = ("no issues found" if worst == "note" else f"{len(self.findings)} findings", worst == "note")
-        facts = [
-            ("parameters", f"{len(parameters.rows)} base parameters, {self.estimate.method}"),
-            ("log", self.source),
-        ]
-        notes = [f"{finding.where}: {finding.what}. {finding.advice}" for finding in self.findings]
-        title = f"Identified model of {self.robot.name}"
-        return View(title, verdict, facts, (), others[:1], (parameters, *others[1:]), notes)
-
-    def __str__(self) -> str:
-        parts = [render(section) for section in self.sections()]
-        parts += ["\n".join(paragraph("-", f"{f.where}: {f.what}. {f.advice}", 2) for f in self.findings)]
-        return "\n\n".join(part for part in parts if part)
+        words = "no issues found" if self.fine else f"{sum(f.severity != 'note' for f in self.findings)} findings"
+        sections = [error_section(self), body_section(self), drive_section(self)]
+        details = [base_section(self), term_section(self), steps_section(self)] if self.verbose else []
+        notes = [f"{f.where}: {f.what}. {f.advice}".rstrip() for f in self.findings
+                 if self.verbose or f.severity != "note"]  # fmt: skip
+        return View(headline(self), (words, self.fine), [("log", self.source)], (),
+                    [section for section in sections if section is not None],
+                    [section for section in details if section is not None],
+                    [*notes, *calibration_notes(self)])  # fmt: skip
 
     def record(self) -> dict[str, Any]:
         """The fit as plain data, without the torques over time.
 
         robot, source, method: names
         model: what the identified model includes
+        files: format -> held-out errors of the file, moving and at rest, and what the format has no place for
         parameters: base parameter -> value, std (None: not determined), group (combination of standard parameters)
-        consistent: base parameter -> value of the physically consistent robot; None: not asked for
         left_out: base parameters set to zero
         covariance: of the base parameters
         sigma, samples, autocorrelation_time: of the residuals, by joint
-        standard: standard parameters of the robot
+        standard: standard parameters of the robot; standard_std: their standard deviations
         identifiability: standard parameter -> individually identifiable, identifiable in combination, not identifiable
         validation: see `Validation.record`
-        torques: the friction terms; None: none are needed
         calibrated: zeros and gravity, see `Calibrated.record`; None: not asked for
         steps, notes, findings: processing of the log, reports of the estimator, what was noticed
         """
@@ -227,32 +230,57 @@ class Fit(Shown):
             "model": model_line(self.robot),
             "source": self.source,
             "method": self.estimate.method,
+            "files": {each.suffix: each.record() for each in self.files},
             "parameters": parameters,
-            "consistent": None
-            if self.consistent is None
-            else dict(zip(self.base.names, self.consistent.tolist(), strict=True)),
             "left_out": list(self.estimate.left_out),
             "covariance": self.covariance.tolist(),
             "sigma": self.estimate.sigma.tolist(),
             "samples": self.estimate.samples.tolist(),
             "autocorrelation_time": self.estimate.autocorrelation_time.tolist(),
             "standard": standard_parameters(self.robot, self.base.include).as_dict(),
+            "standard_std": self.standard_std,
             "identifiability": self.identifiability,
             "validation": self.validation.record(),
-            "torques": None if self.torques is None else self.torques.record(),
             "calibrated": None if self.calibrated is None else self.calibrated.record(),
             "steps": dict(self.steps),
             "notes": list(self.estimate.notes),
             "findings": [finding.record() for finding in self.findings],
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write the fit (.json), the identified robot (.toml), or `plain` in formats with plain friction alone."""
+    def save(self, path: str | Path) -> Delivery | Path:
+        """Write the identified robot (.toml, .urdf, .xml) and read it back, or write the fit (.json).
+
+        A format that has no place for everything gets the best robot that it can hold; the complete robot is written
+        as a .toml file beside it.
+        """
         path = Path(path)
         if path.suffix == ".json":
-            write_text(path, json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False))
-            return
-        (self.robot if path.suffix == ".toml" else self.plain).save(path)
+            return write_text(path, json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False))
+        found = self.as_file(path.suffix.lower(), path)
+        if found.left_out:
+            delivered(self.robot, ".toml", (), self.validation.judged, path.with_suffix(".toml"))
+        return found
+
+    def as_file(self, suffix: str, path: Path | None = None) -> Delivery:
+        """What a file of a format gives back, and how well it predicts; path: where it stays (default: nowhere)."""
+        robot, left_out = self.robot, ()
+        while more := inexpressible(robot, suffix):  # leaving out one part may reveal another
+            left_out = (*left_out, *more)
+            if self.model is None:
+                robot = self.robot.without(*left_out)
+            else:
+                robot = refitted(self.start, self.include, left_out, lambda bare: _unknown(bare, self))
+        return delivered(robot, suffix, left_out, self.validation.judged, path)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report as one self-contained HTML file."""
+        from armdyn.report.pages.fit_page import write_report
+
+        return write_report(self, path)
+
+
+def _unknown(bare: Robot, fit: Fit) -> Samples:
+    return known_torques(bare, fit.include)(fit.training)
 
 
 @takes(*CLOSED, *FRICTIONLESS)
@@ -262,10 +290,9 @@ def identify(
     *,
     validation: Any = None,
     include: tuple[str, ...] = tuple(FAMILIES),
-    method: Method | Estimator = "weighted",
     friction: FrictionChoice = "auto",
+    free: Estimator | None = None,
     essential: bool = False,
-    physical: bool = False,
     calibration: Calibration | None = None,
     log_format: LogFormat | None = None,
     processing: Processing | None = None,
@@ -274,98 +301,91 @@ def identify(
 ) -> Fit:
     """Identify a robot's parameters from a log of its motion. Khalil sec. 7.3.3 f, Siciliano sec. 7.4
 
+    The robot that comes out is physically consistent; what the motion does not excite keeps the model's values.
+
     Args:    robot: its geometry, and the parameters it had before
              log: a file, a mapping of arrays (t, q, tau, ...), a `Log`, or processed `Samples`
              validation: a log of another motion, or the share of this log's end (0.3) to hold out (default: none)
              include: families of parameters to identify; torques of the others are computed and subtracted
-             method: name of an estimator, or an estimator with its settings, as in Robust(loss="tukey")
-             friction: "auto" looks for friction terms beyond viscous and Coulomb friction, with the default method
-                       and where no joint names its law; "plain" does not
-             essential: set parameters that the torques do not need to zero
-             physical: return the nearest physically consistent robot (needs the extra `physical`)
+             friction: "auto" looks for friction terms beyond viscous and Coulomb friction where no joint names its law;
+                       "plain" does not
+             free: an estimator of the base parameters alone, such as Weighted() (the textbook's estimate): bodies may
+                   then be impossible (default: none)
+             essential: with `free`, set parameters that the torques do not need to zero
              calibration: zeros of joints and direction of gravity to estimate beside the parameters (default: none)
              log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
              processing: filter, derivatives, dead band, decimation (default: chosen from the log)
              check: look for gaps, swapped columns, wrong units and signs
              progress: called with what is being done and the share of the work done
-    Returns: a Fit; print it.
-    Raises:  ArmdynError if the motion does not determine the parameters; it names them.
+    Returns: a Fit; print it, save it.
     """
-    estimator = estimator_of(method)
     if friction not in get_args(FrictionChoice):
         raise unknown_name("friction", friction, get_args(FrictionChoice), where="identify")
+    if essential and free is None:
+        raise ArmdynError("essential parameters of a physically consistent robot", where="identify",
+                          expected="a free estimate of base parameters",
+                          advice="Pass free=Weighted(), or --free on the command line.")  # fmt: skip
     log_format = log_format or LogFormat()
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
     data = split_log(robot, log, validation, Preparation(log_format, processing, check), progress)
     calibrated = None
     if calibration is not None:
-        progress("zeros and gravity", 0.25)
+        progress("zeros and gravity", 0.3)
         calibrated = calibrate(robot, known_torques(robot, include)(data.training), include, calibration)
         robot = calibrated.robot
-    progress("base parameters", 0.3)
+    progress("base parameters", 0.4)
     base = distinct_parameters(robot, include)
-    subtract = known_torques(robot, include)
-    training = subtract(data.training)
-    observation = observe(robot, training, base, progress=lambda step, done: progress(step, 0.3 + 0.4 * done))
-    progress("estimation", 0.7)
-    informed = _informed(observation, estimator)
-    full = estimate = estimator(informed)
-    more = np.zeros((base.count, 0))  # errors of zeros and gravity are errors of the parameters too
-    if calibrated is not None:
-        more = calibrated.passed_on(base.count)
-        full = estimate = replace(estimate, root=np.hstack([estimate.root, more]))
-    if essential:
-        estimate = essential_parameters(observation, full)
-    # Parameters that are not essential are small, not zero: a physically consistent robot is sought near all of them.
-    plain = identified = _delivered(robot, base, full if physical else estimate, physical)
-    delivered = _values_of(estimate, base, identified) if physical else estimate
+    training = known_torques(robot, include)(data.training)
+    progress("estimation", 0.5)
+    model, signal = None, None
+    if free is None:
+        named = any(joint.friction is not None and joint.friction.law is not None for joint in robot.tree)
+        terms = friction == "auto" and not named and {"inertial", "friction"} <= set(include)
+        model, signal = fitted_model(TorqueRows.of(robot, include, training), terms=terms)
+        identified, estimate = model.robot, model.estimate(base)
+    else:
+        estimate = _free_estimate(robot, base, training, free, essential)
+        identified = with_standard_parameters(robot, nearest(base, estimate))
+    if calibrated is not None:  # errors of zeros and gravity are errors of the parameters too
+        estimate = replace(estimate, root=np.hstack([estimate.root, calibrated.passed_on(base.count)]))
     progress("validation", 0.8)
     held_out = data.held_out is not None
-    judged = observe(robot, subtract(data.held_out), base) if data.held_out is not None else observation
-    prior = base.values if np.abs(base.values).any() else None
-    tried = validate(judged, delivered, prior=prior, held_out=held_out, source=data.held_out_source)
-    band, plain_estimate = None, estimate
-    if friction == "auto" and training is data.training and _open_to_terms(robot, include, estimator, essential):
-        progress("friction terms", 0.85)
-        band = torque_model(robot, base, data.training)
-    model = band if band is not None and band.used.any() else None
-    if model is not None:
-        estimate = replace(model.estimate, root=np.hstack([model.estimate.root, more]))
-        identified = _delivered(robot, base, estimate, physical)
-        delivered = _values_of(estimate, base, identified) if physical else estimate
-        if physical:
-            band = model = model.shifted(delivered.values)
-        identified = model.robot(identified)
-        tried = validate_model(identified, model, judged.samples, held_out=held_out, source=data.held_out_source,
-                               prior=None if prior is None else robot)  # fmt: skip
+    judged = Judged.of(robot, data.held_out or row_samples(data.training), held_out=held_out,
+                       source=data.held_out_source)  # fmt: skip
+    before = robot if np.abs(base.values).any() else None
+    tried = validate(judged, identified, before=before, std=_band(model, estimate, judged))
+    fit = Fit(
+        start=robot, robot=identified, base=base, estimate=estimate, model=model, signal=signal, validation=tried,
+        files=(), training=data.training, include=include, steps=training.steps, findings=(), source=data.source,
+        calibrated=calibrated,
+    )  # fmt: skip
+    progress("files", 0.9)
+    fit = replace(fit, files=tuple(_expressible(fit, (".toml", ".urdf"))))
     on_log = [f for f in training.findings if calibrated is None or not calibrated.answers(f)]
-    findings = sorted_by_severity((*on_log, *notes, *findings_on(observation, delivered, tried, on_log)))
-    steps = training.steps if informed is observation else training.steps | {"prior": PRIOR}
-    return Fit(base, estimate, identified, tried, observation, steps, findings, data.source, plain,
-               plain_estimate, model, calibrated, delivered.values if physical else None, band)  # fmt: skip
+    return replace(fit, findings=sorted_by_severity((*on_log, *notes, *findings_on_fit(fit, on_log))))
 
 
-def _informed(observation: Observation, estimator: Estimator) -> Observation:
-    """The observation with what is known of bodies, for the default method; others use the log alone."""
-    prior = body_prior(observation.base) if isinstance(estimator, Weighted) else np.zeros((0, 0))
-    return replace(observation, prior=prior) if len(prior) else observation
+def _expressible(fit: Fit, suffixes: Iterable[str]) -> Iterator[Delivery]:
+    """What files give back, in the formats that have a place for the robot."""
+    for suffix in suffixes:
+        with suppress(FeatureError):
+            yield fit.as_file(suffix)
 
 
-def _delivered(robot: Robot, base: BaseParameters, estimate: Estimate, physical: bool) -> Robot:
-    """The robot with estimated base parameters."""
-    return with_standard_parameters(robot, (_physical if physical else nearest)(base, estimate))
+def _free_estimate(robot: Robot, base: BaseParameters, training: Samples, free: Estimator, essential: bool) -> Estimate:
+    """The textbook's estimate of the base parameters."""
+    observation = observe(robot, training, base)
+    estimate = free(observation)
+    return essential_parameters(observation, estimate) if essential else estimate
 
 
-def _values_of(estimate: Estimate, base: BaseParameters, robot: Robot) -> Estimate:
-    """The estimate with the base parameters that a robot has."""
-    return replace(estimate, values=base.matrix @ standard_parameters(robot, base.include).array())
-
-
-def _open_to_terms(robot: Robot, include: tuple[str, ...], estimator: Estimator, essential: bool) -> bool:
-    """Whether friction terms are looked for: all is estimated, by the default method, and no joint names its law."""
-    named = any(joint.friction is not None and joint.friction.law is not None for joint in robot.tree)
-    everything = {"inertial", "friction"} <= set(include)
-    return everything and isinstance(estimator, Weighted) and not (essential or named)
+def _band(model: TorqueModel | None, estimate: Estimate, judged: Judged) -> Array:
+    """(m, n) standard deviations of the judged torques; NaN for joints without one."""
+    if model is None:
+        return np.broadcast_to(estimate.sigma, judged.measured.shape)
+    std = model.along(judged.samples)[2]
+    std[:, list(model.band.missing)] = np.nan
+    return std
 
 
 def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding]]:
@@ -417,18 +437,13 @@ def known_torques(robot: Robot, include: tuple[str, ...]) -> Callable[[Samples],
     return subtract
 
 
-# A robot for the parameters -----------------------------------------------------------------------------------------
-
-
 def nearest(base: BaseParameters, estimate: Estimate) -> dict[str, float]:
     """The standard parameters nearest to the robot's that have the estimated base parameters.
 
     Distances are relative to the size of the parameter, at least a tenth of the largest of its kind.
     """
-    before = np.array([float(x) for x in standard_parameters(base.robot, base.include).values])
-    names = standard_parameters(base.robot, base.include).names
-    known = dict(zip(names, before, strict=True))
-    pi0 = np.array([known[name] for name in base.standard])
+    known = standard_parameters(base.robot, base.include).as_dict()
+    pi0 = np.array([float(known[name]) for name in base.standard])
     kinds = np.array([name.rstrip("0123456789") for name in base.standard])
     largest = {kind: np.abs(pi0[kinds == kind]).max() or 1.0 for kind in set(kinds)}
     size = np.maximum(np.abs(pi0), [0.1 * largest[kind] for kind in kinds])
@@ -436,19 +451,6 @@ def nearest(base: BaseParameters, estimate: Estimate) -> dict[str, float]:
     scale = np.linalg.norm(B, axis=1)
     step = np.linalg.lstsq(B / scale[:, None], (estimate.values - base.matrix @ pi0) / scale, rcond=None)[0]
     return known | dict(zip(base.standard, (pi0 + size * step).tolist(), strict=True))
-
-
-def _physical(base: BaseParameters, estimate: Estimate) -> dict[str, Any]:
-    """The standard parameters of the nearest physically consistent robot."""
-    from armdyn.identification.physical_fit import consistent
-
-    found = consistent(base, estimate.values, estimate.covariance)
-    offsets = {f"off{j + 1}": float(x) for j, x in enumerate(found.offsets) if "offset" in base.include}
-    return standard_parameters(found.robot, base.include).as_dict() | offsets
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g}" if share < 0.995 else f"{100 * share:.0f}" if share < 100 else "over 10000"
 
 
 def _finite(x: float) -> float | None:

@@ -28,7 +28,7 @@ from armdyn.robot import Robot
 from armdyn.robot.transmission import inverse_rows
 from armdyn.typing import Array
 
-ROUNDED = 0.02
+SLOW = 0.02
 """Velocity over which the sign of friction is rounded, rad/s."""
 SHARP = 0.1
 """A further width, as a share of that: friction whose sign changes at once."""
@@ -77,9 +77,14 @@ class Bank:
         """Number of joints."""
         return int(self.rows.shape[1])
 
+    @property
+    def count(self) -> int:
+        """Number of terms."""
+        return len(GROUPS)
+
     def moving(self, qd: Array) -> Array:
         """(N, n) bool: faster than the velocity over which the sign is rounded."""
-        moving: Array = np.abs(qd) > ROUNDED * self.scale[: self.n]
+        moving: Array = np.abs(qd) > SLOW * self.scale[: self.n]
         return moving
 
     def unsettled(self, q: Array, qd: Array) -> Array:
@@ -89,7 +94,7 @@ class Bank:
         longest distance of the bank those of the usual ones, up to a quarter of it, to within 2 %. A path three times
         as long left out so many samples that errors on another motion doubled (palletiser, 10 s).
         """
-        moving, place = np.abs(qd @ self.rows.T) > ROUNDED * self.scale, q @ self.rows.T
+        moving, place = np.abs(qd @ self.rows.T) > SLOW * self.scale, q @ self.rows.T
         path = np.cumsum(moving * np.abs(np.diff(place, axis=0, prepend=place[:1])), axis=0)
         enough = np.minimum(self.distances[:, -1], SHORT * path[-1])
         unsettled: Array = (np.logical_or.accumulate(moving) & (path < enough)).any(axis=1)
@@ -97,7 +102,7 @@ class Bank:
 
     def classes(self, qd: Array) -> Array:
         """(N, n) class of speed: 0 at rest, 1 slow, 2 fast."""
-        return self.moving(qd).astype(int) + (np.abs(qd) > 5 * ROUNDED * self.scale[: self.n])
+        return self.moving(qd).astype(int) + (np.abs(qd) > 5 * SLOW * self.scale[: self.n])
 
     def sign(self, qd: Array) -> Array:
         """(N, n) sign of the velocities of joints, rounded."""
@@ -106,7 +111,7 @@ class Bank:
     @cached_property
     def widths(self) -> Array:
         """(n + s, 2 + widths) velocities over which signs are rounded."""
-        return np.column_stack([np.outer(self.scale, (ROUNDED, SHARP * ROUNDED)), np.outer(self.fastest, WIDTHS)])
+        return np.column_stack([np.outer(self.scale, (SLOW, SHARP * SLOW)), np.outer(self.fastest, WIDTHS)])
 
     @cached_property
     def distances(self) -> Array:

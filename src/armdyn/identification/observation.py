@@ -70,7 +70,6 @@ class Observation:
     factors: (n, p + 1, p + 1) upper triangles, F_j^T F_j = [Y_j | tau_j]^T [Y_j | tau_j] over the samples that count
     counts: (n,) number of samples that count, by joint
     length: number of samples after decimation
-    prior: (r, p + 1) rows [R | y] that are known beside the log, R pi = y with errors of standard deviation 1
     """
 
     base: BaseParameters
@@ -78,7 +77,6 @@ class Observation:
     factors: Array
     counts: Array
     length: int
-    prior: Array | None = None
     _rows: tuple[Rows, ...] | None = field(default=None, repr=False)
 
     @property
@@ -172,9 +170,8 @@ def extended(factor: Array, rows: Array) -> Array:
 
 
 def stacked(observation: Observation, weights: Array) -> Array:
-    """(m, p + 1) rows equivalent to all samples of all joints, those of joint j times weights[j], and to the prior."""
-    parts = [w * factor[factor.any(axis=1)] for w, factor in zip(weights, observation.factors, strict=True)]
-    return np.vstack(parts if observation.prior is None else [*parts, observation.prior])
+    """(m, p + 1) rows equivalent to all samples of all joints, those of joint j times weights[j]."""
+    return np.vstack([w * factor[factor.any(axis=1)] for w, factor in zip(weights, observation.factors, strict=True)])
 
 
 # Chunks -------------------------------------------------------------------------------------------------------------

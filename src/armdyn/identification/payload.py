@@ -25,10 +25,10 @@ import numpy as np
 from armdyn.algebra import Inertia, Mat3, Vec3, cross
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.findings import Finding
-from armdyn.identification.estimation import Estimate, Estimator
+from armdyn.identification.barrier import Barrier, minimised, prior_bodies
+from armdyn.identification.estimation import Estimate, Estimator, Weighted
 from armdyn.identification.fit import Fit, identify
 from armdyn.identification.log_format import LogFormat
-from armdyn.identification.methods import Method
 from armdyn.identification.processing import Processing
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
@@ -105,13 +105,15 @@ class Payload:
         return physical_consistency(dict(zip(names, self.parameters.tolist(), strict=True))).consistent
 
     def made_consistent(self) -> Payload:
-        """The nearest physically consistent payload, by the covariance (needs the extra `physical`)."""
-        from armdyn.identification.physical_fit import consistent_body
-
+        """The most probable physically consistent payload: the estimate, with the barrier of `barrier`."""
         if self.undetermined:
             raise PhysicsError(f"the data do not determine {', '.join(self.undetermined)}", where="payload",
                                advice="Measure a motion that turns the payload about all its axes.")  # fmt: skip
-        return replace(self, parameters=consistent_body(self.parameters, self.covariance))
+        scale = 1 / np.sqrt(np.diag(self.covariance))
+        H = np.outer(scale, scale) * np.linalg.inv(self.covariance * np.outer(scale, scale))
+        none = np.zeros(0, dtype=int)
+        barrier = Barrier(np.arange(10)[None], prior_bodies(self.parameters[None]), none, np.zeros(0))
+        return replace(self, parameters=minimised(H, H @ self.parameters, barrier, barrier.start(10))[0])
 
     def torque_gain(self, mass: float) -> tuple[float, float]:
         """(gain, its standard deviation): measured torques over true ones, if the payload's mass is known, kg."""
@@ -176,7 +178,7 @@ def identify_payload(
     friction_changes: bool = True,
     calibrated: bool = False,
     include: tuple[str, ...] = tuple(FAMILIES),
-    method: Method | Estimator = "weighted",
+    estimator: Estimator | None = None,
     log_format: LogFormat | None = None,
     processing: Processing | None = None,
     progress: Progress = quiet,
@@ -189,17 +191,18 @@ def identify_payload(
              friction_changes: let friction, rotors and offsets differ between the logs
              calibrated: trust the robot's inertial parameters: what the log without the payload finds of them is the
                          gain of the torques, whose uncertainty enters that of the payload (default: gains are right)
-             include, method, log_format, processing, progress: as in `identify`
+             estimator: of the base parameters (default: Weighted(), without the model's bodies as a prior)
+             include, log_format, processing, progress: as in `identify`
     """
 
     def fitted(log: Any, start: float) -> Fit:
         said: Progress = lambda step, done: progress(step, start + done / 2)  # noqa: E731
-        return identify(robot, log, include=include, method=method, friction="plain", log_format=log_format,
+        return identify(robot, log, include=include, free=estimator or Weighted(), log_format=log_format,
                         processing=processing, progress=said)  # fmt: skip
 
     before, after = fitted(unloaded, 0.0), fitted(loaded, 0.5)
     payload = payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
-    suspicious = [f for f in (*before.observation.samples.findings, *after.observation.samples.findings)
+    suspicious = [f for f in (*before.training.findings, *after.training.findings)
                   if f.severity != "note"]  # fmt: skip
     payload = replace(payload, findings=tuple(dict.fromkeys(suspicious)))
     return payload.with_gain(*torque_gain(before.base, before.estimate)) if calibrated else payload

@@ -11,7 +11,7 @@ Barriers: `barrier`. With w, sigma and alpha fixed the problem is convex and has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from armdyn.identification.barrier import (
     prior_bodies,
     prior_number,
 )
-from armdyn.identification.estimation import autocorrelation_time
+from armdyn.identification.estimation import autocorrelation_time, root_of
 from armdyn.identification.torque_rows import ROWS, TERMS, Design, TorqueRows, plain_friction
 from armdyn.parameters.standard import INERTIAL, standard_parameters
 from armdyn.typing import Array
@@ -46,7 +46,8 @@ class NoiseSettings:
     least: smallest prior Coulomb friction over the rms torque, so that a joint without friction has a scale.
     free: prior standard deviation of an offset over the rms torque: wide, so that only its absence is noticed.
     shrunk: largest alpha; a term a hundred times smaller than its prior is gone.
-    plain_bodies: weight of [BA-1] for a law without rotor inertia or terms: bodies must take what the law lacks.
+    plain_bodies: weight of [BA-1] for a format that lacks rotor inertia or terms: bodies must take what it lacks.
+    sure: standard errors over the blocks by which terms must lower the held-out errors of a simpler law, to be kept.
     """
 
     freedom: float = 4.0
@@ -62,6 +63,7 @@ class NoiseSettings:
     free: float = 100.0
     shrunk: float = 1e4
     plain_bodies: float = 0.03
+    sure: float = 2.0
 
 
 NOISE = NoiseSettings()
@@ -104,26 +106,23 @@ class Problem:
     columns: (m, n + s, k) with the load of a solution
     prior: (n + s, k) standard deviations of the terms; 0: left out, infinite: without one (viscous, Coulomb)
     discount: (n,) rho
-    plain: friction is that of the regressor, Fv qd + Fc sign(qd), as formats with plain friction hold it; noise is one
-           number per joint then, because the error that counts is an rms
-    fixed: (size,) bool, unknowns that are held at zero
+    plain: friction is that of the regressor, Fv qd + Fc sign(qd) as a rule, instead of that of the bank
+    robust: noise by class of speed, with Student weights; else one number per joint, for the smallest rms error
     """
 
     rows: TorqueRows
     columns: Array
     prior: Array
     discount: Array
-    plain: bool
-    fixed: Array
+    plain: bool = False
+    robust: bool = True
 
     @staticmethod
-    def simple(rows: TorqueRows, *, plain: bool = False, without: Iterable[str] = ()) -> Problem:
-        """The problem without terms: viscous and Coulomb friction. without: kinds of parameters that are zero."""
+    def simple(rows: TorqueRows, *, plain: bool = False, robust: bool = True) -> Problem:
+        """The problem without terms: viscous and Coulomb friction."""
         prior = np.zeros(rows.shape)
         prior[:, :2] = 0.0 if plain else np.inf
-        fixed = np.zeros(rows.size, dtype=bool)
-        fixed[: len(rows.names)] = [name.rstrip("0123456789") in tuple(without) for name in rows.names]
-        start = Problem(rows, rows.columns, prior, np.ones(rows.bank.n), plain, fixed)
+        start = Problem(rows, rows.columns, prior, np.ones(rows.bank.n), plain, robust)
         return replace(start, discount=start._rho(start.solved()))
 
     def with_terms(self, groups: Sequence[str]) -> Problem:
@@ -173,7 +172,7 @@ class Problem:
         numbers, sizes = [], []
         for i, name in enumerate(rows.names):
             kind = name.rstrip("0123456789")
-            if kind.startswith(POSITIVE) and i not in unused and not self.fixed[i]:
+            if kind.startswith(POSITIVE) and i not in unused:
                 j = rows.joint_of(int(name[len(kind) :]) - 1)
                 numbers.append(i)
                 guess = scales[kind[:2]][j] if j is not None else np.mean(scales[kind[:2]])
@@ -183,7 +182,7 @@ class Problem:
                 j = a if a < rows.bank.n else rows.bank.motors[a - rows.bank.n]
                 numbers.append(p + a * k + i)
                 sizes.append(prior_number(values[place], float(scales[("Fv", "Fc")[i]][j])) / factor)
-        weight = NOISE.plain_bodies if self.plain else BARRIER.bodies
+        weight = BARRIER.bodies if self.robust else NOISE.plain_bodies
         return Barrier(bodies, prior_bodies(values[bodies]), np.array(numbers, dtype=int), np.array(sizes),
                        BarrierSettings(bodies=weight))  # fmt: skip
 
@@ -193,7 +192,7 @@ class Problem:
         """The minimum, with weights and scales renewed. use: (m,) bool, of the rows in motion; near: to start from."""
         rows, p = self.rows, len(self.rows.names)
         use = rows.keep if use is None else use
-        tau, speed = rows.tau[use], np.zeros_like(rows.speed[use]) if self.plain else rows.speed[use]
+        tau, speed = rows.tau[use], rows.speed[use] if self.robust else np.zeros_like(rows.speed[use])
         columns = [design.columns[use] for design in self.designs]
         places = [design.places for design in self.designs]
         rms = np.maximum(rows_rms(rows), 1e-9)
@@ -218,7 +217,6 @@ class Problem:
                 information.append(weighted.T @ weighted)
                 H[np.ix_(place, place)] += information[j]
                 b[place] += weighted.T @ (root * tau[:, j])
-            H[self.fixed], H[:, self.fixed], b[self.fixed] = 0.0, 0.0, 0.0
             x, hessian = minimised(H, b, self.barrier, x)
             residuals = tau - predicted(columns, places, x)
             sigma = np.maximum(noise_by_speed(weight * residuals**2, speed), least)
@@ -233,7 +231,7 @@ class Problem:
         return {*self.barrier.bodies.ravel().tolist(), *self.barrier.numbers.tolist()}
 
     def _student(self, residuals: Array, sigma: Array, speed: Array) -> Array:
-        if self.plain:
+        if not self.robust:
             return np.ones(residuals.shape)
         squares = (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2
         return np.asarray((NOISE.freedom + 1) / (NOISE.freedom + squares))
@@ -246,6 +244,29 @@ class Problem:
         series = np.full(self.rows.tau.shape, np.nan)
         series[self.rows.keep] = found.residuals
         return autocorrelation_time(series)
+
+    # How well the unknowns are known --------------------------------------------------------------------------------
+
+    def covariance_root(self, found: Solution) -> Array:
+        """(size, r) root of the covariance of the solution, whatever the residuals' distribution and correlation.
+
+            C (prior + sum_j f_j H_j) C,    f_j = time_j / rho_j  E[w] E[psi^2] / E[psi']^2  m / (m - tr(C H_j))
+
+        with H_j the information of joint j, psi = w z the influence of a residual z = r / sigma (Huber), and m rows of
+        which m - tr(C H_j) degrees of freedom are left.
+        """
+        C, middle, times = found.covariance, found.hessian.copy(), self.times(found)
+        nu, m = NOISE.freedom, len(found.residuals)
+        speed = self.rows.speed[self.rows.keep] if self.robust else np.zeros(found.residuals.shape, dtype=int)
+        squares = (found.residuals / np.take_along_axis(found.sigma.T, speed, 0)) ** 2
+        slope = (nu + 1) * (nu - squares) / (nu + squares) ** 2 if self.robust else np.ones(squares.shape)
+        for j, (H, (_, places)) in enumerate(zip(found.information, self.designs, strict=True)):
+            w, z2 = found.weight[:, j], squares[:, j]
+            shape = w.mean() * (w**2 * z2).mean() / slope[:, j].mean() ** 2
+            inside = np.ix_(places, places)
+            left = max(m - float((C[inside] * H).sum()), 1.0) / m
+            middle[inside] += (times[j] / self.discount[j] * shape / left - 1) * H
+        return np.asarray(C @ root_of(middle))
 
     # Held-out blocks ------------------------------------------------------------------------------------------------
 
@@ -277,6 +298,22 @@ class Problem:
         some = inside.any(axis=0)
         ratio = squares[0].sum(axis=0) / np.maximum(squares[1].sum(axis=0), 1e-300)
         return np.where(some, np.sqrt(ratio), np.nan)
+
+    def beats(self, simpler: Problem) -> bool:
+        """Whether the held-out errors are certainly lower than those of a simpler law, over the blocks of time.
+
+        Judged by logarithms, the mean over the joints that move: squares of a wrong law differ much between blocks, and
+        their sum is decided by a few.
+        """
+        gains, t = [], self.rows.t
+        for low, high in self.rows.blocks:
+            inside = ((t >= low) & (t < high) & self.rows.keep)[:, None] & self.rows.moving
+            mine, others = (np.where(inside, x.held_out, 0.0) ** 2 for x in (self, simpler))
+            some = inside.any(axis=0)
+            ratio = np.maximum(others.sum(axis=0), 1e-300) / np.maximum(mine.sum(axis=0), 1e-300)
+            gains.append(np.log(ratio[some]).mean() if some.any() else 0.0)
+        spread = np.std(gains, ddof=1) / np.sqrt(len(gains))
+        return bool(np.mean(gains) > NOISE.sure * spread)
 
 
 def predicted(columns: Sequence[Array], places: Sequence[Array], x: Array) -> Array:

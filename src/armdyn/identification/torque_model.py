@@ -1,114 +1,124 @@
-"""A model of the torques with friction terms, as `term_selection` finds it: prediction, band, robot, table."""
+"""A fitted model of the torques: its robot, its parameters with their covariance, and the band of its predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from armdyn.identification.estimation import Estimate, narrowed
-from armdyn.identification.friction_terms import GROUPS, Bank
-from armdyn.identification.observation import base_regressor
-from armdyn.parameters import BaseParameters
+from armdyn.identification.posterior import ROBOT_TERMS, SIGNAL_TERMS, Problem, noise_by_speed, predicted
+from armdyn.identification.samples import Samples
+from armdyn.identification.torque_rows import ROWS, TERMS, TorqueRows, plain_friction
+from armdyn.parameters import BaseParameters, with_standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.features import ROUNDED
 from armdyn.robot.parts import Friction, Motor
-from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
-DECIMATED_RATE = 25.0
-"""Rate to which torque and columns are decimated, Hz; they are low-passed at 10 Hz."""
-CHUNK = 20_000
-"""Samples whose regressor is held at a time."""
-METHOD = "evidence, with friction terms"
+METHOD = "physically consistent, convex"
 """Name of the estimator."""
+
+
+@dataclass(frozen=True)
+class BandSettings:
+    """When a band is promised.
+
+    within: share of the torques that the band is to hold.
+    shortest: time in motion, s, below which no rule covered another motion.
+    one_way: share of a joint's motion in one direction above which its friction in the other is a guess.
+    """
+
+    within: float = 0.95
+    shortest: float = 5.0
+    one_way: float = 0.98
+
+
+BAND = BandSettings()
 
 
 @dataclass(frozen=True, eq=False)
 class TorqueModel:
-    """Parameters of a robot with the friction terms of [FT-1], and the standard deviation of its torques.
+    """The solution of a problem.
 
-    base: the base parameters of the plain law
-    bank: the friction terms
-    values: (p,) of the base parameters; those of `places` are in `own`
-    own: (n + s, 2 + k) viscous and Coulomb friction and coefficients of the terms, of joints and shared motors
-    root: of the covariance of values and own, one after the other
-    sigma: (n, 3) standard deviation of torques about the model of exact parameters, by class of speed
-    scale: (n, 3) factor with which 95 % of the held-out torques of a class are within two standard deviations
-    autocorrelation_time: (n,) of the residuals, in decimated samples
-    samples: (n,) how many were used
-    cutoff: of the low-pass of positions, Hz
-    errors: (n,) cross-validated relative error; (n,) the same without the terms
+    problem: with its rows
     """
 
-    base: BaseParameters
-    bank: Bank
-    values: Array
-    own: Array
-    root: Array
-    sigma: Array
-    scale: Array
-    autocorrelation_time: Array
-    samples: Array
-    cutoff: float
-    errors: tuple[Array, Array]
+    problem: Problem
 
     @property
-    def terms(self) -> Array:
-        """(n + s, k) coefficients of the bank, zero for joints that do without."""
-        return self.own[:, 2:]
+    def rows(self) -> TorqueRows:
+        return self.problem.rows
 
     @cached_property
-    def used(self) -> Array:
-        """(n,) bool: joints with terms beyond viscous and Coulomb friction."""
-        n = self.bank.n
-        return np.asarray((np.abs(self.bank.rows.T) @ np.abs(self.terms).sum(axis=1)[:, None])[:n, 0] > 0)
+    def own(self) -> Array:
+        """(n + s, k) coefficients of the columns of joints and shared motors."""
+        return self.problem.solution.x[len(self.rows.names) :].reshape(self.rows.shape)
 
     @cached_property
-    def estimate(self) -> Estimate:
-        """The base parameters of the plain law, with their covariance."""
-        p, k = len(self.values), self.own.shape[1]
-        pick = np.eye(p, len(self.root))
-        for place, (a, i, factor) in replaced(self.base, self.bank).items():
-            pick[place] = 0.0
-            pick[place, p + a * k + i] = factor
-        values = pick @ np.concatenate([self.values, self.own.ravel()])
-        within = np.sqrt((self.sigma[:, 1:] ** 2).mean(axis=1))
-        return Estimate(self.base.names, values, pick @ self.root, within, self.autocorrelation_time,
-                        self.samples, METHOD)  # fmt: skip
+    def _pick(self) -> Array:
+        """(p, size) from the unknowns to the standard parameters: plain friction is among the bank's unknowns."""
+        rows, k = self.rows, len(TERMS)
+        pick = np.eye(len(rows.names), rows.size)
+        if not self.problem.plain:
+            for (a, i), (place, factor) in plain_friction(rows.robot, rows.names, rows.bank).items():
+                pick[place] = 0.0
+                pick[place, len(rows.names) + a * k + i] = factor
+        return pick
 
-    def shifted(self, values: Array) -> TorqueModel:
-        """The model for other base parameters, (p,), as of a physically consistent robot; the rest follows them.
+    @cached_property
+    def standard(self) -> dict[str, float]:
+        """The standard parameters that were estimated."""
+        return dict(zip(self.rows.names, (self._pick @ self.problem.solution.x).tolist(), strict=True))
 
-        What moves with the base parameters moves by its regression on them.
-        """
-        found, p, k = self.estimate, len(self.values), self.own.shape[1]
-        theta = np.concatenate([self.values, self.own.ravel()])
-        taken = replaced(self.base, self.bank)
-        index = np.arange(p)
-        factors = np.ones(p)
-        for place, (a, i, factor) in taken.items():
-            index[place], factors[place] = p + a * k + i, factor
-        theta = theta + self.root @ np.linalg.pinv(found.root, rcond=1e-6) @ (values - found.values)
-        theta[index] = values / factors
-        theta[list(taken)] = 0.0
-        own = np.where(self.own == 0, 0.0, theta[p:].reshape(self.own.shape))
-        return replace(self, values=theta[:p], own=own)
+    @cached_property
+    def standard_root(self) -> Array:
+        """(p, r) root of their covariance."""
+        return np.asarray(self._pick @ self.problem.covariance_root(self.problem.solution))
 
-    def robot(self, identified: Robot) -> Robot:
-        """A robot of the identified base parameters with the friction of this model."""
-        laws = {joint.name: self._friction(j) for j, joint in enumerate(identified.joints)}
-        motors = {identified.joints[j].name: self._friction(self.bank.n + k) for k, j in enumerate(self.bank.motors)}
-        grouped = set(replaced(self.base, self.bank))
-        names = [joint.name for joint in identified.opened.joints]
+    @cached_property
+    def informed(self) -> dict[str, float]:
+        """Standard parameter -> share of its variance before the log that is left; near 1: the log does not tell it."""
+        found, problem = self.problem.solution, self.problem
+        data = np.zeros_like(found.hessian)
+        for H, (_, places) in zip(found.information, problem.designs, strict=True):
+            data[np.ix_(places, places)] += H
+        before = replace(found, hessian=found.hessian - data)
+        variances = [np.einsum("ij,jk,ik->i", self._pick, each.covariance, self._pick) for each in (found, before)]
+        share = variances[0] / np.maximum(variances[1], 1e-300)
+        return dict(zip(self.rows.names, np.where(variances[1] > 0, share, 0.0).tolist(), strict=True))
+
+    def estimate(self, base: BaseParameters) -> Estimate:
+        """The base parameters of the model with their covariance."""
+        problem, found = self.problem, self.problem.solution
+        place = [self.rows.names.index(name) for name in base.standard]
+        values = base.matrix @ np.array(list(self.standard.values()))[place]
+        root = narrowed(base.matrix @ self.standard_root[place])
+        sigma = np.sqrt((found.residuals**2).mean(axis=0))
+        counts = np.full(self.rows.bank.n, len(found.residuals))
+        return Estimate(base.names, values, root, sigma, problem.times(found), counts, METHOD)
+
+    # The robot ------------------------------------------------------------------------------------------------------
+
+    @property
+    def has_terms(self) -> bool:
+        """Whether friction has terms beyond viscous and Coulomb friction."""
+        return bool((self.problem.prior[:, 2:] > 0).any())
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with the estimated parameters and friction; terms of the signal are not part of it."""
+        found = with_standard_parameters(self.rows.robot, self.standard)
+        if self.problem.plain:
+            return found
+        bank = self.rows.bank
+        laws = {joint.name: self._friction(j) for j, joint in enumerate(found.joints)}
+        motors = {found.joints[j].name: self._friction(bank.n + k) for k, j in enumerate(bank.motors)}
         tree = []
-        for joint in identified.tree:
+        for joint in found.tree:
             if joint.name in laws:
-                law, motor = laws[joint.name], joint.motor
-                offset = 0 if joint.friction is None else joint.friction.offset
+                law, motor, offset = laws[joint.name], joint.motor, joint.friction.offset if joint.friction else 0
                 if joint.name in motors:
                     own = motors[joint.name]
                     motor = replace(motor or Motor(), viscous=own.viscous, coulomb=own.coulomb, width=own.width,
@@ -116,126 +126,103 @@ class TorqueModel:
                 elif motor is not None:  # its friction is counted with that of the joint
                     motor = replace(motor, viscous=0, coulomb=0)
                 joint = replace(joint, friction=replace(law, offset=offset), motor=motor)
-            elif joint.friction is not None and joint.name in names and grouped & self._rows(names.index(joint.name)):
-                joint = replace(joint, friction=replace(joint.friction, viscous=0, coulomb=0))
             tree.append(joint)
-        return replace(identified, tree=tuple(tree), expressions=None)
-
-    def _rows(self, i: int) -> set[int]:
-        """The base parameters that contain the friction of joint i of all joints."""
-        return {place for kind in ("Fv", "Fc") for place in _places(self.base, f"{kind}{i + 1}")}
+        return replace(found, tree=tuple(tree), expressions=None)
 
     def _friction(self, a: int) -> Friction:
+        bank = self.rows.bank
         viscous, coulomb, *terms = self.own[a].tolist()
-        return Friction(viscous, coulomb, width=float(self.bank.widths[a, 0]), law=ROUNDED,
-                        values=self.bank.values(a, np.array(terms)))  # fmt: skip
+        return Friction(viscous, coulomb, width=float(bank.widths[a, 0]), law=ROUNDED,
+                        values=bank.values(a, np.array(terms[: bank.count])))  # fmt: skip
 
-    def std(self, q: Array, qd: Array, qdd: Array, every: int = 1) -> Array:
-        """(N, n) standard deviation of torques, low-passed at 10 Hz, about the prediction; twice it is a 95 % band.
+    # Predictions ----------------------------------------------------------------------------------------------------
 
-        every: how many samples are between two for which it is wanted
+    def along(self, samples: Samples) -> tuple[Array, Array, Array]:
+        """(t, torques, standard deviations) at the rows of samples, (m,), (m, n), (m, n), with all terms."""
+        rows, found, p = self.rows, self.problem.solution, len(self.rows.names)
+        here = TorqueRows.of(rows.robot, rows.include, samples, rows.bank)
+        designs = here.designs(here.loaded(found.x[:p]), self.problem.prior > 0, plain=self.problem.plain)
+        torques = predicted([d.columns for d in designs], [d.places for d in designs], found.x)
+        std = self.band.kappa * np.sqrt(self._variance(designs) + _of_class(self.band.sigma, here.speed) ** 2)
+        return here.t, torques, std
+
+    def _variance(self, designs: list[tuple[Array, Array]]) -> Array:
+        """(m, n) variance of the torques by the errors of the unknowns."""
+        C, found = self.problem.solution.covariance, []
+        for columns, places in designs:
+            found.append(np.einsum("mi,ij,mj->m", columns, C[np.ix_(places, places)], columns, optimize=True))
+        return np.maximum(np.column_stack(found), 0.0)
+
+    @cached_property
+    def band(self) -> Band:
+        """The band of the torques, from blocks of time that were held out.
+
+        A block is drawn from blocks that differ: the quantile over all of them is too small by their spread. kappa is
+        therefore the larger of it and of the mean over blocks plus their standard deviation.
         """
-        Y_of, carries, (N, n) = base_regressor(self.base), carried(self.base), q.shape
-        std = np.zeros((-(-N // every), n))
-        out = list(replaced(self.base, self.bank))
-        p, k = len(self.values), self.own.shape[1]
-        surfaces = [np.flatnonzero(self.bank.rows[:, j]) for j in range(n)]
-        places = [np.concatenate([np.arange(p), *(p + a * k + np.arange(k) for a in each)]) for each in surfaces]
-        roots = [narrowed(self.root[x]) for x in places]
-        used = np.asarray(self.root[p:].any(axis=1)).reshape(self.own.shape)
-        columns = [self.bank.columns(q, qd, a, every, used[a]) for a in range(len(self.own))]
-        step = CHUNK * every
-        for start in range(0, N, step):
-            fine, part = slice(start, start + step, every), slice(start // every, start // every + CHUNK)
-            Y = Y_of(q[fine], qd[fine], qdd[fine])
-            load, sign = np.abs(Y[:, :, carries] @ self.values[carries]), self.bank.sign(qd[fine])
-            Y[:, :, out] = 0.0
-            speed = self.bank.classes(qd[fine])
-            for j in range(n):
-                X = [self.bank.rows[a, j] * columns[a][part] for a in surfaces[j]]
-                X[0][:, -1] = load[:, j] * sign[:, j]
-                unsure = ((np.hstack([Y[:, j], *X]) @ roots[j]) ** 2).sum(axis=1)
-                std[part, j] = self.scale[j, speed[:, j]] * np.sqrt(unsure + self.sigma[j, speed[:, j]] ** 2)
-        return std
+        problem, rows, n = self.problem, self.rows, self.rows.bank.n
+        if (seconds := rows.keep.sum() / ROWS.rate) < BAND.shortest:
+            why = f"the robot moves for {seconds:.2g} s only"
+            return Band(problem.solution.sigma, np.ones(n), dict.fromkeys(range(n), why))
+        held_out = np.isfinite(problem.held_out[:, 0])
+        left, speed, t = problem.held_out[held_out], rows.speed[held_out], rows.t[held_out]
+        sigma = noise_by_speed(left**2, speed)
+        designs = [design._replace(columns=design.columns[held_out]) for design in problem.designs]
+        b = np.sqrt(self._variance(designs) + _of_class(sigma, speed) ** 2)
+        ratio = np.abs(left) / np.maximum(b, 1e-300) / 2
+        blocks = [ratio[(t >= low) & (t < high)] for low, high in rows.blocks]
+        by_block = np.array([np.quantile(block, BAND.within, axis=0) for block in blocks if len(block)])
+        pooled = np.quantile(ratio, BAND.within, axis=0)
+        kappa = np.maximum(pooled, by_block.mean(axis=0) + by_block.std(axis=0, ddof=1))
+        missing = {}
+        for j in range(n):
+            forwards = (rows.samples.qd[:: rows.samples.decimation, j] > 0)[rows.keep & rows.moving[:, j]]
+            if not len(forwards):
+                missing[j] = "the joint does not move"
+            elif not 1 - BAND.one_way < forwards.mean() < BAND.one_way:
+                missing[j] = "the joint moves one way only"
+        return Band(sigma, kappa, missing)
 
-    def section(self, joints: Sequence[str]) -> Section:
-        """The terms of every joint, and what they bring, as a table."""
-        columns = (Column("joint"), Column("without terms", "%"), Column("with terms", "%"), Column("terms"))
-        before, after = self.errors[1], self.errors[0]
-        rows = [
-            (name, f"{100 * before[j]:.3g}", f"{100 * after[j]:.3g}" if self.used[j] else "-", self._text(j))
-            for j, name in enumerate(joints)
-        ]
-        note = (
-            "Cross-validated relative errors on blocks of time held out. Widths and presliding, in the unit of the "
-            "torque, sum the absolute coefficients of their bank; load is Coulomb friction per torque carried. Fv and "
-            "Fc among the parameters are the rest of the same law: where terms take part of the friction, they have "
-            "wide bars and are not the friction of a model without terms."
-        )
-        if (self.used & (after > before)).any():
-            note += (
-                " Terms that raise the cross-validated error of a joint are kept unless the increase is certain: a "
-                "block that is held out of a short log contains reversals that the others need to determine the terms."
-            )
-        return Section("Friction terms", columns, tuple(rows), note)
-
-    def _text(self, j: int) -> str:
-        if not self.used[j]:
-            return "none: viscous and Coulomb friction predict as well"
-        parts = [self._sums(j)]
-        for a in range(self.bank.n, len(self.own)):
-            if self.bank.rows[a, j] and (sums := self._sums(a)):
-                parts.append(f"{sums} of motor {self.bank.motors[a - self.bank.n] + 1}")
-        return ", ".join(filter(None, parts)) or "very small"
-
-    def _sums(self, a: int) -> str:
-        groups = np.array(GROUPS)
-        sums = {g: float(np.abs(self.terms[a, groups == g]).sum()) for g in dict.fromkeys(GROUPS)}
-        largest = 1e-3 * max(float(np.abs(self.own[a, :2]).max()), 1e-300)
-        shown = {g: x for g, x in sums.items() if x > (1e-3 if g == "load" else largest)}
-        return ", ".join(f"{g} {x:.3g}" for g, x in shown.items())
-
-    def record(self) -> dict[str, Any]:
-        """The model as plain data."""
-        return {
-            "base": dict(zip(self.base.names, self.estimate.values.tolist(), strict=True)),
-            "groups": list(GROUPS),
-            "viscous": self.own[:, 0].tolist(),
-            "coulomb": self.own[:, 1].tolist(),
-            "terms": self.terms.tolist(),
-            "motors": list(self.bank.motors),
-            "cutoff": self.cutoff,
-            "cross_validated": self.errors[0].tolist(),
-            "cross_validated_without": self.errors[1].tolist(),
-        }
+    def shares(self) -> dict[str, Array]:
+        """Group of terms -> (n + s,) sum of the sizes of their coefficients."""
+        groups = np.array(TERMS)
+        return {g: np.abs(self.own[:, groups == g]).sum(axis=1) for g in dict.fromkeys(TERMS[2:])}
 
 
-def carried(base: BaseParameters) -> Array:
-    """(p,) bool: parameters of the torques that a joint carries: all but friction and offsets."""
-    return np.array([not place.startswith(("off", "Fv", "Fc")) for place in base.places])
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Standard deviation kappa sqrt(sigma^2 + phi' C phi) of a torque; twice it is a 95 % band.
+
+    sigma: (n, 3) error of the model by class of speed, N m or N
+    kappa: (n,) factor for the spread of blocks of time
+    missing: joint -> why there is none to be trusted
+    """
+
+    sigma: Array
+    kappa: Array
+    missing: dict[int, str]
 
 
-def replaced(base: BaseParameters, bank: Bank) -> dict[int, tuple[int, int, float]]:
-    """Base parameters that are plain friction of the bank: (joint or motor, 0 viscous or 1 Coulomb, factor)."""
-    robot = base.robot
-    all_names = [joint.name for joint in robot.opened.joints]
-    numbers = [all_names.index(joint.name) + 1 for joint in robot.joints]
-    found = {}
-    for a, number in enumerate((*numbers, *(numbers[j] for j in bank.motors))):
-        kinds = ("Fv", "Fc") if a < bank.n else ("Fvm", "Fcm")
-        ratio = 1.0 if a < bank.n else float(bank.scale[a])  # Fvm and Fcm are seen at the joint
-        for i, (kind, factor) in enumerate(zip(kinds, (ratio**2, ratio), strict=True)):
-            for place, share in _places(base, f"{kind}{number}").items():
-                found[place] = (a, i, factor * share)
-    return found
+def _of_class(sigma: Array, speed: Array) -> Array:
+    """(m, n) values by class of speed, (n, 3), at classes (m, n)."""
+    return np.take_along_axis(sigma.T, speed, 0)
 
 
-def _places(base: BaseParameters, name: str) -> Mapping[int, float]:
-    """The base parameters, with their shares, that contain a standard parameter."""
-    if name not in base.standard:
-        return {}
-    column = base.matrix[:, base.standard.index(name)]
-    return {int(place): float(column[place]) for place in np.flatnonzero(np.abs(column) > 1e-9)}
+def fitted_model(rows: TorqueRows, *, terms: bool) -> tuple[TorqueModel, TorqueModel | None]:
+    """(model of the robot, the same with terms of the signal and of rest), the simpler where it predicts as well.
+
+    Blocks of time that were held out decide between viscous and Coulomb friction and friction with terms.
+
+    terms: look for friction terms
+    """
+    plain = Problem.simple(rows, plain=True)
+    if not terms or rows.keep.sum() < ROWS.fewest:
+        return TorqueModel(plain), None
+    start = Problem.simple(rows)
+    rich = start.with_terms(ROBOT_TERMS)
+    best = rich if rich.beats(plain) else plain
+    signal = start.with_terms((*ROBOT_TERMS, *SIGNAL_TERMS))
+    return TorqueModel(best), TorqueModel(signal) if signal.beats(best) else None
 
 
-__all__ = ["TorqueModel"]
+__all__ = ["BAND", "Band", "BandSettings", "TorqueModel", "fitted_model"]

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armdyn.errors import ArmdynError
 from armdyn.identification.filters import decimated
-from armdyn.identification.friction_terms import GROUPS, Bank
+from armdyn.identification.friction_terms import GROUPS, SLOW, Bank
 from armdyn.identification.observation import regressor_rows
 from armdyn.identification.samples import Samples, excerpts
 from armdyn.parameters.standard import parameter_names
@@ -41,7 +42,8 @@ class RowSettings:
     warm_up: time at both ends of an excerpt that does not count, s, ten rows of the low-pass and presliding states.
     blocks: of time, held out one after the other. Eight leave 7/8 of a log and give a spread of eight figures.
     guard: time left out beside a held-out block, s; the low-pass reaches 0.4 s, its main lobe 0.1 s.
-    fewest: rows (4 s) below which a log is too short to hold out blocks.
+    fewest: rows in motion (4 s) below which a log is too short to hold out blocks.
+    least: rows in motion (1 s) below which a log is refused: friction cannot be told from inertia.
     """
 
     rate: float = 25.0
@@ -50,6 +52,7 @@ class RowSettings:
     blocks: int = 8
     guard: float = 0.3
     fewest: int = 100
+    least: int = 25
 
 
 ROWS = RowSettings()
@@ -71,7 +74,8 @@ class Design(NamedTuple):
 class TorqueRows:
     """Decimated torques, regressor and columns of a log.
 
-    robot: geometry, and parameters before; names: of its standard parameters, the first unknowns
+    robot: geometry, and parameters before
+    include: families of parameters that are unknown; names: of these standard parameters, the first unknowns
     samples: the log, or excerpts of it; bank: the friction terms
     t: (m,) s; tau: (m, n); Y: (m, n, p) regressor
     columns: (m, n + s, k) of `TERMS`, those that depend on the load being zero
@@ -79,6 +83,7 @@ class TorqueRows:
     """
 
     robot: Robot
+    include: tuple[str, ...]
     names: tuple[str, ...]
     samples: Samples
     bank: Bank
@@ -91,14 +96,17 @@ class TorqueRows:
     moving: Array
 
     @staticmethod
-    def of(robot: Robot, include: Iterable[str], samples: Samples, settings: RowSettings = ROWS) -> TorqueRows:
-        """The rows of processed samples, consecutive in time."""
-        include = tuple(include)
-        rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
-        factor = max(1, round(rate / settings.rate))
-        most = settings.most * factor // settings.blocks
-        samples = replace(excerpts(samples, settings.blocks, most, round(settings.warm_up * rate)), decimation=factor)
-        bank = Bank.of(robot, samples.qd)
+    def of(robot: Robot, include: Iterable[str], samples: Samples, bank: Bank | None = None) -> TorqueRows:
+        """The rows of processed samples, consecutive in time.
+
+        bank: friction terms of another log, for all samples (default: terms for the velocities of these samples, which
+              are excerpts if they are many)
+        """
+        include, factor = tuple(include), row_step(samples)
+        if bank is None:
+            samples = row_samples(samples)
+        samples = replace(samples, decimation=factor)
+        bank_given, bank = bank, bank or Bank.of(robot, samples.qd)
         names = parameter_names(robot, include)
         t, Y, tau = regressor_rows(robot, include, samples)
         columns = [decimated(_fixed_columns(bank, samples, a), factor) for a in range(len(bank.rows))]
@@ -106,7 +114,11 @@ class TorqueRows:
         moving = bank.moving(qd)
         settled = ~bank.unsettled(samples.q, samples.qd)[::factor]
         keep = np.asarray(moving.any(axis=1) & samples.keep[::factor].any(axis=1) & settled)
-        return TorqueRows(robot, names, samples, bank, t, Y, np.stack(columns, axis=1), tau, keep,
+        if bank_given is None and keep.sum() < ROWS.least:
+            raise ArmdynError(f"the robot moves for {keep.sum() / ROWS.rate:.2g} s", where="identify",
+                              expected=f"joints that move faster than {SLOW:g} rad/s, for at least "
+                              f"{ROWS.least / ROWS.rate:g} s", advice="Log a longer motion.")  # fmt: skip
+        return TorqueRows(robot, include, names, samples, bank, t, Y, np.stack(columns, axis=1), tau, keep,
                           bank.classes(qd), moving)  # fmt: skip
 
     @property
@@ -171,6 +183,18 @@ class TorqueRows:
         return found
 
 
+def row_step(samples: Samples) -> int:
+    """Samples from one row to the next."""
+    rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
+    return max(1, round(rate / ROWS.rate))
+
+
+def row_samples(samples: Samples) -> Samples:
+    """The samples of which rows are made: excerpts of a long log."""
+    factor = row_step(samples)
+    return excerpts(samples, ROWS.blocks, ROWS.most * factor // ROWS.blocks, round(ROWS.warm_up * factor * ROWS.rate))
+
+
 def _fixed_columns(bank: Bank, samples: Samples, a: int) -> Array:
     """(N, k) columns of `TERMS` of joint or motor a that do not depend on the load."""
     friction = bank.columns(samples.q, samples.qd, a)
@@ -201,4 +225,4 @@ def plain_friction(robot: Robot, names: tuple[str, ...], bank: Bank) -> dict[tup
     return found
 
 
-__all__ = ["ROWS", "TERMS", "Design", "RowSettings", "TorqueRows", "plain_friction"]
+__all__ = ["ROWS", "TERMS", "Design", "RowSettings", "TorqueRows", "plain_friction", "row_samples", "row_step"]

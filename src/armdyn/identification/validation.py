@@ -1,4 +1,4 @@
-"""Validation: measured torques beside those that the identified parameters predict."""
+"""Validation: measured torques beside those of a robot, low-passed alike; joints in motion and at rest apart."""
 
 from __future__ import annotations
 
@@ -7,209 +7,215 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from armdyn.dynamics.presliding import torques_along
-from armdyn.identification.estimation import Estimate
 from armdyn.identification.filters import decimated
-from armdyn.identification.observation import Observation
+from armdyn.identification.friction_terms import Bank
 from armdyn.identification.samples import Samples
-from armdyn.identification.torque_model import DECIMATED_RATE, TorqueModel
+from armdyn.identification.torque_rows import row_step
 from armdyn.robot import Robot
 from armdyn.robot.limits import common_units
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
-LAGS = 20
-"""Lags of the Ljung-Box test."""
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Measured torques of a log at the rows of a comparison.
+
+    samples: the log; t: (m,) s; measured: (m, n) N m or N
+    used: (m,) bool, rows in which the robot moves; moving: (m, n) bool, rows in which the joint does
+    held_out: the log was not used for estimation; source: its name
+    """
+
+    samples: Samples
+    t: Array
+    measured: Array
+    used: Array
+    moving: Array
+    held_out: bool
+    source: str
+
+    @staticmethod
+    def of(robot: Robot, samples: Samples, *, held_out: bool, source: str) -> Judged:
+        """The rows of a log by which a robot is judged."""
+        step = row_step(samples)
+        moving = Bank.of(robot, samples.qd).moving(samples.qd[::step])
+        used = np.asarray(moving.any(axis=1) & samples.keep[::step].any(axis=1))
+        return Judged(samples, samples.t[::step], decimated(samples.tau, step), used, moving, held_out, source)
+
+    def torques(self, robot: Robot) -> Array:
+        """(m, n) torques of a robot along the log, low-passed as the measured ones."""
+        s = self.samples
+        return decimated(torques_along(robot, s.q, s.qd, s.qdd), row_step(s))
+
+    def errors(self, torques: Array) -> Errors:
+        """The errors of torques, (m, n)."""
+        parts, found = (self.used[:, None] & self.moving, self.used[:, None] & ~self.moving), []
+        for part in parts:
+            left, right = (
+                np.sqrt(_mean(np.where(part, x, np.nan) ** 2)) for x in (self.measured - torques, self.measured)
+            )
+            found.append(left / np.maximum(right, 1e-300))
+        return Errors(found[0], found[1], np.asarray(parts[1].sum(axis=0) / max(int(self.used.sum()), 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Relative errors of torques, rms of the residual over rms of the torque.
+
+    moving, rest: (n,) over rows in which the joint moves, and in which it rests while others move; NaN: there are none
+    resting: (n,) share of the rows in which it rests
+    """
+
+    moving: Array
+    rest: Array
+    resting: Array
+
+    @property
+    def mean(self) -> float:
+        """Geometric mean over the joints that move."""
+        known = self.moving[np.isfinite(self.moving)]
+        return float(np.exp(np.log(np.maximum(known, 1e-12)).mean())) if len(known) else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """Measured and predicted torques at the decimated samples of an observation.
+    """Measured and predicted torques of the delivered robot.
 
     joints: (n,) names
-    t: (m,) s
-    measured, predicted: (m, n) N m or N
-    std: (m, n) standard deviation of a measurement about its prediction, from parameters and residuals
-    keep: (m, n) bool, samples that count
-    before: (m, n) torques of the robot before identification (None: it had no parameters)
-    held_out: the data were not used for estimation
-    source: name of the log
-    what: what the torques are, in the title of the table
+    judged: the measured torques
+    predicted: (m, n) N m or N
+    before: (m, n) torques of the robot before identification; None: it had no parameters
+    std: (m, n) standard deviation of a measurement about its prediction; NaN where none can be given
     unit: of the torques, all joints together
     """
 
     joints: tuple[str, ...]
-    t: Array
-    measured: Array
+    judged: Judged
     predicted: Array
-    std: Array
-    keep: Array
     before: Array | None
-    held_out: bool
-    source: str = ""
-    what: str = ""
+    std: Array
     unit: str = "N m or N"
+
+    @property
+    def held_out(self) -> bool:
+        return self.judged.held_out
+
+    @property
+    def source(self) -> str:
+        return self.judged.source
+
+    @property
+    def t(self) -> Array:
+        return self.judged.t
+
+    @property
+    def measured(self) -> Array:
+        return self.judged.measured
 
     @cached_property
     def residuals(self) -> Array:
-        """(m, n) measured - predicted; NaN where a sample does not count."""
-        return np.where(self.keep, self.measured - self.predicted, np.nan)
+        """(m, n) measured - predicted; NaN in rows in which the robot rests."""
+        return np.where(self.judged.used[:, None], self.measured - self.predicted, np.nan)
 
     @cached_property
-    def rms(self) -> Array:
-        """(n,) root mean square of the residuals, N m or N."""
-        return _rms(self.residuals)
+    def errors(self) -> Errors:
+        return self.judged.errors(self.predicted)
 
-    @cached_property
-    def torque(self) -> Array:
-        """(n,) root mean square of the measured torques, N m or N."""
-        return _rms(np.where(self.keep, self.measured, np.nan))
-
-    @cached_property
+    @property
     def relative_error(self) -> Array:
-        """(n,) rms of the residuals over rms of the torques."""
-        return self.rms / np.maximum(self.torque, 1e-300)
+        """(n,) rms of the residual over rms of the torque, over rows in which the joint moves."""
+        return self.errors.moving
 
     @property
     def relative_error_of_all(self) -> float:
         """The same for all joints together."""
-        torque = np.where(self.keep, self.measured, np.nan)
-        return float(np.sqrt(np.nansum(self.residuals**2) / max(np.nansum(torque**2), 1e-300)))
+        inside = self.judged.used[:, None] & self.judged.moving
+        left, torque = (np.where(inside, x, 0.0) for x in (self.measured - self.predicted, self.measured))
+        return float(np.sqrt((left**2).sum() / max((torque**2).sum(), 1e-300)))
 
-    @cached_property
+    @property
     def relative_error_before(self) -> Array | None:
         """(n,) relative error of the robot before identification."""
-        if self.before is None:
-            return None
-        return _rms(np.where(self.keep, self.measured - self.before, np.nan)) / np.maximum(self.torque, 1e-300)
+        return None if self.before is None else self.judged.errors(self.before).moving
+
+    @cached_property
+    def rms(self) -> Array:
+        """(n,) root mean square of the residuals of moving joints, N m or N."""
+        return np.asarray(np.sqrt(_mean(np.where(self.judged.moving, self.residuals, np.nan) ** 2)))
+
+    @cached_property
+    def torque(self) -> Array:
+        """(n,) root mean square of the measured torques of moving joints, N m or N."""
+        inside = self.judged.used[:, None] & self.judged.moving
+        return np.asarray(np.sqrt(_mean(np.where(inside, self.measured, np.nan) ** 2)))
 
     @cached_property
     def covered(self) -> Array:
-        """(n,) share of the samples within two standard deviations of their prediction; 0.95 is expected."""
-        within = np.where(self.keep, np.abs(self.measured - self.predicted) <= 2 * self.std, np.nan)
-        return _mean(within)
+        """(n,) share of the rows within two standard deviations of their prediction; 0.95 is expected."""
+        known = np.isfinite(self.residuals) & np.isfinite(self.std)
+        return _mean(np.where(known, np.abs(self.residuals) <= 2 * self.std, np.nan))
 
     @cached_property
     def durbin_watson(self) -> Array:
         """(n,) Durbin-Watson statistic: 2 for white residuals, near 0 for strongly correlated ones."""
-        steps = np.diff(self.residuals, axis=0)
-        squares: Array = _rms(steps) ** 2 / np.maximum(self.rms, 1e-300) ** 2
-        return squares
-
-    @cached_property
-    def whiteness(self) -> Array:
-        """(n,) Ljung-Box test: probability of autocorrelations this large, over 20 lags, if residuals were white."""
-        return np.array([_ljung_box(column) for column in self.residuals.T])
+        steps = _mean(np.diff(self.residuals, axis=0) ** 2)
+        return np.asarray(steps / np.maximum(_mean(self.residuals**2), 1e-300))
 
     def section(self) -> Section:
         """The joints as a table."""
-        columns = [Column("joint"), Column("torque, rms", self.unit), Column("residual, rms", self.unit),
-                   Column("relative error", "%"), Column("within 2 std", "%"), Column("Durbin-Watson")]  # fmt: skip
-        cells = [list(self.joints), _cells(self.torque), _cells(self.rms), _cells(100 * self.relative_error),
-                 [f"{100 * x:.1f}" for x in self.covered], [f"{x:.2f}" for x in self.durbin_watson]]  # fmt: skip
-        if self.relative_error_before is not None:
-            columns.append(Column("error before", "%"))
-            cells.append(_cells(100 * self.relative_error_before))
+        errors, before = self.errors, self.relative_error_before
+        heads = ("before", "error", "error at rest", "rows at rest", "within the band")
+        columns = [Column("joint"), Column("torque, rms", self.unit), *(Column(head, "%") for head in heads)]
+        cells = [list(self.joints), [f"{x:.3g}" for x in self.torque],
+                 [""] * len(self.joints) if before is None else percents(before), percents(errors.moving),
+                 percents(errors.rest), [f"{100 * x:.0f}" for x in errors.resting], percents(self.covered)]  # fmt: skip
         data = "held-out data" if self.held_out else "the data used for estimation"
-        about = f", {self.what}" if self.what else ""
-        title = f"Torques on {data}{about}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
-        return Section(title, tuple(columns), tuple(zip(*cells, strict=True)))
+        title = f"Torques on {data}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
+        note = "Error: rms of the residual over rms of the torque, joint in motion; both low-passed at 10 Hz."
+        return Section(title, tuple(columns), tuple(zip(*cells, strict=True)), note).filled()
 
     def record(self) -> dict[str, Any]:
         """The figures as plain data, without the torques over time; keys as the properties of this class."""
-        figures = ("rms", "torque", "relative_error", "covered", "durbin_watson", "whiteness")
-        whole = {"held_out": self.held_out, "source": self.source, "relative_error_of_all": self.relative_error_of_all}
-        return whole | {"joints": list(self.joints)} | {name: getattr(self, name).tolist() for name in figures}
+        figures = {name: _plain(getattr(self, name)) for name in ("rms", "torque", "relative_error", "covered")}
+        return {"held_out": self.held_out, "source": self.source, "joints": list(self.joints),
+                "relative_error_of_all": self.relative_error_of_all, "error_at_rest": _plain(self.errors.rest),
+                "rows_at_rest": self.errors.resting.tolist()} | figures  # fmt: skip
 
     def __str__(self) -> str:
         return render(self.section())
 
 
-def validate(
-    observation: Observation, estimate: Estimate, *, prior: Array | None = None, held_out: bool = True, source: str = ""
-) -> Validation:
-    """Compare the torques of an observation with those that an estimate predicts.
+def validate(judged: Judged, robot: Robot, *, before: Robot | None = None, std: Array | None = None) -> Validation:
+    """Compare measured torques with those of a robot.
 
-    Args:    observation: torques and regressor
-             estimate: base parameters with their covariance
-             prior: (p,) base parameters of the robot before identification, for comparison
-             held_out: the observation was not used for estimation
-             source: name of the log
+    Args:    judged: the measured torques
+             robot: that is judged
+             before: the robot before identification, for comparison
+             std: (m, n) standard deviations (default: none)
     """
-    t, measured, predicted, std, keep, before = [], [], [], [], [], []
-    for rows in observation.rows():
-        t.append(rows.t)
-        measured.append(rows.tau)
-        keep.append(rows.keep)
-        predicted.append(rows.Y @ estimate.values)
-        unsure = ((rows.Y @ estimate.root) ** 2).sum(axis=2)
-        std.append(np.sqrt(unsure + estimate.sigma**2))
-        if prior is not None:
-            before.append(rows.Y @ prior)
-    joints = tuple(joint.name for joint in observation.base.robot.joints)
-    whole = np.concatenate
-    return Validation(joints, whole(t), whole(measured), whole(predicted), whole(std), whole(keep),
-                      whole(before) if before else None, held_out, source,
-                      unit=common_units(observation.base.robot).torque)  # fmt: skip
-
-
-def validate_model(
-    robot: Robot, model: TorqueModel, samples: Samples, *, held_out: bool, source: str, prior: Robot | None = None
-) -> Validation:
-    """Compare measured torques with those of a robot with friction terms, both low-passed at 10 Hz.
-
-    Args:    robot: with the friction terms
-             model: which they come from
-             samples: a processed log; samples in which the joint moves count
-             held_out: the samples were not used for estimation
-             source: name of the log
-             prior: the robot before identification, for comparison
-    """
-    rate = (len(samples) - 1) / float(samples.t[-1] - samples.t[0])
-    factor = max(1, round(rate / DECIMATED_RATE))
-    motion = samples.q, samples.qd, samples.qdd
-    keep = model.bank.moving(samples.qd[::factor])
-    predicted, measured = decimated(torques_along(robot, *motion), factor), decimated(samples.tau, factor)
-    before = None if prior is None else decimated(torques_along(prior, *motion), factor)
     joints = tuple(joint.name for joint in robot.joints)
-    return Validation(joints, samples.t[::factor], measured, predicted, model.std(*motion, factor), keep, before,
-                      held_out, source, "with the friction terms, low-passed at 10 Hz",
+    known = np.full(judged.measured.shape, np.nan) if std is None else std
+    return Validation(joints, judged, judged.torques(robot), None if before is None else judged.torques(before), known,
                       common_units(robot).torque)  # fmt: skip
 
 
-def _rms(x: Array) -> Array:
-    return np.sqrt(_mean(x**2))
+def percents(shares: Array) -> list[str]:
+    """Shares as texts in percent; empty where there is none."""
+    return [f"{100 * x:.3g}" if np.isfinite(x) else "" for x in shares]
+
+
+def _plain(values: Array) -> list[float | None]:
+    return [float(x) if np.isfinite(x) else None for x in values]
 
 
 def _mean(x: Array) -> Array:
-    """Mean over the samples that are not NaN; NaN where there is none."""
+    """Mean over the rows that are not NaN; NaN where there is none."""
     there = ~np.isnan(x)
     count = there.sum(axis=0)
     result: Array = np.where(count > 0, np.nansum(x, axis=0) / np.maximum(count, 1), np.nan)
     return result
 
 
-def _ljung_box(residuals: Array) -> float:
-    there = ~np.isnan(residuals)
-    e = np.where(there, residuals, 0.0)
-    count = int(there.sum())
-    lags = min(LAGS, count // 4)
-    if lags < 1 or not e.any():
-        return float("nan")
-    mean_square = float((e**2).sum()) / count
-    statistic = 0.0
-    for k in range(1, lags + 1):
-        pairs = int((there[k:] & there[:-k]).sum())
-        if pairs:
-            rho = float((e[k:] * e[:-k]).sum()) / pairs / mean_square
-            statistic += rho**2 * pairs
-    return float(stats.chi2.sf(statistic, lags))
-
-
-def _cells(values: Array) -> list[str]:
-    return [f"{x:.3g}" for x in values]
-
-
-__all__ = ["Validation", "validate", "validate_model"]
+__all__ = ["Errors", "Judged", "Validation", "percents", "validate"]
