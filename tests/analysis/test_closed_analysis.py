@@ -7,14 +7,14 @@ import pytest
 
 import armdyn
 from armdyn import analysis
+from armdyn.browser.answers import Answers
+from armdyn.browser.films import track
+from armdyn.browser.live_simulation import Setting
 from armdyn.errors import PhysicsError
 from armdyn.kinematics.closable import closable, pulled_in
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot.limits import working_range
-from armdyn.studio.answers import Answers
-from armdyn.studio.films import track
-from armdyn.studio.live_simulation import Setting
 from support import pinocchio_model
 from support.feature_robots import gripper
 

@@ -112,7 +112,7 @@ def test_the_delivered_robot_has_the_friction_that_was_found(rich: Fit, tmp_path
     assert np.abs(sliding.q[-1] - there).max() > 2 * np.abs(run.q[-1] - there).max()
     static = armdyn.compile(again.without("presliding"))
     assert np.abs(static.forward_dynamics(q, qd, static.inverse_dynamics(q, qd, qdd)) - qdd).max() < 1e-8
-    with pytest.raises(FeatureError, match="--without presliding"):
+    with pytest.raises(FeatureError, match="--load without=presliding"):
         armdyn.compile(again).inverse_dynamics(q, qd, qdd)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.reproduce.siciliano.example_7_2 import MOTIONS, example_7_2
+from armdyn.texts.siciliano.example_7_2 import MOTIONS, example_7_2
 from motion.arms import compiled, waypoints
 
 

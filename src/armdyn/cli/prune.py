@@ -110,9 +110,9 @@ def _seconds(found: Pruned) -> dict[str, float]:
     """Seconds per call of the whole and of the reduced model, timed in turns."""
     import numpy as np
 
-    from armdyn.bench.calls import Call
-    from armdyn.bench.stopwatch import interleaved
     from armdyn.kernels import build
+    from armdyn.speed.calls import Call
+    from armdyn.speed.stopwatch import interleaved
 
     state = tuple(each[0] for each in found.box.samples(1, np.random.default_rng(0)))
     full: Callable[..., Any] = build(found.full, "inverse dynamics").call

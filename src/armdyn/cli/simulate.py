@@ -292,9 +292,9 @@ def _measure(text: str) -> Any:
 
 def _reference(robot: Robot, text: str | None, start: str | None, duration: float | None) -> tuple[Any, dict[str, Any]]:
     """The reference, and the start and duration of the simulation."""
-    from armdyn.reproduce.elbaji.scara_tracking import SCARA_RATE, SCARA_START, ScaraCurve
-    from armdyn.reproduce.truc.swing import Swing
     from armdyn.robot.limits import start_position
+    from armdyn.texts.elbaji.scara_tracking import SCARA_RATE, SCARA_START, ScaraCurve
+    from armdyn.texts.truc.swing import Swing
     from armdyn.trajectory import point_to_point, read_trajectory
 
     q0 = None if start is None else parse.configuration(start, robot, "--from")

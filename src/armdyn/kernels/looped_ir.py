@@ -11,11 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
-from armdyn.kernels.batch_call import many, total
-from armdyn.kernels.batch_loop import COPY
-from armdyn.kernels.body import Body, joined
-from armdyn.kernels.fastcall import Loaded, fast
-from armdyn.kernels.ir import completed
+from armdyn.kernels.call.batch import many, total
+from armdyn.kernels.call.loop import COPY
+from armdyn.kernels.call.single import Loaded, fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
@@ -26,8 +24,10 @@ from armdyn.kernels.ports import Ports
 from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.sample_turns import told_apart
-from armdyn.kernels.schedule import plan
-from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
+from armdyn.kernels.straight.body import Body, joined
+from armdyn.kernels.straight.emit import completed
+from armdyn.kernels.straight.schedule import plan
+from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 from armdyn.kernels.streaming import Order, Target, put_lines, put_rows
 from armdyn.kernels.strip_ir import strips
 from armdyn.kernels.symmetric_ir import symmetric_pairs

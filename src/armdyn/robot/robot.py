@@ -336,6 +336,13 @@ class Robot(Shown):
 
         return features(self)
 
+    @property
+    def includes(self) -> str:
+        """One line that says what the model includes and what was left out on request."""
+        from armdyn.robot.features import model_line
+
+        return model_line(self)
+
     def without(self, *parts: str) -> Robot:
         """Return the robot without some of its features or parts: friction (or offsets alone), rotors, gravity, ...
 
