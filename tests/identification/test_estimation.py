@@ -8,11 +8,11 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
-from armdyn.identification.essential_parameters import essential_parameters
-from armdyn.identification.estimation import Damped, Ordinary, Weighted, autocorrelation_time
-from armdyn.identification.instrumental import Instrumental
-from armdyn.identification.observation import observe
-from armdyn.identification.samples import Samples
+from armdyn.identification.fit.essential_parameters import essential_parameters
+from armdyn.identification.fit.estimation import Damped, Ordinary, Weighted, autocorrelation_time
+from armdyn.identification.fit.instrumental import Instrumental
+from armdyn.identification.fit.observation import observe
+from armdyn.identification.log.samples import Samples
 from armdyn.parameters import base_parameters
 
 EVERYTHING = ("inertial", "rotor", "friction", "offset")
@@ -58,8 +58,8 @@ def seen(**options):
 
 def test_factors_hold_all_that_least_squares_needs(monkeypatch):
     """Chunks, decimation with margins and the mask change nothing but rounding."""
-    from armdyn.identification import observation as module
-    from armdyn.identification.filters import decimated, decimated_keep
+    from armdyn.identification.fit import observation as module
+    from armdyn.identification.log.filters import decimated, decimated_keep
 
     data = samples(decimation=5)
     keep = np.abs(data.qd) > 0.2

@@ -8,13 +8,13 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
-from armdyn.identification.estimation import Damped, Ordinary, Weighted
-from armdyn.identification.fit import identify
-from armdyn.identification.identifiability import identifiability
-from armdyn.identification.instrumental import Instrumental
-from armdyn.identification.log import Log
-from armdyn.identification.log_format import LogFormat
-from armdyn.identification.processing import Processing
+from armdyn.identification.fit.estimation import Damped, Ordinary, Weighted
+from armdyn.identification.fit.identifiability import identifiability
+from armdyn.identification.fit.identify import identify
+from armdyn.identification.fit.instrumental import Instrumental
+from armdyn.identification.log.log import Log
+from armdyn.identification.log.log_format import LogFormat
+from armdyn.identification.log.processing import Processing
 from armdyn.parameters import base_parameters, standard_parameters
 from armdyn.robot.parts import Friction, Rotor
 
@@ -237,7 +237,7 @@ def test_a_bad_log_is_told_by_identify_itself():
 
 def test_each_log_is_processed_once(monkeypatch):
     """Checks and estimation share the samples of a log: every joint's spectrum is computed once per log."""
-    from armdyn.identification import processing
+    from armdyn.identification.log import processing
 
     spectrum, seen = processing.Spectrum.of, []
     monkeypatch.setattr(processing.Spectrum, "of", staticmethod(lambda x, rate: (seen.append(x), spectrum(x, rate))[1]))

@@ -9,7 +9,7 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, FileError
 from armdyn.identification import Fit, Log, LogFormat, identify, read_log
-from armdyn.identification.estimation import Weighted
+from armdyn.identification.fit.estimation import Weighted
 from armdyn.parameters import physical_consistency, standard_parameters
 from armdyn.robot.parts import Friction, Rotor
 

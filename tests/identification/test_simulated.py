@@ -17,8 +17,8 @@ from scipy import stats
 
 import armdyn
 from armdyn.identification import Harmonics, Log, Samples, Search, identify, observe, process
-from armdyn.identification.estimation import Weighted
-from armdyn.identification.excitation import Excitation, excite, predicted_std
+from armdyn.identification.excitation.excite import Excitation, excite, predicted_std
+from armdyn.identification.fit.estimation import Weighted
 from armdyn.parameters import physical_consistency, with_standard_parameters
 
 FAMILIES = {"puma560": ("inertial", "rotor", "friction"), "panda": ("inertial", "friction")}

@@ -11,7 +11,7 @@ import armdyn
 from armdyn.dynamics.presliding import presliding, torques_along
 from armdyn.errors import ArmdynError, FeatureError, ShapeError
 from armdyn.identification import Fit, Log, identify
-from armdyn.identification.friction_terms import Bank
+from armdyn.identification.friction.terms import Bank
 from armdyn.parameters import standard_parameters
 from armdyn.robot.parts import Friction
 from armdyn.typing import Array
@@ -118,7 +118,7 @@ def test_the_delivered_robot_has_the_friction_that_was_found(rich: Fit, tmp_path
 
 def test_the_band_holds_on_another_motion(rich: Fit) -> None:
     log, motion, _ = _recorded(2, True)
-    from armdyn.identification.filters import low_passed
+    from armdyn.identification.log.filters import low_passed
 
     left = low_passed(log.tau - rich.predict(*motion), 10.0, 250.0)
     inside = np.abs(left) <= 2 * rich.predict_std(*motion)
@@ -128,7 +128,7 @@ def test_the_band_holds_on_another_motion(rich: Fit) -> None:
 
 def test_the_band_holds_in_every_class_of_speed() -> None:
     """Noise that is six times as large at low speed: one limit for all would cover 55 % there and 99 % elsewhere."""
-    from armdyn.identification.filters import low_passed
+    from armdyn.identification.log.filters import low_passed
 
     def recorded(seed: int) -> tuple[Log, tuple[Array, Array, Array, Array], Array]:
         log, motion, tau = _recorded(seed, True)
@@ -145,7 +145,7 @@ def test_the_band_holds_in_every_class_of_speed() -> None:
 
 def test_without_terms_the_band_holds_too() -> None:
     """Viscous and Coulomb friction, 6 s of noise that wanders: residuals of the fit are smaller than on other data."""
-    from armdyn.identification.filters import low_passed
+    from armdyn.identification.log.filters import low_passed
 
     inside, by_residuals = [], []
     for seed in range(6):
