@@ -12,7 +12,7 @@ import numpy as np
 import armdyn
 from armdyn import control, mechanics
 from armdyn.errors import FeatureError
-from armdyn.identification.samples import Samples
+from armdyn.identification.log.samples import Samples
 from armdyn.robot import Robot
 from armdyn.simulation import Solver, simulate
 from support.energy_model import EnergyModel
