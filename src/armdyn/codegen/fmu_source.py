@@ -218,7 +218,7 @@ class Unit:
 
     @cached_property
     def _parameters(self) -> tuple[Variable, ...]:
-        """The parameters that the function takes, in its order, then those of the payload on which it does not depend."""
+        """Parameters that the function takes, in its order, then those of the payload on which it does not depend."""
         names = dict(zip([*self.model.robot.parameters][-len(PAYLOAD) :], PAYLOAD.values(), strict=True))
         taken: set[str] = set()
         used = []
