@@ -16,6 +16,7 @@ from armdyn import simulation as simulation
 from armdyn import sweeps as sweeps
 from armdyn import torch as torch
 from armdyn import trajectory as trajectory
+from armdyn.analysis import analyse as analyse
 from armdyn.analysis import prune as prune
 from armdyn.control import Admittance as Admittance
 from armdyn.control import analyse_gains as analyse_gains
@@ -43,10 +44,11 @@ from armdyn.errors import ArmdynError as ArmdynError
 from armdyn.formats import load as load
 from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
+from armdyn.formats.robots import robots as robots
 from armdyn.identification import excite as excite
 from armdyn.identification import identify as identify
 from armdyn.identification import read_log as read_log
-from armdyn.mechanics.registry import formulations as formulations
+from armdyn.mechanics.formulations import formulations as formulations
 from armdyn.motion import feasibility as feasibility
 from armdyn.motion import largest_payload as largest_payload
 from armdyn.motion import scale_to_torque as scale_to_torque
@@ -57,7 +59,9 @@ from armdyn.motion import torque_breakdown as torque_breakdown
 from armdyn.parameters import base_parameters as base_parameters
 from armdyn.parameters import convert_parameters as convert_parameters
 from armdyn.progress import ProgressBar as ProgressBar
+from armdyn.references import cite as cite
 from armdyn.robot import Robot as Robot
+from armdyn.robot.description import show as show
 from armdyn.robot.random import random_robot as random_robot
 from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation

@@ -22,7 +22,7 @@ import pytest
 
 import armdyn
 from armdyn.browser import Studio, serve
-from armdyn.browser.gate import COOKIE, MOST_CONNECTIONS, Gate
+from armdyn.browser.access_control import COOKIE, MOST_CONNECTIONS, AccessControl
 from armdyn.browser.saved_state import read_address
 from armdyn.errors import ArmdynError, MissingExtra
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def test_the_gate() -> None:
-    gate = Gate(token="secret", port=8000)
+    gate = AccessControl(token="secret", port=8000)
     here, cookie = "127.0.0.1:8000", f"a=b; {COOKIE}=secret"
     assert gate.refusal("/?token=secret", here, None, None) == ""
     assert gate.refusal("/", here, f"http://{here}", cookie) == ""

@@ -239,7 +239,7 @@ def test_compare_says_where_formulations_differ(run: Run, monkeypatch: pytest.Mo
         right = comparison.compare(robot, **options)
         return replace(right, rows=(*right.rows[:-1], replace(right.rows[-1], difference=0.1)))
 
-    monkeypatch.setattr(armdyn.equations, "compare", off)
+    monkeypatch.setattr(armdyn, "compare", off, raising=False)
     status, out, _ = run("compare", "pendulum")
     assert status == 1
     assert "They do NOT agree" in out

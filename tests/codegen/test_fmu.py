@@ -20,7 +20,7 @@ import armdyn
 from armdyn.codegen import c_source, write
 from armdyn.codegen.export_files import model_for
 from armdyn.codegen.fmu_source import PAYLOAD, prepared
-from armdyn.control.law import Law
+from armdyn.control.base import Law
 from armdyn.robot import Robot
 
 from .conftest import COMPILERS, HOSTILE, run
@@ -142,7 +142,9 @@ def test_the_plant_moves_as_the_library_s(name: str, tmp_path: Path, monkeypatch
     state = dict(zip(named["q"], q0, strict=True)) | dict(zip(named["qd"], qd0, strict=True))
     inputs = dict(zip(named["tau"], tau, strict=True))
     for load, moving in (({}, robot), (LOAD, carrying(robot))):
-        expected = armdyn.simulate(moving, Constant(tau), duration=1.0, q0=q0, qd0=qd0, integrator="dop853")
+        expected = armdyn.simulate(
+            moving, Constant(tau), duration=1.0, q0=q0, qd0=qd0, solver=armdyn.Solver(integrator="dop853")
+        )
         assert expected.ok, expected.status
         ways: dict[str, dict[str, Any]] = {
             "CoSimulation": {"start": {"tolerance": 1e-10}}, "ModelExchange": {"relative_tolerance": 1e-9},
@@ -190,7 +192,9 @@ def test_the_payload_is_tunable_while_it_runs(tmp_path: Path) -> None:
     fmu.terminate()
     fmu.freeInstance()
     plant = armdyn.Plant(robot, changes={0.5: carrying(robot)})
-    run_ = armdyn.simulate(plant, lambda t, q, qd: np.zeros(2), duration=1.0, dt=1e-4, integrator="rk4")
+    run_ = armdyn.simulate(
+        plant, lambda t, q, qd: np.zeros(2), duration=1.0, solver=armdyn.Solver(dt=1e-4, integrator="rk4")
+    )
     np.testing.assert_allclose(found, [*run_.q[-1], *run_.qd[-1]], rtol=0, atol=1e-8 * abs(run_.qd).max())
 
 

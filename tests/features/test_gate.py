@@ -29,6 +29,7 @@ DESCRIPTIONS = {
     "analysis.box_around": "reads ranges of a motion",
     "analysis.motion_box": "reads limits of joints",
     "control.identified_errors": "reads the covariance of a fit",
+    "control.law": "builds laws, which are gated one by one",
     "dynamics.Dynamics": "made by compile; its functions are gated one by one",
     "identification.check_log": "reads numbers of a log",
     "identification.consistent": "edits inertial parameters",

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.browser.answers import HEAVIEST, Answers, within
+from armdyn.browser.robot_queries import HEAVIEST, RobotQueries, within
 from armdyn.control import ComputedTorque, PDGravity
+from armdyn.control.base import Desired, Law
 from armdyn.control.computed_torque import NoControl
-from armdyn.control.law import Desired, Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import unknown_name
@@ -24,9 +24,9 @@ from armdyn.typing import Array
 COMPUTED, PD_GRAVITY, RELEASED = "computed torque", "PD with gravity compensation", "none: released"
 LAWS = (COMPUTED, PD_GRAVITY, RELEASED)
 STEP = 2e-3
-"""Time step, s."""
+"""Time step of the live simulation, s."""
 KEPT = 600
-"""Samples of the curves."""
+"""Number of samples that the curves keep."""
 FASTEST = 200.0
 """Joint velocity, rad/s or m/s, at which a run ends: no arm moves like that."""
 
@@ -48,7 +48,7 @@ class Setting:
     payload: float = 0.0
     heavier: float = 0.0
 
-    def plant(self, answers: Answers) -> Dynamics:
+    def plant(self, answers: RobotQueries) -> Dynamics:
         """The dynamics of the true arm."""
         share, mass = within(self.heavier, "heavier", 1.0, -0.5), within(self.payload, "payload", HEAVIEST, 0.0)
         if not share and not mass:
@@ -56,7 +56,7 @@ class Setting:
         robot = scaled_masses(answers.robot, 1.0 + share) if share else answers.robot
         return compiled(robot.with_payload(mass) if mass else robot)
 
-    def law(self, answers: Answers) -> Law:
+    def law(self, answers: RobotQueries) -> Law:
         """The control law, with the model of the robot as it is described."""
         kp, kd = within(self.kp, "kp", 1e5, 0.0), within(self.kd, "kd", 1e4, 0.0)
         inertia = np.diagonal(answers.dyn.mass_matrix(answers.start))
@@ -77,7 +77,7 @@ class LiveSimulation:
     q, qd: (n,) now. goal: (n,) what the law holds. pull: (3,) where the tool is pulled to, or None.
     """
 
-    answers: Answers
+    answers: RobotQueries
     setting: Setting
     q: Array
     qd: Array

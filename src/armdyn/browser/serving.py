@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from armdyn import catalog
-from armdyn.browser.answers import HEAVIEST, Answers
+from armdyn.browser.access_control import HOST, AccessControl, guarded
 from armdyn.browser.films import MOST_POINTS, Film
-from armdyn.browser.gate import HOST, Gate, guarded
 from armdyn.browser.panel_pages import STYLE, error_page, text_page
 from armdyn.browser.panels import EquationsPanel, ModelPanel, MovePanel, PlanPanel, SimulatePanel
 from armdyn.browser.panels.panel import Panel
+from armdyn.browser.robot_queries import HEAVIEST, RobotQueries
 from armdyn.browser.saved_state import State, read_address
 from armdyn.browser.solids import rotation
 from armdyn.browser.stage import Stage
@@ -30,11 +30,11 @@ from armdyn.typing import Array
 FRAME = 1 / 40
 """Time between two frames of a motion, s."""
 TEXTS_FIRST = 4e-3
-"""From a change of texts to the change of the scene that belongs to it, s: they are sent apart."""
+"""Pause between sending new texts and the scene that belongs to them, s; viser sends the two separately."""
 PANELS: tuple[type[Panel], ...] = (MovePanel, ModelPanel, EquationsPanel, PlanPanel, SimulatePanel)
-"""In the order of their tabs."""
+"""The panels, in the order of their tabs."""
 ROOTS = ("/robot", "/next")
-"""In front of the names in the scene, in turn."""
+"""Prefixes of the names in the scene; robots use them in turn."""
 REST = 0.3
 """The arm is at rest if nothing moved it for this time, s."""
 
@@ -48,7 +48,7 @@ class Studio:
 
     def __init__(self, robot: Robot, port: int = 0, *, dark: bool = False) -> None:
         viser = _viser()
-        self.gate = Gate()
+        self.gate = AccessControl()
         with guarded(self.gate), redirect_stdout(io.StringIO()):  # viser prints an address without token
             self.server = viser.ViserServer(host=HOST, port=port, label="armdyn studio", verbose=False)
         self.gate.port = self.server.get_port()
@@ -99,7 +99,7 @@ class Studio:
             self.server.stop()
 
     def themed(self, dark: bool) -> None:
-        """Light or dark."""
+        """Use light or dark colours."""
         self.dark = dark
         self.server.gui.configure_theme(dark_mode=dark, show_share_button=False, show_logo=False, control_width="large",
                                         brand_color=(59, 125, 216))  # fmt: skip
@@ -111,7 +111,7 @@ class Studio:
     def open(self, robot: Robot, q: Any = None, payload: float = 0.0, points: tuple[Any, ...] = ()) -> None:
         """Put a robot on the stage; what was shown before goes."""
         require(robot, "browser.serve", frozenset((*CLOSED, *TREE)))
-        answers = Answers(robot)
+        answers = RobotQueries(robot)
         begin = answers.start if q is None else answers.kept(q)
         kept = [answers.kept(point) for point in points[:MOST_POINTS]]
         with self.lock:

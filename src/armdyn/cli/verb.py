@@ -341,7 +341,7 @@ WRITTEN = ("out", "plot", "report")
 def protected(verb: Verb) -> Verb:
     """The verb, replacing existing files with the added option --force only; it asks before it works."""
     signature = inspect.signature(verb)
-    if not any(name in signature.parameters for name in WRITTEN):
+    if "force" in signature.parameters or not any(name in signature.parameters for name in WRITTEN):
         return verb
     hints = {**inspect.get_annotations(verb, eval_str=True), "force": ForceOption}
     force = inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False)

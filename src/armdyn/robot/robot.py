@@ -358,7 +358,10 @@ class Robot(Shown):
         return self.edited(lambda robot: remove(robot, parts)) if parts else self
 
     def locked(self, values: Mapping[str, Scalar]) -> Robot:
-        """Return the robot with these joints held at the given positions, rad or m, and merged into their parents."""
+        """Return the robot with these joints held at the given positions, rad or m, and merged into their parents.
+
+        A rotor of the full model stays, at rest, a part of the body that carries it.
+        """
         from armdyn.robot.edit import lock
 
         return self.edited(lambda robot: lock(robot, values))

@@ -13,7 +13,7 @@ import numpy as np
 import armdyn
 from armdyn import sweeps
 from armdyn.browser import serve
-from armdyn.browser.answers import Answers
+from armdyn.browser.robot_queries import RobotQueries
 from armdyn.codegen.export_files import texts
 from armdyn.errors import MissingExtra
 from armdyn.robot.random import random_robot
@@ -128,7 +128,7 @@ def _studio(c: Case) -> None:
     try:
         served = serve(c.robot)
     except armdyn.errors.MissingExtra:  # after the features were compared
-        answers = Answers(c.robot)
+        answers = RobotQueries(c.robot)
     else:
         answers = served.answers
         served.stop()
