@@ -136,6 +136,7 @@ def test_whatever_holds_a_result_keeps_it(kernel: Kernel, keep: Any) -> None:
         del held
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # NumPy 2.5 discourages to set a shape
 def test_results_that_were_changed_are_not_given_out_again(kernel: Kernel) -> None:
     def reshape(x: np.ndarray) -> None:
         x.shape = (2, 3)
