@@ -13,7 +13,7 @@ from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
 from armdyn.kernels.call.batch import many, total
 from armdyn.kernels.call.loop import COPY
-from armdyn.kernels.call.single import Loaded, fast
+from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
@@ -49,8 +49,8 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         _single(recipe.one_call or recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
         batch_loop(recipe, ports, samples),
-        fast(ports, Loaded(ports)),
-        many(ports, Loaded(ports)),
+        fast(ports),
+        many(ports),
         total(),
         exact_lanes(reduction.limit),
         COPY,
