@@ -24,6 +24,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "formulations": (),
     "prune": ("planar2r", "--tolerance", "5%", "--rank"),
     "robots": (),
+    "simulate": ("planar2r", "--law", "pid", "--duration", "0.1"),
     "show": ("scara5", "--dh", "modified"),
 }
 """Verb -> arguments of a quick command; every verb under `@verb` has an entry."""
