@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,26 +19,6 @@ PANELS = {
     "Estimation": ("include", "plain", "free", "essential", "zeros", "gravity"),
 }
 OUT = (".toml", ".urdf", ".xml", ".json")
-LOG_FILES = "a file (.csv, .npz, .parquet, a ROS 2 bag)"
-
-
-def print_template(asked: bool) -> None:
-    """Print a logger's file with all keys, and end."""
-    if asked:
-        from armdyn.identification import Logger
-
-        print(Logger.template())
-        raise typer.Exit
-
-
-FormatOption = Annotated[
-    Path | None,
-    typer.Option("--format", metavar="LOGGER.toml", help="Columns, units, gears, kind of effort: --print-template."),
-]
-TemplateOption = Annotated[
-    bool,
-    typer.Option("--print-template", help="Print a LOGGER.toml with all keys.", callback=print_template, is_eager=True),
-]
 
 
 @verb(
@@ -54,9 +33,11 @@ def identify(
     progress: Progress,
     log: Annotated[
         list[str],
-        typer.Argument(metavar="LOG...", help=f"The log, {LOG_FILES}, or one per quantity: q=pos.csv tau=tau.csv."),
+        typer.Argument(
+            metavar="LOG...", help=f"The log, {parse.LOG_FILES}, or one per quantity: q=pos.csv tau=tau.csv."
+        ),
     ],
-    format: FormatOption = None,
+    format: parse.LoggerOption = None,
     validation: Annotated[
         str | None,
         typer.Option(metavar="LOG", help="Log of another motion, or the share of this log to hold out (0.3)."),
@@ -78,7 +59,7 @@ def identify(
     ] = None,
     gravity: Annotated[bool, typer.Option("--gravity", help="Estimate the direction of gravity too.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print also base parameters, terms, processing.")] = False,
-    print_template: TemplateOption = False,
+    print_template: parse.LoggerTemplateOption = False,
 ) -> Result:
     """Identify a robot's parameters from a log: check and process the log, estimate with error bars, validate.
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.identify import LOG_FILES, FormatOption, TemplateOption
-from armdyn.cli.parse import ROBOT_FILES
+from armdyn.cli import parse
 from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
     from armdyn.typing import Progress
 
 
-@verb(out=Writes("Write the robot with the payload.", ROBOT_FILES[:3]))
+@verb(out=Writes("Write the robot with the payload.", parse.ROBOT_FILES[:3]))
 def payload(
     robot: Robot,
     progress: Progress,
-    unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload, {LOG_FILES}.")],
+    unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload, {parse.LOG_FILES}.")],
     loaded: Annotated[str, typer.Argument(metavar="LOADED", help="Log with it; the motion may differ.")],
-    format: FormatOption = None,
+    format: parse.LoggerOption = None,
     calibrated: Annotated[
         bool,
         typer.Option(
@@ -33,7 +32,7 @@ def payload(
         float | None,
         typer.Option(metavar="KG", help="The payload's mass is known: find the gain of the torques instead."),
     ] = None,
-    print_template: TemplateOption = False,
+    print_template: parse.LoggerTemplateOption = False,
 ) -> Result:
     """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
     from armdyn import payload

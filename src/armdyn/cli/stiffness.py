@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.identify import FormatOption, TemplateOption
-from armdyn.cli.parse import ROBOT_FILES
+from armdyn.cli import parse
 from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from armdyn.result import Result
 
 
-@verb(out=Writes("Write the robot with what was identified.", ROBOT_FILES[:3]))
+@verb(out=Writes("Write the robot with what was identified.", parse.ROBOT_FILES[:3]))
 def stiffness(
     robot: Robot,
     log: Annotated[str, typer.Argument(metavar="LOG", help="Log with positions of links and motors, and torques.")],
@@ -26,8 +25,8 @@ def stiffness(
     delay: Annotated[
         float, typer.Option(metavar="S", help="Time by which torques act later than their stamps say, s.")
     ] = 0.0,
-    format: FormatOption = None,
-    print_template: TemplateOption = False,
+    format: parse.LoggerOption = None,
+    print_template: parse.LoggerTemplateOption = False,
 ) -> Result:
     """Identify stiffness, damping, rotor inertia and motor friction of elastic joints.
 

@@ -46,8 +46,6 @@ from armdyn.typing import Array, Progress, quiet
 
 LABELS = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 UNIT_OF = dict(zip(LABELS, ("kg", *["m"] * 3, *["kg m^2"] * 6), strict=True))
-WEIGHT = "weight share"
-"""Rule of the finding that the torques do not fit the model's masses: the gain that `calibrated` takes into account."""
 DETERMINED = 1e-6
 """Smallest singular value that counts, relative to the largest, each parameter in its own size."""
 
@@ -236,7 +234,7 @@ def payload(
     before, after = fitted(unloaded, 0.0), fitted(loaded, 0.5)
     found = payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
     suspicious = [f for f in (*before.training.findings, *after.training.findings)
-                  if f.severity != "note" and not (f.rule == WEIGHT and (calibrated or known_mass))]  # fmt: skip
+                  if f.severity != "note"]  # fmt: skip
     found = replace(found, findings=tuple(dict.fromkeys(suspicious)), known_mass=known_mass, robot=robot)
     return found.with_gain(*torque_gain(before.base, before.estimate)) if calibrated else found
 
