@@ -34,7 +34,7 @@ def identify(
     log: Annotated[
         list[str],
         typer.Argument(
-            metavar="LOG...", help=f"The log, {parse.LOG_FILES}, or one per quantity: q=pos.csv tau=tau.csv."
+            metavar="LOG...", help=f"The log, {parse.LOG_FILES}, or one per quantity: q=a.csv tau=b.csv."
         ),
     ],
     format: parse.LoggerOption = None,

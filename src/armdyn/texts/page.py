@@ -64,7 +64,7 @@ def page_name(sources: Sequence[str]) -> str:
 
 
 def page(made: Reproduction) -> str:
-    """The whole document."""
+    """The page with all items, as HTML."""
     counts = made.counts
     facts = [(verdict, str(counts.get(verdict, 0))) for verdict in MEANING]
     legend = "".join(

@@ -51,7 +51,7 @@ def share(robot: Robot, out: str | os.PathLike[str]) -> Path:
 
 
 def page(robot: Robot) -> str:
-    """The text of the page."""
+    """The whole page, as HTML."""
     names = (*FUNCTIONS, "closed") if robot.constrained else FUNCTIONS
     made = model(robot, names)
     poses = _poses(robot.opened)
