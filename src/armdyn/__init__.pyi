@@ -46,8 +46,11 @@ from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
 from armdyn.formats.robots import robots as robots
 from armdyn.identification import excite as excite
+from armdyn.identification import identifiable as identifiable
 from armdyn.identification import identify as identify
+from armdyn.identification import payload as payload
 from armdyn.identification import read_log as read_log
+from armdyn.identification import stiffness as stiffness
 from armdyn.mechanics.formulations import formulations as formulations
 from armdyn.motion import feasibility as feasibility
 from armdyn.motion import largest_payload as largest_payload

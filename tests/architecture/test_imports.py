@@ -68,6 +68,7 @@ LAZY = {
     "motion/torques.py": "armdyn.report.figures",  # breakdown.plot
     "simulation/run.py": "armdyn.report.figures",  # run.plot
     "identification/fit/identify.py": "armdyn.report.pages",  # fit.report
+    "identification/excitation/excite.py": "armdyn.report.figures",  # excitation.plot
 }
 """Conveniences that import upwards, inside the method that needs it: module -> what it may import."""
 HEAVY = {
