@@ -21,9 +21,11 @@ CASES: dict[str, tuple[str, ...]] = {
     "certify": ("planar2r", "--points", "1"),
     "cite": ("puma560",),
     "compare": ("pendulum", "--coriolis"),
+    "export": ("planar2r", "--functions", "gravity,pose"),
     "formulations": (),
     "prune": ("planar2r", "--tolerance", "5%", "--rank"),
     "robots": (),
+    "share": ("planar2r",),
     "show": ("scara5", "--dh", "modified"),
 }
 """Verb -> arguments of a quick command; every verb under `@verb` has an entry."""

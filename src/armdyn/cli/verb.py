@@ -72,7 +72,12 @@ def figure(of: str) -> Writes:
 
 
 def verb(
-    *, out: Writes | None = None, plot: Writes | None = None, report: Writes | None = None, panels: Panels | None = None
+    *,
+    out: Writes | None = None,
+    plot: Writes | None = None,
+    report: Writes | None = None,
+    waits: bool = False,
+    panels: Panels | None = None,
 ) -> Callable[[Verb], Verb]:
     """Make a function a verb of the command line.
 
@@ -81,9 +86,10 @@ def verb(
     named, loaded with --load; `progress: Progress` reports progress. Choices are arguments whose type is a StrEnum.
 
     Options added here: --load beside a robot; --json, which prints `result.record()`; --force where files are written;
-    out:    --out, written with `result.save(path)`
+    out:    --out, written with `result.save(path)`; or passed to the function, if it has an argument `out`
     plot:   --plot, written with `result.plot(path, size)`; see `figure`
     report: --report, written with `result.report(path)`
+    waits:  the command ends when the user stops it: `result.wait()` is called after the result was shown
     panels: panels of the help besides those that all verbs have, and their options
 
     `save` and `report` return the path or the paths that they wrote, or a Result that judges what was written: it is
@@ -95,6 +101,7 @@ def verb(
         signature = inspect.signature(function)
         loads, reports = "robot" in signature.parameters, "progress" in signature.parameters
         hints = _annotations(function)
+        passed = [name for name in writes if name in signature.parameters]
         hints |= {name: each.annotation for name, each in writes.items()}
         hints |= {"load": LoadOption} if loads else {}
         hints |= {"json": JsonOption} | ({"force": ForceOption} if writes else {})
@@ -113,9 +120,13 @@ def verb(
                 if loads:
                     options["robot"] = load_robot(options["robot"], load)
                 with working(function.__name__) as say:
-                    result = function(**options, **({"progress": say} if reports else {}))
-                    written = [_write(result, name, *paths[name]) for name in paths]
-            raise typer.Exit(finish(result, written, json=json))
+                    options |= {name: paths[name][0] for name in passed} | ({"progress": say} if reports else {})
+                    result = function(**options)
+                    written = [_write(result, name, *paths[name]) for name in paths if name not in passed]
+            status = finish(result, written, json=json)
+            if waits:
+                result.wait()
+            raise typer.Exit(status)
 
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
