@@ -66,6 +66,8 @@ from armdyn.report.pages.study_page import study as study
 from armdyn.robot import Robot as Robot
 from armdyn.robot.description import show as show
 from armdyn.robot.random import random_robot as random_robot
+from armdyn.speed import bench as bench
+from armdyn.texts import reproduce as reproduce
 from armdyn.webpage import share as share
 from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation

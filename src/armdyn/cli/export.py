@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,7 +28,7 @@ class Language(StrEnum):
     python = "python"
 
 
-def here(robot: str) -> Path:
+def here(options: Mapping[str, Any]) -> Path:
     """Where the files go when the user does not say: the current folder."""
     return Path()
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armdyn.cli.verb import Writes, verb
 
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
     from armdyn.result import Result
 
 
-def default_file(robot: str) -> Path:
+def default_file(options: Mapping[str, Any]) -> Path:
     """Where the page goes when the user does not say: ROBOT.html."""
-    return Path(f"{robot}.html")
+    return Path(f"{Path(options['robot']).stem}.html")
 
 
 @verb(out=Writes("File to write (default: ROBOT.html).", default=default_file))

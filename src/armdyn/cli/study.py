@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armdyn.cli.verb import Writes, verb
 
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from armdyn.typing import Progress
 
 
-def default_folder(robot: str) -> Path:
+def default_folder(options: Mapping[str, Any]) -> Path:
     """Where a report goes when the user does not say: out/ROBOT."""
-    return Path("out") / robot
+    return Path("out") / Path(options["robot"]).stem
 
 
 @verb(out=Writes("Folder for the report (default: out/ROBOT).", folder=True, default=default_folder))

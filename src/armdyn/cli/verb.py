@@ -32,7 +32,7 @@ from armdyn.cli.parse import (
     check_extension,
     load_options,
 )
-from armdyn.errors import unknown_name
+from armdyn.errors import FileError, unknown_name
 
 if TYPE_CHECKING:
     from armdyn import Robot
@@ -52,13 +52,13 @@ class Writes:
     help:     what is written, in one sentence
     suffixes: accepted extensions; none: any
     folder:   the option names a folder
-    default:  gives the path if the user names none, from the robot's name; without it nothing is written then
+    default:  gives the path if the user names none, from the verb's options; without it nothing is written then
     """
 
     help: str
     suffixes: tuple[str, ...] = ()
     folder: bool = False
-    default: Callable[[str], Path] | None = None
+    default: Callable[[Mapping[str, Any]], Path] | None = None
 
     @property
     def annotation(self) -> Any:
@@ -114,7 +114,7 @@ def verb(
             from armdyn.files import protecting_existing, require_free
 
             named = {name: options.pop(name) for name in writes}
-            paths = _paths(writes, named, str(options.get("robot", "")))
+            paths = _paths(writes, named, options)
             with nullcontext() if force else protecting_existing():
                 require_free(path for path, _ in paths.values() if not os.path.isdir(path))
                 if loads:
@@ -147,17 +147,21 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: eval(text, function.__globals__, {"Robot": RobotArgument}) for name, text in texts.items()}
 
 
-def _paths(writes: Mapping[str, Writes], named: Mapping[str, Path | None], robot: str) -> dict[str, tuple[Path, Any]]:
+def _paths(
+    writes: Mapping[str, Writes], named: Mapping[str, Path | None], options: Mapping[str, Any]
+) -> dict[str, tuple[Path, Any]]:
     """Option -> path and size of a figure, checked before the work begins."""
     paths = {}
     for name, each in writes.items():
         path, size = named[name], None
         if path is None and each.default is not None:
-            path = each.default(Path(robot).stem)
+            path = each.default(options)
         if path is None:
             continue
         if name == "plot":
             path, size = _figure_size(path)
+        if not each.folder and os.path.isdir(path):
+            raise FileError("it is a folder", where=f"--{name} {path}", expected="the name of a file")
         if each.suffixes:
             check_extension(path, each.suffixes, f"--{name}")
         paths[name] = path, size
