@@ -21,11 +21,11 @@ from armdyn.trajectory.profiles import PROFILES
 from armdyn.typing import Array
 
 FRAMES = 150
-"""Frames of a motion."""
+"""Number of frames into which a motion is divided."""
 LONGEST = 60.0
-"""Longest duration, s."""
+"""Longest motion that is computed, s."""
 MOST_POINTS = 20
-"""Via points of a plan."""
+"""Most via points that a plan may have."""
 SPLINES = ("cubic", "quintic")
 GIVEN, FASTEST = "given duration", "fastest within the limits"
 

@@ -24,9 +24,9 @@ from armdyn.typing import Array
 COMPUTED, PD_GRAVITY, RELEASED = "computed torque", "PD with gravity compensation", "none: released"
 LAWS = (COMPUTED, PD_GRAVITY, RELEASED)
 STEP = 2e-3
-"""Time step, s."""
+"""Time step of the live simulation, s."""
 KEPT = 600
-"""Samples of the curves."""
+"""Number of samples that the curves keep."""
 FASTEST = 200.0
 """Joint velocity, rad/s or m/s, at which a run ends: no arm moves like that."""
 

@@ -33,11 +33,11 @@ from armdyn.typing import Array
 FRAME = 1 / 40
 """Time between two frames of a motion, s."""
 TEXTS_FIRST = 4e-3
-"""From a change of texts to the change of the scene that belongs to it, s: they are sent apart."""
+"""Pause between sending new texts and the scene that belongs to them, s; viser sends the two separately."""
 PANELS: tuple[type[Panel], ...] = (MovePanel, ModelPanel, EquationsPanel, PlanPanel, SimulatePanel)
-"""In the order of their tabs."""
+"""The panels, in the order of their tabs."""
 ROOTS = ("/robot", "/next")
-"""In front of the names in the scene, in turn."""
+"""Prefixes of the names in the scene; robots use them in turn."""
 REST = 0.3
 """The arm is at rest if nothing moved it for this time, s."""
 
@@ -117,7 +117,7 @@ class Studio(Result):
             self.server.stop()
 
     def themed(self, dark: bool) -> None:
-        """Light or dark."""
+        """Use light or dark colours."""
         self.dark = dark
         self.server.gui.configure_theme(dark_mode=dark, show_share_button=False, show_logo=False, control_width="large",
                                         brand_color=(59, 125, 216))  # fmt: skip

@@ -32,8 +32,9 @@ ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
 EXTENTS = "extents"
 """Where the code finds the shapes of arrays, if it does not contain them."""
-LARGEST = 25_000
-"""Straight-line code of this size takes a quarter of a minute to compile (once, with the cache); beyond, minutes."""
+LARGEST = 50_000
+"""Operations of straight-line code, which takes two seconds to compile for one call, and two for batches; its machine
+code has half a megabyte. Time and size grow linearly with operations."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +96,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     cache: keep the code on disk for the next time.
     lanes: samples computed at a time in a batch, 1, 4 or 8 (default: what fits a register, at least 4).
 
-    Raises ArmdynError for free parameters and for graphs beyond 25,000 operations.
+    Raises ArmdynError for free parameters and for graphs beyond 50,000 operations.
 
     >>> from armdyn.graph import trace
     >>> kernel = build(trace(lambda q: [q[0].sin() * q[1], q[0] + q[1]], {"q": 2}))
@@ -115,7 +116,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     if lanes not in (None, *LANES):
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
     if not jit.available():
-        return _interpreted(graph, name, ports, start)
+        return interpreted(graph, name)
     width = 1 if not ports.sizes else lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
@@ -219,8 +220,12 @@ def bound(
     return Kernel(*facts, fast or general, batches, fast, record, source)
 
 
-def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
-    """The graph itself in place of machine code."""
+def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
+    """A kernel that is no machine code: NumPy executes the graph, operation by operation, many times slower.
+
+    It is what `build` gives where there is no LLVM, and what is left for graphs that are too long.
+    """
+    start, ports = time.perf_counter(), ports_of(graph)
     record = KernelRecord("", 1, graph.operations, shapes(ports.inputs), shapes(ports.outputs))
     function = Interpreter(graph, ports)
     seconds = time.perf_counter() - start

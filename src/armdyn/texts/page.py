@@ -50,7 +50,7 @@ a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: unde
 
 
 def page(made: Reproduction) -> str:
-    """The whole document."""
+    """The page with all items, as HTML."""
     counts = made.counts
     facts = [(verdict, str(counts.get(verdict, 0))) for verdict in MEANING]
     legend = "".join(

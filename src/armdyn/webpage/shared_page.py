@@ -78,7 +78,7 @@ def share(robot: Robot) -> SharedPage:
 
 
 def page(robot: Robot) -> str:
-    """The text of the page."""
+    """The whole page, as HTML."""
     names = (*FUNCTIONS, "closed") if robot.constrained else FUNCTIONS
     made = model(robot, names)
     poses = _poses(robot.opened)

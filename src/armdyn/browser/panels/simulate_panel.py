@@ -63,7 +63,7 @@ class SimulatePanel(Panel):
         self.save.on_click(self.guarded(self._save))
 
     def setting(self) -> Setting:
-        """What the controls say."""
+        """The settings that the controls show."""
         return Setting(self.law.value, self.kp.value, self.kd.value, self.payload.value, self.heavier.value / 100)
 
     # Live -----------------------------------------------------------------------------------------------------------
