@@ -24,6 +24,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "certify": ("planar2r", "--points", "1"),
     "cite": ("puma560",),
     "compare": ("pendulum", "--coriolis"),
+    "derive": ("planar2r",),
     "export": ("planar2r", "--functions", "gravity,pose"),
     "formulations": (),
     "prune": ("planar2r", "--tolerance", "5%", "--rank"),

@@ -190,11 +190,13 @@ def _write(result: Any, option: str, path: Path, size: str | None) -> Any:
 def finish(result: Result | str, written: list[Any], *, json: bool = False) -> int:
     """Show the result and where it was written; return the exit status."""
     from armdyn.cli.console import console, show_path, show_result
-    from armdyn.result import Result
+    from armdyn.result import Result, Source
 
     judgements = [each for each in written if isinstance(each, Result)]
     if isinstance(result, str):
         print(result.rstrip("\n"))
+    elif isinstance(result, Source) and result.style != "text" and not (json or written):
+        print(result.source.rstrip("\n"))
     else:
         show_result(result, json=json)
     for judgement in judgements:
