@@ -18,6 +18,8 @@ from armdyn import torch as torch
 from armdyn import trajectory as trajectory
 from armdyn.analysis import analyse as analyse
 from armdyn.analysis import prune as prune
+from armdyn.browser import studio as studio
+from armdyn.codegen import export as export
 from armdyn.control import Admittance as Admittance
 from armdyn.control import analyse_gains as analyse_gains
 from armdyn.control import ComputedTorque as ComputedTorque
@@ -63,9 +65,13 @@ from armdyn.parameters import base_parameters as base_parameters
 from armdyn.parameters import convert_parameters as convert_parameters
 from armdyn.progress import ProgressBar as ProgressBar
 from armdyn.references import cite as cite
+from armdyn.report.pages.study_page import study as study
 from armdyn.robot import Robot as Robot
 from armdyn.robot.description import show as show
 from armdyn.robot.random import random_robot as random_robot
+from armdyn.speed import bench as bench
+from armdyn.texts import reproduce as reproduce
+from armdyn.webpage import share as share
 from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation
 from armdyn.simulation import Plant as Plant

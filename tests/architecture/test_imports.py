@@ -22,6 +22,7 @@ LEVEL = {
     "files": 0,
     "tables": 0,
     "text_table": 0,
+    "formula_lines": 0,
     "markup": 0,
     "notebook_view": 0,
     "progress": 0,

@@ -113,10 +113,11 @@ class Analysis(Result):
             "reach": self.reach,
             "singular_values": {kind: values.tolist() for kind, values in self.singular_values.items()},
             "effective_mass": dict(zip(ROWS, self.effective_mass.tolist(), strict=True)),
-            "ellipsoids": [{"kind": each.kind, "rows": list(each.rows),
-                            "half_axes": [float(x) for x in each.printed_lengths],
-                            "directions": each.axes.T.tolist(), "centre": each.centre.tolist()}
-                           for each in self.ellipsoids],
+            "ellipsoids": [
+                {"kind": each.kind, "rows": list(each.rows), "half_axes": [float(x) for x in each.printed_lengths],
+                 "directions": each.axes.T.tolist(), "centre": each.centre.tolist()}
+                for each in self.ellipsoids
+            ],
             "payload": self.payload,
             "acceleration": self.acceleration,
             "holding_torque": self.gravity.tolist(),

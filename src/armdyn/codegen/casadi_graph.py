@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from armdyn.codegen.evaluation import evaluated, installed
-from armdyn.codegen.functions import Function, Model, model
+from armdyn.codegen.functions import Function, model
 from armdyn.dynamics import Dynamics
 from armdyn.robot import Robot
-from armdyn.robot.features import sentence
 
 
 def function(robot: Robot | Dynamics, name: str, *, parameters: bool = False) -> Any:
@@ -24,18 +21,6 @@ def function(robot: Robot | Dynamics, name: str, *, parameters: bool = False) ->
     """
     casadi = installed("casadi", "CasADi")
     return _built(casadi, model(robot, (name,), parameters=parameters).functions[0])
-
-
-def files(model: Model) -> dict[PurePath, str]:
-    """One file for `casadi.Function.load` per function, and a text that says what their model includes."""
-    casadi = installed("casadi", "CasADi")
-    made: dict[PurePath, str] = {PurePath(f"{model.prefix}_model.txt"): sentence(model.robot) + "\n"}
-    with TemporaryDirectory() as folder:
-        stored = Path(folder) / "function"  # what `serialize` gives is not what `load` reads
-        for each in model.functions:
-            _built(casadi, each).save(str(stored))
-            made[PurePath(f"{model.prefix}_{each.name}.casadi")] = stored.read_text(encoding="ascii")
-    return made
 
 
 def _built(casadi: Any, function: Function) -> Any:

@@ -1,13 +1,28 @@
-"""Targets, and whether a report meets them."""
+"""Speed of the compiled functions against the targets of the project: RESULTS.md.
+
+    python benchmarks/speed_targets.py [--quick] [ROBOT...]
+
+Measures as `armdyn bench` does, prints the targets and whether they are met, and writes benchmarks/RESULTS.md.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from armdyn.files import write_text
+from armdyn.markup import markdown_table
+from armdyn.notebook_view import markdown
+from armdyn.speed import bench
+from armdyn.speed.measuring import QUICK, THOROUGH
 from armdyn.speed.result import OWN, FunctionResult, Report, RobotResult
 from armdyn.speed.sample_robots import WHEEL
+from armdyn.tables import Column, Section, render
 
+PAGE = Path(__file__).with_name("RESULTS.md")
+WORDS = {True: "met", False: "NOT MET", None: "not measured"}
 PINOCCHIO = "Pinocchio"
 ARMS = {"ur5": 60.0, "rx90": 50.0, "panda": 50.0}
 """Ratios of large batches of inverse dynamics; of forward dynamics the same."""
@@ -117,3 +132,22 @@ def _share(report: Report, function: FunctionResult) -> Target:
     if value is None or counted is None:
         return Target(what, f"{SHARE:.0%}", "not measured", None)
     return Target(what, f"{SHARE:.0%}", f"{counted:.0%} ({value:.0%} without sincos)", counted >= SHARE)
+
+
+def section(report: Report) -> Section:
+    """The targets as a table."""
+    rows = tuple((target.what, target.wanted, target.measured, WORDS[target.met]) for target in judged(report))
+    return Section("Targets", tuple(map(Column, ("target", "wanted", "measured", "verdict"))), rows)
+
+
+def main() -> None:
+    names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    extent = replace(QUICK if "--quick" in sys.argv else THOROUGH, whole=tuple(COLD))
+    report = bench(names, settings=extent, progress=lambda step, done: print(f"{done:4.0%} {step}", file=sys.stderr))
+    targets = section(report)
+    print(render(targets))
+    write_text(PAGE, f"{markdown(report._view())}\n\n{markdown_table(targets)}\n")
+
+
+if __name__ == "__main__":
+    main()
