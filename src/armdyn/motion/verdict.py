@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -120,10 +120,8 @@ def feasibility(
     model: Robot | Dynamics,
     motion: Any,
     *,
-    p_max: Any = None,
     dt: float | None = None,
-    limits: MotionLimits | None = None,
-    **given: Unpack[LimitOptions],
+    limits: LimitOptions | MotionLimits | None = None,
 ) -> Feasibility:
     """Compare a motion with the limits of position, velocity, acceleration, torque, power and jerk.
 
@@ -132,21 +130,19 @@ def feasibility(
     Args:
         model:   robot or its dynamics.
         motion:  motion(t), motion(t, 1), motion(t, 2), motion.duration.
-        p_max:   limits of the mechanical power |tau qd|, W, (n,) or one number (default: none).
         dt:      sampling interval, s (default: 1/2000 of the duration).
-        limits:  of the joints, as one object (default: the robot's).
-        given:   limits by name, in place of the robot's: v_max, a_max, tau_max, tau_min, j_max, no_load_speed,
-                 corner_speed, (n,) or one number, np.inf for none; see `robot.limits.RateLimits`.
+        limits:  of the joints: {"tau_max": ..., "v_max": ...} in place of the robot's, (n,) or one number each, np.inf for
+                 none (names: `robot.limits.LimitOptions`), or a `MotionLimits` (default: the robot's).
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0], [1.0], "cubic", duration=0.5)
-    >>> verdict = feasibility(armdyn.load("pendulum"), move, v_max=2.0)
+    >>> verdict = feasibility(armdyn.load("pendulum"), move, limits={"v_max": 2.0})
     >>> verdict.holds, round(float(verdict.use["velocity"][0]), 6)
     (False, 1.5)
     """
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
-    limits = limits_of(dyn.robot, limits, {**given, "p_max": p_max}, "feasibility", ["p_max"])
+    limits = limits_of(dyn.robot, limits, "feasibility", unused=())
     t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
     tau = dyn.inverse_dynamics(q, qd, qdd)
